@@ -1,0 +1,177 @@
+"""Why a row is in an answer: the solutions of a body's WHERE clause, each with the triples that support it.
+
+The oracle needs supports to reason about arrival orders (ORA-5 to ORA-7) and to say which element a row came from (ORA-9).
+Covered: basic graph patterns without property paths, joins, unions, filters without EXISTS, and BIND; a body with
+anything else has no derivations here and is handled without them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rdflib.plugins.sparql.evalutils import _ebv, _eval
+from rdflib.plugins.sparql.parserutils import CompValue
+from rdflib.plugins.sparql.sparql import FrozenBindings, QueryContext, SPARQLError
+from rdflib.term import BNode, Identifier, Literal, URIRef, Variable
+
+from refengine.model import Row, Term, Triple, row
+from refengine.query import Body, Form
+from refengine.r2r import _from_rdflib, _to_rdflib
+
+_ABOVE = frozenset(
+    "SelectQuery AskQuery ConstructQuery Project Distinct Reduced OrderBy Slice Extend AggregateJoin Group".split()
+)
+_UNSAFE = frozenset({"Builtin_EXISTS", "Builtin_NOTEXISTS", "Builtin_BNODE"})
+
+Solution = dict[str, Term]
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A row of the answer and the triples that it rests on."""
+
+    row: Row
+    support: frozenset[Triple]
+
+
+@lru_cache(maxsize=64)
+def pattern(body: Body) -> CompValue | None:
+    """The WHERE clause as algebra, below projection and aggregation; None if it is not covered."""
+    node = body.algebra.algebra
+    while node.name in _ABOVE:
+        node = node.p
+    return node if _covered(node) else None
+
+
+@lru_cache(maxsize=64)
+def projects(body: Body) -> bool:
+    """Whether the answer is the bag of the WHERE clause's solutions projected: a SELECT without DISTINCT or aggregates."""
+    node = body.algebra.algebra
+    return body.form is Form.SELECT and node.p.name == "Project" and pattern(body) is node.p.p
+
+
+def _covered(node: CompValue) -> bool:
+    match node.name:
+        case "BGP":
+            return all(isinstance(term, Identifier) for triple in node.triples for term in triple)
+        case "Join" | "Union":
+            return _covered(node.p1) and _covered(node.p2)
+        case "Filter" | "Extend":
+            return _covered(node.p) and _safe(node.expr)
+        case _:
+            return False
+
+
+def _safe(expression: object) -> bool:
+    if isinstance(expression, CompValue):
+        return expression.name not in _UNSAFE and all(map(_safe, expression.values()))
+    return not isinstance(expression, list) or all(map(_safe, expression))
+
+
+def derivations(body: Body, graph: Iterable[Triple]) -> list[Derivation]:
+    """The derivations of the WHERE clause over a graph; rows are projected to the body's variables."""
+    node = pattern(body)
+    if node is None:
+        raise ValueError("the body is not covered; ask pattern() first")
+    index = _Index(graph)
+    wanted = set(body.variables)
+    return [
+        Derivation(row((name, term) for name, term in solution.items() if name in wanted), support)
+        for solution, support in _solve(node, index)
+    ]
+
+
+class _Index:
+    """Triples by every pattern of bound positions that a join asks for."""
+
+    def __init__(self, graph: Iterable[Triple]):
+        self.triples = sorted(graph)
+        self.by: dict[tuple[int, ...], dict[tuple[Term, ...], list[Triple]]] = {}
+
+    def match(self, bound: tuple[tuple[int, Term], ...]) -> list[Triple]:
+        if not bound:
+            return self.triples
+        positions = tuple(position for position, _ in bound)
+        if positions not in self.by:
+            index = self.by[positions] = defaultdict(list)
+            for triple in self.triples:
+                index[tuple(triple[p] for p in positions)].append(triple)
+        return self.by[positions].get(tuple(term for _, term in bound), [])
+
+
+def _solve(node: CompValue, index: _Index) -> list[tuple[Solution, frozenset[Triple]]]:
+    match node.name:
+        case "BGP":
+            return list(_basic(list(node.triples), {}, frozenset(), index))
+        case "Join":
+            right = _solve(node.p2, index)
+            return [(a | b, s | t) for a, s in _solve(node.p1, index) for b, t in right if _compatible(a, b)]
+        case "Union":
+            return _solve(node.p1, index) + _solve(node.p2, index)
+        case "Filter":
+            return [(a, s) for a, s in _solve(node.p, index) if _holds(node.expr, a)]
+        case _:
+            return [(_extended(a, node), s) for a, s in _solve(node.p, index)]
+
+
+def _basic(
+    todo: list[tuple], bound: Solution, support: frozenset[Triple], index: _Index
+) -> Iterator[tuple[Solution, frozenset[Triple]]]:
+    if not todo:
+        yield bound, support
+        return
+    known = [tuple((i, t) for i, t in enumerate(_ground(term, bound) for term in triple) if t is not None) for triple in todo]
+    best = min(range(len(todo)), key=lambda i: (-len(known[i]), len(index.match(known[i]))))
+    rest = todo[:best] + todo[best + 1 :]
+    for triple in index.match(known[best]):
+        extended = _unify(todo[best], triple, bound)
+        if extended is not None:
+            yield from _basic(rest, extended, support | {triple}, index)
+
+
+def _ground(term: Identifier, bound: Solution) -> Term | None:
+    name = _name(term)
+    return bound.get(name) if name is not None else _from_rdflib(term)
+
+
+def _name(term: Identifier) -> str | None:
+    """The variable that a pattern's term stands for: a blank node is one that cannot be projected."""
+    match term:
+        case Variable():
+            return str(term)
+        case BNode():
+            return f"_:{term}"
+        case _:
+            return None
+
+
+def _unify(terms: tuple, triple: Triple, bound: Solution) -> Solution | None:
+    extended = dict(bound)
+    for term, value in zip(terms, triple, strict=True):
+        name = _name(term)
+        if name is not None and extended.setdefault(name, value) != value:
+            return None
+    return extended
+
+
+def _compatible(a: Solution, b: Solution) -> bool:
+    return all(b.get(name, term) == term for name, term in a.items())
+
+
+def _bindings(solution: Solution) -> FrozenBindings:
+    return FrozenBindings(QueryContext(), {Variable(n): _to_rdflib(t) for n, t in solution.items() if not n.startswith("_:")})
+
+
+def _holds(expression: object, solution: Solution) -> bool:
+    return bool(_ebv(expression, _bindings(solution)))
+
+
+def _extended(solution: Solution, node: CompValue) -> Solution:
+    try:
+        value = _eval(node.expr, _bindings(solution))
+    except SPARQLError:
+        return solution
+    return {**solution, str(node.var): _from_rdflib(value)} if isinstance(value, URIRef | Literal | BNode) else solution

@@ -1,0 +1,614 @@
+"""Reading streams, queries and recordings: a file in, a value of the model out.
+
+Terms keep the lexical form the file gives them. Nothing here reaches the network, and no term takes its text
+from where a file lies: an IRI that is not absolute is an error. Streams are IO-1, recorded answers IO-2; what a
+stream says about time is MOD-1, a query QRY-1.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rdflib.plugins.parsers.notation3 import RDFSink, SinkParser
+from rdflib.plugins.parsers.trig import TrigSinkParser
+
+from refengine.errors import InvalidQuery, InvalidStream, RefengineError, Refused, nearest
+from refengine.model import TIME_BOUND, XSD, Relation, Stream, Term, Triple, is_blank, literal, parse_literal, row, stream
+from refengine.query import Query, from_table
+
+PROV_GENERATED_AT_TIME = "http://www.w3.org/ns/prov#generatedAtTime"
+INSTANT = 1000  # ms between two files of a CSRBench folder
+INTEGERS = frozenset(
+    XSD + name
+    for name in "integer nonPositiveInteger negativeInteger long int short byte nonNegativeInteger unsignedLong "
+    "unsignedInt unsignedShort unsignedByte positiveInteger".split()
+)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What an engine answered: its relations in the order of its reports, which it iterates over, and for each the
+    engine's own clock in ms (None: not recorded)."""
+
+    relations: tuple[Relation, ...]
+    timestamps: tuple[int | None, ...]
+
+    def __len__(self) -> int:
+        return len(self.relations)
+
+    def __iter__(self) -> Iterator[Relation]:
+        return iter(self.relations)
+
+
+def read_stream(path: str | Path, time_predicate: str = PROV_GENERATED_AT_TIME) -> Stream:
+    """IO-1: a stream from a folder or a file; t_app is in milliseconds, t_sys the position from 1.
+
+    - a folder of `data_NN.ttl`, there or in `data/` (CSRBench): t_app = NN × 1000, one triple an element. The
+      order within one file was not recorded: triples come sorted by their text and the stream is not `ordered`.
+    - `.n3t` (YABench): a line is `s p o "ms" .`, one triple an element, in file order.
+    - `.nq`, `.trig`: a named graph is an element, dated by one triple `graph time_predicate date` of the default
+      graph, where the date is an integer (ms) or an xsd:dateTime (UTC where it names no zone, cut to ms; from the
+      epoch). The graphs arrive as they first appear in the file, which TriG's parser tells too.
+
+    Raises InvalidStream; Refused for JSON-LD, whose contexts live on the network. Sources: Dell'Aglio et al.,
+    On Correctness in RDF Stream Processor Benchmarking, ISWC 2013; Kolchin et al., YABench, ICWE 2016; W3C RSP
+    Community Group, RDF Stream Models.
+    """
+    path = Path(path)
+    if os.path.isdir(path):
+        return _instants(path)
+    match path.suffix.lower():
+        case ".n3t":
+            return _timed_lines(path)
+        case ".nq":
+            return _dated_graphs(path, _quads(path), time_predicate)
+        case ".trig":
+            return _dated_graphs(path, _turtle(path, _TriG, "b"), time_predicate)
+        case ".jsonld" | ".json":
+            raise Refused("JSON-LD is not read: its contexts would reach the network", rule="QRY-2", place=str(path))
+        case other:
+            raise InvalidStream(
+                f"no stream ends in {other!r}; valid: a folder of data_NN.ttl, .n3t, .nq, .trig", rule="IO-1", place=str(path)
+            )
+
+
+def read_query(path: str | Path) -> Query:
+    """QRY-1: a query from a TOML file, or the query part of a conformance case (a table with `rule` and `query`).
+
+    Raises InvalidQuery, and whatever the query itself breaks, with the file as place.
+    """
+    text = _text(path, InvalidQuery, "QRY-1")
+    try:
+        table = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # ValueError: a syntax error, or an integer of thousands of digits
+        reason, line = re.fullmatch(r"(.*?)(?: \(at (?:line (\d+)|end of).*)?", str(error), re.DOTALL).groups()
+        raise InvalidQuery(
+            f"not TOML: {reason}", rule="QRY-1", place=f"{path}:{line or len(text.splitlines()) or 1}"
+        ) from None
+    if "rule" in table and isinstance(table.get("query"), dict):
+        table = table["query"]
+    try:
+        return from_table(table)
+    except RefengineError as error:
+        raise error.at(str(path)) from None
+
+
+def read_recording(path: str | Path) -> Recording:
+    """IO-2: a recording in CSRBench's JSON: `relations`, each a SPARQL 1.1 JSON result with a `timestamp`.
+
+    A row is `{"timestamp", "binding"}` or, as in SPARQL JSON, the binding itself. A relation without bindings is an
+    empty answer that was sent. Blank nodes are renamed in order of appearance, one scope for the whole recording.
+    Raises InvalidStream that names the path to the fault.
+    """
+    text = _text(path, InvalidStream, "IO-2")
+    try:
+        document = json.loads(text, object_pairs_hook=_no_key_twice)
+    except json.JSONDecodeError as error:
+        raise InvalidStream(f"not JSON: {error.msg}", rule="IO-2", place=f"{path}:{error.lineno}") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidStream(f"not JSON: {error}", rule="IO-2", place=str(path)) from None
+    labels: dict[str, Term] = {}
+    try:
+        _object(document, ("relations",), "document")
+        entries = _array(document["relations"], "relations")
+        reports = [_report(entry, f"relations[{i}]", labels) for i, entry in enumerate(entries)]
+    except InvalidStream as error:
+        raise error.at(str(path)) from None
+    return Recording(tuple(relation for relation, _ in reports), tuple(time for _, time in reports))
+
+
+def relation_to_json(relation: Relation) -> dict[str, Any]:
+    """A relation as SPARQL 1.1 JSON: rows sorted, each as often as the bag holds it; ASK too is a row, over `ask`."""
+    rows = [{name: _term_to_json(term) for name, term in line} for line in sorted(relation.rows.elements())]
+    return {"head": {"vars": list(relation.variables)}, "results": {"bindings": rows}}
+
+
+def _term_to_json(term: Term) -> dict[str, str]:
+    if is_blank(term):
+        return {"type": "bnode", "value": term[2:]}
+    if term.startswith("<"):
+        return {"type": "uri", "value": term[1:-1]}
+    lexical, datatype, language = parse_literal(term)
+    kind = {"xml:lang": language} if language else {"datatype": datatype} if datatype != XSD + "string" else {}
+    return {"type": "literal", "value": lexical, **kind}
+
+
+# Files
+
+
+class _Fault(ValueError):
+    """What is wrong with a piece of text, before it is known where the piece stands."""
+
+
+def _text(path: str | Path, kind: type[RefengineError], rule: str) -> str:
+    data = b""
+    try:
+        data = Path(path).read_bytes()
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise kind(f"not UTF-8: {error.reason}", rule=rule, place=f"{path}:{line}") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise kind(f"cannot be read: {getattr(error, 'strerror', None) or error}", rule=rule, place=str(path)) from None
+
+
+def _lines(path: Path) -> Iterator[tuple[str, int]]:
+    """The lines that hold a statement, each with its number. Only CR and LF end a line: others may stand in a literal."""
+    for number, line in enumerate(re.split(r"\r\n|\r|\n", _text(path, InvalidStream, "IO-1")), 1):
+        if line.strip(" \t") and not line.lstrip(" \t").startswith("#"):
+            yield line, number
+
+
+# Terms
+
+_PLANES = "".join(f"{chr(plane << 16)}-{chr((plane << 16) + 0xFFFD)}" for plane in range(1, 14)) + "\U000e1000-\U000efffd"
+_UNRESERVED = rf"A-Za-z0-9._~\-\xa0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef{_PLANES}!$&'()*+,;="
+_PRIVATE = "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
+_PERCENT = "%[0-9A-Fa-f]{2}"
+_SEGMENT = f"(?:[{_UNRESERVED}:@]|{_PERCENT})"
+_HOST = rf"(?:\[[0-9A-Fa-f:.]+\]|(?:[{_UNRESERVED}]|{_PERCENT})*+)"
+_ABSOLUTE_IRI = re.compile(  # RFC 3987, which RDF 1.1 asks for; evaluators refuse what it refuses
+    rf"[A-Za-z][A-Za-z0-9+.\-]*:"
+    rf"(?://(?:(?:[{_UNRESERVED}:]|{_PERCENT})*@)?{_HOST}(?::[0-9]*)?(?:/{_SEGMENT}*+)*+|(?!//)(?:{_SEGMENT}|/)*+)"
+    rf"(?:\?(?:[{_UNRESERVED}:@/?{_PRIVATE}]|{_PERCENT})*+)?(?:\#(?:{_SEGMENT}|[/?])*+)?"
+)
+_LANGUAGE = re.compile(  # RFC 5646, likewise
+    r"""(?:[a-z]{2,3}(?:-[a-z]{3}){0,3} | [a-z]{4,8}) (?:-[a-z]{4})? (?:-(?:[a-z]{2}|[0-9]{3}))?
+        (?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))* (?:-[0-9a-wyz](?:-[a-z0-9]{2,8})+)* (?:-x(?:-[a-z0-9]{1,8})+)?
+    | x(?:-[a-z0-9]{1,8})+ | en-gb-oed | sgn-(?:be-fr|be-nl|ch-de)
+    | i-(?:ami|bnn|default|enochian|hak|klingon|lux|mingo|navajo|pwn|tao|tay|tsu)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_INTEGER = re.compile(r"[ \t\r\n]*([+-]?)0*([0-9]+)[ \t\r\n]*")
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
+_CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
+_UNICODE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
+_LETTER = (
+    r"A-Za-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef"
+    r"\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_IRIREF = rf'<(?:[^\x00-\x20<>"{{}}|^`\\]|{_UNICODE})*+>'
+_TOKEN = re.compile(
+    rf"[ \t]*(?:(?P<iri>{_IRIREF})|(?P<blank>_:[{_LETTER}_:0-9](?:\.*[{_LETTER}_:0-9\-\xb7\u0300-\u036f\u203f\u2040])*+)"
+    rf'|"(?P<lexical>(?:[^"\\]|\\[tbnrf"\'\\]|{_UNICODE})*+)"'
+    rf"(?:\^\^(?P<datatype>{_IRIREF})|@(?P<language>[A-Za-z]+(?:-[A-Za-z0-9]+)*))?)"
+)
+_LINE_END = re.compile(r"[ \t]*\.?[ \t]*(?:#.*)?", re.DOTALL)
+
+
+@lru_cache(maxsize=2**16)
+def _iri(text: str) -> Term:
+    if not re.match(r"[A-Za-z][A-Za-z0-9+.\-]*:", text):
+        raise _Fault(f"relative IRI {_shown(text)}; write it in full")
+    if not _ABSOLUTE_IRI.fullmatch(text):
+        raise _Fault(f"not an IRI (RFC 3987): {_shown(text)}")
+    return f"<{text}>"
+
+
+def _literal(lexical: str, datatype: str | None = None, language: str | None = None) -> Term:
+    if _SURROGATE.search(lexical):
+        raise _Fault(f"a surrogate is no character: {_shown(lexical)}")
+    if language and not _LANGUAGE.fullmatch(language):
+        raise _Fault(f"not a language tag (RFC 5646): {_shown(language)}")
+    return literal(lexical, _iri(datatype)[1:-1] if datatype is not None else XSD + "string", language or "")
+
+
+def _triple(subject: Term, predicate: Term, object_: Term) -> Triple:
+    if subject.startswith('"'):
+        raise _Fault(f"a subject must be an IRI or a blank node, got {_shown(subject)}")
+    if not predicate.startswith("<"):
+        raise _Fault(f"a predicate must be an IRI, got {_shown(predicate)}")
+    return subject, predicate, object_
+
+
+def _shown(text: Any) -> str:
+    """A value on one line, however long it is."""
+    shown = repr(text)
+    return shown if len(shown) <= 80 else f"{shown[:76]} …"
+
+
+# N-Triples and what is built on its lines
+
+
+def _terms(line: str) -> list[Term]:
+    """The terms of a line in N-Triples' grammar; the final dot is optional."""
+    terms, end = [], 0
+    while match := _TOKEN.match(line, end):
+        end = match.end()
+        iri, blank, lexical, datatype, language = match.group("iri", "blank", "lexical", "datatype", "language")
+        if iri is not None:
+            terms.append(_iri(_unescaped(iri[1:-1])))
+        elif blank is not None:
+            terms.append(blank)
+        else:
+            terms.append(_literal(_unescaped(lexical), datatype and _unescaped(datatype[1:-1]), language))
+    if not _LINE_END.fullmatch(line, end):
+        raise _Fault(f"no term at column {end + 1}: {_shown(line[end:].strip())}")
+    return terms
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(_character, text) if "\\" in text else text
+
+
+def _character(escape: re.Match) -> str:
+    short, long, char = escape.groups()
+    if char:
+        return _CHARACTERS[char]
+    if int(short or long, 16) > 0x10FFFF:
+        raise _Fault(f"no such character: {escape[0]}")
+    return chr(int(short or long, 16))
+
+
+def _timed_lines(path: Path) -> Stream:
+    """IO-1: YABench's lines, a triple and its time in ms."""
+    items = []
+    for line, number in _lines(path):
+        place = f"{path}:{number}"
+        try:
+            terms = _terms(line)
+            if len(terms) != 4:
+                raise _Fault(f'a line is s p o "ms", got {len(terms)} terms')
+            *triple, time = terms
+            items.append((_triple(*triple), _milliseconds(time, INTEGERS | {XSD + "string"}), place))
+        except _Fault as fault:
+            raise InvalidStream(str(fault), rule="IO-1", place=place) from None
+    return _in_time(items)
+
+
+# Time
+
+
+def _milliseconds(term: Term, datatypes: frozenset[str]) -> int:
+    if term.startswith('"'):
+        lexical, datatype, _ = parse_literal(term)
+        if datatype in datatypes and (match := _INTEGER.fullmatch(lexical)):
+            sign, digits = match.groups()
+            return int(sign + digits[:20])  # twenty digits are beyond 64 bits already; thousands would be beyond int()
+    raise _Fault(f"a time must be an integer (ms), got {_shown(term)}")
+
+
+def _moment(term: Term) -> int:
+    """A graph's date in ms from the epoch."""
+    datatype = parse_literal(term).datatype if term.startswith('"') else ""
+    if datatype in (XSD + "dateTime", XSD + "dateTimeStamp"):
+        return _epoch(parse_literal(term).lexical)
+    try:
+        return _milliseconds(term, INTEGERS)
+    except _Fault:
+        raise _Fault(f"a date must be an xsd:dateTime or an integer (ms), got {_shown(term)}") from None
+
+
+_DATE_TIME = re.compile(
+    r"\s*(-?(?:[1-9][0-9]{4,11}|[0-9]{4}))-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?"
+    r"(Z|[+-][0-9]{2}:[0-9]{2})?\s*"
+)
+
+
+def _epoch(lexical: str) -> int:
+    """Milliseconds from 1970-01-01T00:00:00Z, in integers; finer fractions are cut, which keeps the order of times."""
+    match = _DATE_TIME.fullmatch(lexical)
+    if match is None:
+        raise _Fault(f"not an xsd:dateTime: {_shown(lexical)}")
+    year, month, day, hour, minute, second = map(int, match.groups()[:6])
+    fraction, zone = int((match[7] or "")[:3].ljust(3, "0")), match[8] or "Z"
+    offset = 0 if zone == "Z" else int(zone[0] + "1") * (int(zone[1:3]) * 60 + int(zone[4:]))
+    midnight = hour == 24 and minute == second == 0 and not (match[7] or "").strip("0")
+    try:  # the calendar repeats every 400 years = 146,097 days, so any year has its twin in 2000..2399
+        days = date(2000 + year % 400, month, day).toordinal() - date(1970, 1, 1).toordinal() + (year // 400 - 5) * 146_097
+    except ValueError:
+        raise _Fault(f"no such day: {_shown(lexical)}") from None
+    if not (hour < 24 or midnight) or minute > 59 or second > 59 or abs(offset) > 840 or zone[4:] > "59":
+        raise _Fault(f"no such time of day: {_shown(lexical)}")
+    return (((days * 24 + hour) * 60 + minute - offset) * 60 + second) * 1000 + fraction
+
+
+def _in_time(items: list[tuple[Triple | frozenset[Triple], int, str]], ordered: bool = True) -> Stream:
+    """MOD-1, told with the place in the file: times are within 64 bits and never decrease."""
+    before = -TIME_BOUND
+    for _, app, place in items:
+        if not -TIME_BOUND <= app < TIME_BOUND:
+            raise InvalidStream("t_app must be within 64 bits", rule="MOD-1", place=place)
+        if app < before:
+            raise InvalidStream(f"t_app decreases from {before} to {app}", rule="MOD-1", place=place)
+        before = app
+    return stream(((payload, app) for payload, app, _ in items), ordered)
+
+
+# Named graphs
+
+
+class _Statement(NamedTuple):
+    """A triple and the graph it is in (None: the default graph); no triple says that the graph is there."""
+
+    graph: Term | None
+    triple: Triple | None
+    line: int
+
+
+def _quads(path: Path) -> Iterator[_Statement]:
+    """N-Quads, read line by line: its order is the arrival order, and a parser into a dataset would lose it."""
+    for line, number in _lines(path):
+        try:
+            terms = _terms(line)
+            if len(terms) not in (3, 4):
+                raise _Fault(f"a line is s p o or s p o graph, got {len(terms)} terms")
+            graph = terms[3] if len(terms) == 4 else None
+            if graph and graph.startswith('"'):
+                raise _Fault(f"a graph must be an IRI or a blank node, got {_shown(graph)}")
+            yield _Statement(graph, _triple(*terms[:3]), number)
+        except _Fault as fault:
+            raise InvalidStream(str(fault), rule="IO-1", place=f"{path}:{number}") from None
+
+
+def _dated_graphs(path: Path, statements: Iterable[_Statement], time_predicate: str) -> Stream:
+    """IO-1: named graphs in order of first appearance, each with the one date that the default graph gives it."""
+    graphs: dict[Term, set[Triple]] = {}
+    dates: dict[Term, Term] = {}
+    lines: dict[Term, int] = {}  # where a graph is first seen: in a date or as a graph
+    for graph, triple, line in statements:
+        lines.setdefault(graph or triple[0], line)
+        if graph is not None:
+            graphs.setdefault(graph, set()).update([triple] if triple else [])
+        elif triple[1] != f"<{time_predicate}>":
+            reason = f"in no graph, so part of no element, and no date: {_shown(' '.join(triple))}"
+            raise InvalidStream(reason, rule="IO-1", place=f"{path}:{line}")
+        elif dates.setdefault(triple[0], triple[2]) != triple[2]:
+            reason = f"two dates: {dates[triple[0]]} and {triple[2]}"
+            raise InvalidStream(reason, rule="IO-1", place=f"{path}:{line}: graph {triple[0]}")
+    places = {graph: f"{path}:{line}: graph {graph}" for graph, line in lines.items()}
+    for graph in (graph for graph in dates if graph not in graphs):
+        raise InvalidStream("a date, but no such graph", rule="IO-1", place=places[graph])
+    items = []
+    for graph, triples in graphs.items():
+        if graph not in dates:
+            raise InvalidStream(f"no date: no triple {graph} <{time_predicate}> … in the default graph", rule="IO-1", place=places[graph])
+        try:
+            items.append((frozenset(triples), _moment(dates[graph]), places[graph]))
+        except _Fault as fault:
+            raise InvalidStream(str(fault), rule="IO-1", place=places[graph]) from None
+    return _in_time(items)
+
+
+# Turtle and TriG, by rdflib's parsers into our own terms
+
+_NO_BASE = "no-base://x/"  # every IRI that rdflib resolves against it is relative, and refused
+_NUMBER = re.compile(
+    r"(?P<double>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+)|(?P<decimal>[+-]?[0-9]*\.[0-9]+)|(?P<integer>[+-]?[0-9]+)"
+)
+
+
+class _Sink(RDFSink):
+    """Collects statements whose terms are ours. rdflib's literals would normalise what they hold ("054" to "54"), its
+    graphs forget the order, and its blank nodes are random. An IRI stays bare, for prefixes, until its statement is made;
+    it starts with a letter, so no term is taken for another."""
+
+    def __init__(self, prefix: str):
+        self.prefix, self.counter, self.reached = prefix, 0, 0
+        self.found: list[tuple[Term | None, Triple | None, int]] = []
+        self.rootFormula = self.identifier = None
+        self.graph = self  # TriG asks its store for the identifier of the default graph
+
+    def setGenPrefix(self, prefix: str) -> None:  # noqa: N802
+        """A prefix is given only so that the parser makes none up from the working directory."""
+
+    def newSymbol(self, *args: str) -> str:  # noqa: N802
+        iri = args[0]
+        if iri.startswith(_NO_BASE[:8]):
+            raise _Fault(f"relative IRI {_shown(iri.removeprefix(_NO_BASE))}; write it in full or give @base")
+        return _iri(iri)[1:-1]
+
+    def newBlankNode(self, *args: Any, **kwargs: Any) -> Term:  # noqa: N802
+        self.counter += 1
+        return f"_:{self.prefix}{self.counter}"
+
+    def newLiteral(self, s: str, dt: str | None = None, lang: str | None = None) -> Term:  # noqa: N802
+        return _literal(s, dt, lang)
+
+    def newGraph(self, identifier: str | None) -> Term | None:  # noqa: N802
+        if identifier is None:
+            return None
+        graph = self.normalise(None, identifier)
+        self.found.append((graph, None, self.reached))
+        return graph
+
+    def normalise(self, f: Any, n: Any) -> Term:
+        match n:
+            case bool():
+                return _literal(str(n).lower(), XSD + "boolean")
+            case (_, iri):  # rdflib's constant for `a`
+                return _iri(iri)
+            case str() if n.startswith(('"', "_:", "<")):
+                return n
+            case _:
+                return _iri(n)
+
+    def makeStatement(self, quadruple: tuple, why: Any = None) -> None:  # noqa: N802
+        graph, predicate, subject, object_ = quadruple
+        triple = _triple(*(self.normalise(None, term) for term in (subject, predicate, object_)))
+        self.found.append((graph, triple, self.reached))
+
+
+class _Strict:
+    """What rdflib's parsers take beyond the grammar, refused; and numbers in the form they are written in."""
+
+    def skipSpace(self, argstr: str, i: int) -> int:  # noqa: N802
+        """The parser's own line counter counts a line again when it backtracks: note how far it got instead."""
+        j = super().skipSpace(argstr, i)
+        self._store.reached = max(self._store.reached, j)
+        return j
+
+    def path(self, argstr: str, i: int, res: list) -> int:
+        j = self.skipSpace(argstr, i)
+        if j >= 0 and (number := _NUMBER.match(argstr, j)):
+            res.append(_literal(number[0], XSD + number.lastgroup))
+            return number.end()
+        return self.nodeOrLiteral(argstr, i, res)
+
+    def variable(self, argstr: str, i: int, res: list) -> int:
+        raise _Fault("a variable is no RDF term")
+
+    def statement(self, argstr: str, i: int) -> int:
+        before = len(self._store.found)
+        j = super().statement(argstr, i)
+        if j >= 0 and len(self._store.found) == before:
+            raise _Fault("a subject without a predicate")
+        return j
+
+
+class _Turtle(_Strict, SinkParser):
+    language = "Turtle"
+
+
+class _TriG(_Strict, TrigSinkParser):
+    language = "TriG"
+
+
+def _turtle(path: Path, parser: type[_Turtle | _TriG], prefix: str) -> list[_Statement]:
+    """The statements of a document in its order; its blank nodes are named `prefix` and a number."""
+    text, sink = _text(path, InvalidStream, "IO-1"), _Sink(prefix)
+    ends = [match.start() for match in re.finditer("\n", text)]
+    try:
+        parser(sink, baseURI=_NO_BASE, genPrefix="-", turtle=True).loadBuf(text)
+    except Exception as error:  # the parser raises its own kind and, on odd input, Python's
+        reason = str(error) if isinstance(error, _Fault) else f"not {parser.language}: {getattr(error, '_why', 'syntax error')}"
+        line = bisect_left(ends, sink.reached) + 1
+        raise InvalidStream(" ".join(reason.split()), rule="IO-1", place=f"{path}:{line}") from None
+    return [_Statement(graph, triple, bisect_left(ends, offset) + 1) for graph, triple, offset in sink.found]
+
+
+def _instants(folder: Path) -> Stream:
+    """IO-1: CSRBench's files, one an instant. A missing number is an instant at which nothing arrived."""
+    files: dict[int, Path] = {}
+    for file in sorted(folder.glob("data_*.ttl")) or sorted(folder.glob("data/data_*.ttl")):
+        number = re.fullmatch(r"data_([0-9]+)\.ttl", file.name)
+        if number is None:
+            raise InvalidStream("a file of a stream is data_NN.ttl, NN digits", rule="IO-1", place=str(file))
+        other = files.setdefault(int(number[1]), file)
+        if other != file:
+            raise InvalidStream(f"the same instant as {other.name}", rule="IO-1", place=str(file))
+    if not files:
+        raise InvalidStream("no data_NN.ttl, neither here nor in data/", rule="IO-1", place=str(folder))
+    items = []
+    for number, file in sorted(files.items()):
+        triples = {statement.triple for statement in _turtle(file, _Turtle, f"f{number}b")}
+        items += [(triple, number * INSTANT, str(file)) for triple in sorted(triples, key=" ".join)]
+    return _in_time(items, ordered=False)
+
+
+# Recordings
+
+
+def _report(entry: Any, where: str, labels: dict[str, Term]) -> tuple[Relation, int | None]:
+    _object(entry, ("head", "results"), where, optional=("timestamp",))
+    _object(entry["head"], ("vars",), f"{where}.head", optional=("link",))
+    _object(entry["results"], ("bindings",), f"{where}.results", optional=("ordered", "distinct"))
+    variables = _array(entry["head"]["vars"], f"{where}.head.vars")
+    for i, name in enumerate(variables):
+        if not isinstance(name, str) or not re.fullmatch(r"\w+", name) or name in variables[:i]:
+            raise _misshapen(f"must be a variable's name, once, got {_shown(name)}", f"{where}.head.vars[{i}]")
+    bindings = _array(entry["results"]["bindings"], f"{where}.results.bindings")
+    rows = [_row(binding, variables, f"{where}.results.bindings[{i}]", labels) for i, binding in enumerate(bindings)]
+    return Relation(tuple(variables), Counter(rows)), _timestamp(entry, where)
+
+
+def _row(entry: Any, variables: list[str], where: str, labels: dict[str, Term]) -> tuple:
+    # A plain row may bind a variable called `binding`; then that is a term, which has a type that is text.
+    inner = entry.get("binding") if isinstance(entry, dict) else None
+    if isinstance(entry, dict) and "binding" in entry and not (isinstance(inner, dict) and isinstance(inner.get("type"), str)):
+        _object(entry, ("binding",), where, optional=("timestamp",))
+        _timestamp(entry, where)
+        entry = inner
+    _object(entry, (), where, optional=tuple(variables))
+    return row((name, _term(term, f"{where}.{name}", labels)) for name, term in entry.items())
+
+
+def _term(entry: Any, where: str, labels: dict[str, Term]) -> Term:
+    _object(entry, ("type", "value"), where, optional=("datatype", "xml:lang"))
+    for key, value in entry.items():
+        if not isinstance(value, str):
+            raise _misshapen(f"must be a string, got {_shown(value)}", f"{where}.{key}")
+    kind, value, rest = entry["type"], entry["value"], set(entry) - {"type", "value"}
+    try:
+        match kind:
+            case "uri" if not rest:
+                return _iri(value)
+            case "bnode" if not rest:
+                return labels.setdefault(value, f"_:b{len(labels) + 1}")
+            case "literal" | "typed-literal" if len(rest) <= 1 and (kind == "literal" or "datatype" in rest):
+                return _literal(value, entry.get("datatype"), entry.get("xml:lang"))
+            case "uri" | "bnode" | "literal" | "typed-literal":
+                raise _Fault(f"a {kind} with {', '.join(sorted(rest)) or 'no datatype'}")
+            case _:
+                raise _Fault(f"type must be uri, bnode, literal or typed-literal, got {_shown(kind)}")
+    except _Fault as fault:
+        raise _misshapen(str(fault), where) from None
+
+
+def _misshapen(reason: str, where: str) -> InvalidStream:
+    return InvalidStream(reason, rule="IO-2", place=where)
+
+
+def _object(value: Any, required: tuple[str, ...], where: str, optional: tuple[str, ...] = ()) -> None:
+    """A JSON object with these keys and no other."""
+    if not isinstance(value, dict):
+        raise _misshapen(f"must be an object, got {_shown(value)}", where)
+    for key in value:
+        if key not in required + optional:
+            raise _misshapen(f"unknown key {_shown(key)}{nearest(key, required + optional)}", where)
+    for key in required:
+        if key not in value:
+            raise _misshapen(f"key {key!r} is missing", where)
+
+
+def _array(value: Any, where: str) -> list:
+    if not isinstance(value, list):
+        raise _misshapen(f"must be an array, got {_shown(value)}", where)
+    return value
+
+
+def _timestamp(entry: dict[str, Any], where: str) -> int | None:
+    time = entry.get("timestamp")
+    if time is not None and (not isinstance(time, int) or isinstance(time, bool)):
+        raise _misshapen(f"must be an integer (ms), got {_shown(time)}", f"{where}.timestamp")
+    return time
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise ValueError(f"key {_shown(key)} stands twice in one object")
+    return table

@@ -1,0 +1,141 @@
+"""§1 The model: time, terms, elements, streams, relations.
+
+Time is an integer in a unit that the data declares (milliseconds by default). A term is its canonical
+N-Triples text (`<iri>`, `_:label`, `"lexical"^^<datatype>`), so terms compare, hash and sort as text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from refengine.errors import InvalidStream
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+TIME_BOUND = 2**63
+
+Term = str
+Triple = tuple[Term, Term, Term]
+Row = tuple[tuple[str, Term], ...]  # a solution mapping: (variable, term), sorted, bound variables only
+Bag = Counter[Row]
+
+_LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\^\^<([^>]*)>|@([A-Za-z0-9-]+))?', re.DOTALL)
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
+_UNESCAPES = {text[1]: char for char, text in _ESCAPES.items()}
+
+
+class Literal(NamedTuple):
+    """A literal taken apart: lexical form, datatype IRI, language tag ('' unless rdf:langString)."""
+
+    lexical: str
+    datatype: str
+    language: str
+
+
+def literal(lexical: str, datatype: str = XSD + "string", language: str = "") -> Term:
+    """The term of a literal. xsd:string is left implicit and language tags are lower case, as in canonical N-Triples."""
+    text = '"' + re.sub(r'[\\"\n\r]', lambda m: _ESCAPES[m[0]], lexical) + '"'
+    if language:
+        return f"{text}@{language.lower()}"
+    return text if datatype == XSD + "string" else f"{text}^^<{datatype}>"
+
+
+def parse_literal(term: Term) -> Literal:
+    """The parts of a literal term; the inverse of `literal`."""
+    match = _LITERAL.fullmatch(term)
+    if match is None:
+        raise ValueError(f"not a literal: {term}")
+    lexical, datatype, language = match.groups()
+    lexical = re.sub(r"\\(.)", lambda m: _UNESCAPES.get(m[1], m[1]), lexical, flags=re.DOTALL)
+    if language:
+        return Literal(lexical, "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString", language)
+    return Literal(lexical, datatype or XSD + "string", "")
+
+
+def is_blank(term: Term) -> bool:
+    """Whether the term is a blank node."""
+    return term.startswith("_:")
+
+
+def row(mapping: dict[str, Term] | Iterable[tuple[str, Term]]) -> Row:
+    """The canonical form of a solution mapping."""
+    return tuple(sorted(dict(mapping).items()))
+
+
+@dataclass(frozen=True)
+class Relation:
+    """An answer: the variables that head it and a bag of solution mappings. ASK is one row over `ask`;
+    CONSTRUCT is a set of rows over `subject`, `predicate`, `object`."""
+
+    variables: tuple[str, ...]
+    rows: Bag
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+
+class Element(NamedTuple):
+    """⟨payload, t_app, t_sys, batch⟩: a graph, its application time, its place in the arrival order, its batch id."""
+
+    graph: frozenset[Triple]
+    app: int
+    sys: int
+    batch: int | None = None
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A sequence of elements in arrival order. `ordered`: whether that order was recorded where t_app ties;
+    if not, the oracle quantifies it (ORA-4). Blank node labels are scoped to the stream."""
+
+    elements: tuple[Element, ...]
+    ordered: bool = True
+
+    def __post_init__(self) -> None:
+        check(self.elements)
+
+    def __len__(self) -> int:
+        return len(self.elements)
+
+    def __iter__(self) -> Iterator[Element]:
+        return iter(self.elements)
+
+
+def check(elements: Iterable[Element]) -> None:
+    """MOD-1: times are integers within 64 bits; t_app never decreases; t_sys and batch ids are those of an arrival order."""
+    before: Element | None = None
+    for position, element in enumerate(elements, 1):
+        place = f"element {position}"
+        for name in ("app", "sys", "batch"):
+            value = getattr(element, name)
+            if value is None and name == "batch":
+                continue
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise InvalidStream(f"t_{name} must be an integer, got {value!r}", rule="MOD-1", place=place)
+            if not -TIME_BOUND <= value < TIME_BOUND:
+                raise InvalidStream(f"t_{name} must be within 64 bits, got {value}", rule="MOD-1", place=place)
+        if before is not None:
+            if element.app < before.app:
+                raise InvalidStream(f"t_app decreases from {before.app} to {element.app}", rule="MOD-1", place=place)
+            if element.sys <= before.sys:
+                raise InvalidStream(f"t_sys must increase, got {element.sys} after {before.sys}", rule="MOD-1", place=place)
+            if (element.batch is None) != (before.batch is None) or (element.batch or 0) < (before.batch or 0):
+                raise InvalidStream("batch ids must be on all elements or none, and never decrease", rule="MOD-1", place=place)
+        before = element
+
+
+def stream(items: Iterable[tuple], ordered: bool = True) -> Stream:
+    """A stream from (graph or triple, t_app[, batch]) items in arrival order; t_sys is the position, from 1.
+
+    >>> len(stream([(("<a>", "<p>", "<b>"), 0), (("<a>", "<p>", "<c>"), 5)]))
+    2
+    """
+    elements = []
+    for position, (payload, app, *batch) in enumerate(items, 1):
+        single = isinstance(payload, tuple) and len(payload) == 3 and isinstance(payload[0], str)
+        graph = frozenset([payload]) if single else frozenset(payload)
+        elements.append(Element(graph, app, position, batch[0] if batch else None))
+    return Stream(tuple(elements), ordered)

@@ -1,0 +1,193 @@
+"""§7 R2R: a SPARQL body over a window's content, computed by two independent witnesses, rdflib and pyoxigraph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+from rdflib import BNode, Graph, URIRef
+from rdflib import Literal as RdflibLiteral
+from rdflib.plugins.sparql.algebra import translateQuery
+from rdflib.plugins.sparql.evaluate import evalQuery
+from rdflib.plugins.sparql.parser import parseQuery
+from rdflib.plugins.sparql.parserutils import CompValue
+from rdflib.term import Identifier, Variable
+
+from refengine.compare import equal
+from refengine.errors import Disputed, InvalidQuery
+from refengine.model import XSD, Bag, Element, Relation, Term, Triple, is_blank, literal, parse_literal, row
+from refengine.query import Body, Form
+
+try:
+    import pyoxigraph
+except ImportError:  # the base install: rdflib alone, and every result says so
+    pyoxigraph = None
+
+Witness = Callable[[Body, frozenset[Triple]], Relation]
+
+
+def dataset(elements: Iterable[Element]) -> frozenset[Triple]:
+    """R2R-1: a body sees the set union of the graphs of the content's elements, blank nodes scoped to the stream."""
+    return frozenset().union(*(element.graph for element in elements))
+
+
+def truth(value: bool) -> Relation:
+    """R2R-3: ASK gives one row, `ask` = true or false, so it is never an empty answer."""
+    return Relation(("ask",), Counter([row({"ask": literal("true" if value else "false", XSD + "boolean")})]))
+
+
+def solutions(variables: tuple[str, ...], mappings: Iterable[dict[str, Term]]) -> Relation:
+    """R2R-2: SELECT gives a bag of solution mappings; an unbound variable is absent from its row."""
+    return Relation(variables, Counter(row(mapping) for mapping in mappings))
+
+
+def triples(graph: Iterable[Triple]) -> Relation:
+    """R2R-4: CONSTRUCT gives a set of triples, one row each; triples that RDF does not allow are left out."""
+    names = ("subject", "predicate", "object")
+    allowed = {t for t in graph if not t[0].startswith('"') and t[1].startswith("<")}
+    return Relation(names, Counter(row(zip(names, triple, strict=True)) for triple in allowed))
+
+
+def by_rdflib(body: Body, graph: frozenset[Triple]) -> Relation:
+    """The answer according to rdflib, with GROUP BY over no match corrected (R2R-6)."""
+    store = Graph(bind_namespaces="none")
+    for subject, predicate, object_ in graph:
+        store.add((_to_rdflib(subject), _to_rdflib(predicate), _to_rdflib(object_)))
+    result = evalQuery(store, _prepared(body))
+    match body.form:
+        case Form.ASK:
+            return truth(bool(result["askAnswer"]))
+        case Form.CONSTRUCT:
+            return triples(tuple(_from_rdflib(term) for term in triple) for triple in result["graph"])
+        case Form.SELECT:
+            bound = ({str(v): _from_rdflib(t) for v, t in b.items() if t is not None} for b in result["bindings"])
+            return solutions(body.variables, bound)
+
+
+@lru_cache(maxsize=64)
+def _prepared(body: Body) -> object:
+    algebra = translateQuery(parseQuery(body.text))
+    algebra.algebra = _groups_have_members(algebra.algebra)
+    return algebra
+
+
+def _groups_have_members(node: object) -> object:
+    """R2R-6: grouping no solutions by a key gives no group, but rdflib gives one empty row: keep groups with a member."""
+    if isinstance(node, list):
+        return [_groups_have_members(item) for item in node]
+    if not isinstance(node, CompValue):
+        return node
+    for key, value in node.items():
+        node[key] = _groups_have_members(value)
+    if node.name != "AggregateJoin" or node.p.expr is None:
+        return node
+    members = Variable("__members__")
+    node.A.append(CompValue("Aggregate_Count", vars="*", res=members, distinct=None))
+    return CompValue("Filter", expr=members, p=node, _vars={members, *(node.get("_vars") or ())})
+
+
+@lru_cache(maxsize=2**18)
+def _to_rdflib(term: Term) -> Identifier:
+    if is_blank(term):
+        return BNode(term[2:])
+    if term.startswith("<"):
+        return URIRef(term[1:-1])
+    parts = parse_literal(term)
+    if parts.language:
+        return RdflibLiteral(parts.lexical, lang=parts.language)
+    datatype = None if parts.datatype == XSD + "string" else URIRef(parts.datatype)
+    return RdflibLiteral(parts.lexical, datatype=datatype, normalize=False)
+
+
+def _from_rdflib(term: Identifier) -> Term:
+    match term:
+        case BNode():
+            return f"_:{term}"
+        case URIRef():
+            return f"<{term}>"
+        case _:
+            return literal(str(term), str(term.datatype or XSD + "string"), term.language or "")
+
+
+def by_pyoxigraph(body: Body, graph: frozenset[Triple]) -> Relation:
+    """The answer according to pyoxigraph."""
+    store = pyoxigraph.Store()
+    store.extend(map(_to_quad, graph))
+    try:
+        result = store.query(body.text)
+    except SyntaxError as error:
+        raise InvalidQuery(f"not SPARQL 1.1: {error}", rule="QRY-1", place="body") from None
+    match body.form:
+        case Form.ASK:
+            return truth(bool(result))
+        case Form.CONSTRUCT:
+            return triples(tuple(map(_from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in result)
+        case Form.SELECT:
+            names = [variable.value for variable in result.variables]
+            bound = ({n: _from_pyoxigraph(t) for n, t in zip(names, s, strict=True) if t is not None} for s in result)
+            return solutions(body.variables, bound)
+
+
+@lru_cache(maxsize=2**18)
+def _to_quad(triple: Triple) -> object:
+    return pyoxigraph.Quad(*map(_to_pyoxigraph, triple))
+
+
+def _to_pyoxigraph(term: Term) -> object:
+    if is_blank(term):
+        return pyoxigraph.BlankNode(term[2:])
+    if term.startswith("<"):
+        return pyoxigraph.NamedNode(term[1:-1])
+    parts = parse_literal(term)
+    if parts.language:
+        return pyoxigraph.Literal(parts.lexical, language=parts.language)
+    return pyoxigraph.Literal(parts.lexical, datatype=pyoxigraph.NamedNode(parts.datatype))
+
+
+def _from_pyoxigraph(term: object) -> Term:
+    match term:
+        case pyoxigraph.BlankNode():
+            return f"_:{term.value}"
+        case pyoxigraph.NamedNode():
+            return f"<{term.value}>"
+        case _:
+            return literal(term.value, term.datatype.value, term.language or "")
+
+
+WITNESSES: dict[str, Witness] = {"rdflib": by_rdflib} | ({"pyoxigraph": by_pyoxigraph} if pyoxigraph else {})
+FASTEST: str = list(WITNESSES)[-1]
+
+
+def agreed(body: Body, graph: frozenset[Triple], witnesses: tuple[str, ...] = tuple(WITNESSES)) -> Relation:
+    """R2R-5: what the witnesses agree on, value for value, is the answer; where they do not, it is disputed."""
+    answers = {name: WITNESSES[name](body, graph) for name in witnesses}
+    first, *others = answers
+    for other in others:
+        if not equal(answers[first].rows, answers[other].rows):
+            raise Disputed(f"{first} and {other} disagree on the body's answer", rule="R2R-5", answers=answers)
+    return answers[first]
+
+
+def fresh(rows: Bag, graph: frozenset[Triple], evaluation: int) -> Bag:
+    """R2R-7: a blank node that the body makes (a template's, BNODE()) is new at every evaluation; the data's keep their label."""
+    made = {t for r in rows for _, t in r if is_blank(t)}
+    if not made:
+        return rows
+    known = {term for triple in graph for term in triple if is_blank(term)}
+    made -= known
+    names = {old: f"_:r{evaluation}n{i}" for i, old in enumerate(_in_order(made, rows))}
+    while known.intersection(names.values()):
+        names = {old: f"{new}x" for old, new in names.items()}
+    renamed: Bag = Counter()
+    for r, count in rows.items():
+        renamed[row((v, names.get(t, t)) for v, t in r)] += count
+    return renamed
+
+
+def _in_order(made: set[Term], rows: Bag) -> list[Term]:
+    """Blank nodes in an order that does not depend on the labels a witness happened to give, symmetric ones aside."""
+    from refengine.compare import colours
+
+    colour = colours(rows)
+    return sorted(made, key=lambda label: (colour[label], label))
