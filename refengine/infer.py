@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from enum import StrEnum
+from itertools import combinations, islice, product
 from math import comb
 from typing import NamedTuple
 
 from refengine import compare, derive, engine, r2r, window
 from refengine.compare import Mode
 from refengine.errors import InvalidSemantics, RefengineError, Unsupported
-from refengine.model import Bag, Element, Relation, Row, Stream, is_blank
+from refengine.model import Bag, Element, Relation, Row, Stream, Triple, is_blank
 from refengine.query import Body, Query, Window, WindowKind
 from refengine.semantics import ENUMS, R2S, Between, Condition, Empty, Profile, Semantics, Tick
 
 ORIGIN_BOUND = 10_000  # values of t0 that are tried one by one where no classes exist
 ORDER_BOUND = 50_000  # states of one search over arrival orders
+NEAREST_BOUND = 100  # assignments of a changed profile
 
 
 class Origin(NamedTuple):
@@ -39,7 +41,7 @@ class State(NamedTuple):
 @dataclass(frozen=True)
 class Divergence:
     """Where the semantics and the recording part: the recording's relation `index` (from 0), the window and its content
-    there, the rows expected and recorded (None: no relation is left), and the rows that came in a neighbouring window."""
+    there, the rows expected and recorded (None: no relation is left), and the rows that rest on a window border."""
 
     index: int
     evaluation: int | None
@@ -48,29 +50,40 @@ class Divergence:
     expected: Bag | None
     actual: Bag | None
     reason: str
-    moved: tuple[Moved, ...] = ()
-    kept: tuple[Moved, ...] = ()
+    borders: tuple[BorderRow, ...] = ()
 
 
-class Moved(NamedTuple):
-    """A row completed by an element on a window border, that element's t_app, the window the row belongs to, and the
-    shift in windows at which the recording has it (-1: one early; 0: where it belongs)."""
+class Fate(StrEnum):
+    """Where a recording has a row that an element on a window border completes."""
+
+    PLACE = "in place"
+    EARLY = "one window early"
+    LATE = "one window late"
+    BOTH = "in both windows"
+    OUT = "left out"
+
+
+EXPLAINED = {Fate.PLACE: 0, Fate.EARLY: 2, Fate.LATE: 2, Fate.BOTH: 1, Fate.OUT: 1}  # differing rows
+
+
+class BorderRow(NamedTuple):
+    """A row completed by an element on a window border, that element's t_app, the window and what became of the row."""
 
     row: Row
     at: int
     window: tuple[int, int]
-    shift: int
+    fate: Fate
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One assignment and how far it explains the recording: the accepted state, or the divergence and its distance."""
+    """One assignment: the state that accepts the recording, or, of a search over orders, where every order parts
+    from it. `ordered`: whether no order had to be searched."""
 
     semantics: Semantics
     origin: Origin
     accepted: State | None
     divergence: Divergence | None = None
-    distance: tuple[int, int] = (0, 0)
     ordered: bool = True
 
 
@@ -147,7 +160,7 @@ def judge(
         trials.append(trial)
     if beyond is not None:
         raise beyond
-    best = min(trials, key=lambda trial: trial.distance, default=None)
+    best = min(trials, key=lambda trial: distance(recorded, trial, answers), default=None)
     if best is not None:
         best = replace(best, divergence=divergence(recorded, best, answers))
         confirm(recorded, best, witnesses)
@@ -208,10 +221,7 @@ def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: A
         states = advance(states, report.relation.rows, recorded)
         if not states:
             break
-    accepted = _accepted(states, recorded)
-    if accepted is not None:
-        return Trial(semantics, origin, accepted)
-    return Trial(semantics, origin, None, None, _align(recorded, semantics, answers).cost)
+    return Trial(semantics, origin, _accepted(states, recorded))
 
 
 def advance(states: Iterable[State], output: Bag, recorded: Recorded) -> set[State]:
@@ -296,7 +306,7 @@ def _by_orders(recorded: Recorded, semantics: Semantics, origin: Origin, answers
         if not following:
             furthest = max(states, key=lambda state: state.matched)
             where = _moment_divergence(look, moment, furthest, base)
-            return Trial(semantics, origin, None, where, (len(recorded.relations) - furthest.matched, 0), False)
+            return Trial(semantics, origin, None, where, ordered=False)
         states, base = following, base_after
     accepted = _accepted(states, recorded)
     if accepted is not None:
@@ -305,7 +315,7 @@ def _by_orders(recorded: Recorded, semantics: Semantics, origin: Origin, answers
     left = recorded.rows[furthest] if furthest < len(recorded.rows) else None
     reason = "the semantics reports nothing more" if left is not None else "reports were expected and none was recorded"
     where = Divergence(furthest, None, None, (), None, left, reason)
-    return Trial(semantics, origin, None, where, (len(recorded.relations) - furthest, 0), False)
+    return Trial(semantics, origin, None, where, ordered=False)
 
 
 @dataclass(frozen=True)
@@ -574,42 +584,47 @@ def _moment_divergence(look: _Look, moment: Moment, furthest: State, base: Bag) 
     return Divergence(furthest.matched, at.t, (opens, opens + spec.size), content, expected, actual, reason)
 
 
+def distance(recorded: Recorded, trial: Trial, answers: Answers) -> tuple[int, int]:
+    """ORA-9: how far a failed assignment is from the recording: the differing rows that no border explains, and all of
+    them; where orders were searched, the relations not reached."""
+    if trial.divergence is not None:
+        return len(recorded.relations) - trial.divergence.index, 0
+    return _align(recorded, trial.semantics, answers).cost
+
+
 @dataclass(frozen=True)
 class _Aligned:
-    """An assignment's reports against the recording: the k-th relation beside the report that it most resembles."""
+    """An assignment's reports beside the recording's relations, and how many rows differ."""
 
     cost: tuple[int, int]
     reports: list[engine.Report]
-    moved: tuple[Moved, ...]
+    borders: tuple[BorderRow, ...]
 
 
 def _align(recorded: Recorded, semantics: Semantics, answers: Answers) -> _Aligned:
-    """The best alignment of an assignment: first the fewest differing rows that no window border explains, then the
-    fewest differing rows at all."""
+    """The best alignment of an assignment: the fewest differing rows that no window border explains, then the fewest."""
     reports = list(engine.evaluate(recorded.query, recorded.streams, semantics, answer=answers))
-    found = []
+    found, rows = [], recorded.rows
     for before in range(recorded.missing + 1):
-        aligned, rows = reports[before:], recorded.rows
-        gaps = [_gap(r.relation.rows, x, recorded.mode) for r, x in zip(aligned, rows, strict=False)]
-        cost = sum(map(sum, gaps))
+        aligned = reports[before:]
+        gaps = [_gap(report.relation.rows, x, recorded.mode) for report, x in zip(aligned, rows, strict=False)]
+        cost = sum(max(a.total() + b.total(), c) for a, b, c in gaps)
         cost += sum(1 + x.total() for x in rows[len(aligned) :])
-        cost += sum(1 + r.relation.rows.total() for r in aligned[len(rows) + recorded.missing :])
-        moved = tuple(m for m in _border_rows(recorded, aligned, [i for i, gap in enumerate(gaps) if gap[0]]) if m.shift)
-        found.append(_Aligned((cost - 2 * len(moved), cost), aligned, moved))
-    return min(found, key=lambda a: a.cost)
+        cost += sum(1 + report.relation.rows.total() for report in aligned[len(rows) + recorded.missing :])
+        borders = tuple(_border_rows(recorded, aligned, gaps)) if cost else ()
+        found.append(_Aligned((cost - sum(EXPLAINED[b.fate] for b in borders), cost), aligned, borders))
+    return min(found, key=lambda aligned: aligned.cost)
 
 
-def _gap(expected: Bag, actual: Bag, mode: Mode) -> tuple[int, int]:
-    """How many rows are lacking and how many too many; at least one where the two differ."""
+def _gap(expected: Bag, actual: Bag, mode: Mode) -> tuple[Bag, Bag, int]:
+    """The rows lacking, those too many, and 1 if the relations differ at all (blank nodes can make them)."""
     if compare.equal(expected, actual, mode):
-        return 0, 0
-    lacking, surplus = compare.difference(expected, actual, mode)
-    return lacking.total(), max(surplus.total(), 0 if lacking else 1)
+        return Counter(), Counter(), 0
+    return *compare.difference(expected, actual, mode), 1
 
 
 def divergence(recorded: Recorded, trial: Trial, answers: Answers) -> Divergence:
-    """ORA-9: the first divergence of the nearest assignment, with the rows that rest on an element on a window border:
-    those recorded one window off, and those recorded in place."""
+    """ORA-9: the first divergence of the nearest assignment, with the rows that rest on an element on a window border."""
     if trial.divergence is not None:
         return trial.divergence
     best = _align(recorded, trial.semantics, answers)
@@ -621,36 +636,46 @@ def divergence(recorded: Recorded, trial: Trial, answers: Answers) -> Divergence
             break
     if expected is None:
         return Divergence(index, None, None, (), None, actual, "the semantics reports nothing more")
-    kept = tuple(m for m in _border_rows(recorded, aligned, range(len(aligned))) if not m.shift)
     reason = "the recording ends too early" if actual is None else "the answer differs"
     return Divergence(
-        index, expected.evaluation, expected.window, expected.content, expected.relation.rows, actual, reason, best.moved, kept
+        index, expected.evaluation, expected.window, expected.content, expected.relation.rows, actual, reason, best.borders
     )
 
 
-def _border_rows(recorded: Recorded, aligned: list[engine.Report], where: Iterable[int]) -> list[Moved]:
-    """The rows of some reports that were completed by an element on their window's border, each with the shift at
-    which the recording has it; a row that it has in neither neighbour is left out."""
+def _border_rows(
+    recorded: Recorded, aligned: list[engine.Report], gaps: list[tuple[Bag, Bag, int]]
+) -> Iterator[BorderRow]:
+    """The rows of the answers that were completed by an element on their window's border, and where they went."""
     body = recorded.query.body
     if not derive.projects(body):
-        return []
-    rows, found = recorded.rows, []
-    for index in where:
-        report = aligned[index]
-        dates = defaultdict(list)
+        return
+    lacking, surplus = [gap[0] for gap in gaps], [gap[1] for gap in gaps]
+    for index, report in enumerate(aligned[: len(gaps)]):
+        dates: dict[Triple, int] = {}
         for element in report.content:
             for triple in element.graph:
-                dates[triple].append(element.app)
+                dates.setdefault(triple, element.app)
         if not any(element.app in report.window for element in report.content):
             continue
         for derivation in derive.derivations(body, dates):
-            latest = max(min(dates[triple]) for triple in derivation.support)
-            if latest not in report.window:
+            at = max(dates[triple] for triple in derivation.support)
+            if at not in report.window:
                 continue
-            shift = next((s for s in (0, -1, 1) if _has(rows, index + s, derivation.row, recorded.mode)), None)
-            if shift is not None:
-                found.append(Moved(derivation.row, latest, report.window, shift))
-    return found
+            gone = _has(lacking, index, derivation.row, recorded.mode)
+            early = _has(surplus, index - 1, derivation.row, recorded.mode)
+            late = _has(surplus, index + 1, derivation.row, recorded.mode)
+            match gone, early, late:
+                case True, True, _:
+                    fate = Fate.EARLY
+                case True, False, True:
+                    fate = Fate.LATE
+                case True, False, False:
+                    fate = Fate.OUT
+                case False, False, False:
+                    fate = Fate.PLACE
+                case _:
+                    fate = Fate.BOTH
+            yield BorderRow(derivation.row, at, report.window, fate)
 
 
 def _has(rows: Sequence[Bag], index: int, wanted: Row, mode: Mode) -> bool:
@@ -690,18 +715,31 @@ def nearest(
     recording: Sequence[Relation],
     *,
     fields: Iterable[str] = ("closure", "report", "tick", "r2s", "empty", "horizon"),
-    **options: object,
+    missing: int = 1,
+    mode: Mode = Mode.VALUE,
+    witnesses: tuple[str, ...] = tuple(r2r.WITNESSES),
+    answers: Answers | None = None,
 ) -> tuple[Change, ...]:
-    """ORA-9: the single changes of a profile's field under which the recording would be correct."""
-    found = []
-    for name in fields:
-        for value in _alternatives(name, profile.fields.get(name)):
-            try:
-                if judge(query, streams, profile.but(**{name: value}), recording, **options).passed:
-                    found.append(Change(name, value))
-            except RefengineError:
-                continue
-    return tuple(found)
+    """ORA-9: the single changes of a profile's field under which the recording would be correct, by the faster witness;
+    a change that leaves more than NEAREST_BOUND assignments is not tried."""
+    answers = answers or Answers(witnesses[-1])
+    recorded = Recorded(query, streams, tuple(recording), missing, mode)
+    return tuple(
+        Change(name, value)
+        for name in fields
+        for value in _alternatives(name, profile.fields.get(name))
+        if _explains(recorded, profile.but(**{name: value}), answers)
+    )
+
+
+def _explains(recorded: Recorded, profile: Profile, answers: Answers) -> bool:
+    try:
+        tried = list(islice(assignments(recorded.query, recorded.streams, profile), NEAREST_BOUND + 1))
+        if len(tried) > NEAREST_BOUND:
+            return False
+        return any(attempt(recorded, semantics, origin, answers).accepted for semantics, origin in tried)
+    except RefengineError:
+        return False
 
 
 def _alternatives(name: str, current: object) -> list:

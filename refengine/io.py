@@ -59,7 +59,8 @@ def read_stream(path: str | Path, time_predicate: str = PROV_GENERATED_AT_TIME) 
     - `.n3t` (YABench): a line is `s p o "ms" .`, one triple an element, in file order.
     - `.nq`, `.trig`: a named graph is an element, dated by one triple `graph time_predicate date` of the default
       graph, where the date is an integer (ms) or an xsd:dateTime (UTC where it names no zone, cut to ms; from the
-      epoch). The graphs arrive as they first appear in the file, which TriG's parser tells too.
+      epoch). The graphs arrive as they first appear in the file. Whatever else the default graph says would be part of
+      no element, and is refused, as is a graph without a date, with two, or a date without its graph.
 
     Raises InvalidStream; Refused for JSON-LD, whose contexts live on the network. Sources: Dell'Aglio et al.,
     On Correctness in RDF Stream Processor Benchmarking, ISWC 2013; Kolchin et al., YABench, ICWE 2016; W3C RSP
@@ -92,10 +93,10 @@ def read_query(path: str | Path) -> Query:
     try:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError: a syntax error, or an integer of thousands of digits
-        reason, line = re.fullmatch(r"(.*?)(?: \(at (?:line (\d+)|end of).*)?", str(error), re.DOTALL).groups()
-        raise InvalidQuery(
-            f"not TOML: {reason}", rule="QRY-1", place=f"{path}:{line or len(text.splitlines()) or 1}"
-        ) from None
+        match = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(error), re.DOTALL)
+        reason, line = match.groups() if match else (error, None)
+        place = f"{path}:{line or text.rstrip().count(chr(10)) + 1}" if match else str(path)
+        raise InvalidQuery(f"not TOML: {reason}", rule="QRY-1", place=place) from None
     if "rule" in table and isinstance(table.get("query"), dict):
         table = table["query"]
     try:
@@ -503,7 +504,13 @@ def _turtle(path: Path, parser: type[_Turtle | _TriG], prefix: str) -> list[_Sta
     try:
         parser(sink, baseURI=_NO_BASE, genPrefix="-", turtle=True).loadBuf(text)
     except Exception as error:  # the parser raises its own kind and, on odd input, Python's
-        reason = str(error) if isinstance(error, _Fault) else f"not {parser.language}: {getattr(error, '_why', 'syntax error')}"
+        match error:
+            case _Fault():
+                reason = str(error)
+            case RecursionError():
+                reason = "nested too deeply"
+            case _:
+                reason = f"not {parser.language}: {getattr(error, '_why', 'syntax error')}"
         line = bisect_left(ends, sink.reached) + 1
         raise InvalidStream(" ".join(reason.split()), rule="IO-1", place=f"{path}:{line}") from None
     return [_Statement(graph, triple, bisect_left(ends, offset) + 1) for graph, triple, offset in sink.found]

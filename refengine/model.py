@@ -109,14 +109,15 @@ def check(elements: Iterable[Element]) -> None:
     before: Element | None = None
     for position, element in enumerate(elements, 1):
         place = f"element {position}"
-        for name in ("app", "sys", "batch"):
-            value = getattr(element, name)
+        for name, value in (("t_app", element.app), ("t_sys", element.sys), ("batch", element.batch)):
             if value is None and name == "batch":
                 continue
             if not isinstance(value, int) or isinstance(value, bool):
-                raise InvalidStream(f"t_{name} must be an integer, got {value!r}", rule="MOD-1", place=place)
+                raise InvalidStream(f"{name} must be an integer, got {value!r}", rule="MOD-1", place=place)
             if not -TIME_BOUND <= value < TIME_BOUND:
-                raise InvalidStream(f"t_{name} must be within 64 bits, got {value}", rule="MOD-1", place=place)
+                raise InvalidStream(f"{name} must be within 64 bits, got {value}", rule="MOD-1", place=place)
+        if element.batch is not None and element.batch < 1:
+            raise InvalidStream(f"batch ids start at 1, got {element.batch}", rule="MOD-1", place=place)
         if before is not None:
             if element.app < before.app:
                 raise InvalidStream(f"t_app decreases from {before.app} to {element.app}", rule="MOD-1", place=place)

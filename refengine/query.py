@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from pyparsing import ParseResults
 from rdflib.plugins.sparql.algebra import translateQuery
 from rdflib.plugins.sparql.parser import parseQuery, parseUpdate
 from rdflib.plugins.sparql.parserutils import CompValue
@@ -25,6 +26,11 @@ NO_SINGLE_ANSWER = {
     "Aggregate_GroupConcat": "GROUP_CONCAT",
     "DescribeQuery": "DESCRIBE",
 }
+# The parser's nodes around an expression that ORDER BY only brackets or directs.
+WRAPPERS = ("OrderCondition", "ConditionalOrExpression", "ConditionalAndExpression", "RelationalExpression") + (
+    "AdditiveExpression",
+    "MultiplicativeExpression",
+)
 
 
 class WindowKind(StrEnum):
@@ -83,7 +89,9 @@ class Body:
         form = Form[algebra.algebra.name.removesuffix("Query").upper()]
         match form:
             case Form.SELECT:
-                variables = tuple(str(v) for v in algebra.algebra.PV)
+                names = [str(v) for v in algebra.algebra.PV]
+                select = next(node for node in nodes if node.name == "SelectQuery")
+                variables = tuple(names if "projection" in select else sorted(names))
             case Form.ASK:
                 variables = ("ask",)
             case Form.CONSTRUCT:
@@ -111,11 +119,11 @@ def _is_update(text: str) -> bool:
 
 
 def _nodes(node: Any) -> Iterator[CompValue]:
-    """Every node of a parse tree or algebra, each once."""
+    """Every node of a parse tree or algebra, depth first."""
     if isinstance(node, CompValue):
         yield node
         node = list(node.values())
-    if not isinstance(node, str | bytes | Mapping) and hasattr(node, "__iter__"):
+    if isinstance(node, ParseResults | list | tuple):
         for child in node:
             yield from _nodes(child)
 
@@ -147,21 +155,33 @@ def single_answer(nodes: list[CompValue]) -> None:
 def _totally_ordered(select: CompValue) -> bool:
     """Whether ORDER BY names, as plain variables, every projected variable or every GROUP BY key."""
     ordered = set()
-    for condition in select.get("orderby", CompValue("none", condition=[])).condition or []:
-        expression = condition.expr if isinstance(condition, CompValue) and condition.name == "OrderCondition" else condition
-        ordered |= {expression} if isinstance(expression, Variable) else set()
-    projected = [item.get("evar") or item.get("var") for item in select.get("projection") or []]
-    keys = select.get("groupby", CompValue("none", condition=[])).condition or []
+    for condition in _conditions(select, "orderby"):
+        while isinstance(condition, CompValue) and condition.name in WRAPPERS and "other" not in condition:
+            condition = condition["expr"]
+        ordered |= {condition} if isinstance(condition, Variable) else set()
+    projected = [item["evar"] if "evar" in item else item["var"] for item in _part(select, "projection")]
+    keys = _conditions(select, "groupby")
     plain_keys = bool(keys) and all(isinstance(key, Variable) for key in keys)
     return (bool(projected) and ordered.issuperset(projected)) or (plain_keys and ordered.issuperset(keys))
 
 
+def _part(node: CompValue, key: str) -> list:
+    return list(node[key]) if key in node else []
+
+
+def _conditions(select: CompValue, clause: str) -> list:
+    return _part(select[clause], "condition") if clause in select else []
+
+
 def _declared(nodes: list[CompValue]) -> None:
-    declared = {str(node.get("prefix") or "") for node in nodes if node.name == "PrefixDecl"}
+    declared = {_prefix(node) for node in nodes if node.name == "PrefixDecl"}
     for node in nodes:
-        if node.name == "pname" and str(node.get("prefix") or "") not in declared:
-            name = node.get("prefix") or ""
+        if node.name == "pname" and (name := _prefix(node)) not in declared:
             raise InvalidQuery(f"prefix {name!r} is not declared; write PREFIX {name}: <…>", rule="QRY-1", place="body")
+
+
+def _prefix(node: CompValue) -> str:
+    return str(node["prefix"]) if "prefix" in node else ""
 
 
 def _absolute(node: Any) -> None:

@@ -111,7 +111,7 @@ class Semantics:
 
 
 def contradictions(semantics: Semantics) -> None:
-    """SEM-2: a period and an anchor are given iff the report is periodic; close alone needs a horizon or an end."""
+    """SEM-2: a period and an anchor are given iff the report is periodic, and a period is positive."""
     periodic = Condition.PERIODIC in semantics.report
     for name in ("period", "anchor"):
         given = getattr(semantics, name) is not None

@@ -1,0 +1,83 @@
+# `make` or `make help` lists the targets. Everything that is installed goes into .venv.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup test conformance evidence brute lock clean
+
+PY := .venv/bin/python
+PIP := -m pip --disable-pip-version-check --no-input --quiet
+PYTEST := $(PY) -m pytest -n 2 -q
+EVIDENCE := ../shared/data
+READY := .venv/installed.stamp
+EXTRAS := witness suite spark dev
+
+# $(call find_python,target,candidates,condition,its words): sets $$python to the first candidate that fits and has venv,
+# by its base interpreter, since an activated .venv would remove itself.
+define find_python
+python=; for name in $(2); do \
+  python=$$("$$name" -c 'import sys; print(sys._base_executable if $(3) else "")' 2>/dev/null) || python=; \
+  [ -z "$$python" ] || break; \
+done; \
+[ -n "$$python" ] || { echo "$(1): needs Python $(4), found none as $(2); name one with PYTHON=..." >&2; exit 1; }; \
+"$$python" -c 'import ensurepip, venv' 2>/dev/null || \
+  { echo "$(1): $$python lacks the venv module; install it (on Debian and Ubuntu: python3-venv)" >&2; exit 1; }
+endef
+
+# The stamps go first: what is left of an interrupted removal must not look ready.
+remove_venv = rm -f .venv/*.stamp && rm -rf .venv
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+setup: $(READY) ## make .venv from requirements.lock (PYTHON=... chooses another interpreter)
+	@echo "setup: .venv is ready"
+
+# Without its stamp, or with one older than the lock, .venv is made anew: half-made or outdated ones are never trusted.
+.venv/locked.stamp: requirements.lock
+	@$(call find_python,setup,$(or $(PYTHON),python3 python3.13 python3.12 python3.11),sys.version_info.minor >= 11,3.11 or newer); \
+	echo "setup: .venv with $$("$$python" -V)"; \
+	$(remove_venv) && "$$python" -m venv .venv
+	@echo "setup: packages of requirements.lock (the first time some 450 MB)"
+	@$(PY) $(PIP) install --require-hashes -r requirements.lock
+	@touch $@
+
+$(READY): .venv/locked.stamp pyproject.toml
+	@echo "setup: this project, editable"
+	@$(PY) $(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+test: $(READY) ## run the tests
+	@$(PYTEST)
+
+conformance: $(READY) ## judge CSRBench: the fixture, or the recordings in DIR=...
+	@$(PY) -m conformance csrbench $${DIR:+"$$DIR"}
+
+evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
+	@status=0; for suite in csrbench secret; do \
+	  if [ -d "$(EVIDENCE)/$$suite" ]; then \
+	    echo "evidence: $$suite"; $(PY) -m conformance $$suite "$(EVIDENCE)/$$suite" || status=1; \
+	  else \
+	    echo "evidence: $$suite left out, there is no $(EVIDENCE)/$$suite"; \
+	  fi; \
+	done; exit $$status
+
+brute: $(READY) ## hold the engine against the brute-force definition, at length
+	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/test_brute.py
+
+# On 3.11, the oldest Python supported: a newer one would leave out what the older needs.
+lock: ## regenerate requirements.lock from pyproject.toml (UPGRADE=1: with the newest versions)
+	@$(call find_python,lock,$(or $(PYTHON),python3.11 python3),sys.version_info.minor == 11,3.11); \
+	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && trap 'exit 130' INT TERM && \
+	echo "lock: pip-tools, in a throwaway environment" && \
+	"$$python" -m venv "$$dir/venv" && "$$dir/venv/bin/python" $(PIP) install 'pip-tools>=7.5,<8' && \
+	echo "lock: requirements.lock" && \
+	cp requirements.lock "$$dir/requirements.lock" && \
+	"$$dir/venv/bin/pip-compile" --quiet --strip-extras $(EXTRAS:%=--extra %) --generate-hashes $(if $(UPGRADE),--upgrade) \
+	  --no-emit-find-links --no-emit-index-url --no-emit-trusted-host --no-header --no-annotate \
+	  --output-file "$$dir/requirements.lock" pyproject.toml && \
+	cat "$$dir/requirements.lock" > requirements.lock
+
+clean: ## remove .venv and everything else that was made
+	@$(remove_venv)
+	@rm -rf build dist results .pytest_cache .hypothesis .mutmut-cache *.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

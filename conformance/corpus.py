@@ -1,0 +1,346 @@
+"""The corpus: cases loaded, linted against their closed schema, and checked against the reference engine."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyoxigraph
+from jsonschema import Draft202012Validator, ValidationError
+
+from conformance import judge
+from refengine import compare, engine, io, model, query, r2r, semantics
+from refengine.errors import RefengineError, nearest
+from refengine.model import XSD, Bag, Relation, Row, Stream, Term, Triple
+from refengine.query import Query
+from refengine.semantics import Between, OneOf, Profile, Semantics
+
+HERE = Path(__file__).parent
+CASES = HERE / "cases"
+SCHEMA = HERE / "schema" / "case.schema.json"
+BASE = "http://example.org/"
+PREFIXES = f"PREFIX : <{BASE}> PREFIX xsd: <{XSD}>\n"
+MANY = 1000  # reports after which a refusal that has not come is not waited for
+
+
+class InvalidCase(RefengineError):
+    """A case file that is not one: not TOML, not of the schema, or with a term that is not Turtle."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case file, linted: its place under the corpus and its table."""
+
+    path: str
+    table: Mapping[str, Any]
+
+    @property
+    def rule(self) -> str:
+        """The id of the rule that the case is about."""
+        return self.table["rule"]
+
+    @property
+    def name(self) -> str:
+        """The sentence that says what holds."""
+        return self.table["name"]
+
+    @property
+    def id(self) -> str:
+        """Rule and name as one word: `WIN-2-element-on-the-upper-border-…`."""
+        return f"{self.rule}-{re.sub(r'[^A-Za-z0-9]+', '-', self.name).strip('-')}"
+
+
+# Loading and linting
+
+
+def load(path: Path, root: Path = CASES) -> Case:
+    """A case from its file. Raises InvalidCase, which names the file, the key and the nearest valid key."""
+    place = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidCase(f"not TOML: {error}", rule="case", place=place) from None
+    for problem in lint(table):
+        raise problem.at(place)
+    return Case(place, table)
+
+
+def cases(root: Path = CASES) -> list[Case]:
+    """Every case under a folder, by path."""
+    return [load(path, root) for path in sorted(root.rglob("*.toml"))]
+
+
+@cache
+def validator() -> Draft202012Validator:
+    """The validator of the case schema."""
+    return Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+
+
+def lint(table: Mapping[str, Any]) -> list[InvalidCase]:
+    """What is wrong with a case's shape, by place in the file."""
+    unknown = "additionalProperties"  # first: an unknown key is often why another is missing
+    errors = sorted(validator().iter_errors(table), key=lambda e: (e.validator != unknown, _place(e.absolute_path), e.message))
+    return [InvalidCase(reason, rule="case", place=_place(error.absolute_path)) for error in errors for reason in _reasons(error)]
+
+
+def _place(path: Iterable[str | int]) -> str:
+    """`streams[0].elements[2]`."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.lstrip(".")
+
+
+def _reasons(error: ValidationError) -> list[str]:
+    match error.validator:
+        case "additionalProperties" if error.validator_value is False:
+            valid = error.schema["properties"]
+            return [f"unknown key {key!r}{nearest(key, valid)}" for key in error.instance if key not in valid]
+        case "required":
+            return [f"key {error.message.removesuffix(' is a required property')} is missing"]
+        case "oneOf" | "anyOf":
+            return [error.schema["description"]]
+        case _:
+            return [error.message]
+
+
+# Building
+
+
+def query_of(case: Case) -> Query:
+    """The case's query."""
+    return query.from_table(case.table["query"])
+
+
+def streams_of(case: Case) -> dict[str, Stream]:
+    """The case's streams by name."""
+    return {table["name"]: _stream(table) for table in case.table["streams"]}
+
+
+def _stream(table: Mapping[str, Any]) -> Stream:
+    ordered = table.get("ordered", True)
+    if "elements" in table:
+        items = ([triples(e["graph"]), e["at"], *([e["batch"]] if "batch" in e else [])] for e in table["elements"])
+        return model.stream(items, ordered)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / ("stream" if "files" in table else f"stream.{table['format']}")
+        for name, text in table.get("files", {}).items():
+            _write(path / name, text)
+        if "text" in table:
+            _write(path, table["text"])
+        try:
+            read = io.read_stream(path)
+        except RefengineError as error:
+            error.place = error.place.replace(f"{folder}/", "")
+            raise
+        return replace(read, ordered=table.get("ordered", read.ordered))
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="")
+
+
+def triples(turtle: str) -> frozenset[Triple]:
+    """The triples of a Turtle text in which : and xsd: are declared; the final dot may be left out.
+    Lexical forms and blank node labels are kept."""
+    text = turtle.rstrip()
+    text += "" if not text or text.endswith(".") else " ."
+    try:
+        parsed = list(pyoxigraph.parse(PREFIXES + text, pyoxigraph.RdfFormat.TURTLE))
+    except SyntaxError as error:
+        raise InvalidCase(f"not Turtle: {turtle!r}: {error.msg}", rule="case") from None
+    return frozenset((_term(t.subject), _term(t.predicate), _term(t.object)) for t in parsed)
+
+
+def _term(parsed: object) -> Term:
+    match parsed:
+        case pyoxigraph.NamedNode():
+            return f"<{parsed.value}>"
+        case pyoxigraph.BlankNode():
+            return f"_:{parsed.value}"
+        case _:
+            return model.literal(parsed.value, parsed.datatype.value, parsed.language or "")
+
+
+@cache
+def term(turtle: str) -> Term:
+    """The term that a Turtle term stands for: `:a`, `5`, `'text'@en`, `_:b`."""
+    found = [object_ for subject, _, object_ in triples(f"<urn:s> <urn:p> {turtle}") if subject == "<urn:s>"]
+    if len(found) != 1:
+        raise InvalidCase(f"not one Turtle term: {turtle!r}", rule="case")
+    return found[0]
+
+
+def relation(rows: Iterable[Mapping[str, str]], asked: Query) -> Relation:
+    """A relation from tables of Turtle terms, headed by the query's variables."""
+    variables = asked.body.variables
+    bag: Bag = Counter()
+    for table in rows:
+        for name in table:
+            if name not in variables:
+                raise InvalidCase(f"the query has no variable {name!r}{nearest(name, variables)}", rule="case", place="rows")
+        bag[model.row((name, term(text)) for name, text in table.items())] += 1
+    return Relation(variables, bag)
+
+
+def profile_of(table: Mapping[str, Any]) -> Profile:
+    """A profile from its table: `profile` names one, every other key replaces a field; without it all fields are given.
+    A field may be "unknown", { between = [a, b] } or { one_of = […] }."""
+    fields = {name: _field(name, value) for name, value in table.items() if name != "profile"}
+    base = semantics.profile(table["profile"]) if "profile" in table else Profile("case", "the case's own fields", {})
+    return base.but(**fields)
+
+
+def _field(name: str, value: Any) -> Any:
+    match value:
+        case {"between": [lo, hi]} if len(value) == 1:
+            return Between(lo, hi)
+        case {"one_of": list(values)} if len(value) == 1:
+            return OneOf(tuple(semantics.parse_field(name, v) for v in values))
+        case _:
+            return value
+
+
+def semantics_of(table: Mapping[str, Any]) -> Semantics:
+    """A complete semantics from its table: a profile with overrides, or all ten fields."""
+    return profile_of(table).semantics()
+
+
+def recording(block: Mapping[str, Any], asked: Query) -> list[Relation]:
+    """The recorded relations of a judge block, in order."""
+    if "answers" in block:
+        return [relation(rows, asked) for rows in block["answers"]]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "recording.json"
+        _write(path, block["text"])
+        try:
+            return list(io.read_recording(path))
+        except RefengineError as error:
+            error.place = error.place.replace(f"{folder}/", "")
+            raise
+
+
+# Checking
+
+
+def check(case: Case) -> list[str]:
+    """One line for each way in which the reference engine and the oracle differ from the case; none if they agree.
+    Raises InvalidCase for rows that are not Turtle or not of the query."""
+    lines = []
+    for kind, problems in (("expect", _expect), ("judge", _judge), ("refuse", _refuse)):
+        blocks = case.table.get(kind, [])
+        for number, block in enumerate(blocks):
+            label = f"{case.rule} {kind}[{number}]" if len(blocks) > 1 else case.rule
+            try:
+                lines += [f"{label}{line}" for line in problems(case, block)]
+            except InvalidCase as error:
+                raise error.at(case.path) from None
+            except RefengineError as error:
+                if not (kind == "refuse" and type(error).__name__ == block["error"] and block["message"] in str(error)):
+                    lines.append(f"{label}: expected {_wanted(kind, block)}, got {type(error).__name__}: {error}")
+    return lines
+
+
+def _wanted(kind: str, block: Mapping[str, Any]) -> str:
+    match kind:
+        case "expect":
+            return _count(len(block["reports"]), "report")
+        case "judge":
+            return block["outcome"]
+        case _:
+            return f"{block['error']}: …{block['message']}…"
+
+
+def _expect(case: Case, block: Mapping[str, Any]) -> list[str]:
+    asked, chosen, wanted = query_of(case), semantics_of(block["semantics"]), block["reports"]
+    got = _reports(case, asked, block, len(wanted) + 1)
+    left, right = str(chosen.closure)
+    lines = []
+    for expected, report in zip(wanted, got, strict=False):
+        at, (o, c) = expected.get("evaluation", report.evaluation), expected["window"]
+        here = f"window {left}{o},{c}{right}"
+        if report.window != (o, c):
+            lines.append(f" at t={at}: expected {here}, got {left}{report.window[0]},{report.window[1]}{right}")
+        for key in ("evaluation", "trigger", "instant"):
+            if key in expected and expected[key] != getattr(report, key):
+                lines.append(f" at t={at}: {here}: expected {key} {expected[key]}, got {getattr(report, key)}")
+        rows = relation(expected["rows"], asked).rows
+        if not compare.equal(rows, report.relation.rows, compare.Mode(block.get("mode", "value"))):
+            lines.append(f" at t={at}: {here}: expected {show(rows)}, got {show(report.relation.rows)}")
+    for report in got[len(wanted) :]:
+        o, c = report.window
+        lines.append(f" at t={report.evaluation}: expected no more reports, got window {left}{o},{c}{right}: {show(report.relation.rows)}")
+    for expected in wanted[len(got) :]:
+        at = f" at t={expected['evaluation']}" if "evaluation" in expected else ""
+        o, c = expected["window"]
+        rows = relation(expected["rows"], asked).rows
+        lines.append(f"{at}: expected window {left}{o},{c}{right}: {show(rows)}, got no report")
+    return lines
+
+
+def _reports(case: Case, asked: Query, block: Mapping[str, Any], most: int) -> list[engine.Report]:
+    chosen, bound = semantics_of(block["semantics"]), block.get("max_reports", engine.MAX_REPORTS)
+    return list(islice(engine.evaluate(asked, streams_of(case), chosen, answer=r2r.agreed, max_reports=bound), most))
+
+
+def _judge(case: Case, block: Mapping[str, Any]) -> list[str]:
+    asked = query_of(case)
+    options = {"mode": compare.Mode(block.get("mode", "value"))} | ({"missing": block["missing"]} if "missing" in block else {})
+    verdict = judge.verdict(asked, streams_of(case), profile_of(block["profile"]), recording(block, asked), **options)
+    argument = " / ".join(verdict.argument.splitlines())
+    if verdict.outcome != block["outcome"]:
+        return [f": expected {block['outcome']}, got {verdict.outcome}: {argument}"]
+    if block.get("argument", "") not in verdict.argument:
+        return [f": expected an argument with {block['argument']!r}, got: {argument}"]
+    return []
+
+
+def _refuse(case: Case, block: Mapping[str, Any]) -> list[str]:
+    asked = query_of(case)
+    streams_of(case)
+    count = len(_reports(case, asked, block, MANY)) if "semantics" in block else 0
+    return [f": expected {_wanted('refuse', block)}, got {_count(count, 'report')}"]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+# Showing
+
+
+def show(rows: Bag) -> str:
+    """A bag as text, in a fixed order: `{x: :a}, {x: :b}`."""
+    return ", ".join(sorted(map(_show_row, rows.elements()))) or "no rows"
+
+
+def _show_row(line: Row) -> str:
+    return "{" + ", ".join(f"{name}: {show_term(value)}" for name, value in line) + "}"
+
+
+def show_term(value: Term) -> str:
+    """A term as Turtle, with : and xsd:."""
+    if local := re.fullmatch(rf"<{re.escape(BASE)}([A-Za-z0-9_-]*)>", value):
+        return f":{local[1]}"
+    if not value.startswith('"'):
+        return value
+    lexical, datatype, _ = model.parse_literal(value)
+    match datatype.removeprefix(XSD):
+        case "integer" if re.fullmatch(r"[+-]?[0-9]+", lexical):
+            return lexical
+        case "boolean" if lexical in ("true", "false"):
+            return lexical
+        case "decimal" if re.fullmatch(r"[+-]?[0-9]*\.[0-9]+", lexical):
+            return lexical
+        case kind if kind != datatype and value.endswith(">"):
+            return f"{value[: value.rindex('^^')]}^^xsd:{kind}"
+        case _:
+            return value

@@ -1,0 +1,238 @@
+"""CSRBench: seven queries over one stream, judged against every recording of a folder (Dell'Aglio et al., ISWC 2013)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+
+from conformance.judge import Outcome, Verdict, verdict
+from conformance.miniatures import MINIATURES, Miniature
+from refengine import io, semantics
+from refengine.engine import evaluate
+from refengine.errors import InvalidStream, RefengineError, nearest
+from refengine.infer import Answers
+from refengine.model import Relation, Stream
+from refengine.query import Query
+
+HERE = Path(__file__).parent
+QUERIES = tuple(f"Q{number}" for number in range(1, 8))
+TABLE_ORDER = ("csparql", "cqels", "sparqlstream")
+RECORDING = re.compile(r"([A-Za-z0-9_]+)-answer-([1-7])(?:-([A-Za-z0-9_-]+))?\.json")
+ANSWER_FOLDERS = ("answers", "src/main/resources/answers", ".")
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """One recording to judge: engine and query, the suffix of an extra recording ('' in the table), and its file."""
+
+    engine: str
+    query: str
+    suffix: str
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """`csparql Q3` or `csparql Q3 rerun`."""
+        return " ".join(filter(None, (self.engine, self.query, self.suffix)))
+
+
+@dataclass(frozen=True)
+class Result:
+    """A cell's verdict."""
+
+    engine: str
+    query: str
+    suffix: str
+    outcome: Outcome
+    argument: str
+
+    def as_json(self) -> dict[str, str]:
+        """One result as a JSON object."""
+        return {
+            "benchmark": "csrbench",
+            "engine": self.engine,
+            "query": self.query,
+            "recording": self.suffix,
+            "outcome": str(self.outcome),
+            "argument": self.argument,
+        }
+
+
+def query(name: str) -> Query:
+    """One of the seven queries."""
+    return io.read_query(HERE / "queries" / "csrbench" / f"{name}.toml")
+
+
+def cells(folder: Path) -> list[Cell]:
+    """The recordings ENGINE-answer-N[-SUFFIX].json of a folder in CSRBench's layout, by engine, query and suffix."""
+    if not folder.is_dir():
+        raise InvalidStream("no such folder", rule="IO-1", place=str(folder))
+    for name in ANSWER_FOLDERS:
+        found = sorted((folder / name).glob("*-answer-*.json"))
+        if found:
+            break
+    else:
+        raise InvalidStream(
+            f"no recording ENGINE-answer-N.json in it, in {' or in '.join(ANSWER_FOLDERS[:-1])}", rule="IO-2", place=str(folder)
+        )
+    recorded = []
+    for path in found:
+        match = RECORDING.fullmatch(path.name)
+        if match is None:
+            raise InvalidStream("a recording is named ENGINE-answer-N.json, N from 1 to 7", rule="IO-2", place=str(path))
+        engine, number, suffix = match.groups()
+        if engine not in semantics.PROFILES:
+            raise InvalidStream(f"no profile {engine!r}{nearest(engine, semantics.PROFILES)}", rule="SEM-1", place=str(path))
+        recorded.append(Cell(engine, f"Q{number}", suffix or "", path))
+    return sorted(recorded, key=lambda cell: (cell.query, _column(cell.engine), cell.suffix))
+
+
+def _column(engine: str) -> tuple[int, str]:
+    known = TABLE_ORDER.index(engine) if engine in TABLE_ORDER else len(TABLE_ORDER)
+    return known, engine
+
+
+def columns(names: Iterable[str]) -> list[str]:
+    """The engines of a table: those of CSRBench's in its order, then the others by name."""
+    return sorted(set(names), key=_column)
+
+
+@lru_cache(maxsize=2)
+def stream(folder: Path) -> Stream:
+    """The input stream of a folder."""
+    return io.read_stream(folder)
+
+
+def judge_query(folder: Path, name: str, chosen: tuple[Cell, ...], witnesses: tuple[str, ...]) -> list[Result]:
+    """The verdicts on all recordings of one query, which share the answers of their windows."""
+    asked, answers = query(name), Answers(witnesses[-1])
+    streams = {asked.windows[0].stream: stream(folder)}
+    results = []
+    for cell in chosen:
+        recording = io.read_recording(cell.path).relations
+        found = verdict(asked, streams, semantics.profile(cell.engine), recording, witnesses=witnesses, answers=answers)
+        results.append(_result(cell.engine, name, cell.suffix, found))
+    return results
+
+
+def _result(engine: str, name: str, suffix: str, found: Verdict) -> Result:
+    return Result(engine, name, suffix, found.outcome, found.argument)
+
+
+# Without recordings: the reference engine and three wrong engines, recorded over the embedded stream.
+
+EMBEDDED = (HERE / "fixtures" / "csrbench", HERE.parent / "fixtures" / "csrbench")
+SEED = 2013
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """An engine of ours that is recorded here: a profile, and the miniature that it is, if it is a wrong one."""
+
+    name: str
+    profile: str
+    miniature: Miniature | None = None
+
+
+def recorders() -> list[Recorder]:
+    """The reference engine under each of CSRBench's profiles, and three wrong engines under C-SPARQL's."""
+    reference = [Recorder(f"reference/{name}", name) for name in TABLE_ORDER]
+    wrong = [m for rule in ("WIN-2", "ENG-1", "R2S-1") for m in [next(m for m in MINIATURES if m.rule == rule)]]
+    return reference + [Recorder(f"wrong/{m.rule}", "csparql", m) for m in wrong]
+
+
+def embedded() -> Path:
+    """The folder of the embedded stream."""
+    return next(path for path in EMBEDDED if path.is_dir())
+
+
+def record(recorder: Recorder, name: str, folder: Path) -> list[Relation]:
+    """What an engine of ours answers: t0 and the arrival order of simultaneous elements drawn with a fixed seed, as a
+    live engine draws them, and kept from the judge."""
+    asked, draw = query(name), Random(f"{SEED} {recorder.profile} {name}")
+    spec, elements = asked.windows[0], list(stream(folder))
+    draw.shuffle(elements)
+    elements = [e._replace(sys=n) for n, e in enumerate(sorted(elements, key=lambda e: e.app), 1)]
+    t0 = elements[0].app - spec.size - draw.randrange(spec.slide)
+    chosen = semantics.profile(recorder.profile).but(t0=t0).semantics()
+    streams = {spec.stream: Stream(tuple(elements))}
+
+    def answered() -> list[Relation]:
+        return [report.relation for report in evaluate(asked, streams, chosen)]
+
+    if recorder.miniature is None:
+        return answered()
+    with recorder.miniature.installed():
+        return answered()
+
+
+def judge_ours(name: str, witnesses: tuple[str, ...], chosen: Iterable[Recorder] | None = None) -> list[Result]:
+    """The verdicts on our own engines for one query."""
+    folder, asked = embedded(), query(name)
+    streams, results = {asked.windows[0].stream: stream(folder)}, []
+    for recorder in recorders() if chosen is None else chosen:
+        recording = record(recorder, name, folder)
+        found = verdict(asked, streams, semantics.profile(recorder.profile), recording, witnesses=witnesses)
+        results.append(_result(recorder.name, name, "", found))
+    return results
+
+
+def self_check(results: Iterable[Result]) -> list[str]:
+    """What is wrong with the verdicts on our own engines: the reference passes every query, a wrong engine fails one."""
+    outcomes: dict[str, list[Outcome]] = {}
+    for result in results:
+        outcomes.setdefault(result.engine, []).append(result.outcome)
+    problems = []
+    for engine, found in outcomes.items():
+        if engine.startswith("reference/") and set(found) != {Outcome.PASS}:
+            problems.append(f"{engine} must pass every query")
+        if engine.startswith("wrong/") and Outcome.FAIL not in found:
+            problems.append(f"{engine} must fail a query")
+    return problems
+
+
+def table(results: Iterable[Result]) -> Mapping[str, Mapping[str, Outcome]]:
+    """Query → engine → outcome, without the extra recordings."""
+    rows: dict[str, dict[str, Outcome]] = {name: {} for name in QUERIES}
+    for result in results:
+        if not result.suffix:
+            rows[result.query][result.engine] = result.outcome
+    return rows
+
+
+def as_tsv(results: list[Result]) -> Iterator[str]:
+    """The table in the form of CSRBench's Table 2, one line a query."""
+    engines = columns(result.engine for result in results if not result.suffix)
+    yield "\t".join(["query", *engines])
+    for name, row in table(results).items():
+        if row:
+            yield "\t".join([name, *(str(row.get(engine, "-")) for engine in engines)])
+
+
+def as_text(results: list[Result]) -> Iterator[str]:
+    """The table to read, then the extra recordings and every argument that is not a pass."""
+    lines = [line.split("\t") for line in as_tsv(results)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+    for result in results:
+        if result.suffix or result.outcome is not Outcome.PASS:
+            yield ""
+            yield f"{result.engine} {result.query} {result.suffix}".strip()
+            yield result.argument
+
+
+def selected(all_cells: Iterable[Cell], engine: str | None = None) -> dict[str, tuple[Cell, ...]]:
+    """The cells by query, of one engine or of all."""
+    chosen: dict[str, list[Cell]] = {}
+    for cell in all_cells:
+        if engine is None or cell.engine == engine:
+            chosen.setdefault(cell.query, []).append(cell)
+    return {name: tuple(found) for name, found in sorted(chosen.items())}
+
+
+__all__ = ["Cell", "RefengineError", "Result", "cells", "judge_ours", "judge_query", "query", "selected", "self_check"]

@@ -1,0 +1,188 @@
+"""Arguments: a verdict's facts as text that fits one screen. What an engine supplied is escaped and cut."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from refengine import compare, derive
+from refengine.errors import Disputed
+from refengine.infer import BorderRow, Change, Divergence, Fate, Judgement, Trial
+from refengine.model import Bag, Element, Relation, Row, Term
+from refengine.query import Query
+from refengine.semantics import Closure, Profile, Semantics, show
+
+ROWS = 4  # shown of each kind
+ELEMENTS = 8  # shown of a content
+WIDTH = 96  # characters of a term
+
+
+def passed(profile: Profile, facts: Judgement) -> str:
+    """The assignment that makes the recording correct."""
+    trial = facts.trial
+    state = trial.accepted
+    lines = [f"pass: profile {profile.name}, with t0={trial.semantics.t0}{_origin(trial)}"]
+    if not trial.ordered:
+        lines.append("  and some arrival order of the simultaneous elements (ORA-5 to ORA-7)")
+    lines.append(f"  outputs not recorded: {state.before} before the first relation, {state.after} after the last")
+    lines.append(f"  semantics: {trial.semantics}")
+    lines.append(_terms_of_judgement(facts))
+    return "\n".join(lines)
+
+
+def failed(
+    query: Query, profile: Profile, recording: Sequence[Relation], facts: Judgement, changes: Sequence[Change]
+) -> str:
+    """The first divergence of the nearest assignment, rows on window borders, and what would explain the output."""
+    trial, shorten = facts.trial, _shortener(query)
+    lines = [f"fail: profile {profile.name}; no assignment gives this output"]
+    if trial is None:
+        return "\n".join([*lines, _terms_of_judgement(facts)])
+    lines.append(f"  nearest: {trial.semantics}{_origin(trial)}")
+    lines += _first_divergence(query, trial, trial.divergence, len(recording), facts, shorten)
+    lines += _borders(trial, changes, shorten)
+    lines.append(_changes(profile, changes))
+    lines.append(_terms_of_judgement(facts))
+    return "\n".join(lines)
+
+
+def disputed(query: Query, error: Disputed) -> str:
+    """Both witnesses' answers, where they differ."""
+    shorten = _shortener(query)
+    lines = [f"disputed: {error.reason} ({error.rule}); no engine fails on it"]
+    for name, relation in sorted(error.answers.items()):
+        lines.append(f"  {name}: {_count(relation.rows.total(), 'row')}")
+        others = [r.rows for other, r in error.answers.items() if other != name]
+        own, _ = compare.difference(relation.rows, others[0]) if others else (relation.rows, None)
+        lines += [f"    only here: {_row(line, shorten)}" for line in _some(own)]
+    return "\n".join(lines)
+
+
+def _origin(trial: Trial) -> str:
+    lo, hi = trial.origin.lo, trial.origin.hi
+    return "" if lo == hi else f" (as any t0 from {lo} to {hi})"
+
+
+def _terms_of_judgement(facts: Judgement) -> str:
+    tolerances = ", ".join(f"{kind} {size:g}" for kind, size in compare.TOLERANCE.items())
+    mode = f"value mode (relative tolerance: {tolerances})" if facts.mode == compare.Mode.VALUE else "term mode"
+    witnesses = " and ".join(facts.witnesses) if len(facts.witnesses) > 1 else f"one witness, {facts.witnesses[0]}"
+    ends = f"at most {facts.missing} not recorded at each end"
+    return f"  judged by {mode}, {ends}; {_count(facts.tried, 'assignment')} tried; {witnesses}"
+
+
+def _first_divergence(
+    query: Query, trial: Trial, where: Divergence, recorded: int, facts: Judgement, shorten: Callable[[Term], str]
+) -> list[str]:
+    place = f"relation {where.index + 1} of {recorded}" if where.index < recorded else f"after the last of {recorded} relations"
+    if where.window is None:
+        actual = f"; the recording has {_bag(where.actual, shorten)}" if where.actual is not None else ""
+        return [f"  first divergence, {place}: {where.reason}{actual}"]
+    window = _window(where.window, trial.semantics)
+    lines = [f"  first divergence, {place}: window {window} at t={where.evaluation}: {where.reason}"]
+    expected, actual = where.expected or Counter(), where.actual
+    lines.append(f"    expected {_bag(expected, shorten)}")
+    lines.append(f"    recorded {_bag(actual, shorten) if actual is not None else 'nothing more'}")
+    lacking, surplus = compare.difference(expected, actual if actual is not None else Counter(), facts.mode)
+    for label, rows in (("lacking", lacking), ("too many", surplus)):
+        lines += [f"    {label}: {_row(line, shorten)}" for line in _some(rows)]
+        if rows.total() > ROWS:
+            lines.append(f"    {label}: … {rows.total() - ROWS} more")
+    return lines + _content(query, where.content, [*lacking, *surplus], shorten)
+
+
+def _content(query: Query, content: Sequence[Element], rows: Iterable[Row], shorten: Callable[[Term], str]) -> list[str]:
+    """The elements in the window: all if few, else those that the differing rows rest on."""
+    if not content:
+        return ["    no element is in the window"]
+    first, last = content[0].app, content[-1].app
+    lines = [f"    {_count(len(content), 'element')} in the window, from {first} to {last}"]
+    shown: Sequence[Element] = content
+    if len(content) > ELEMENTS:
+        wanted = set(rows)
+        support = set()
+        if derive.pattern(query.body) is not None and wanted:
+            graph = frozenset().union(*(element.graph for element in content))
+            found = (d for d in derive.derivations(query.body, graph) if d.row in wanted)
+            support = next(found, derive.Derivation((), frozenset())).support
+        shown = [element for element in content if element.graph & support]
+        lines[0] += "; of these the first differing row rests on" if shown else ""
+    for element in shown[:ELEMENTS]:
+        triples = " . ".join(" ".join(map(shorten, triple)) for triple in sorted(element.graph)[:2])
+        lines.append(f"      {element.app}: {triples}{' …' if len(element.graph) > 2 else ''}")
+    return lines
+
+
+def _borders(trial: Trial, changes: Sequence[Change], shorten: Callable[[Term], str]) -> list[str]:
+    rows = trial.divergence.borders
+    off, kept = [row for row in rows if row.fate is not Fate.PLACE], [row for row in rows if row.fate is Fate.PLACE]
+    if not off:
+        return []
+    lines = ["  rows completed by an element on a window border:"]
+    for label, group in ((None, off), (Fate.PLACE, kept)):
+        for row in group[:ROWS]:
+            window = f" belongs to {_window(row.window, trial.semantics)}" if label is None else ""
+            lines.append(f"    {row.fate}: element at {row.at}: {_row(row.row, shorten)}{window}")
+        if len(group) > ROWS:
+            lines.append(f"    {label or 'not in place'}: … {len(group) - ROWS} more, at {_instants(group[ROWS:])}")
+    if not any(change.field == "closure" for change in changes):
+        contrast = f": those at {_instants(off)} moved, those at {_instants(kept)} did not" if kept else ""
+        lines.append(f"    no closure explains it{contrast}")
+    return lines
+
+
+def _instants(rows: Iterable[BorderRow]) -> str:
+    """`20000, 32000 (twice)`."""
+    counts = Counter(row.at for row in rows)
+    return ", ".join(f"{at}" if n == 1 else f"{at} ({'twice' if n == 2 else f'{n} times'})" for at, n in sorted(counts.items()))
+
+
+def _changes(profile: Profile, changes: Sequence[Change]) -> str:
+    if not changes:
+        return "  no single change of closure, report, tick, r2s, empty or horizon explains it"
+    return "  would be explained by " + ", or ".join(f"{c.field}={show(c.value)}" for c in changes[:ROWS])
+
+
+def _window(window: tuple[int, int], semantics: Semantics) -> str:
+    left, right = Closure(semantics.closure)
+    return f"{left}{window[0]}, {window[1]}{right}"
+
+
+def _bag(rows: Bag, shorten: Callable[[Term], str]) -> str:
+    if not rows:
+        return "no rows"
+    total = rows.total()
+    return f"{_count(total, 'row')}" + (f": {_row(next(rows.elements()), shorten)}" if total == 1 else "")
+
+
+def _some(rows: Bag) -> list[Row]:
+    return sorted(rows.elements())[:ROWS]
+
+
+def _row(line: Row, shorten: Callable[[Term], str]) -> str:
+    return "{" + ", ".join(f"{_safe(name, 40)}: {shorten(term)}" for name, term in line) + "}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _shortener(query: Query) -> Callable[[Term], str]:
+    """Terms with the query's own prefixes, printable and of bounded length."""
+    declared = re.findall(r"PREFIX\s+([^\s:]*:)\s*<([^>]*)>", query.body.text, re.IGNORECASE)
+
+    def shorten(term: Term) -> str:
+        for prefix, namespace in sorted(declared, key=lambda d: -len(d[1])):
+            local = term[1 + len(namespace) : -1]
+            if term.startswith(f"<{namespace}") and re.fullmatch(r"[\w-]+", local):
+                return _safe(prefix + local, WIDTH)
+        return _safe(term.replace("http://www.w3.org/2001/XMLSchema#", "xsd:"), WIDTH)
+
+    return shorten
+
+
+def _safe(text: str, width: int) -> str:
+    """Printable text of at most `width` characters."""
+    cut = text if len(text) <= width else text[: width - 1] + "…"
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in cut)

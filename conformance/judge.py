@@ -1,0 +1,55 @@
+"""Verdicts: the oracle's facts as an outcome and an argument. Five outcomes, never merged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from conformance import explain
+from refengine import infer
+from refengine.errors import Disputed, Unsupported
+from refengine.model import Relation, Stream
+from refengine.query import Query
+from refengine.semantics import Profile
+
+
+class Outcome(StrEnum):
+    """What can become of a recording."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    UNSUPPORTED = "unsupported"
+    DISPUTED = "disputed"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An outcome and the argument for it, in one screen of text."""
+
+    outcome: Outcome
+    argument: str
+
+
+def verdict(
+    query: Query,
+    streams: Mapping[str, Stream],
+    profile: Profile,
+    recording: Sequence[Relation],
+    **options: object,
+) -> Verdict:
+    """The verdict on a recording under a profile; `options` are those of `refengine.infer.judge`.
+
+    Bad input (a query, stream or profile without meaning) raises its RefengineError: it is no verdict on an engine.
+    """
+    try:
+        facts = infer.judge(query, streams, profile, recording, **options)
+    except Unsupported as error:
+        return Verdict(Outcome.UNSUPPORTED, f"unsupported: {error}")
+    except Disputed as error:
+        return Verdict(Outcome.DISPUTED, explain.disputed(query, error))
+    if facts.passed:
+        return Verdict(Outcome.PASS, explain.passed(profile, facts))
+    changes = infer.nearest(query, streams, profile, recording, **options)
+    return Verdict(Outcome.FAIL, explain.failed(query, profile, recording, facts, changes))

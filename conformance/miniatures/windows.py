@@ -1,0 +1,733 @@
+"""Wrong engines for §1 to §6: model, semantics, query, windows, tick, report.
+
+Sources: `RSP-JS` is pbonte/RSP-JS, src/operators/s2r.ts; `csrbench-oracle` is dellaglio/csrbench-oracle; where a run is
+named, it was over CSRBench's stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from conformance.miniatures import Miniature
+from refengine import report, window
+from refengine.errors import InvalidQuery, InvalidSemantics, InvalidStream, InvalidWindow, Refused, UnknownField, Unsupported
+from refengine.model import Element, Stream
+from refengine.query import Body, Query, Window, WindowKind
+from refengine.query import from_table as right_from_table
+from refengine.query import single_answer as right_single_answer
+from refengine.query import stays_local as right_stays_local
+from refengine.report import beats as right_beats
+from refengine.report import closes as right_closes
+from refengine.report import progression
+from refengine.semantics import ENUMS, R2S, T0, Closure, Condition, Empty, Profile, Semantics, Tick
+from refengine.semantics import parse_field as right_parse_field
+from refengine.tick import interval as right_interval
+from refengine.window import Frame
+from refengine.window import borders as right_borders
+from refengine.window import content as right_content
+from refengine.window import instants as right_instants
+from refengine.window import origin as right_origin
+
+NOBODY = "none known"
+
+
+def every_instant(
+    frame: Frame, times: Sequence[int], semantics: Semantics, interval: range, k: int
+) -> Iterator[tuple[range, range]]:
+    """ENG-2, right but slow: every instant is visited. What it leaves out presumes that WIN-4, WIN-5 and WIN-8 hold."""
+    for t in interval:
+        at = report.timely(semantics, frame, range(t, t + 1), times[k])
+        if at:
+            yield at, window.content(frame, times, t, k)
+
+
+SLOWLY = (("refengine.engine:spans", every_instant),)
+
+
+# §1 Model
+
+
+def any_sequence(elements: Sequence[Element]) -> None:
+    """Whatever comes is a stream: late elements, fractions of time, batches out of order."""
+
+
+def no_ties(elements: Sequence[Element]) -> None:
+    """Application time must increase from element to element."""
+    for before, element in pairwise(elements):
+        if element.app <= before.app:
+            raise InvalidStream(f"t_app must increase, got {element.app} after {before.app}", rule="MOD-1")
+
+
+# §2 Semantics
+
+
+def first_value_for_an_unknown_one(name: str, value: Any) -> Any:
+    """A value that the field does not have becomes the field's first."""
+    try:
+        return right_parse_field(name, value)
+    except InvalidSemantics:
+        return next(iter(ENUMS[name])) if name in ENUMS else frozenset({Condition.CLOSE})
+
+
+def unknown_conditions_are_dropped(name: str, value: Any) -> Any:
+    """Of a report's conditions those that do not exist are left out."""
+    known = [word for word in value if word in list(Condition)] if name == "report" else value
+    return right_parse_field(name, known)
+
+
+def truth_is_one(name: str, value: Any) -> Any:
+    """true is the integer 1."""
+    return right_parse_field(name, int(value) if isinstance(value, bool) else value)
+
+
+def idle_fields_are_ignored(semantics: Semantics) -> None:
+    """A period or an anchor that no condition uses does no harm."""
+    for name in ("period", "anchor"):
+        if Condition.PERIODIC in semantics.report and getattr(semantics, name) is None:
+            raise InvalidSemantics(f"report is periodic but no {name} is given", rule="SEM-2")
+    if semantics.period is not None and semantics.period <= 0:
+        raise InvalidSemantics(f"period must be > 0, got {semantics.period}", rule="SEM-2")
+
+
+def period_and_anchor_have_defaults(semantics: Semantics) -> None:
+    """A periodic report has period 1 and anchor 0 unless it says otherwise."""
+    if Condition.PERIODIC in semantics.report:
+        object.__setattr__(semantics, "period", semantics.period or 1)
+        object.__setattr__(semantics, "anchor", semantics.anchor or 0)
+
+
+def unknown_t0_is_zero(profile: Profile) -> Semantics:
+    """What the profile leaves open is 0, or the first of the field's values."""
+    filled = {name: 0 if name == "t0" else next(iter(ENUMS[name])) for name in profile.unknown}
+    return Semantics(**{**profile.fields, **filled})
+
+
+def one_open_field_is_named(profile: Profile) -> Semantics:
+    """Of the open fields only the first is named."""
+    for name in profile.unknown:
+        raise UnknownField(f"profile {profile.name!r} leaves {name} unknown; give {name}=…", rule="SEM-3")
+    return Semantics(**profile.fields)
+
+
+# §3 Query
+
+
+def open_schema(table: Mapping[str, Any]) -> Query:
+    """Keys that a query does not have are ignored."""
+    windows = [{k: w[k] for k in ("stream", "kind", "size", "slide") if k in w} for w in table["windows"]]
+    known = {key: table[key] for key in ("body", "r2s") if key in table}
+    return right_from_table({**known, "windows": windows})
+
+
+def slide_defaults_to_size(table: Mapping[str, Any]) -> Query:
+    """A window without a slide tumbles."""
+    windows = [{**w, "slide": w.get("slide", w.get("size"))} for w in table["windows"]]
+    return right_from_table({**table, "windows": windows})
+
+
+def prefixes_are_built_in(nodes: list) -> None:
+    """Well-known prefixes need not be declared."""
+
+
+def relative_iris_are_kept(*_: object) -> None:
+    """An IRI without a scheme is an IRI."""
+
+
+def anything_is_local(nodes: list) -> None:
+    """SERVICE and FROM are the evaluator's business."""
+
+
+def only_service_is_remote(nodes: list) -> None:
+    """SERVICE is refused, but FROM is taken for the name of something local."""
+    right_stays_local([node for node in nodes if node.name != "DatasetClause"])
+
+
+def updates_are_syntax_errors(text: str) -> bool:
+    """An update is not told from a text that is no SPARQL at all."""
+    return False
+
+
+def any_answer_will_do(nodes: list) -> None:
+    """One of the answers that SPARQL allows is as good as another."""
+
+
+def only_functions_are_open(nodes: list) -> None:
+    """LIMIT and OFFSET are fine without an order."""
+    right_single_answer([node for node in nodes if "limitoffset" not in node])
+
+
+def any_order_is_total(select: Any) -> bool:
+    """ORDER BY by anything makes LIMIT's answer one."""
+    return "orderby" in select
+
+
+def only_projected_variables_order(select: Any) -> bool:
+    """A LIMIT ordered by its GROUP BY keys has no single answer, nor has any other."""
+    return False
+
+
+def last_of_the_windows(query: Query, streams: Mapping[str, Stream]) -> tuple[Window, tuple[Element, ...]]:
+    """Of several windows the last one replaces the others."""
+    spec = query.windows[-1]
+    if spec.stream not in streams:
+        declared = ", ".join(sorted(streams)) or "none"
+        raise InvalidQuery(f"window on undeclared stream {spec.stream!r}; declared: {declared}", rule="QRY-4", place="windows[0]")
+    return spec, streams[spec.stream].elements
+
+
+def undeclared_streams_are_empty(query: Query, streams: Mapping[str, Stream]) -> tuple[Window, tuple[Element, ...]]:
+    """A stream that nobody declared has no elements."""
+    if len(query.windows) > 1:
+        raise Unsupported("several windows in one query have no rule yet", rule="QRY-4", place="windows[1]")
+    spec = query.windows[0]
+    return spec, streams[spec.stream].elements if spec.stream in streams else ()
+
+
+def any_stream_will_do(query: Query, streams: Mapping[str, Stream]) -> tuple[Window, tuple[Element, ...]]:
+    """A window ranges over whatever stream comes first."""
+    if len(query.windows) > 1:
+        raise Unsupported("several windows in one query have no rule yet", rule="QRY-4", place="windows[1]")
+    return query.windows[0], next(iter(streams.values())).elements
+
+
+# §4 Windows
+
+
+def any_extent(window: Window) -> None:
+    """Size and slide may be anything, a text or 0 included."""
+
+
+def slide_at_most_size(window: Window) -> None:
+    """A slide greater than the size is refused."""
+    for name in ("size", "slide"):
+        value = getattr(window, name)
+        if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+            raise InvalidWindow(f"{name} must be an integer > 0, got {value!r}", rule="WIN-1", place=f"window on {window.stream!r}")
+    if window.slide > window.size:
+        raise InvalidWindow(f"slide must be at most size, got {window.slide} > {window.size}", rule="WIN-1")
+
+
+def both_borders(closure: Closure) -> tuple[int, int]:
+    """Every window has both its borders, so an element on one is in two windows."""
+    return 0, 0
+
+
+def always_right_open(closure: Closure) -> tuple[int, int]:
+    """Every window is [o, c)."""
+    return 0, -1
+
+
+def neither_border(closure: Closure) -> tuple[int, int]:
+    """An element on a border is in no window unless both borders belong to it."""
+    return (0, 0) if closure is Closure.CLOSED else (1, -1)
+
+
+def t0_is_zero(window: Window, closure: Closure, t0: int) -> Frame:
+    """Windows are multiples of the slide, whatever t0 is."""
+    low, high = right_borders(closure)
+    return Frame(low, window.size + high, window.slide)
+
+
+def slide_is_size(window: Window, closure: Closure, t0: int) -> Frame:
+    """The slide is ignored: windows tumble."""
+    low, high = right_borders(closure)
+    return Frame(t0 + low, t0 + window.size + high, window.size)
+
+
+def one_window_too_early(window: Window, closure: Closure, t0: int) -> Frame:
+    """A window opens one slide before t0."""
+    low, high = right_borders(closure)
+    return Frame(t0 - window.slide + low, t0 - window.slide + window.size + high, window.slide)
+
+
+def open_until_after_its_close(frame: Frame, t: int) -> int:
+    """A window is open for one instant more than it has: for [o, c) while t <= c."""
+    return max(0, -((frame.last + 1 - t) // frame.slide))
+
+
+def last_of_the_open(frame: Frame, t: int) -> int:
+    """The active window is the open one that started last."""
+    return max(0, (t - frame.first) // frame.slide)
+
+
+def absolute_distance(frame: Frame, t: int) -> int:
+    """n(t) is computed from |t - c|, so before the first close it counts backwards."""
+    return -(-abs(t - frame.last) // frame.slide)
+
+
+def numbers_below_zero(frame: Frame, t: int) -> int:
+    """Windows go on before window 0."""
+    return -((frame.last - t) // frame.slide)
+
+
+def whole_window(frame: Frame, t: int) -> tuple[int, int] | None:
+    """The scope is the whole active window, the instants after t included."""
+    if t < frame.first - 1:
+        return None
+    n = max(0, -((frame.last - t) // frame.slide))
+    return frame.first + n * frame.slide, frame.last + n * frame.slide
+
+
+def last_window_that_started(frame: Frame, t: int) -> tuple[int, int] | None:
+    """Between windows that hop the scope is still that of the window before."""
+    if t < frame.first - 1:
+        return None
+    n = max(0, -((frame.last - t) // frame.slide))
+    started = n if frame.first + n * frame.slide <= t else max(0, n - 1)
+    return frame.first + started * frame.slide, t
+
+
+def from_the_first_instant(frame: Frame) -> int:
+    """Evaluation starts at window 0's first instant."""
+    return frame.first
+
+
+def from_a_slide_before(frame: Frame) -> int:
+    """Evaluation starts a slide before s0."""
+    return frame.first - 1 - frame.slide
+
+
+def tuples_by_time(window: Window, elements: Sequence[Element]) -> list[int]:
+    """A tuple-based window is a time-based one."""
+    return [element.app for element in elements]
+
+
+def ids_from_zero(window: Window, elements: Sequence[Element]) -> list[int]:
+    """The first element has id 0."""
+    return right_instants(window, elements) if window.kind is WindowKind.TIME else list(range(len(elements)))
+
+
+def simultaneous_elements_share_an_id(window: Window, elements: Sequence[Element]) -> list[int]:
+    """A tuple-based window counts distinct times."""
+    if window.kind is WindowKind.TIME:
+        return right_instants(window, elements)
+    distinct = sorted({element.app for element in elements})
+    return [distinct.index(element.app) + 1 for element in elements]
+
+
+def flink_over_the_other_closure(window: Window, t0: int | T0, first_app: int | None) -> int | None:
+    """Flink's t0, a formula over [o, c) windows when it is β − ω, is carried over to (o, c] unshifted."""
+    if t0 is T0.FLINK and window.kind is WindowKind.TIME:
+        return window.slide - window.size
+    return right_origin(window, t0, first_app)
+
+
+def floor_for_ceiling(window: Window, t0: int | T0, first_app: int | None) -> int | None:
+    """Coral8's and Oracle CEP's quotients are rounded down."""
+    if first_app is not None and window.kind is WindowKind.TIME:
+        if t0 is T0.CORAL8:
+            return (first_app - window.size) // window.slide * window.slide - 1
+        if t0 is T0.ORACLE_CEP:
+            return first_app // window.slide * window.slide - window.size
+    return right_origin(window, t0, first_app)
+
+
+def kafka_before_zero(window: Window, t0: int | T0, first_app: int | None) -> int | None:
+    """Kafka Streams' windows may open before time 0."""
+    if t0 is T0.KAFKA_STREAMS and first_app is not None and window.kind is WindowKind.TIME:
+        return (first_app - window.size + window.slide) // window.slide * window.slide - 1
+    return right_origin(window, t0, first_app)
+
+
+def from_the_first_element(window: Window, t0: int | T0, first_app: int | None) -> int | None:
+    """Every formula gives the first element's time."""
+    return t0 if isinstance(t0, int) else first_app
+
+
+def time_formulas_for_tuples(window: Window, t0: int | T0, first_app: int | None) -> int | None:
+    """Tuple-based windows start by the formulas of time-based ones."""
+    return right_origin(Window(window.stream, WindowKind.TIME, window.size, window.slide), t0, first_app)
+
+
+def zero_without_elements(window: Window, t0: int | T0, first_app: int | None) -> int | None:
+    """A stream without elements starts at time 0."""
+    return right_origin(window, t0, 0 if first_app is None else first_app)
+
+
+def arriving_element_included(frame: Frame, times: Sequence[int], t: int, arrived: int) -> range:
+    """The content holds the element whose arrival is looked at."""
+    return right_content(frame, times, t, arrived + 1)
+
+
+def nothing_expires(frame: Frame, times: Sequence[int], t: int, arrived: int) -> range:
+    """An element that has come in stays."""
+    held = right_content(frame, times, t, arrived)
+    return range(0, held.stop) if held else held
+
+
+def expiry_unseen(frame: Frame, times: Sequence[int], t: int, arrived: int) -> int | None:
+    """Between two arrivals a content never shrinks."""
+    return next((time for time in times[:arrived] if time > t), None)
+
+
+def entering_unseen(frame: Frame, times: Sequence[int], t: int, arrived: int) -> int | None:
+    """Between two arrivals a content never grows."""
+    held = right_content(frame, times, t, arrived)
+    return frame.last + (times[held.start] - frame.first) // frame.slide * frame.slide + 1 if held else None
+
+
+def expiry_by_age(frame: Frame, times: Sequence[int], t: int, arrived: int) -> int | None:
+    """Elements expire ω after their own time, whatever the windows are."""
+    held = right_content(frame, times, t, arrived)
+    later = [time for time in times[:arrived] if time > t]
+    later += [times[held.start] + frame.last - frame.first + 1] if held else []
+    return min((time for time in later if time > t), default=None)
+
+
+# §5 Tick
+
+
+def complete_instants_only(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
+    """Whatever the tick, of simultaneous elements only the first is looked at."""
+    return arrival.app > app
+
+
+def every_arrival(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
+    """Whatever the tick, every arrival is looked at."""
+    return True
+
+
+def not_before(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
+    """The time tick looks at arrivals that are not before the one last looked at."""
+    match tick:
+        case Tick.TUPLE:
+            return True
+        case Tick.TIME:
+            return arrival.app >= app
+        case Tick.BATCH:
+            return (arrival.batch or 0) > batch
+
+
+def an_element_is_a_batch(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
+    """An element without a batch id is a batch of its own."""
+    match tick:
+        case Tick.TUPLE:
+            return True
+        case Tick.TIME:
+            return arrival.app > app
+        case Tick.BATCH:
+            return arrival.batch is None or arrival.batch > batch
+
+
+def first_arrival_ticks(
+    arrivals: Sequence[Element], times: Sequence[int], tick: Tick, start: int
+) -> Iterator[tuple[int, range]]:
+    """The first arrival is looked at whatever its time is."""
+    before, app = start, None
+    for k, (arrival, own) in enumerate(zip(arrivals, times, strict=True)):
+        if tick is Tick.TUPLE or app is None or arrival.app > app:
+            yield k, right_interval(before, own)
+            before, app = own, arrival.app
+
+
+def own_instant_included(before: int, own: int) -> range:
+    """An arrival is evaluated up to and at its own instant."""
+    return range(before, own + 1)
+
+
+def the_instant_before(before: int, own: int) -> range:
+    """An arrival is evaluated at one instant only, the one just before its own."""
+    return range(own, own + 1) if own == before else range(own - 1, own)
+
+
+def equal_instants_skipped(before: int, own: int) -> range:
+    """An arrival at the instant of the one before is not evaluated."""
+    return range(before, own)
+
+
+def from_the_first_arrival(
+    arrivals: Sequence[Element], times: Sequence[int], tick: Tick, start: int
+) -> Iterator[tuple[int, range]]:
+    """The first interval starts at the first arrival."""
+    before, batch = times[0] if times else start, 0
+    for k, (arrival, own) in enumerate(zip(arrivals, times, strict=True)):
+        if tick is not Tick.BATCH or (arrival.batch or 0) > batch:
+            yield k, right_interval(before, own)
+            before, batch = own, arrival.batch or 0
+
+
+def passed_over_arrivals_count(
+    arrivals: Sequence[Element], times: Sequence[int], tick: Tick, start: int
+) -> Iterator[tuple[int, range]]:
+    """An interval starts at the arrival before, looked at or not."""
+    before, batch = start, 0
+    for k, (arrival, own) in enumerate(zip(arrivals, times, strict=True)):
+        if tick is not Tick.BATCH or (arrival.batch or 0) > batch:
+            yield k, right_interval(before, own)
+        before, batch = own, arrival.batch or 0
+
+
+# §6 Report
+
+
+def strict_close(frame: Frame, span: range, own: int) -> range:
+    """A window closes only when an element later than its border arrives."""
+    return right_closes(frame, span, own - 1)
+
+
+def close_at_the_arrival(frame: Frame, span: range, own: int) -> range:
+    """A window closes at its last instant although more elements may have that instant."""
+    return right_closes(frame, span, own + 1)
+
+
+def latest_close_only(frame: Frame, span: range, own: int) -> range:
+    """Of the windows that close between two elements only the last is reported."""
+    return right_closes(frame, span, own)[-1:]
+
+
+def partial_windows(frame: Frame, span: range, own: int) -> range:
+    """Windows that opened before t0 close too, with what they have."""
+    return progression(frame.last, frame.slide, range(span.start, min(span.stop, own)))
+
+
+def close_by_length(frame: Frame, span: range, own: int) -> range:
+    """A window closes when its length, t - o, is ω: for [o, c) at c, when the next one is active."""
+    return right_closes(Frame(frame.first, frame.first + frame.last - frame.first + 1, frame.slide), span, own)
+
+
+def only_new_elements_are_change(content: range, reported: range) -> bool:
+    """Expiry is no change: the content must hold an element that the last reported one does not."""
+    return bool(content) and content.stop > reported.stop
+
+
+def change_of_number(content: range, reported: range) -> bool:
+    """Contents of as many elements are the same."""
+    return len(content) != len(reported)
+
+
+def everything_is_change(content: range, reported: range) -> bool:
+    """Every content counts as changed."""
+    return True
+
+
+def empty_at_first_is_change(content: range, reported: range) -> bool:
+    """Where nothing was reported yet, anything is a change."""
+    return content != reported or not reported
+
+
+def anything_is_non_empty(content: range) -> bool:
+    """Empty windows pass for non-empty."""
+    return True
+
+
+def several_elements(content: range) -> bool:
+    """One element is not enough."""
+    return len(content) > 1
+
+
+def answer_must_hold_something(empty: Empty, output: Mapping) -> bool:
+    """Non-empty asks for an answer: a window whose answer is empty is not reported."""
+    return bool(output)
+
+
+def beats_at_the_instant(semantics: Semantics, span: range) -> range:
+    """The period is compared with t under every closure, so for [o, c) it never meets a close."""
+    return progression(semantics.anchor, semantics.period, span)
+
+
+def beats_a_border_late(semantics: Semantics, span: range) -> range:
+    """The border instant is t + 1 under every closure."""
+    return progression(semantics.anchor - 1, semantics.period, span)
+
+
+def beats_from_zero(semantics: Semantics, span: range) -> range:
+    """The period is counted from 0, whatever the anchor is."""
+    return progression(right_borders(semantics.closure)[1], semantics.period, span)
+
+
+def beats_from_t0(semantics: Semantics, span: range) -> range:
+    """The period is counted from t0, whatever the anchor is."""
+    return progression(semantics.t0 + right_borders(semantics.closure)[1], semantics.period, span)
+
+
+def close_outdoes_periodic(semantics: Semantics, frame: Frame, span: range, own: int) -> range:
+    """Where windows report at their close the period is not asked."""
+    if Condition.CLOSE in semantics.report:
+        return right_closes(frame, span, own)
+    return right_beats(semantics, span) if Condition.PERIODIC in semantics.report else span
+
+
+def periodic_outdoes_close(semantics: Semantics, frame: Frame, span: range, own: int) -> range:
+    """Where a period is given the close is not asked."""
+    if Condition.PERIODIC in semantics.report:
+        return right_beats(semantics, span)
+    return right_closes(frame, span, own) if Condition.CLOSE in semantics.report else span
+
+
+def meet_at_the_larger_step(a: range, b: range) -> range:
+    """Two progressions have in common the one of the larger step."""
+    return max(a, b, key=lambda progression: progression.step) if a and b else range(0)
+
+
+def one_condition_is_enough(semantics: Semantics, content: range, reported: range) -> bool:
+    """A window is reported if any condition on its content holds."""
+    named = {Condition.CHANGE: content != reported, Condition.NON_EMPTY: bool(content)}
+    asked = [holds for condition, holds in named.items() if condition in semantics.report]
+    return any(asked) or not asked
+
+
+def empty_windows_are_never_reported(semantics: Semantics, content: range, reported: range) -> bool:
+    """Non-empty is asked whether or not the report names it."""
+    return bool(content) and (Condition.CHANGE not in semantics.report or content != reported)
+
+
+def change_is_not_asked(semantics: Semantics, content: range, reported: range) -> bool:
+    """A window that closes is reported again although nothing in it has changed."""
+    return (
+        Condition.CHANGE not in semantics.report or Condition.CLOSE in semantics.report or content != reported
+    ) and (Condition.NON_EMPTY not in semantics.report or bool(content))
+
+
+def every_close_of_a_tick(
+    frame: Frame, times: Sequence[int], semantics: Semantics, interval: range, k: int
+) -> Iterator[tuple[range, range]]:
+    """A tick reports as often as close and periodic hold in it."""
+    for t in report.timely(semantics, frame, interval, times[k]):
+        yield range(t, t + 1), window.content(frame, times, interval.stop - 1, k)
+
+
+def first_close_of_a_tick(
+    frame: Frame, times: Sequence[int], semantics: Semantics, interval: range, k: int
+) -> Iterator[tuple[range, range]]:
+    """A tick reports at the smallest id at which close and periodic hold."""
+    at = report.timely(semantics, frame, interval, times[k])
+    if at:
+        yield at[:1], window.content(frame, times, interval.stop - 1, k)
+
+
+def tested_where_reported(
+    frame: Frame, times: Sequence[int], semantics: Semantics, interval: range, k: int
+) -> Iterator[tuple[range, range]]:
+    """Content change and non-empty are tested at the id that is reported."""
+    at = report.timely(semantics, frame, interval, times[k])
+    if at:
+        yield at[-1:], window.content(frame, times, at[-1], k)
+
+
+MINIATURES = (
+    Miniature("MOD-1", "any sequence is a stream", "C-SPARQL and RSP-JS take late elements", "refengine.model:check", any_sequence),
+    Miniature("MOD-1", "ties are refused", NOBODY, "refengine.model:check", no_ties),
+    Miniature(
+        "SEM-1", "an unknown value becomes the first", "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
+        "refengine.semantics:parse_field", first_value_for_an_unknown_one,
+    ),
+    Miniature("SEM-1", "unknown conditions are dropped", NOBODY, "refengine.semantics:parse_field", unknown_conditions_are_dropped),
+    Miniature("SEM-1", "true is 1", NOBODY, "refengine.semantics:parse_field", truth_is_one),
+    Miniature("SEM-2", "idle fields are ignored", NOBODY, "refengine.semantics:contradictions", idle_fields_are_ignored),
+    Miniature("SEM-2", "period and anchor have defaults", NOBODY, "refengine.semantics:contradictions", period_and_anchor_have_defaults),
+    Miniature(
+        "SEM-3", "an unknown t0 is 0", "yasper and RSP-JS have t0 = 0 and no way to say otherwise",
+        "refengine.semantics:Profile.semantics", unknown_t0_is_zero,
+    ),
+    Miniature("SEM-3", "one open field is named", NOBODY, "refengine.semantics:Profile.semantics", one_open_field_is_named),
+    Miniature("QRY-1", "unknown keys are ignored", NOBODY, "refengine.query:from_table", open_schema),
+    Miniature("QRY-1", "a slide defaults to the size", NOBODY, "refengine.query:from_table", slide_defaults_to_size),
+    Miniature(
+        "QRY-1", "well-known prefixes are built in", "rdflib 7 resolves foaf: and others undeclared",
+        "refengine.query:_declared", prefixes_are_built_in,
+    ),
+    Miniature("QRY-1", "relative IRIs are kept", "rdflib 7", "refengine.query:_absolute", relative_iris_are_kept),
+    Miniature("QRY-2", "anything is local", "rdflib 7 fetches what SERVICE and FROM name", "refengine.query:stays_local", anything_is_local),
+    Miniature("QRY-2", "only SERVICE is remote", "rdflib 7 fetches what FROM names", "refengine.query:stays_local", only_service_is_remote),
+    Miniature("QRY-2", "updates are syntax errors", NOBODY, "refengine.query:_is_update", updates_are_syntax_errors),
+    Miniature("QRY-3", "any answer will do", "every oracle with one evaluator", "refengine.query:single_answer", any_answer_will_do),
+    Miniature("QRY-3", "only functions are open", NOBODY, "refengine.query:single_answer", only_functions_are_open),
+    Miniature("QRY-3", "any order is total", NOBODY, "refengine.query:_totally_ordered", any_order_is_total),
+    Miniature("QRY-3", "no order is total", NOBODY, "refengine.query:_totally_ordered", only_projected_variables_order),
+    Miniature(
+        "QRY-4", "the last of several windows counts", "RSP-JS 1.3.5: a second window over a stream replaces the first",
+        "refengine.engine:the_window", last_of_the_windows,
+    ),
+    Miniature("QRY-4", "undeclared streams are empty", NOBODY, "refengine.engine:the_window", undeclared_streams_are_empty),
+    Miniature(
+        "QRY-4", "any stream will do", "C-SPARQL: of two streams with different windows one's content was used",
+        "refengine.engine:the_window", any_stream_will_do,
+    ),
+    Miniature("WIN-1", "any extent", "RSP-JS 1.3.5: PT10S becomes NaN in silence", "refengine.query:extent", any_extent),
+    Miniature("WIN-1", "hopping is refused", "Spark, window(): TimeWindow", "refengine.query:extent", slide_at_most_size),
+    Miniature(
+        "WIN-2", "both borders belong to every window", "YABench's code, whose paper says [ts,te); roxi",
+        "refengine.window:borders", both_borders,
+    ),
+    Miniature("WIN-2", "every window is right-open", NOBODY, "refengine.window:borders", always_right_open),
+    Miniature("WIN-2", "border elements are lost", "C-SPARQL's recording of CSRBench Q5, in 4 windows", "refengine.window:borders", neither_border),
+    Miniature("WIN-3", "t0 is 0", "yasper and RSP-JS: scope() never adds t0 back", "refengine.window:frame", t0_is_zero),
+    Miniature("WIN-3", "the slide is ignored", "CQELS's recording of CSRBench Q4", "refengine.window:frame", slide_is_size),
+    Miniature("WIN-3", "there is a window before window 0", "RSP-JS: scope() opens windows below t0", "refengine.window:frame", one_window_too_early),
+    Miniature(
+        "WIN-4", "open for an instant more", "CSRBench, section 2; RSP-JS: getContent()",
+        "refengine.window:active", open_until_after_its_close, SLOWLY,
+    ),
+    Miniature("WIN-4", "the last of the open is active", NOBODY, "refengine.window:active", last_of_the_open, SLOWLY),
+    Miniature("WIN-4", "the distance has no sign", "rsp4j and RSP-JS: abs() in scope()", "refengine.window:active", absolute_distance, SLOWLY),
+    Miniature("WIN-4", "numbers below zero", "RSP-JS: scope() opens windows below t0", "refengine.window:active", numbers_below_zero, SLOWLY),
+    Miniature("WIN-5", "the whole window is in scope", NOBODY, "refengine.window:scope", whole_window, SLOWLY),
+    Miniature("WIN-5", "the last window that started is in scope", NOBODY, "refengine.window:scope", last_window_that_started, SLOWLY),
+    Miniature("WIN-5", "evaluation starts at the first instant", NOBODY, "refengine.window:start", from_the_first_instant, SLOWLY),
+    Miniature("WIN-5", "evaluation starts a slide early", "C-SPARQL's recording of CSRBench Q5", "refengine.window:start", from_a_slide_before, SLOWLY),
+    Miniature("WIN-6", "tuples by time", NOBODY, "refengine.window:instants", tuples_by_time),
+    Miniature("WIN-6", "ids from 0", NOBODY, "refengine.window:instants", ids_from_zero),
+    Miniature("WIN-6", "simultaneous elements share an id", NOBODY, "refengine.window:instants", simultaneous_elements_share_an_id),
+    Miniature("WIN-7", "a formula of the other closure", NOBODY, "refengine.window:origin", flink_over_the_other_closure),
+    Miniature("WIN-7", "floor for ceiling", NOBODY, "refengine.window:origin", floor_for_ceiling),
+    Miniature("WIN-7", "kafka-streams before 0", NOBODY, "refengine.window:origin", kafka_before_zero),
+    Miniature("WIN-7", "always the first element", "C-SPARQL's recordings of CSRBench", "refengine.window:origin", from_the_first_element),
+    Miniature("WIN-7", "time formulas for tuples", NOBODY, "refengine.window:origin", time_formulas_for_tuples),
+    Miniature("WIN-7", "0 without elements", NOBODY, "refengine.window:origin", zero_without_elements),
+    Miniature("WIN-8", "the arriving element is in", NOBODY, "refengine.window:content", arriving_element_included, SLOWLY),
+    Miniature(
+        "WIN-8", "nothing expires", "CQELS's recording of CSRBench Q6: one side of a join is never purged",
+        "refengine.window:content", nothing_expires, SLOWLY,
+    ),
+    Miniature("WIN-9", "expiry is not seen", "CQELS 1.x: expiry emits nothing", "refengine.window:until", expiry_unseen),
+    Miniature("WIN-9", "entering is not seen", NOBODY, "refengine.window:until", entering_unseen),
+    Miniature("WIN-9", "expiry by age", "CQELS's recording of CSRBench Q4: the content is that of [now-ω, now]", "refengine.window:until", expiry_by_age),
+    Miniature("TICK-1", "complete instants only", "yasper: the time tick, whatever is asked", "refengine.tick:due", complete_instants_only),
+    Miniature("TICK-2", "every arrival", NOBODY, "refengine.tick:due", every_arrival),
+    Miniature("TICK-2", "not before", NOBODY, "refengine.tick:due", not_before),
+    Miniature("TICK-2", "the first arrival ticks", NOBODY, "refengine.tick:ticks", first_arrival_ticks),
+    Miniature("TICK-3", "every arrival", NOBODY, "refengine.tick:due", every_arrival),
+    Miniature("TICK-3", "complete instants only", NOBODY, "refengine.tick:due", complete_instants_only),
+    Miniature("TICK-3", "an element is a batch", NOBODY, "refengine.tick:due", an_element_is_a_batch),
+    Miniature("TICK-4", "the own instant included", NOBODY, "refengine.tick:interval", own_instant_included),
+    Miniature(
+        "TICK-4", "only the instant before", "RSP-JS and yasper look at windows only when an element arrives",
+        "refengine.tick:interval", the_instant_before,
+    ),
+    Miniature("TICK-4", "equal instants are skipped", NOBODY, "refengine.tick:interval", equal_instants_skipped),
+    Miniature("TICK-5", "from the first arrival", "C-SPARQL's recordings of CSRBench", "refengine.tick:ticks", from_the_first_arrival),
+    Miniature("TICK-5", "passed over arrivals count", NOBODY, "refengine.tick:ticks", passed_over_arrivals_count),
+    Miniature("REP-1", "close is strict", "yasper and RSP-JS: compute_report() asks c < t", "refengine.report:closes", strict_close),
+    Miniature("REP-1", "close at the arrival", NOBODY, "refengine.report:closes", close_at_the_arrival),
+    Miniature("REP-1", "the latest close only", "yasper and RSP-JS: add() reports the window of the largest close", "refengine.report:closes", latest_close_only),
+    Miniature("REP-1", "partial windows are reported", "C-SPARQL's recording of CSRBench Q5", "refengine.report:closes", partial_windows),
+    Miniature("REP-1", "close by length", NOBODY, "refengine.report:closes", close_by_length),
+    Miniature(
+        "REP-2", "expiry is no change", "csrbench-oracle, YABench's oracle, CQELS 1.x",
+        "refengine.report:changed", only_new_elements_are_change,
+    ),
+    Miniature("REP-2", "as many are the same", NOBODY, "refengine.report:changed", change_of_number),
+    Miniature("REP-2", "everything is change", NOBODY, "refengine.report:changed", everything_is_change),
+    Miniature("REP-2", "the first content is a change even if empty", NOBODY, "refengine.report:changed", empty_at_first_is_change),
+    Miniature("REP-3", "empty windows pass", NOBODY, "refengine.report:non_empty", anything_is_non_empty),
+    Miniature("REP-3", "one element is not enough", NOBODY, "refengine.report:non_empty", several_elements),
+    Miniature("REP-3", "the answer must not be empty", "SPARQLstream's recordings of CSRBench", "refengine.r2s:emitted", answer_must_hold_something),
+    Miniature("REP-4", "beats at the instant", NOBODY, "refengine.report:beats", beats_at_the_instant),
+    Miniature("REP-4", "beats a border late", NOBODY, "refengine.report:beats", beats_a_border_late),
+    Miniature("REP-4", "beats from 0", NOBODY, "refengine.report:beats", beats_from_zero),
+    Miniature("REP-4", "beats from t0", NOBODY, "refengine.report:beats", beats_from_t0),
+    Miniature("REP-5", "close outdoes periodic", NOBODY, "refengine.report:timely", close_outdoes_periodic),
+    Miniature("REP-5", "periodic outdoes close", NOBODY, "refengine.report:timely", periodic_outdoes_close),
+    Miniature("REP-5", "they meet at the larger step", NOBODY, "refengine.report:meet", meet_at_the_larger_step),
+    Miniature("REP-6", "one condition is enough", NOBODY, "refengine.report:worthy", one_condition_is_enough),
+    Miniature(
+        "REP-6", "empty windows are never reported", "RSP-JS 1.3.5; C-SPARQL after a gap in the stream",
+        "refengine.report:worthy", empty_windows_are_never_reported,
+    ),
+    Miniature("REP-6", "a close needs no change", NOBODY, "refengine.report:worthy", change_is_not_asked),
+    Miniature("REP-7", "every close of a tick", NOBODY, "refengine.engine:latest", every_close_of_a_tick),
+    Miniature("REP-7", "the first close of a tick", NOBODY, "refengine.engine:latest", first_close_of_a_tick),
+    Miniature("REP-7", "tested where reported", NOBODY, "refengine.engine:latest", tested_where_reported),
+)

@@ -1,0 +1,41 @@
+"""Every wrong engine is caught by a case of the rule it breaks, and leaves no trace."""
+
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from conformance import corpus
+from conformance.miniatures import MINIATURES
+
+PARAMETERS = pytest.mark.parametrize("miniature", MINIATURES, ids=lambda m: f"{m.rule}-{m.name.replace(' ', '-')}")
+
+
+@cache
+def _cases():
+    cases = {}
+    for case in corpus.cases():
+        cases.setdefault(case.rule, []).append(case)
+    return cases
+
+
+@PARAMETERS
+def test_miniature_is_caught_by_a_case_of_its_rule(miniature):
+    """A crash of the wrong engine is an error of this test: only a difference, or a RefengineError, counts."""
+    cases = _cases().get(miniature.rule, [])
+    assert cases, f"{miniature.rule} has no case"
+    with miniature.installed():
+        caught = [line for case in cases for line in corpus.check(case)]
+    assert caught, f"no case of {miniature.rule} notices: {miniature.name}"
+    assert [line for case in cases for line in corpus.check(case)] == []
+
+
+@PARAMETERS
+def test_miniature_says_what_it_is(miniature):
+    assert miniature.wrong.__doc__, "the wrong definition has no docstring"
+    assert miniature.seen, 'who was seen with the defect, or "none known"'
+    assert miniature.target.startswith("refengine.")
+
+
+def test_no_two_miniatures_share_a_name():
+    assert [pair for pair, count in Counter((m.rule, m.name) for m in MINIATURES).items() if count > 1] == []
