@@ -88,8 +88,9 @@ def validator() -> Draft202012Validator:
 def lint(table: Mapping[str, Any]) -> list[InvalidCase]:
     """What is wrong with a case's shape, by place in the file."""
     unknown = "additionalProperties"  # first: an unknown key is often why another is missing
-    errors = sorted(validator().iter_errors(table), key=lambda e: (e.validator != unknown, _place(e.absolute_path), e.message))
-    return [InvalidCase(reason, rule="case", place=_place(error.absolute_path)) for error in errors for reason in _reasons(error)]
+    errors = [(error.validator != unknown, _place(error.absolute_path), error) for error in validator().iter_errors(table)]
+    ordered = sorted(errors, key=lambda entry: (*entry[:2], entry[2].message))
+    return [InvalidCase(reason, rule="case", place=place) for _, place, error in ordered for reason in _reasons(error)]
 
 
 def _place(path: Iterable[str | int]) -> str:
@@ -186,7 +187,8 @@ def relation(rows: Iterable[Mapping[str, str]], asked: Query) -> Relation:
     for table in rows:
         for name in table:
             if name not in variables:
-                raise InvalidCase(f"the query has no variable {name!r}{nearest(name, variables)}", rule="case", place="rows")
+                reason = f"the query has no variable {name!r}{nearest(name, variables)}"
+                raise InvalidCase(reason, rule="case", place="rows")
         bag[model.row((name, term(text)) for name, text in table.items())] += 1
     return Relation(variables, bag)
 
@@ -276,8 +278,8 @@ def _expect(case: Case, block: Mapping[str, Any]) -> list[str]:
         if not compare.equal(rows, report.relation.rows, compare.Mode(block.get("mode", "value"))):
             lines.append(f" at t={at}: {here}: expected {show(rows)}, got {show(report.relation.rows)}")
     for report in got[len(wanted) :]:
-        o, c = report.window
-        lines.append(f" at t={report.evaluation}: expected no more reports, got window {left}{o},{c}{right}: {show(report.relation.rows)}")
+        here = f"window {left}{report.window[0]},{report.window[1]}{right}"
+        lines.append(f" at t={report.evaluation}: expected no more reports, got {here}: {show(report.relation.rows)}")
     for expected in wanted[len(got) :]:
         at = f" at t={expected['evaluation']}" if "evaluation" in expected else ""
         o, c = expected["window"]
@@ -293,7 +295,8 @@ def _reports(case: Case, asked: Query, block: Mapping[str, Any], most: int) -> l
 
 def _judge(case: Case, block: Mapping[str, Any]) -> list[str]:
     asked = query_of(case)
-    options = {"mode": compare.Mode(block.get("mode", "value"))} | ({"missing": block["missing"]} if "missing" in block else {})
+    options = {"missing": block["missing"]} if "missing" in block else {}
+    options["mode"] = compare.Mode(block.get("mode", "value"))
     verdict = judge.verdict(asked, streams_of(case), profile_of(block["profile"]), recording(block, asked), **options)
     argument = " / ".join(verdict.argument.splitlines())
     if verdict.outcome != block["outcome"]:

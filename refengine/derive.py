@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from rdflib.plugins.sparql.evalutils import _ebv, _eval
 from rdflib.plugins.sparql.parserutils import CompValue
@@ -94,18 +95,19 @@ class _Index:
     def match(self, bound: tuple[tuple[int, Term], ...]) -> list[Triple]:
         if not bound:
             return self.triples
-        positions = tuple(position for position, _ in bound)
+        positions = tuple([position for position, _ in bound])
         if positions not in self.by:
             index = self.by[positions] = defaultdict(list)
             for triple in self.triples:
                 index[tuple(triple[p] for p in positions)].append(triple)
-        return self.by[positions].get(tuple(term for _, term in bound), [])
+        return self.by[positions].get(tuple([term for _, term in bound]), [])
 
 
 def _solve(node: CompValue, index: _Index) -> list[tuple[Solution, frozenset[Triple]]]:
     match node.name:
         case "BGP":
-            return list(_basic(list(node.triples), {}, frozenset(), index))
+            patterns = [tuple(map(_position, triple)) for triple in node.triples]
+            return list(_basic(patterns, {}, frozenset(), index))
         case "Join":
             right = _solve(node.p2, index)
             return [(a | b, s | t) for a, s in _solve(node.p1, index) for b, t in right if _compatible(a, b)]
@@ -117,42 +119,52 @@ def _solve(node: CompValue, index: _Index) -> list[tuple[Solution, frozenset[Tri
             return [(_extended(a, node), s) for a, s in _solve(node.p, index)]
 
 
+class _Position(NamedTuple):
+    """A place in a triple pattern: a variable (a blank node is one that cannot be projected) or a term."""
+
+    variable: str | None
+    term: Term | None
+
+
+def _position(term: Identifier) -> _Position:
+    match term:
+        case Variable():
+            return _Position(str(term), None)
+        case BNode():
+            return _Position(f"_:{term}", None)
+        case _:
+            return _Position(None, _from_rdflib(term))
+
+
+Pattern = tuple[_Position, ...]
+
+
 def _basic(
-    todo: list[tuple], bound: Solution, support: frozenset[Triple], index: _Index
+    todo: list[Pattern], bound: Solution, support: frozenset[Triple], index: _Index
 ) -> Iterator[tuple[Solution, frozenset[Triple]]]:
+    """The matches of a basic graph pattern, the most selective triple pattern first."""
     if not todo:
         yield bound, support
         return
-    known = [tuple((i, t) for i, t in enumerate(_ground(term, bound) for term in triple) if t is not None) for triple in todo]
-    best = min(range(len(todo)), key=lambda i: (-len(known[i]), len(index.match(known[i]))))
+    matches = [index.match(_ground(pattern, bound)) for pattern in todo]
+    best = min(range(len(todo)), key=lambda i: len(matches[i]))
     rest = todo[:best] + todo[best + 1 :]
-    for triple in index.match(known[best]):
+    for triple in matches[best]:
         extended = _unify(todo[best], triple, bound)
         if extended is not None:
             yield from _basic(rest, extended, support | {triple}, index)
 
 
-def _ground(term: Identifier, bound: Solution) -> Term | None:
-    name = _name(term)
-    return bound.get(name) if name is not None else _from_rdflib(term)
+def _ground(pattern: Pattern, bound: Solution) -> tuple[tuple[int, Term], ...]:
+    """The positions whose term is known, with that term."""
+    known = ((i, bound.get(p.variable) if p.variable is not None else p.term) for i, p in enumerate(pattern))
+    return tuple((i, term) for i, term in known if term is not None)
 
 
-def _name(term: Identifier) -> str | None:
-    """The variable that a pattern's term stands for: a blank node is one that cannot be projected."""
-    match term:
-        case Variable():
-            return str(term)
-        case BNode():
-            return f"_:{term}"
-        case _:
-            return None
-
-
-def _unify(terms: tuple, triple: Triple, bound: Solution) -> Solution | None:
+def _unify(pattern: Pattern, triple: Triple, bound: Solution) -> Solution | None:
     extended = dict(bound)
-    for term, value in zip(terms, triple, strict=True):
-        name = _name(term)
-        if name is not None and extended.setdefault(name, value) != value:
+    for position, term in zip(pattern, triple, strict=True):
+        if position.variable is not None and extended.setdefault(position.variable, term) != term:
             return None
     return extended
 

@@ -40,6 +40,15 @@ class Report:
     relation: Relation
 
 
+class Step(NamedTuple):
+    """One evaluation: its window, the body's answer, the report that R2S makes of it, and whether that is emitted."""
+
+    at: Evaluation
+    answer: Bag
+    report: Report
+    emitted: bool
+
+
 def horizon(spec: Window, elements: Sequence[Element], end: int | End) -> int | None:
     """ENG-1: nothing follows the last arrival, or time goes on to a horizon: the given one, or last t_app + ω + 2,
     which shows every non-empty window closing and the last emptying under every closure."""
@@ -156,8 +165,7 @@ def evaluate(
     >>> [(r.window, len(r.relation.rows)) for r in evaluate(q, {"s": s}, profile("csparql").but(t0=0).semantics())]
     [((0, 10), 1), ((10, 20), 1)]
     """
-    spec, elements = the_window(query, streams)
-    return _evaluate(query, spec, elements, semantics, answer, max_reports)
+    return (step.report for step in steps(query, streams, semantics, answer=answer, max_reports=max_reports) if step.emitted)
 
 
 def the_window(query: Query, streams: Mapping[str, Stream]) -> tuple[Window, tuple[Element, ...]]:
@@ -171,12 +179,12 @@ def the_window(query: Query, streams: Mapping[str, Stream]) -> tuple[Window, tup
     return spec, streams[spec.stream].elements
 
 
-def _evaluate(
-    query: Query, spec: Window, elements: tuple[Element, ...], semantics: Semantics, answer: Answer, max_reports: int
-) -> Iterator[Report]:
+def steps(
+    query: Query, streams: Mapping[str, Stream], semantics: Semantics, *, answer: Answer, max_reports: int
+) -> Iterator[Step]:
+    """Every evaluation of a continuous query, those whose empty answer is suppressed among them."""
+    spec, elements = the_window(query, streams)
     incoming = arrivals(spec, elements, semantics)
-    size = spec.size
-    t0 = window.origin(spec, semantics.t0, elements[0].app if elements else None)
     before: Bag = Counter()
     for number, at in enumerate(evaluations(spec, elements, semantics, max_reports)):
         content = elements[at.content.start : at.content.stop]
@@ -185,11 +193,11 @@ def _evaluate(
         now = r2r.fresh(relation.rows, graph, number)
         output = r2s.relation_to_stream(operator(query, semantics), now, before)
         before = now
-        if r2s.emitted(semantics.empty, output):
-            opens = t0 + at.n * spec.slide
-            instant = output_instant(semantics.instant, semantics, at, incoming)
-            trigger = incoming[at.arrival].app
-            yield Report(at.t, trigger, (opens, opens + size), instant, content, Relation(relation.variables, output))
+        opens = window.origin(spec, semantics.t0, elements[0].app if elements else None) + at.n * spec.slide
+        instant = output_instant(semantics.instant, semantics, at, incoming)
+        relation = Relation(relation.variables, output)
+        report = Report(at.t, incoming[at.arrival].app, (opens, opens + spec.size), instant, content, relation)
+        yield Step(at, now, report, r2s.emitted(semantics.empty, output))
 
 
 def operator(query: Query, semantics: Semantics) -> r2s.R2S:

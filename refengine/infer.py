@@ -115,17 +115,25 @@ class Recorded:
 
 
 class Answers:
-    """The faster witness's answers, each computed once; a table of results, not of decisions."""
+    """The faster witness's answers, and derivations, each computed once; a table of results, not of decisions."""
 
     def __init__(self, witness: str = r2r.FASTEST):
         self.witness = r2r.WITNESSES[witness]
         self.known: dict[tuple[str, frozenset], Relation] = {}
+        self.derived: dict[tuple[str, frozenset], list[derive.Derivation]] = {}
 
     def __call__(self, body: Body, graph: frozenset) -> Relation:
         key = (body.text, graph)
         if key not in self.known:
             self.known[key] = self.witness(body, graph)
         return self.known[key]
+
+    def derivations(self, body: Body, graph: frozenset) -> list[derive.Derivation]:
+        """The derivations of the body over a graph."""
+        key = (body.text, graph)
+        if key not in self.derived:
+            self.derived[key] = derive.derivations(body, graph)
+        return self.derived[key]
 
 
 def judge(
@@ -348,7 +356,7 @@ class _Look:
             for triple in self.elements[i].graph - old:
                 carriers[triple].append(i)
         grown = []
-        for derivation in derive.derivations(body, old.union(carriers)):
+        for derivation in self.answers.derivations(body, old.union(carriers)):
             new = derivation.support - old
             if new and any(len(carriers[triple]) > 1 for triple in new):
                 return None
@@ -611,7 +619,7 @@ def _align(recorded: Recorded, semantics: Semantics, answers: Answers) -> _Align
         cost = sum(max(a.total() + b.total(), c) for a, b, c in gaps)
         cost += sum(1 + x.total() for x in rows[len(aligned) :])
         cost += sum(1 + report.relation.rows.total() for report in aligned[len(rows) + recorded.missing :])
-        borders = tuple(_border_rows(recorded, aligned, gaps)) if cost else ()
+        borders = tuple(_border_rows(recorded, aligned, gaps, answers)) if cost else ()
         found.append(_Aligned((cost - sum(EXPLAINED[b.fate] for b in borders), cost), aligned, borders))
     return min(found, key=lambda aligned: aligned.cost)
 
@@ -643,7 +651,7 @@ def divergence(recorded: Recorded, trial: Trial, answers: Answers) -> Divergence
 
 
 def _border_rows(
-    recorded: Recorded, aligned: list[engine.Report], gaps: list[tuple[Bag, Bag, int]]
+    recorded: Recorded, aligned: list[engine.Report], gaps: list[tuple[Bag, Bag, int]], answers: Answers
 ) -> Iterator[BorderRow]:
     """The rows of the answers that were completed by an element on their window's border, and where they went."""
     body = recorded.query.body
@@ -657,7 +665,7 @@ def _border_rows(
                 dates.setdefault(triple, element.app)
         if not any(element.app in report.window for element in report.content):
             continue
-        for derivation in derive.derivations(body, dates):
+        for derivation in answers.derivations(body, frozenset(dates)):
             at = max(dates[triple] for triple in derivation.support)
             if at not in report.window:
                 continue

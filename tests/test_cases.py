@@ -101,7 +101,8 @@ def test_a_case_that_holds_gives_no_lines(case):
          "WIN-2 at t=9: expected window [0,10): {x: :a}, {x: :b}, got no report"),
         ("t0 = 0", "t0 = 0, tick = 'batch'",
          "WIN-2: expected 1 report, got InvalidSemantics: TICK-3: the batch tick needs a batch id on every element"),
-        ("size = 10", "siz = 10", "WIN-2: expected 1 report, got InvalidQuery: windows[0]: QRY-1: unknown key 'siz'; did you mean 'size'?"),
+        ("size = 10", "siz = 10",
+         "WIN-2: expected 1 report, got InvalidQuery: windows[0]: QRY-1: unknown key 'siz'; did you mean 'size'?"),
     ],
 )  # fmt: skip
 def test_a_difference_is_one_line(case, old, new, line):
@@ -111,9 +112,12 @@ def test_a_difference_is_one_line(case, old, new, line):
 @pytest.mark.parametrize(
     "old, new, line",
     [
-        ('"UnknownField"', '"InvalidQuery"', "WIN-2: expected InvalidQuery: …leaves t0 unknown…, got UnknownField: SEM-3: "),
-        ('message = "leaves t0 unknown"', 'message = "tick"', "WIN-2: expected UnknownField: …tick…, got UnknownField: SEM-3: "),
-        ('profile = "csparql" }', 'profile = "csparql", t0 = 0 }', "WIN-2: expected UnknownField: …leaves t0 unknown…, got 1 report"),
+        ('"UnknownField"', '"InvalidQuery"',
+         "WIN-2: expected InvalidQuery: …leaves t0 unknown…, got UnknownField: SEM-3: "),
+        ('message = "leaves t0 unknown"', 'message = "tick"',
+         "WIN-2: expected UnknownField: …tick…, got UnknownField: SEM-3: "),
+        ('profile = "csparql" }', 'profile = "csparql", t0 = 0 }',
+         "WIN-2: expected UnknownField: …leaves t0 unknown…, got 1 report"),
     ],
 )
 def test_a_refusal_that_does_not_come_is_a_line(case, old, new, line):
@@ -126,9 +130,11 @@ def test_a_refusal_that_does_not_come_is_a_line(case, old, new, line):
     [
         ("derivation =", "derivaton =", "case.toml: case: unknown key 'derivaton'; did you mean 'derivation'?"),
         ("reports =", "report =", "case.toml: expect[0]: case: unknown key 'report'; did you mean 'reports'?"),
-        ("window = [0, 10]", "windw = [0, 10]", "case.toml: expect[0].reports[0]: case: unknown key 'windw'; did you mean 'window'?"),
+        ("window = [0, 10]", "windw = [0, 10]",
+         "case.toml: expect[0].reports[0]: case: unknown key 'windw'; did you mean 'window'?"),
         ("at = 4", "att = 4", "case.toml: streams[0].elements[1]: case: unknown key 'att'; did you mean 'at'?"),
-        ('elements = [{ at = 3, graph = ":a :p 1" }, { at = 4, graph = ":b :p 1 ." }]', "", "a stream has either elements, or a format"),
+        ('elements = [{ at = 3, graph = ":a :p 1" }, { at = 4, graph = ":b :p 1 ." }]', "",
+         "a stream has either elements, or a format"),
         ("[[expect]]", "[[refuse]]", "case.toml: refuse[0]: case: unknown key 'reports'"),
         ('rule = "WIN-2"', 'rule = "WIN2"', "case.toml: rule: case: 'WIN2' does not match"),
         ('rule = "WIN-2"', "rule = WIN-2", "case.toml: case: not TOML: "),
@@ -166,6 +172,8 @@ def test_turtle_keeps_lexical_forms_and_labels():
     }
 
 
-@pytest.mark.parametrize("turtle", [":a", "5", "-5", "1.50", "true", '"a"', '"a"@en', '"01"^^xsd:double', "_:b", "<urn:x>", ":", '""'])
+@pytest.mark.parametrize(
+    "turtle", [":a", "5", "-5", "1.50", "true", '"a"', '"a"@en', '"01"^^xsd:double', "_:b", "<urn:x>", ":", '""']
+)
 def test_terms_are_shown_as_turtle(turtle):
     assert corpus.show_term(corpus.term(turtle)) == turtle

@@ -1,0 +1,168 @@
+"""The map: a rule of SPEC.md, its function, its cases and its miniatures name one id; and the core stays small."""
+
+import ast
+import importlib
+import inspect
+import io
+import re
+import tokenize
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from conformance import corpus
+from conformance.miniatures import MINIATURES
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE = ("model", "semantics", "query", "window", "tick", "report", "r2r", "r2s", "engine", "errors")
+MOST = 1000
+ID = r"[A-Z][A-Z0-9]+-[1-9][0-9]*"
+ABSENT = "which SPEC.md does not have"
+SHARED = {"": 1, "of both ": 2, "of the three ": 3}  # `*Function* of both` speaks for the rule before, too
+
+
+def rules(text):
+    """{id: (its functions)} of a specification, in its order; a rule is a paragraph that begins with its id in bold."""
+    functions = {}
+    for paragraph in re.split(r"\n\s*\n", text.strip()):
+        if not (start := re.match(rf"\*\*({ID})\*\* ", paragraph)):
+            continue
+        functions[start[1]] = ()
+        for shared, names in re.findall(r"\*Functions?\* (of both |of the three |)((?:`[\w.]+`(?:, | and )?)+)", paragraph):
+            for rule in list(functions)[-SHARED[shared] :]:
+                functions[rule] += tuple(re.findall(r"`([\w.]+)`", names))
+    return functions
+
+
+@cache
+def spec():
+    return rules((ROOT / "SPEC.md").read_text(encoding="utf-8"))
+
+
+def docstring(name):
+    """The docstring of `module.function` or `module.Class.method`. Raises ImportError, AttributeError."""
+    module, *path = name.split(".")
+    package = "refengine" if (ROOT / "refengine" / f"{module}.py").exists() else "conformance"
+    found = importlib.import_module(f"{package}.{module}")
+    for part in path:
+        found = getattr(found, part)
+    return inspect.getdoc(found) or ""
+
+
+def docstrings(source):
+    """(line, text) of every docstring in a source."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
+            yield node.body[0].lineno, node.body[0].end_lineno, ast.get_docstring(node)
+
+
+def unknown(text):
+    """The ids in a text that SPEC.md has the section of, but not the rule."""
+    sections = {rule.split("-")[0] for rule in spec()}
+    return [found for found in re.findall(rf"\b{ID}\b", text) if found.split("-")[0] in sections and found not in spec()]
+
+
+# Rule and function
+
+
+def test_the_specification_has_rules():
+    assert len(spec()) >= 60
+
+
+@pytest.mark.parametrize("rule", spec())
+def test_rule_names_functions_whose_docstrings_name_it(rule):
+    assert spec()[rule], f"SPEC.md: {rule} names no function"
+    definition = rf"\b{rule}(?: \w+)?(?:, {ID})*:"  # `TICK-1 tuple:`, `SEM-1, SEM-2:`
+    for name in spec()[rule]:
+        try:
+            text = docstring(name)
+        except (ImportError, AttributeError):
+            pytest.fail(f"SPEC.md: {rule} names {name}, which does not exist")
+        assert re.search(definition, text), f"the docstring of {name} does not say {rule}:"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "refengine").rglob("*.py")), ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_refengine_names_no_rule_that_does_not_exist(path):
+    source = path.read_text(encoding="utf-8")
+    wrong = [(line, found) for line, _, text in docstrings(source) for found in unknown(text)]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.keyword) and node.arg == "rule" and isinstance(node.value, ast.Constant):
+            wrong += [(node.value.lineno, node.value.value)] if node.value.value not in spec() else []
+    assert not wrong, "; ".join(f"{path.name}:{line} names {found}, {ABSENT}" for line, found in sorted(wrong))
+
+
+# Rule and case
+
+
+@pytest.mark.parametrize("rule", spec())
+def test_rule_has_a_case(rule):
+    assert any(case.rule == rule for case in _cases()), f"conformance/cases: no case for {rule}"
+
+
+def test_cases_name_no_rule_that_does_not_exist():
+    wrong = [(case.path, case.rule) for case in _cases() if case.rule not in spec()]
+    wrong += [(case.path, found) for case in _cases() for found in unknown(case.table["derivation"])]
+    assert not wrong, "; ".join(f"{path} names {found}, {ABSENT}" for path, found in sorted(wrong))
+
+
+@cache
+def _cases():
+    return corpus.cases()
+
+
+# Rule and miniature
+
+
+@pytest.mark.parametrize("rule", spec())
+def test_rule_has_a_miniature(rule):
+    assert any(miniature.rule == rule for miniature in MINIATURES), f"conformance/miniatures: no miniature for {rule}"
+
+
+def test_miniatures_name_no_rule_that_does_not_exist():
+    wrong = [(m.name, m.rule) for m in MINIATURES if m.rule not in spec()]
+    wrong += [(m.name, found) for m in MINIATURES for found in unknown(m.wrong.__doc__ or "")]
+    assert not wrong, "; ".join(f"miniature {name!r} names {found}, {ABSENT}" for name, found in sorted(wrong))
+
+
+# The parser of the map itself
+
+
+def test_a_function_line_speaks_for_as_many_rules_as_it_says():
+    text = """
+**AB-1** One. *Function* `a.one`. *Source* x.
+
+**AB-2** Two,
+over two lines.
+
+**AB-3** Three. *Function* of both `a.two`.
+
+**AB-4** *Choice `t0`.* Four. *Functions* `a.four`, `a.five`. Not a function: `a.six`.
+
+**AB-5** Five.
+
+A mention of **AB-6** within a paragraph.
+"""
+    assert rules(text) == {"AB-1": ("a.one",), "AB-2": ("a.two",), "AB-3": ("a.two",), "AB-4": ("a.four", "a.five"), "AB-5": ()}
+
+
+# Size
+
+
+def lines_of_code(source):
+    """The numbers of the lines that hold code: no blank line, comment or docstring."""
+    dull = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+    tokens = [token for token in tokenize.generate_tokens(io.StringIO(source).readline) if token.type not in dull]
+    code = {line for token in tokens for line in range(token.start[0], token.end[0] + 1)}
+    return code - {line for first, last, _ in docstrings(source) for line in range(first, last + 1)}
+
+
+def test_lines_of_code_are_counted_without_blanks_comments_and_docstrings():
+    source = '"""Doc.\n\nMore."""\n\n# comment\nx = 1  # comment\n\n\ndef f():\n    """Doc."""\n    return """a\n\n    b"""\n'
+    assert lines_of_code(source) == {6, 9, 11, 12, 13}
+
+
+def test_the_core_is_small():
+    counted = {name: len(lines_of_code((ROOT / "refengine" / f"{name}.py").read_text(encoding="utf-8"))) for name in CORE}
+    total = sum(counted.values())
+    assert total <= MOST, f"the core has {total} lines of code, more than {MOST}: {counted}"
