@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -132,10 +132,6 @@ def _secret(options: argparse.Namespace) -> int:
                 print(line)
     print(f"{agreeing} of {total} agree")
     return 0 if agreeing == total else 1
-
-
-def _lines(items: Iterable[str]) -> str:
-    return "\n".join(items)
 
 
 if __name__ == "__main__":

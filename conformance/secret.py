@@ -41,7 +41,12 @@ def _validator() -> Draft202012Validator:
 
 
 def read(path: Path) -> Iterator[Vector]:
-    """The vectors of a file, one JSON object a line, in either of the two forms (`contents` or `reports`)."""
+    """The vectors of a file, one JSON object a line, in either of the two forms (`contents` or `reports`), or of every
+    .jsonl file of a folder."""
+    if path.is_dir():
+        for file in sorted(path.glob("*.jsonl")):
+            yield from read(file)
+        return
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

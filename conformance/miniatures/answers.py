@@ -1,0 +1,869 @@
+"""Wrong engines and wrong oracles for §7 to §12: answers, streams of answers, evaluation, comparison, verdicts, reading.
+
+Sources: `csrbench-oracle` is dellaglio/csrbench-oracle; `YABench` is its oracle's code; `RSP-JS`, `yasper`, `C-SPARQL`
+and `CQELS` are what was seen when they ran over CSRBench's stream, or read in their sources.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from conformance.miniatures import Miniature
+from refengine import compare, engine, r2r, r2s, report, window
+from refengine.compare import Mode, Number
+from refengine.engine import Evaluation, Report
+from refengine.engine import bounded as right_bounded
+from refengine.engine import horizon as right_horizon
+from refengine.engine import output_instant as right_output_instant
+from refengine.engine import spans as right_spans
+from refengine.infer import Divergence, Origin, State
+from refengine.infer import _accepted as right_accepted
+from refengine.infer import _classes as right_classes
+from refengine.infer import advance as right_advance
+from refengine.infer import assignments as right_assignments
+from refengine.infer import divergence as right_divergence
+from refengine.infer import instant_sum as right_instant_sum
+from refengine.infer import orders as right_orders
+from refengine.infer import origins as right_origins
+from refengine.io import Recording
+from refengine.io import _epoch as right_epoch
+from refengine.io import _in_time as right_in_time
+from refengine.io import read_recording as right_read_recording
+from refengine.model import XSD, Bag, Element, Relation, Row, Stream, Term, Triple, is_blank, literal, row
+from refengine.query import Body, Query, Window
+from refengine.r2r import fresh as right_fresh
+from refengine.semantics import R2S, Empty, End, Instant, Semantics
+
+NOBODY = "none known"
+
+
+# §7 R2R
+
+
+def newest_graph(elements: Iterable[Element]) -> frozenset[Triple]:
+    """A body sees the graph of the newest element."""
+    return frozenset().union(*(element.graph for element in list(elements)[-1:]))
+
+
+def triples_in_two_elements_cancel(elements: Iterable[Element]) -> frozenset[Triple]:
+    """A triple that two elements carry is gone."""
+    held = Counter(triple for element in elements for triple in element.graph)
+    return frozenset(triple for triple, count in held.items() if count == 1)
+
+
+def labels_are_of_the_element(elements: Iterable[Element]) -> frozenset[Triple]:
+    """A blank node label means another node in every element."""
+    return frozenset(
+        tuple(f"{term}e{element.sys}" if is_blank(term) else term for term in triple)
+        for element in elements
+        for triple in element.graph
+    )
+
+
+def sets_of_solutions(variables: tuple[str, ...], mappings: Iterable[dict[str, Term]]) -> Relation:
+    """SELECT gives a set: equal rows are one."""
+    return Relation(variables, Counter({row(mapping) for mapping in mappings}))
+
+
+def unbound_is_empty_text(variables: tuple[str, ...], mappings: Iterable[dict[str, Term]]) -> Relation:
+    """An unbound variable is bound to the empty string."""
+    return Relation(variables, Counter(row({**dict.fromkeys(variables, '""'), **mapping}) for mapping in mappings))
+
+
+def false_is_no_row(value: bool) -> Relation:
+    """An ASK that does not match has no answer."""
+    return Relation(("ask",), Counter([row({"ask": literal("true", XSD + "boolean")})] if value else []))
+
+
+def any_triple(graph: Iterable[Triple]) -> Relation:
+    """CONSTRUCT gives whatever the template makes, triples that RDF does not allow included."""
+    return Relation(
+        ("subject", "predicate", "object"),
+        Counter(row(zip(("subject", "predicate", "object"), triple, strict=True)) for triple in set(graph)),
+    )
+
+
+def only_iris(graph: Iterable[Triple]) -> Relation:
+    """CONSTRUCT gives triples of IRIs only."""
+    return any_triple(triple for triple in graph if all(term.startswith("<") for term in triple))
+
+
+def first_witness_is_right(body: Body, graph: frozenset[Triple], witnesses: tuple[str, ...] = ("rdflib",)) -> Relation:
+    """What the first witness says is the ground truth."""
+    return r2r.WITNESSES[witnesses[0]](body, graph)
+
+
+def witnesses_agree_on_terms(
+    body: Body, graph: frozenset[Triple], witnesses: tuple[str, ...] = ("rdflib", "pyoxigraph")
+) -> Relation:
+    """Witnesses that write a number in different digits disagree."""
+    first, *others = [r2r.WITNESSES[name](body, graph) for name in witnesses]
+    for other in others:
+        if first.rows != other.rows:
+            raise r2r.Disputed("rdflib and pyoxigraph disagree on the body's answer", rule="R2R-5")
+    return first
+
+
+def groups_need_no_members(node: object) -> object:
+    """Grouping no solutions by a key gives one empty group, as rdflib says."""
+    return node
+
+
+def one_group_at_least(node: object) -> object:
+    """Groups are kept if they have a member, the one group of an aggregate without a key too."""
+    if isinstance(node, list):
+        return [one_group_at_least(item) for item in node]
+    if not isinstance(node, r2r.CompValue):
+        return node
+    for key, value in node.items():
+        node[key] = one_group_at_least(value)
+    if node.name != "AggregateJoin":
+        return node
+    members = r2r.Variable("__members__")
+    node.A.append(r2r.CompValue("Aggregate_Count", vars="*", res=members, distinct=None))
+    return r2r.CompValue("Filter", expr=members, p=node, _vars={members, *(node.get("_vars") or ())})
+
+
+def made_nodes_come_back(rows: Bag, graph: frozenset[Triple], evaluation: int) -> Bag:
+    """A blank node that the body makes has the same label at every evaluation."""
+    return right_fresh(rows, graph, 0)
+
+
+def every_node_is_new(rows: Bag, graph: frozenset[Triple], evaluation: int) -> Bag:
+    """A blank node of the data is new at every evaluation, like one that the body makes."""
+    return right_fresh(rows, frozenset(), evaluation)
+
+
+# §8 R2S
+
+
+def only_news(now: Bag, before: Bag) -> Bag:
+    """Rstream gives what is new."""
+    return now - before
+
+
+def istream_is_rstream(now: Bag, before: Bag) -> Bag:
+    """Istream gives the whole answer."""
+    return now
+
+
+def istream_of_sets(now: Bag, before: Bag) -> Bag:
+    """Istream gives the rows that the base does not hold at all."""
+    return Counter({line: count for line, count in now.items() if line not in before})
+
+
+def dstream_is_rstream(now: Bag, before: Bag) -> Bag:
+    """Dstream gives the whole answer."""
+    return now
+
+
+def dstream_of_sets(now: Bag, before: Bag) -> Bag:
+    """Dstream gives the rows that the answer does not hold at all."""
+    return Counter({line: count for line, count in before.items() if line not in now})
+
+
+def no_base(operator: R2S, now: Bag, before: Bag) -> Bag:
+    """The base of every difference is empty."""
+    return Counter() if operator is R2S.DSTREAM else now
+
+
+def base_is_what_was_sent(
+    query: Query, spec: Window, elements: tuple[Element, ...], semantics: Semantics, answer: Any, max_reports: int
+) -> Iterator[Report]:
+    """The base of the difference is the answer of the last evaluation that sent something."""
+    incoming = engine.arrivals(spec, elements, semantics)
+    t0 = window.origin(spec, semantics.t0, elements[0].app if elements else None)
+    before: Bag = Counter()
+    for at in engine.evaluations(spec, elements, semantics, max_reports):
+        content = elements[at.content.start : at.content.stop]
+        relation = answer(query.body, r2r.dataset(content))
+        output = r2s.relation_to_stream(engine.operator(query, semantics), relation.rows, before)
+        if r2s.emitted(semantics.empty, output):
+            before = relation.rows
+            borders = (t0 + at.n * spec.slide, t0 + at.n * spec.slide + spec.size)
+            instant = engine.output_instant(semantics.instant, semantics, at, incoming)
+            yield Report(at.t, incoming[at.arrival].app, borders, instant, content, Relation(relation.variables, output))
+
+
+def empty_is_never_sent(empty: Empty, output: Bag) -> bool:
+    """An empty answer is not sent, whatever the semantics says."""
+    return bool(output)
+
+
+def empty_is_always_sent(empty: Empty, output: Bag) -> bool:
+    """An empty answer is sent, whatever the semantics says."""
+    return True
+
+
+def text_is_not_asked(query: Query, semantics: Semantics) -> R2S:
+    """The operator is the engine's, whatever the query states."""
+    return semantics.r2s
+
+
+def rstream_unless_stated(query: Query, semantics: Semantics) -> R2S:
+    """A query that states no operator means Rstream, whatever the semantics says."""
+    return query.r2s or R2S.RSTREAM
+
+
+# §9 Evaluation
+
+
+def nothing_follows(spec: Window, elements: Sequence[Element], end: int | End) -> int | None:
+    """After the last arrival nothing follows, whatever the horizon is."""
+    return None
+
+
+def one_instant_short(spec: Window, elements: Sequence[Element], end: int | End) -> int | None:
+    """flush ends one instant earlier."""
+    right = right_horizon(spec, elements, end)
+    return right - 1 if right is not None and end is End.FLUSH else right
+
+
+def any_horizon(spec: Window, elements: Sequence[Element], end: int | End) -> int | None:
+    """A horizon before the end of the stream is taken as it is."""
+    return end if isinstance(end, int) else right_horizon(spec, elements, end)
+
+
+def flush_from_zero(spec: Window, elements: Sequence[Element], end: int | End) -> int | None:
+    """A stream without elements is flushed as one that ended at 0."""
+    right = right_horizon(spec, elements, end)
+    return spec.size + 2 if end is End.FLUSH and not elements else right
+
+
+def sentinel_in_the_last_batch(spec: Window, elements: Sequence[Element], semantics: Semantics) -> list[Element]:
+    """The sentinel is in the batch of the last element."""
+    end = engine.horizon(spec, elements, semantics.horizon)
+    if end is None:
+        return list(elements)
+    last = elements[-1] if elements else Element(frozenset(), end, 0, 0)
+    return [*elements, Element(frozenset(), end, last.sys + 1, last.batch or 0)]
+
+
+def arrivals_only(
+    frame: window.Frame, times: Sequence[int], semantics: Semantics, interval: range, k: int
+) -> Iterator[tuple[range, range]]:
+    """Between two arrivals nothing is looked at: what expires there is not seen."""
+    at = report.timely(semantics, frame, interval[:1], times[k])
+    if at:
+        yield at, window.content(frame, times, interval.start, k)
+
+
+def one_stretch(
+    frame: window.Frame, times: Sequence[int], semantics: Semantics, interval: range, k: int
+) -> Iterator[tuple[range, range]]:
+    """The content between two arrivals is the one at the first instant between them."""
+    at = report.timely(semantics, frame, interval, times[k])
+    if at:
+        yield at, window.content(frame, times, interval.start, k)
+
+
+def first_of_a_stretch(
+    frame: window.Frame, times: Sequence[int], semantics: Semantics, interval: range, k: int
+) -> Iterator[tuple[range, range]]:
+    """A content is reported once, however often close and periodic hold while it lasts."""
+    for at, content in right_spans(frame, times, semantics, interval, k):
+        yield at[:1], content
+
+
+def latest_of_a_gap(
+    frame: window.Frame, times: Sequence[int], semantics: Semantics, interval: range, k: int
+) -> Iterator[tuple[range, range]]:
+    """Of what happens between two arrivals only the last is reported."""
+    for at, content in list(right_spans(frame, times, semantics, interval, k))[-1:]:
+        yield at[-1:], content
+
+
+def no_bound(count: int, bound: int, times: Sequence[int], k: int) -> int:
+    """There may be any number of reports."""
+    return count
+
+
+def fewer_than_the_bound(count: int, bound: int, times: Sequence[int], k: int) -> int:
+    """As many reports as the bound are too many."""
+    return right_bounded(count, bound - 1, times, k)
+
+
+def gap_after_the_arrival(count: int, bound: int, times: Sequence[int], k: int) -> int:
+    """The gap named is the one after the arrival that shows the reports."""
+    return right_bounded(count, bound, [*times, times[-1]], k + 1)
+
+
+def bound_of_each_gap(count: int, bound: int, times: Sequence[int], k: int) -> int:
+    """Reports before the first element do not count."""
+    return right_bounded(count, bound, times, k) if k else 0
+
+
+def evaluation_for_close(instant: Instant, semantics: Semantics, at: Evaluation, incoming: Sequence[Element]) -> int:
+    """The border instant is the evaluation instant under every closure."""
+    return at.t if instant is Instant.CLOSE else right_output_instant(instant, semantics, at, incoming)
+
+
+def one_after_the_evaluation(instant: Instant, semantics: Semantics, at: Evaluation, incoming: Sequence[Element]) -> int:
+    """The border instant is one after the evaluation instant under every closure."""
+    return at.t + 1 if instant is Instant.CLOSE else right_output_instant(instant, semantics, at, incoming)
+
+
+def eager_is_trigger(instant: Instant, semantics: Semantics, at: Evaluation, incoming: Sequence[Element]) -> int:
+    """An eager engine is stamped like a lazy one, with the arrival that shows the report."""
+    return right_output_instant(Instant.TRIGGER if instant is Instant.EAGER else instant, semantics, at, incoming)
+
+
+def last_arrival_before_the_first(instant: Instant, semantics: Semantics, at: Evaluation, incoming: Sequence[Element]) -> int:
+    """Before the first arrival, eager takes the last one."""
+    return incoming[at.arrival - 1].app if instant is Instant.EAGER else right_output_instant(instant, semantics, at, incoming)
+
+
+# §10 Comparing answers
+
+
+def only_terms(term: Term) -> Term:
+    """Every literal is its term."""
+    return term
+
+
+def doubles_only(term: Term) -> Term | Number:
+    """Every literal that reads as a number is one: strings, booleans and ill-typed literals too."""
+    if term.startswith('"'):
+        try:
+            return Number(float(compare.parse_literal(term).lexical), 1e-9)
+        except ValueError:
+            pass
+    return term
+
+
+def types_apart(term: Term) -> Term | tuple:
+    """A number in another type is another value."""
+    if not term.startswith('"'):
+        return term
+    lexical, datatype, _ = compare.parse_literal(term)
+    try:
+        return (datatype, float(lexical)) if datatype.startswith(XSD) and datatype != XSD + "string" else term
+    except ValueError:
+        return term
+
+
+def zones_are_ignored(term: Term) -> Term | Number | tuple:
+    """A moment is what its clock shows, in whatever zone."""
+    if term.endswith("dateTime>"):
+        return ("dateTime", compare.parse_literal(term).lexical[:19])
+    return compare.value.__wrapped__(term) if hasattr(compare.value, "__wrapped__") else right_value(term)
+
+
+right_value = compare.value.__wrapped__
+
+
+def numbers_only(line: Row, mode: Mode) -> tuple[tuple, tuple[Number, ...]]:
+    """Rows are compared by their numbers alone."""
+    values = [(name, compare.value(term)) for name, term in line]
+    numbers = [(name, value) for name, value in values if isinstance(value, Number)]
+    if not numbers:
+        return tuple(values), ()
+    return tuple((name, Number) for name, _ in numbers), tuple(value for _, value in numbers)
+
+
+def exactly(a: Number, b: Number) -> bool:
+    """Numbers are the same if they are equal."""
+    return a.value == b.value
+
+
+def absolutely(a: Number, b: Number) -> bool:
+    """The tolerance is absolute."""
+    return a.value == b.value or abs(a.value - b.value) <= max(a.tolerance, b.tolerance)
+
+
+def by_the_smaller_tolerance(a: Number, b: Number) -> bool:
+    """Of two types the smaller tolerance counts."""
+    smaller = min(a.tolerance, b.tolerance)
+    return right_near(a._replace(tolerance=smaller), b._replace(tolerance=smaller))
+
+
+def one_tolerance(a: Number, b: Number) -> bool:
+    """All numbers have the tolerance of doubles."""
+    return right_near(a._replace(tolerance=1e-9), b._replace(tolerance=1e-9))
+
+
+def nan_is_nothing(a: Number, b: Number) -> bool:
+    """NaN is not NaN, as SPARQL's = says."""
+    return a.value == a.value and right_near(a, b)
+
+
+right_near = compare.near
+
+
+def difference_of_sets(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
+    """A row that the other bag has, once or more, is not missing."""
+    def apart(ours: Bag, theirs: Bag) -> Bag:
+        return Counter(line for line in ours if not any(_same(line, other, mode) for other in theirs))
+
+    return apart(a, b), apart(b, a)
+
+
+def first_that_fits(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
+    """A row is paired with the first that is near it, in the order of their texts, and keeps its partner."""
+    left, missing = sorted(b.elements()), Counter()
+    for line in sorted(a.elements()):
+        partner = next((other for other in left if _same(line, other, mode)), None)
+        if partner is None:
+            missing[line] += 1
+        else:
+            left.remove(partner)
+    return missing, Counter(left)
+
+
+def _same(a: Row, b: Row, mode: Mode) -> bool:
+    (exact_a, numbers_a), (exact_b, numbers_b) = compare._split(a, mode), compare._split(b, mode)
+    return exact_a == exact_b and all(map(compare.near, numbers_a, numbers_b))
+
+
+def in_order(ours: list, theirs: list) -> tuple[list[Row], list[Row]]:
+    """Rows are paired in the order of their texts: the first with the first."""
+    lines = list(zip(ours, theirs, strict=False))
+    apart = [i for i, (a, b) in enumerate(lines) if not all(map(compare.near, a[0], b[0]))]
+    left, right = [ours[i][1] for i in apart], [theirs[i][1] for i in apart]
+    return left + [line for _, line in ours[len(lines) :]], right + [line for _, line in theirs[len(lines) :]]
+
+
+def labels_are_names(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
+    """Blank nodes are the same if their labels are."""
+    return a.total() == b.total() and not any(compare.difference(a, b, mode))
+
+
+def any_blank_will_do(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
+    """A blank node is the same as any other."""
+    left, right = (compare.rename(bag, dict.fromkeys(compare.blanks(bag), "_:b")) for bag in (a, b))
+    return left.total() == right.total() and not any(compare.difference(left, right, mode))
+
+
+def neighbours_are_enough(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
+    """Bags are the same if their nodes have the same neighbours, and the rows are the same but for them."""
+    alike = sorted(compare.colours(a, mode).values()) == sorted(compare.colours(b, mode).values())
+    return alike and any_blank_will_do(a, b, mode)
+
+
+def row_by_row(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
+    """Blank nodes are renamed one to one, but in every row anew."""
+    def renamed(bag: Bag) -> Bag:
+        lines: Bag = Counter()
+        for line in bag.elements():
+            names: dict[Term, Term] = {}
+            lines[row((v, names.setdefault(t, f"_:b{len(names)}") if is_blank(t) else t) for v, t in line)] += 1
+        return lines
+
+    left, right = renamed(a), renamed(b)
+    return left.total() == right.total() and not any(compare.difference(left, right, mode))
+
+
+# §11 The oracle
+
+
+def first_assignment(query: Query, streams: Mapping[str, Stream], profile: Any) -> Iterator[tuple[Semantics, Origin]]:
+    """What is open has its first value."""
+    yield from islice(right_assignments(query, streams, profile), 1)
+
+
+def t0_is_zero(spec: Window, elements: Sequence[Element], semantics: Semantics, bounds: object) -> list[Origin]:
+    """An unknown t0 is 0."""
+    return [Origin(0, 0, 0)]
+
+
+def one_t0_of_the_range(spec: Window, elements: Sequence[Element], semantics: Semantics, bounds: object) -> list[Origin]:
+    """One t0 stands for the whole range."""
+    classes = right_origins(spec, elements, semantics, bounds)
+    return [Origin(classes[-1].t0, classes[0].lo, classes[-1].hi)]
+
+
+def t0_over_the_elements(spec: Window, elements: Sequence[Element], semantics: Semantics, bounds: object) -> list[Origin]:
+    """The range of t0 is the slide that ends at the first element."""
+    first = elements[0].app if elements else 0
+    return [Origin(t0, t0, t0) for t0 in range(first - spec.slide + 1, first + 1)]
+
+
+def bounds_are_ignored(spec: Window, elements: Sequence[Element], semantics: Semantics, bounds: object) -> list[Origin]:
+    """A t0 that is bounded is as open as one that is not."""
+    return right_origins(spec, elements, semantics, None)
+
+
+def classes_by_content_alone(spec: Window, elements: Sequence[Element], semantics: Semantics, bounds: object) -> list[Origin]:
+    """A class of t0 ends only where an element changes its window."""
+    low, high = window.borders(semantics.closure)
+    classes = right_origins(spec, elements, semantics, bounds)
+    lo, hi = classes[0].lo, classes[-1].hi
+    ends = {t for t in range(lo, hi) if any((e.app - t - low) % spec.slide == 0 for e in elements)}
+    starts = [lo, *sorted(t + 1 for t in ends)]
+    return [Origin(start, start, end) for start, end in zip(starts, [*sorted(ends), hi], strict=True)]
+
+
+def anything_may_be_missing(states: Iterable[State], output: Bag, recorded: Any) -> set[State]:
+    """Any number of outputs may be missing before the recording and after it."""
+    following = set()
+    for before, matched, after in states:
+        if matched == 0:
+            following.add(State(before + 1, 0, 0))
+        if matched < len(recorded.rows) and compare.equal(output, recorded.rows[matched], recorded.mode):
+            following.add(State(before, matched + 1, 0))
+        if matched == len(recorded.rows):
+            following.add(State(before, matched, after + 1))
+    return following
+
+
+def holes_are_allowed(states: Iterable[State], output: Bag, recorded: Any) -> set[State]:
+    """An output may be missing in the middle of the recording too."""
+    states = set(states)
+    return right_advance(states, output, recorded) | {s for s in states if 0 < s.matched < len(recorded.rows)}
+
+
+def nothing_may_be_missing(states: Iterable[State], output: Bag, recorded: Any) -> set[State]:
+    """The recording starts with the first output and ends with the last."""
+    return {state for state in right_advance(states, output, recorded) if not state.before and not state.after}
+
+
+def bound_of_both_ends(states: Iterable[State], output: Bag, recorded: Any) -> set[State]:
+    """At most k outputs are missing at both ends together."""
+    return {state for state in right_advance(states, output, recorded) if state.before + state.after <= recorded.missing}
+
+
+def silence_is_always_right(states: Iterable[State], recorded: Any) -> State | None:
+    """A recording without relations passes within the bound."""
+    return right_accepted(states, recorded) or (None if recorded.relations else State(0, 0, 0))
+
+
+def recorded_order(spec: Window, elements: Sequence[Element], semantics: Semantics) -> bool:
+    """Simultaneous elements arrived in the order of the file."""
+    return False
+
+
+def sum_of_the_rows_that_stay(look: Any, moment: Any, grown: list, base: Bag) -> Bag | None:
+    """The outputs of an instant sum to Q(F) − Q(K), also if what expires is derived again."""
+    return right_instant_sum(look, moment, grown, Counter())
+
+
+def sum_of_sets(look: Any, moment: Any, grown: list, base: Bag) -> Bag | None:
+    """The outputs of an instant sum to the set of its new rows."""
+    total = right_instant_sum(look, moment, grown, base)
+    return None if total is None else Counter(set(total))
+
+
+def sum_of_all(look: Any, moment: Any, grown: list, base: Bag) -> Bag | None:
+    """The outputs of an instant sum to the whole answer at its end."""
+    return look.answer(range(moment.kept.start, moment.arriving.stop))
+
+
+def any_partition(outputs: list[Bag], grown: list) -> bool:
+    """Outputs that sum to the instant's rows are realisable."""
+    return True
+
+
+def one_output(outputs: list[Bag], grown: list) -> bool:
+    """All rows of an instant come in one output."""
+    return len(outputs) <= 1
+
+
+def row_by_row_only(outputs: list[Bag], grown: list) -> bool:
+    """The rows of an instant come one by one."""
+    return all(output.total() == 1 for output in outputs)
+
+
+def common_element(outputs: list[Bag], grown: list) -> bool:
+    """An output is realisable if its rows' supports have an element in common."""
+    needs = defaultdict(set)
+    for derivation in grown:
+        needs[derivation.row] |= derivation.needs
+    return all(set.intersection(*(needs[line] for line in output)) for output in outputs)
+
+
+def order_of_the_file(
+    look: Any, moment: Any, grown: list | None, states: set[State], base: Bag
+) -> tuple[set[State], Bag]:
+    """Where orders must be searched, the one of the file is tried."""
+    before = base
+    for stop in range(moment.arriving.start + 1, moment.arriving.stop + 1):
+        now = look.answer(moment.kept, range(moment.arriving.start, stop))
+        output = r2s.relation_to_stream(look.operator, now, before)
+        if r2s.emitted(look.semantics.empty, output):
+            states = right_advance(states, output, look.recorded)
+        before = now
+    return states, before
+
+
+def fillers_are_never_seen(
+    look: Any, moment: Any, grown: list | None, states: set[State], base: Bag
+) -> tuple[set[State], Bag]:
+    """Elements in no derivation do not arrive."""
+    if grown is None:
+        return right_orders(look, moment, grown, states, base)
+    needed = sorted(set().union(*(g.needs for g in grown)))
+    reach = {(): set(states)}
+    for step in range(len(needed)):
+        following: dict[tuple, set[State]] = defaultdict(set)
+        for done, reached in reach.items():
+            before = look.answer(moment.kept, done) if step else base
+            for element in set(needed) - set(done):
+                then = tuple(sorted({*done, element}))
+                output = r2s.relation_to_stream(look.operator, look.answer(moment.kept, then), before)
+                shown = r2s.emitted(look.semantics.empty, output)
+                following[then] |= right_advance(reached, output, look.recorded) if shown else reached
+        reach = {done: reached for done, reached in following.items() if reached}
+    return set().union(*reach.values()), look.answer(moment.kept, needed)
+
+
+def one_class(moment: Any, grown: list | None) -> list[tuple[int, ...]]:
+    """Elements that are in any derivation are interchangeable."""
+    classes = right_classes(moment, grown)
+    return [tuple(i for members in classes for i in members)] if classes else []
+
+
+def everything_is_within_the_bound(
+    look: Any, moment: Any, grown: list | None, states: set[State], base: Bag
+) -> tuple[set[State], Bag]:
+    """A search beyond its bound finds nothing."""
+    try:
+        return right_orders(look, moment, grown, states, base)
+    except r2r.Disputed.__base__:
+        return set(), Counter()
+
+
+def one_witness(recorded: Any, trial: Any, witnesses: tuple[str, ...]) -> None:
+    """The faster witness decides alone."""
+
+
+def all_of_the_stream(recorded: Any, trial: Any, witnesses: tuple[str, ...]) -> None:
+    """Every report of the assignment must be agreed on, also those after the first divergence."""
+    spec, elements = engine.the_window(recorded.query, recorded.streams)
+    for at in engine.evaluations(spec, elements, trial.semantics):
+        r2r.agreed(recorded.query.body, r2r.dataset(elements[i] for i in at.content), witnesses)
+
+
+def no_divergence(recorded: Any, trial: Any, answers: Any) -> Divergence:
+    """A fail says only that it is one."""
+    return Divergence(0, None, None, (), None, None, "the answer differs")
+
+
+def borders_are_not_looked_at(recorded: Any, trial: Any, answers: Any) -> Divergence:
+    """Rows on window borders are not named."""
+    where = right_divergence(recorded, trial, answers)
+    fields = {name: () for name in ("borders", "moved", "kept") if hasattr(where, name)}
+    return Divergence(**{**vars(where), **fields})
+
+
+def nothing_is_near(*args: Any, **options: Any) -> tuple:
+    """No other semantics is looked for."""
+    return ()
+
+
+# §12 Reading
+
+
+def order_is_recorded(items: list, ordered: bool = True) -> Stream:
+    """The order of the triples of a file is taken for the arrival order."""
+    return right_in_time(items, True)
+
+
+def seconds_for_milliseconds(items: list, ordered: bool = True) -> Stream:
+    """Times are taken for seconds."""
+    return right_in_time([(payload, app // 1000, place) for payload, app, place in items], ordered)
+
+
+def a_triple_is_an_element(items: list, ordered: bool = True) -> Stream:
+    """Every triple is an element, those of a named graph too."""
+    split = []
+    for payload, app, place in items:
+        graph = [payload] if isinstance(payload, tuple) else sorted(payload)
+        split += [(triple, app, place) for triple in graph]
+    return right_in_time(split, ordered)
+
+
+def sorted_by_time(items: list, ordered: bool = True) -> Stream:
+    """Elements are sorted by time, so that none is late."""
+    return right_in_time(sorted(items, key=lambda item: item[1]), ordered)
+
+
+def local_time(lexical: str) -> int:
+    """The zone of a date is cut off."""
+    return right_epoch(lexical.split("+")[0])
+
+
+def empty_relations_are_no_reports(path: str | Path) -> Recording:
+    """A relation without bindings is left out."""
+    kept = [(r, t) for r, t in zip(*right_read_recording(path), strict=True) if r.rows]
+    return Recording(tuple(r for r, _ in kept), tuple(t for _, t in kept))
+
+
+def bindings_are_a_set(path: str | Path) -> Recording:
+    """A binding that stands twice is one row."""
+    relations, timestamps = right_read_recording(path)
+    return Recording(tuple(Relation(r.variables, Counter(set(r.rows))) for r in relations), timestamps)
+
+
+def sorted_by_timestamp(path: str | Path) -> Recording:
+    """Relations are in the order of their timestamps."""
+    pairs = sorted(zip(*right_read_recording(path), strict=True), key=lambda pair: pair[1] or 0)
+    return Recording(tuple(r for r, _ in pairs), tuple(t for _, t in pairs))
+
+
+def languages_are_dropped(entry: Any, where: str, labels: dict[str, Term]) -> Term:
+    """A literal's language is not read."""
+    if entry.get("type") == "bnode":
+        return labels.setdefault(entry["value"], f"_:b{len(labels) + 1}")
+    if entry.get("type") == "uri":
+        return f"<{entry['value']}>"
+    return literal(entry["value"], entry.get("datatype", XSD + "string"))
+
+
+MINIATURES = (
+    Miniature("R2R-1", "the newest graph", NOBODY, "refengine.r2r:dataset", newest_graph),
+    Miniature("R2R-1", "triples in two elements cancel", NOBODY, "refengine.r2r:dataset", triples_in_two_elements_cancel),
+    Miniature("R2R-1", "labels are of the element", NOBODY, "refengine.r2r:dataset", labels_are_of_the_element),
+    Miniature(
+        "R2R-2", "sets of solutions", "yasper and csrbench-oracle compare sets",
+        "refengine.r2r:solutions", sets_of_solutions,
+    ),
+    Miniature("R2R-2", "unbound is empty text", NOBODY, "refengine.r2r:solutions", unbound_is_empty_text),
+    Miniature("R2R-3", "false is no row", NOBODY, "refengine.r2r:truth", false_is_no_row),
+    Miniature("R2R-4", "any triple", NOBODY, "refengine.r2r:triples", any_triple),
+    Miniature("R2R-4", "only IRIs", NOBODY, "refengine.r2r:triples", only_iris),
+    Miniature("R2R-5", "the first witness is right", NOBODY, "refengine.r2r:agreed", first_witness_is_right),
+    Miniature("R2R-5", "witnesses agree on terms", NOBODY, "refengine.r2r:agreed", witnesses_agree_on_terms),
+    Miniature(
+        "R2R-6", "groups need no members", "rdflib 7.6: one empty row",
+        "refengine.r2r:_groups_have_members", groups_need_no_members,
+    ),
+    Miniature(
+        "R2R-6", "no group without members", "CQELS answers an average over no match with nothing",
+        "refengine.r2r:_groups_have_members", one_group_at_least,
+    ),
+    Miniature("R2R-7", "made nodes come back", NOBODY, "refengine.r2r:fresh", made_nodes_come_back),
+    Miniature("R2R-7", "every node is new", NOBODY, "refengine.r2r:fresh", every_node_is_new),
+    Miniature("R2S-1", "only news", NOBODY, "refengine.r2s:rstream", only_news),
+    Miniature(
+        "R2S-2", "Istream is Rstream", "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
+        "refengine.r2s:istream", istream_is_rstream,
+    ),
+    Miniature("R2S-2", "Istream of sets", "yasper: R2S over sets", "refengine.r2s:istream", istream_of_sets),
+    Miniature(
+        "R2S-3", "Dstream is Rstream", "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
+        "refengine.r2s:dstream", dstream_is_rstream,
+    ),
+    Miniature("R2S-3", "Dstream of sets", "yasper: R2S over sets", "refengine.r2s:dstream", dstream_of_sets),
+    Miniature("R2S-4", "no base", NOBODY, "refengine.r2s:relation_to_stream", no_base),
+    Miniature(
+        "R2S-4", "the base is what was sent", "YABench: the base is the last answer that held something new",
+        "refengine.engine:_evaluate", base_is_what_was_sent,
+    ),
+    Miniature(
+        "R2S-5", "empty is never sent", "RSP-JS 1.3.5: empty windows are never reported",
+        "refengine.r2s:emitted", empty_is_never_sent,
+    ),
+    Miniature("R2S-5", "empty is always sent", NOBODY, "refengine.r2s:emitted", empty_is_always_sent),
+    Miniature(
+        "R2S-6", "the text is not asked", "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
+        "refengine.engine:operator", text_is_not_asked,
+    ),
+    Miniature("R2S-6", "Rstream unless stated", NOBODY, "refengine.engine:operator", rstream_unless_stated),
+    Miniature(
+        "ENG-1", "nothing follows", "yasper and RSP-JS 1.3.5: the last window is never reported",
+        "refengine.engine:horizon", nothing_follows,
+    ),
+    Miniature("ENG-1", "one instant short", NOBODY, "refengine.engine:horizon", one_instant_short),
+    Miniature("ENG-1", "any horizon", NOBODY, "refengine.engine:horizon", any_horizon),
+    Miniature("ENG-1", "flush from zero", NOBODY, "refengine.engine:horizon", flush_from_zero),
+    Miniature("ENG-1", "sentinel in the last batch", NOBODY, "refengine.engine:arrivals", sentinel_in_the_last_batch),
+    Miniature(
+        "ENG-2", "arrivals only", "csrbench-oracle, YABench and CQELS do not see expiry between arrivals",
+        "refengine.engine:spans", arrivals_only,
+    ),
+    Miniature("ENG-2", "one stretch", NOBODY, "refengine.engine:spans", one_stretch),
+    Miniature("ENG-2", "first of a stretch", NOBODY, "refengine.engine:spans", first_of_a_stretch),
+    Miniature(
+        "ENG-2", "latest of a gap", "yasper and RSP-JS 1.3.5: of several windows that close the latest is reported",
+        "refengine.engine:spans", latest_of_a_gap,
+    ),
+    Miniature("ENG-3", "no bound", NOBODY, "refengine.engine:bounded", no_bound),
+    Miniature("ENG-3", "fewer than the bound", NOBODY, "refengine.engine:bounded", fewer_than_the_bound),
+    Miniature("ENG-3", "the gap after the arrival", NOBODY, "refengine.engine:bounded", gap_after_the_arrival),
+    Miniature("ENG-3", "not before the first element", NOBODY, "refengine.engine:bounded", bound_of_each_gap),
+    Miniature("ENG-4", "evaluation for close", NOBODY, "refengine.engine:output_instant", evaluation_for_close),
+    Miniature("ENG-4", "one after the evaluation", NOBODY, "refengine.engine:output_instant", one_after_the_evaluation),
+    Miniature("ENG-4", "eager is trigger", NOBODY, "refengine.engine:output_instant", eager_is_trigger),
+    Miniature(
+        "ENG-4", "the last arrival before the first", NOBODY,
+        "refengine.engine:output_instant", last_arrival_before_the_first,
+    ),
+    Miniature("CMP-1", "only terms", NOBODY, "refengine.compare:value", only_terms),
+    Miniature("CMP-1", "anything may be a number", NOBODY, "refengine.compare:value", doubles_only),
+    Miniature("CMP-1", "types apart", NOBODY, "refengine.compare:value", types_apart),
+    Miniature("CMP-1", "zones are ignored", NOBODY, "refengine.compare:value", zones_are_ignored),
+    Miniature(
+        "CMP-1", "numbers only", "csrbench-oracle compares numeric variables alone",
+        "refengine.compare:_split", numbers_only,
+    ),
+    Miniature("CMP-2", "exactly", NOBODY, "refengine.compare:near", exactly),
+    Miniature("CMP-2", "absolutely", NOBODY, "refengine.compare:near", absolutely),
+    Miniature("CMP-2", "by the smaller tolerance", NOBODY, "refengine.compare:near", by_the_smaller_tolerance),
+    Miniature("CMP-2", "one tolerance", NOBODY, "refengine.compare:near", one_tolerance),
+    Miniature("CMP-2", "NaN is nothing", NOBODY, "refengine.compare:near", nan_is_nothing),
+    Miniature(
+        "CMP-3", "difference of sets", "yasper and csrbench-oracle compare sets",
+        "refengine.compare:difference", difference_of_sets,
+    ),
+    Miniature("CMP-3", "the first that fits", NOBODY, "refengine.compare:difference", first_that_fits),
+    Miniature("CMP-3", "in order", NOBODY, "refengine.compare:_unpaired", in_order),
+    Miniature("CMP-4", "labels are names", NOBODY, "refengine.compare:equal", labels_are_names),
+    Miniature("CMP-4", "any blank node will do", NOBODY, "refengine.compare:equal", any_blank_will_do),
+    Miniature("CMP-4", "row by row", NOBODY, "refengine.compare:equal", row_by_row),
+    Miniature("CMP-4", "neighbours are enough", NOBODY, "refengine.compare:equal", neighbours_are_enough),
+    Miniature("ORA-1", "the first assignment", NOBODY, "refengine.infer:assignments", first_assignment),
+    Miniature("ORA-2", "t0 is 0", "yasper and RSP-JS: t0 is 0", "refengine.infer:origins", t0_is_zero),
+    Miniature("ORA-2", "one t0 of the range", NOBODY, "refengine.infer:origins", one_t0_of_the_range),
+    Miniature("ORA-2", "t0 over the elements", NOBODY, "refengine.infer:origins", t0_over_the_elements),
+    Miniature("ORA-2", "bounds are ignored", NOBODY, "refengine.infer:origins", bounds_are_ignored),
+    Miniature("ORA-2", "classes by content alone", NOBODY, "refengine.infer:origins", classes_by_content_alone),
+    Miniature(
+        "ORA-3", "anything may be missing", "csrbench-oracle: a recording may be any piece of the output",
+        "refengine.infer:advance", anything_may_be_missing,
+    ),
+    Miniature("ORA-3", "holes are allowed", NOBODY, "refengine.infer:advance", holes_are_allowed),
+    Miniature("ORA-3", "nothing may be missing", NOBODY, "refengine.infer:advance", nothing_may_be_missing),
+    Miniature("ORA-3", "one bound for both ends", NOBODY, "refengine.infer:advance", bound_of_both_ends),
+    Miniature("ORA-3", "silence is always right", NOBODY, "refengine.infer:_accepted", silence_is_always_right),
+    Miniature(
+        "ORA-3", "sorted by timestamp", NOBODY, "refengine.io:read_recording", sorted_by_timestamp,
+    ),
+    Miniature(
+        "ORA-4", "the order of the file", "csrbench-oracle evaluates content change once an instant",
+        "refengine.infer:order_matters", recorded_order,
+    ),
+    Miniature("ORA-5", "also what expires", NOBODY, "refengine.infer:instant_sum", sum_of_the_rows_that_stay),
+    Miniature("ORA-5", "sum of sets", NOBODY, "refengine.infer:instant_sum", sum_of_sets),
+    Miniature("ORA-5", "sum of all", NOBODY, "refengine.infer:instant_sum", sum_of_all),
+    Miniature("ORA-6", "any partition", NOBODY, "refengine.infer:realisable", any_partition),
+    Miniature(
+        "ORA-6", "one output", "csrbench-oracle evaluates content change once an instant",
+        "refengine.infer:realisable", one_output,
+    ),
+    Miniature("ORA-6", "row by row only", NOBODY, "refengine.infer:realisable", row_by_row_only),
+    Miniature("ORA-6", "a common element", NOBODY, "refengine.infer:realisable", common_element),
+    Miniature("ORA-7", "the order of the file", NOBODY, "refengine.infer:orders", order_of_the_file),
+    Miniature("ORA-7", "fillers are never seen", NOBODY, "refengine.infer:orders", fillers_are_never_seen),
+    Miniature("ORA-7", "one class", NOBODY, "refengine.infer:_classes", one_class),
+    Miniature("ORA-7", "beyond the bound is nothing", NOBODY, "refengine.infer:orders", everything_is_within_the_bound),
+    Miniature("ORA-8", "one witness", NOBODY, "refengine.infer:confirm", one_witness),
+    Miniature("ORA-8", "all of the stream", NOBODY, "refengine.infer:confirm", all_of_the_stream),
+    Miniature("ORA-9", "no divergence", NOBODY, "refengine.infer:divergence", no_divergence),
+    Miniature("ORA-9", "borders are not looked at", NOBODY, "refengine.infer:divergence", borders_are_not_looked_at),
+    Miniature("ORA-9", "nothing is near", NOBODY, "refengine.infer:nearest", nothing_is_near),
+    Miniature(
+        "IO-1", "order is recorded", "csrbench-oracle reads a file's triples as one arrival order",
+        "refengine.io:_in_time", order_is_recorded,
+    ),
+    Miniature("IO-1", "seconds for milliseconds", NOBODY, "refengine.io:_in_time", seconds_for_milliseconds),
+    Miniature("IO-1", "a triple is an element", NOBODY, "refengine.io:_in_time", a_triple_is_an_element),
+    Miniature("IO-1", "sorted by time", NOBODY, "refengine.io:_in_time", sorted_by_time),
+    Miniature("IO-1", "local time", NOBODY, "refengine.io:_epoch", local_time),
+    Miniature("IO-2", "empty relations are no reports", NOBODY, "refengine.io:read_recording", empty_relations_are_no_reports),
+    Miniature("IO-2", "bindings are a set", NOBODY, "refengine.io:read_recording", bindings_are_a_set),
+    Miniature("IO-2", "languages are dropped", NOBODY, "refengine.io:_term", languages_are_dropped),
+)
