@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,14 @@ from typing import Any
 from conformance.miniatures import Miniature
 from refengine import compare, engine, r2r, r2s, report, window
 from refengine.compare import Mode, Number
-from refengine.engine import Evaluation, Report
+from refengine.compare import near as right_near
+from refengine.compare import value as right_value
+from refengine.engine import Evaluation, Step
 from refengine.engine import bounded as right_bounded
 from refengine.engine import horizon as right_horizon
 from refengine.engine import output_instant as right_output_instant
 from refengine.engine import spans as right_spans
+from refengine.engine import steps as right_steps
 from refengine.infer import Divergence, Origin, State
 from refengine.infer import _accepted as right_accepted
 from refengine.infer import _classes as right_classes
@@ -172,21 +176,16 @@ def no_base(operator: R2S, now: Bag, before: Bag) -> Bag:
 
 
 def base_is_what_was_sent(
-    query: Query, spec: Window, elements: tuple[Element, ...], semantics: Semantics, answer: Any, max_reports: int
-) -> Iterator[Report]:
+    query: Query, streams: Mapping[str, Stream], semantics: Semantics, *, answer: Any, max_reports: int
+) -> Iterator[Step]:
     """The base of the difference is the answer of the last evaluation that sent something."""
-    incoming = engine.arrivals(spec, elements, semantics)
-    t0 = window.origin(spec, semantics.t0, elements[0].app if elements else None)
     before: Bag = Counter()
-    for at in engine.evaluations(spec, elements, semantics, max_reports):
-        content = elements[at.content.start : at.content.stop]
-        relation = answer(query.body, r2r.dataset(content))
-        output = r2s.relation_to_stream(engine.operator(query, semantics), relation.rows, before)
-        if r2s.emitted(semantics.empty, output):
-            before = relation.rows
-            borders = (t0 + at.n * spec.slide, t0 + at.n * spec.slide + spec.size)
-            instant = engine.output_instant(semantics.instant, semantics, at, incoming)
-            yield Report(at.t, incoming[at.arrival].app, borders, instant, content, Relation(relation.variables, output))
+    for step in right_steps(query, streams, semantics, answer=answer, max_reports=max_reports):
+        output = r2s.relation_to_stream(engine.operator(query, semantics), step.answer, before)
+        emitted = r2s.emitted(semantics.empty, output)
+        before = step.answer if emitted else before
+        relation = Relation(step.report.relation.variables, output)
+        yield step._replace(report=replace(step.report, relation=relation), emitted=emitted)
 
 
 def empty_is_never_sent(empty: Empty, output: Bag) -> bool:
@@ -350,10 +349,7 @@ def zones_are_ignored(term: Term) -> Term | Number | tuple:
     """A moment is what its clock shows, in whatever zone."""
     if term.endswith("dateTime>"):
         return ("dateTime", compare.parse_literal(term).lexical[:19])
-    return compare.value.__wrapped__(term) if hasattr(compare.value, "__wrapped__") else right_value(term)
-
-
-right_value = compare.value.__wrapped__
+    return right_value(term)
 
 
 def numbers_only(line: Row, mode: Mode) -> tuple[tuple, tuple[Number, ...]]:
@@ -389,9 +385,6 @@ def one_tolerance(a: Number, b: Number) -> bool:
 def nan_is_nothing(a: Number, b: Number) -> bool:
     """NaN is not NaN, as SPARQL's = says."""
     return a.value == a.value and right_near(a, b)
-
-
-right_near = compare.near
 
 
 def difference_of_sets(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
@@ -688,20 +681,22 @@ def local_time(lexical: str) -> int:
 
 def empty_relations_are_no_reports(path: str | Path) -> Recording:
     """A relation without bindings is left out."""
-    kept = [(r, t) for r, t in zip(*right_read_recording(path), strict=True) if r.rows]
-    return Recording(tuple(r for r, _ in kept), tuple(t for _, t in kept))
+    right = right_read_recording(path)
+    kept = [i for i, relation in enumerate(right.relations) if relation.rows]
+    return Recording(tuple(right.relations[i] for i in kept), tuple(right.timestamps[i] for i in kept))
 
 
 def bindings_are_a_set(path: str | Path) -> Recording:
     """A binding that stands twice is one row."""
-    relations, timestamps = right_read_recording(path)
-    return Recording(tuple(Relation(r.variables, Counter(set(r.rows))) for r in relations), timestamps)
+    right = right_read_recording(path)
+    return replace(right, relations=tuple(Relation(r.variables, Counter(set(r.rows))) for r in right.relations))
 
 
 def sorted_by_timestamp(path: str | Path) -> Recording:
     """Relations are in the order of their timestamps."""
-    pairs = sorted(zip(*right_read_recording(path), strict=True), key=lambda pair: pair[1] or 0)
-    return Recording(tuple(r for r, _ in pairs), tuple(t for _, t in pairs))
+    right = right_read_recording(path)
+    order = sorted(range(len(right.relations)), key=lambda i: right.timestamps[i] or 0)
+    return Recording(tuple(right.relations[i] for i in order), tuple(right.timestamps[i] for i in order))
 
 
 def languages_are_dropped(entry: Any, where: str, labels: dict[str, Term]) -> Term:
@@ -751,7 +746,7 @@ MINIATURES = (
     Miniature("R2S-4", "no base", NOBODY, "refengine.r2s:relation_to_stream", no_base),
     Miniature(
         "R2S-4", "the base is what was sent", "YABench: the base is the last answer that held something new",
-        "refengine.engine:_evaluate", base_is_what_was_sent,
+        "refengine.engine:steps", base_is_what_was_sent,
     ),
     Miniature(
         "R2S-5", "empty is never sent", "RSP-JS 1.3.5: empty windows are never reported",
