@@ -51,7 +51,7 @@ def read(path: Path) -> Iterator[Vector]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise InvalidStream(f"{reason}", rule="IO-3", place=str(path)) from None
+        raise InvalidStream(f"{reason}", rule="vector", place=str(path)) from None
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -59,10 +59,10 @@ def read(path: Path) -> Iterator[Vector]:
         try:
             table = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InvalidStream(f"not JSON: {error}", rule="IO-3", place=place) from None
+            raise InvalidStream(f"not JSON: {error}", rule="vector", place=place) from None
         problem = next(iter(sorted(_validator().iter_errors(table), key=lambda e: e.json_path)), None)
         if problem is not None:
-            raise InvalidStream(f"{problem.json_path}: {problem.message[:200]}", rule="IO-3", place=place)
+            raise InvalidStream(f"{problem.json_path}: {problem.message[:200]}", rule="vector", place=place)
         try:
             yield _vector(place, table)
         except RefengineError as error:
@@ -111,7 +111,7 @@ def computed(vector: Vector) -> tuple[Any, ...]:
 
 
 def disagreement(vector: Vector) -> str | None:
-    """IO-3: the first report that differs, as one line; None if all agree."""
+    """The first report that differs, as one line; None if all agree."""
     got = computed(vector)
     if got == vector.expected:
         return None

@@ -6,22 +6,19 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
+from hashlib import sha256
 from typing import NamedTuple
 
 from refengine.errors import Unsupported
 from refengine.model import XSD, Bag, Row, Term, is_blank, parse_literal, row
+from refengine.xsd import INTEGERS, date_time
 
 TOLERANCE = {"double": 1e-9, "float": 1e-6, "decimal": 1e-17}
 SEARCH_BOUND = 200_000
-_INTEGERS = frozenset(
-    "integer nonPositiveInteger negativeInteger long int short byte nonNegativeInteger unsignedLong unsignedInt "
-    "unsignedShort unsignedByte positiveInteger".split()
-)
 
 
 class Mode(StrEnum):
@@ -46,19 +43,20 @@ def value(term: Term) -> Term | Number | tuple:
     lexical, datatype, _ = parse_literal(term)
     kind = datatype.removeprefix(XSD)
     try:
-        if kind in _INTEGERS and re.fullmatch(r"\s*[+-]?[0-9]+\s*", lexical):
-            return Number(Fraction(int(lexical)), 0.0)
-        if kind == "decimal" and re.fullmatch(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)\s*", lexical):
-            return Number(Fraction(Decimal(lexical.strip())), TOLERANCE["decimal"])
+        if datatype in INTEGERS and re.fullmatch(r"[+-]?[0-9]+", lexical):
+            number, (least, greatest) = int(lexical), INTEGERS[datatype]
+            fits = (least is None or number >= least) and (greatest is None or number <= greatest)
+            return Number(Fraction(number), 0.0) if fits else term
+        if kind == "decimal" and re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)", lexical):
+            return Number(Fraction(Decimal(lexical)), TOLERANCE["decimal"])
         if kind in ("double", "float"):
-            return Number(_float(lexical.strip()), TOLERANCE[kind])
-        if kind == "boolean" and lexical.strip() in ("true", "false", "1", "0"):
-            return ("boolean", lexical.strip() in ("true", "1"))
-        if kind == "dateTime" and "T" in lexical:
-            moment = datetime.fromisoformat(lexical.strip())
-            return ("dateTime", moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment, bool(moment.tzinfo))
+            return Number(_float(lexical), TOLERANCE[kind])
+        if kind == "boolean" and lexical in ("true", "false", "1", "0"):
+            return ("boolean", lexical in ("true", "1"))
+        if kind == "dateTime":
+            return ("dateTime", *date_time(lexical))
     except (ValueError, InvalidOperation, OverflowError):
-        pass
+        pass  # ill-typed, or beyond what Python reads: no value, so a term
     return term
 
 
@@ -94,7 +92,7 @@ def _split(line: Row, mode: Mode) -> tuple[tuple, tuple[Number, ...]]:
 
 
 def equal(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
-    """CMP-3: bags of rows are the same if some one-to-one matching pairs equal rows, blank nodes renamed one to one."""
+    """CMP-4: bags of rows are the same if they are (CMP-3) under some one-to-one renaming of their blank nodes."""
     if a == b:
         return True
     if a.total() != b.total():
@@ -108,7 +106,8 @@ def equal(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
 
 
 def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
-    """What a holds more of than b, and b more of than a, after pairing as many equal rows as can be (blank nodes by label)."""
+    """CMP-3: what a holds more of than b, and b more of than a, after pairing one to one as many equal rows as can be
+    (blank nodes by label); bags are the same iff nothing is left on either side."""
     left, right = _grouped(a, mode), _grouped(b, mode)
     missing: Bag = Counter()
     extra: Bag = Counter()
@@ -199,13 +198,11 @@ def _shade(term: Term, mode: Mode) -> str:
 
 
 def _digest(before: str, signs: list[str]) -> str:
-    from hashlib import sha256
-
     return sha256(repr((before, signs)).encode()).hexdigest()
 
 
 def _renamings(a: Bag, b: Bag, mode: Mode) -> Iterator[dict[Term, Term]]:
-    """CMP-4: the one-to-one renamings of a's blank nodes to b's that colour refinement leaves, most constrained first."""
+    """The one-to-one renamings of a's blank nodes to b's that colour refinement leaves, most constrained first."""
     colour_a, colour_b = colours(a, mode), colours(b, mode)
     if Counter(colour_a.values()) != Counter(colour_b.values()):
         return

@@ -28,7 +28,7 @@ class RefengineError(Exception):
 
 
 class InvalidStream(RefengineError):
-    """MOD-1, IO-1 to IO-3: a stream, a recording or a file of vectors that is none."""
+    """MOD-1, IO-1, IO-2: a stream or a recording that is none."""
 
 
 class InvalidQuery(RefengineError):

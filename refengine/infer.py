@@ -15,7 +15,7 @@ from refengine.compare import Mode
 from refengine.errors import InvalidSemantics, RefengineError, Unsupported
 from refengine.model import Bag, Element, Relation, Row, Stream, Triple, is_blank
 from refengine.query import Body, Query, Window, WindowKind
-from refengine.semantics import ENUMS, R2S, Between, Condition, Empty, Profile, Semantics, Tick
+from refengine.semantics import ENUMS, R2S, UNKNOWN, Between, Condition, Empty, Profile, Semantics, Tick
 
 ORIGIN_BOUND = 10_000  # values of t0 that are tried one by one where no classes exist
 ORDER_BOUND = 50_000  # states of one search over arrival orders
@@ -118,14 +118,14 @@ class Answers:
     """The faster witness's answers, and derivations, each computed once; a table of results, not of decisions."""
 
     def __init__(self, witness: str = r2r.FASTEST):
-        self.witness = r2r.WITNESSES[witness]
+        self.witness = witness
         self.known: dict[tuple[str, frozenset], Relation] = {}
         self.derived: dict[tuple[str, frozenset], list[derive.Derivation]] = {}
 
     def __call__(self, body: Body, graph: frozenset) -> Relation:
         key = (body.text, graph)
         if key not in self.known:
-            self.known[key] = self.witness(body, graph)
+            self.known[key] = r2r.ask(self.witness, body, graph)
         return self.known[key]
 
     def derivations(self, body: Body, graph: frozenset) -> list[derive.Derivation]:
@@ -179,12 +179,16 @@ def assignments(query: Query, streams: Mapping[str, Stream], profile: Profile) -
     """Every complete semantics of a profile, with the class of t0 that it stands for."""
     spec, elements = engine.the_window(query, streams)
     for semantics in profile.assignments((0,)):
-        if "t0" not in profile.unknown:
+        if not _ranges(profile.fields.get("t0", UNKNOWN)):
             t0 = window.origin(spec, semantics.t0, elements[0].app if elements else None)
             yield semantics, Origin(t0 or 0, t0 or 0, t0 or 0)
             continue
         for origin in origins(spec, elements, semantics, profile.fields.get("t0")):
             yield replace(semantics, t0=origin.t0), origin
+
+
+def _ranges(t0: object) -> bool:
+    return isinstance(t0, Between) or t0 == UNKNOWN
 
 
 def origins(spec: Window, elements: Sequence[Element], semantics: Semantics, bounds: object) -> list[Origin]:
@@ -285,7 +289,7 @@ def _moments(spec: Window, elements: Sequence[Element], semantics: Semantics) ->
             pending.clear()
 
     for at in engine.evaluations(spec, elements, semantics):
-        partial = at.t in first and at.content.stop > first[at.t] and last[at.t] - first[at.t] > 1
+        partial = at.t in first and at.content.stop > first[at.t] and last[at.t] - first[at.t] > 1  # an empty content stops at 0
         if not partial or (pending and pending[0].t != at.t):
             yield from closed()
         if partial:
@@ -305,14 +309,13 @@ def _by_orders(recorded: Recorded, semantics: Semantics, origin: Origin, answers
     states, base = {State(0, 0, 0)}, Counter()
     for moment in _moments(spec, elements, semantics):
         if moment.arriving:
-            following, base_after = instant(look, moment, states, base)
+            following, base_after, furthest = instant(look, moment, states, base)
         else:
-            now = look.answer(moment.kept)
+            now, furthest = look.answer(moment.kept), max(state.matched for state in states)
             output = engine.r2s.relation_to_stream(look.operator, now, base)
             emitted = engine.r2s.emitted(semantics.empty, output)
             following, base_after = advance(states, output, recorded) if emitted else states, now
         if not following:
-            furthest = max(states, key=lambda state: state.matched)
             where = _moment_divergence(look, moment, furthest, base)
             return Trial(semantics, origin, None, where, ordered=False)
         states, base = following, base_after
@@ -372,14 +375,16 @@ class Grown(NamedTuple):
     needs: frozenset[int]
 
 
-def instant(look: _Look, moment: Moment, states: set[State], base: Bag) -> tuple[set[State], Bag]:
-    """The states after an instant's simultaneous elements, whatever their order, and the base of the next difference."""
+def instant(look: _Look, moment: Moment, states: set[State], base: Bag) -> tuple[set[State], Bag, int]:
+    """The states after an instant's simultaneous elements, whatever their order; the base of the next difference; and
+    how many relations some order explains."""
     grown = look.derivations(moment)
     if grown is not None and _monotone(look, moment) and not any(is_blank(t) for g in grown for _, t in g.row):
         total = instant_sum(look, moment, grown, base)
         if total is not None:
             following = set().union(*(_realised(look, grown, total, state) for state in states))
-            return following, look.answer(range(moment.kept.start, moment.arriving.stop))
+            furthest = max(_explained(look, total, state) for state in states)
+            return following, look.answer(range(moment.kept.start, moment.arriving.stop)), furthest
     return orders(look, moment, grown, states, base)
 
 
@@ -431,6 +436,17 @@ def _realised(look: _Look, grown: list[Grown], total: Bag, state: State) -> set[
                 if any(realisable(filled, grown) for filled in _filled(outputs, left, early, late)):
                     following.add(State(before + early, matched + taken, after + late))
     return following
+
+
+def _explained(look: _Look, total: Bag, state: State) -> int:
+    """How many relations an instant's sum has the rows for."""
+    left, matched = total, state.matched
+    for rows in look.recorded.rows[matched:]:
+        output = _as_rows(rows, total, look.recorded.mode)
+        if not output or not output <= left:
+            break
+        left, matched = left - output, matched + 1
+    return matched
 
 
 def _as_rows(output: Bag, total: Bag, mode: Mode) -> Bag | None:
@@ -521,7 +537,7 @@ def _brings(grown: list[Grown], arrived: frozenset[int], needs: frozenset[int], 
 
 def orders(
     look: _Look, moment: Moment, grown: list[Grown] | None, states: set[State], base: Bag
-) -> tuple[set[State], Bag]:
+) -> tuple[set[State], Bag, int]:
     """ORA-7: the orders of simultaneous elements, searched up to equivalence. Elements in no derivation are fillers;
     of a class of elements in the same derivations only the last counts, the others are fillers that must come before.
     Where an unchanged answer is invisible, one filler at most is worth a place: the first, which meets what expires.
@@ -540,7 +556,7 @@ def orders(
             known[done] = look.answer(moment.kept, sorted(i for c in done for i in classes[c]))
         return known[done]
 
-    visited = 0
+    visited, furthest = 0, max(state.matched for state in states)
     for step in range(1, steps + 1):
         following: dict[frozenset[int], set[State]] = defaultdict(set)
         for done, reached in reach.items():
@@ -558,10 +574,10 @@ def orders(
                 found = advance(reached, output, look.recorded) if shown else reached
                 if found:
                     following[then] |= found
+                    furthest = max(furthest, *(state.matched for state in found))
         reach = following
     everything = frozenset(range(len(classes)))
-    ended = set().union(*reach.values())
-    return ended, answer(everything)
+    return set().union(*reach.values()), answer(everything), furthest
 
 
 def _classes(moment: Moment, grown: list[Grown] | None) -> list[tuple[int, ...]]:
@@ -578,18 +594,18 @@ def _classes(moment: Moment, grown: list[Grown] | None) -> list[tuple[int, ...]]
     return [tuple(members) for members in classes.values()]
 
 
-def _moment_divergence(look: _Look, moment: Moment, furthest: State, base: Bag) -> Divergence:
+def _moment_divergence(look: _Look, moment: Moment, furthest: int, base: Bag) -> Divergence:
     """What was expected of the moment at which every order parts from the recording."""
     at = moment.evaluations[-1]
     held = range(moment.kept.start, max(moment.kept.stop, moment.arriving.stop))
     spec, elements = engine.the_window(look.recorded.query, look.recorded.streams)
     expected = engine.r2s.relation_to_stream(look.operator, look.answer(held), base)
     rows = look.recorded.rows
-    actual = rows[furthest.matched] if furthest.matched < len(rows) else None
+    actual = rows[furthest] if furthest < len(rows) else None
     reason = "no order of the simultaneous elements gives this" if moment.arriving else "the answer differs"
     opens = look.semantics.t0 + at.n * spec.slide
     content = tuple(elements[i] for i in held)
-    return Divergence(furthest.matched, at.t, (opens, opens + spec.size), content, expected, actual, reason)
+    return Divergence(furthest, at.t, (opens, opens + spec.size), content, expected, actual, reason)
 
 
 def distance(recorded: Recorded, trial: Trial, answers: Answers) -> tuple[int, int]:

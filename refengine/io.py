@@ -13,9 +13,8 @@ import re
 import tomllib
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,14 +25,10 @@ from rdflib.plugins.parsers.trig import TrigSinkParser
 from refengine.errors import InvalidQuery, InvalidStream, RefengineError, Refused, nearest
 from refengine.model import TIME_BOUND, XSD, Relation, Stream, Term, Triple, is_blank, literal, parse_literal, row, stream
 from refengine.query import Query, from_table
+from refengine.xsd import INTEGERS, date_time
 
 PROV_GENERATED_AT_TIME = "http://www.w3.org/ns/prov#generatedAtTime"
 INSTANT = 1000  # ms between two files of a CSRBench folder
-INTEGERS = frozenset(
-    XSD + name
-    for name in "integer nonPositiveInteger negativeInteger long int short byte nonNegativeInteger unsignedLong "
-    "unsignedInt unsignedShort unsignedByte positiveInteger".split()
-)
 
 
 @dataclass(frozen=True)
@@ -283,7 +278,7 @@ def _timed_lines(path: Path) -> Stream:
             if len(terms) != 4:
                 raise _Fault(f'a line is s p o "ms", got {len(terms)} terms')
             *triple, time = terms
-            items.append((_triple(*triple), _milliseconds(time, INTEGERS | {XSD + "string"}), place))
+            items.append((_triple(*triple), _milliseconds(time, INTEGERS.keys() | {XSD + "string"}), place))
         except _Fault as fault:
             raise InvalidStream(str(fault), rule="IO-1", place=place) from None
     return _in_time(items)
@@ -292,7 +287,7 @@ def _timed_lines(path: Path) -> Stream:
 # Time
 
 
-def _milliseconds(term: Term, datatypes: frozenset[str]) -> int:
+def _milliseconds(term: Term, datatypes: Collection[str]) -> int:
     if term.startswith('"'):
         lexical, datatype, _ = parse_literal(term)
         if datatype in datatypes and (match := _INTEGER.fullmatch(lexical)):
@@ -312,28 +307,12 @@ def _moment(term: Term) -> int:
         raise _Fault(f"a date must be an xsd:dateTime or an integer (ms), got {_shown(term)}") from None
 
 
-_DATE_TIME = re.compile(
-    r"\s*(-?(?:[1-9][0-9]{4,11}|[0-9]{4}))-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?"
-    r"(Z|[+-][0-9]{2}:[0-9]{2})?\s*"
-)
-
-
 def _epoch(lexical: str) -> int:
-    """Milliseconds from 1970-01-01T00:00:00Z, in integers; finer fractions are cut, which keeps the order of times."""
-    match = _DATE_TIME.fullmatch(lexical)
-    if match is None:
-        raise _Fault(f"not an xsd:dateTime: {_shown(lexical)}")
-    year, month, day, hour, minute, second = map(int, match.groups()[:6])
-    fraction, zone = int((match[7] or "")[:3].ljust(3, "0")), match[8] or "Z"
-    offset = 0 if zone == "Z" else int(zone[0] + "1") * (int(zone[1:3]) * 60 + int(zone[4:]))
-    midnight = hour == 24 and minute == second == 0 and not (match[7] or "").strip("0")
-    try:  # the calendar repeats every 400 years = 146,097 days, so any year has its twin in 2000..2399
-        days = date(2000 + year % 400, month, day).toordinal() - date(1970, 1, 1).toordinal() + (year // 400 - 5) * 146_097
-    except ValueError:
-        raise _Fault(f"no such day: {_shown(lexical)}") from None
-    if not (hour < 24 or midnight) or minute > 59 or second > 59 or abs(offset) > 840 or zone[4:] > "59":
-        raise _Fault(f"no such time of day: {_shown(lexical)}")
-    return (((days * 24 + hour) * 60 + minute - offset) * 60 + second) * 1000 + fraction
+    """Milliseconds from 1970-01-01T00:00:00Z; finer fractions are cut, which keeps the order of times."""
+    try:
+        return date_time(lexical.strip()).seconds * 1000 // 1
+    except ValueError as error:
+        raise _Fault(f"{error}: {_shown(lexical)}") from None
 
 
 def _in_time(items: list[tuple[Triple | frozenset[Triple], int, str]], ordered: bool = True) -> Stream:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from pyparsing import ParseResults
-from rdflib.plugins.sparql.algebra import translateQuery
+from rdflib.plugins.sparql.algebra import translatePrologue, translateQuery, traverse
 from rdflib.plugins.sparql.parser import parseQuery, parseUpdate
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.plugins.sparql.sparql import Query as Algebra
@@ -84,8 +84,8 @@ class Body:
         stays_local(nodes)
         single_answer(nodes)
         _declared(nodes)
-        algebra = translateQuery(tree)
-        _absolute(algebra.algebra)
+        _absolute(tree, nodes)
+        algebra = algebra_of(tree)
         form = Form[algebra.algebra.name.removesuffix("Query").upper()]
         match form:
             case Form.SELECT:
@@ -145,7 +145,7 @@ def single_answer(nodes: list[CompValue]) -> None:
     for node in nodes:
         if node.name in NO_SINGLE_ANSWER:
             raise Unsupported(f"{NO_SINGLE_ANSWER[node.name]} has no single answer", rule="QRY-3", place="body")
-        if node.name in ("SelectQuery", "SubSelect") and "limitoffset" in node and not _totally_ordered(node):
+        if node.name in ("SelectQuery", "SubSelect", "ConstructQuery") and "limitoffset" in node and not _totally_ordered(node):
             raise Unsupported(
                 "LIMIT or OFFSET without a total ORDER BY has no single answer; order by every projected variable",
                 rule="QRY-3", place="body",
@@ -160,6 +160,8 @@ def _totally_ordered(select: CompValue) -> bool:
             condition = condition["expr"]
         ordered |= {condition} if isinstance(condition, Variable) else set()
     projected = [item["evar"] if "evar" in item else item["var"] for item in _part(select, "projection")]
+    if "projection" not in select and select.name != "ConstructQuery":
+        projected = list(_leaves(select["where"], Variable))  # SELECT *: at least the variables in scope
     keys = _conditions(select, "groupby")
     plain_keys = bool(keys) and all(isinstance(key, Variable) for key in keys)
     return (bool(projected) and ordered.issuperset(projected)) or (plain_keys and ordered.issuperset(keys))
@@ -184,13 +186,33 @@ def _prefix(node: CompValue) -> str:
     return str(node["prefix"]) if "prefix" in node else ""
 
 
-def _absolute(node: Any) -> None:
-    for child in _nodes(node):
-        for value in child.values():
-            for term in value if isinstance(value, list | tuple) else [value]:
-                for iri in term if isinstance(term, tuple) else [term]:
-                    if isinstance(iri, URIRef) and ":" not in iri:
-                        raise InvalidQuery(f"relative IRI <{iri}>; write it in full or give BASE", rule="QRY-1", place="body")
+def _absolute(tree: Any, nodes: list[CompValue]) -> None:
+    bases = [node["iri"] for node in nodes if node.name == "Base"]
+    for iri in bases[:1] or _leaves(tree, URIRef):
+        if ":" not in iri:
+            raise InvalidQuery(f"relative IRI <{iri}>; write it in full or give BASE", rule="QRY-1", place="body")
+
+
+def _leaves(node: Any, kind: type) -> Iterator[Any]:
+    """The terms of one kind in a parse tree, as they are written."""
+    if isinstance(node, kind):
+        yield node
+    for child in node.values() if isinstance(node, CompValue) else node if isinstance(node, ParseResults | list | tuple) else ():
+        yield from _leaves(child, kind)
+
+
+def algebra_of(tree: Any) -> Algebra:
+    """The algebra of a parse tree. Prefixed names are resolved here: rdflib keeps one prefix a namespace only."""
+    prologue = translatePrologue([node for node in tree[0] if node.name == "Base"], None)
+    names = {_prefix(node): prologue.absolutize(node["iri"]) for node in tree[0] if node.name == "PrefixDecl"}
+
+    def resolved(node: Any) -> URIRef | None:
+        if isinstance(node, CompValue) and node.name == "pname" and _prefix(node) in names:
+            return URIRef(names[_prefix(node)] + str(node["localname"] if "localname" in node else ""))
+        return None
+
+    tree[1] = traverse(tree[1], visitPost=resolved)
+    return translateQuery(tree)
 
 
 @dataclass(frozen=True)

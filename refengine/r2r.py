@@ -6,18 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from rdflib import BNode, Graph, URIRef
+from rdflib import BNode, Dataset, URIRef
 from rdflib import Literal as RdflibLiteral
-from rdflib.plugins.sparql.algebra import translateQuery
 from rdflib.plugins.sparql.evaluate import evalQuery
 from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import Identifier, Variable
 
-from refengine.compare import equal
-from refengine.errors import Disputed, InvalidQuery
+from refengine.compare import colours, equal
+from refengine.errors import Disputed, InvalidQuery, RefengineError
 from refengine.model import XSD, Bag, Element, Relation, Term, Triple, is_blank, literal, parse_literal, row
-from refengine.query import Body, Form
+from refengine.query import Body, Form, algebra_of
 
 try:
     import pyoxigraph
@@ -51,9 +50,10 @@ def triples(graph: Iterable[Triple]) -> Relation:
 
 def by_rdflib(body: Body, graph: frozenset[Triple]) -> Relation:
     """The answer according to rdflib, with GROUP BY over no match corrected (R2R-6)."""
-    store = Graph(bind_namespaces="none")
+    store = Dataset(default_union=False)
+    default = store.default_graph
     for subject, predicate, object_ in graph:
-        store.add((_to_rdflib(subject), _to_rdflib(predicate), _to_rdflib(object_)))
+        default.add((_to_rdflib(subject), _to_rdflib(predicate), _to_rdflib(object_)))
     result = evalQuery(store, _prepared(body))
     match body.form:
         case Form.ASK:
@@ -67,7 +67,7 @@ def by_rdflib(body: Body, graph: frozenset[Triple]) -> Relation:
 
 @lru_cache(maxsize=64)
 def _prepared(body: Body) -> object:
-    algebra = translateQuery(parseQuery(body.text))
+    algebra = algebra_of(parseQuery(body.text))
     algebra.algebra = _groups_have_members(algebra.algebra)
     return algebra
 
@@ -159,9 +159,20 @@ WITNESSES: dict[str, Witness] = {"rdflib": by_rdflib} | ({"pyoxigraph": by_pyoxi
 FASTEST: str = list(WITNESSES)[-1]
 
 
+def ask(name: str, body: Body, graph: frozenset[Triple]) -> Relation:
+    """One witness's answer. A witness that breaks on a body has no say: the answer is disputed."""
+    try:
+        return WITNESSES[name](body, graph)
+    except RefengineError:
+        raise
+    except Exception as error:  # a library's own failure, of whatever kind
+        reason = f"{name} cannot evaluate the body: {type(error).__name__}: {str(error)[:200]}"
+        raise Disputed(reason, rule="R2R-5", place="body") from error
+
+
 def agreed(body: Body, graph: frozenset[Triple], witnesses: tuple[str, ...] = tuple(WITNESSES)) -> Relation:
     """R2R-5: what the witnesses agree on, value for value, is the answer; where they do not, it is disputed."""
-    answers = {name: WITNESSES[name](body, graph) for name in witnesses}
+    answers = {name: ask(name, body, graph) for name in witnesses}
     first, *others = answers
     for other in others:
         if not equal(answers[first].rows, answers[other].rows):
@@ -187,7 +198,5 @@ def fresh(rows: Bag, graph: frozenset[Triple], evaluation: int) -> Bag:
 
 def _in_order(made: set[Term], rows: Bag) -> list[Term]:
     """Blank nodes in an order that does not depend on the labels a witness happened to give, symmetric ones aside."""
-    from refengine.compare import colours
-
     colour = colours(rows)
     return sorted(made, key=lambda label: (colour[label], label))

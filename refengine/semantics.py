@@ -111,7 +111,8 @@ class Semantics:
 
 
 def contradictions(semantics: Semantics) -> None:
-    """SEM-2: a period and an anchor are given iff the report is periodic, and a period is positive."""
+    """SEM-2: a period and an anchor are given iff the report is periodic, a period is positive, and a formula for t0
+    comes with the closure that it was published for."""
     periodic = Condition.PERIODIC in semantics.report
     for name in ("period", "anchor"):
         given = getattr(semantics, name) is not None
@@ -119,6 +120,9 @@ def contradictions(semantics: Semantics) -> None:
             reason = f"report is periodic but no {name} is given" if periodic else f"{name} given, but report is not periodic"
             form = f"write {name}={'1000' if name == 'period' else '0'}" if periodic else f"write {name}=none"
             raise InvalidSemantics(f"{reason}; {form}", rule="SEM-2")
+    if isinstance(semantics.t0, T0) and semantics.closure is not Closure.LEFT_OPEN:
+        reason = f"t0={semantics.t0} is a formula over windows (o, c]; write closure=(] or an integer t0"
+        raise InvalidSemantics(reason, rule="SEM-2")
     if semantics.period is not None and semantics.period <= 0:
         raise InvalidSemantics(f"period must be > 0, got {semantics.period}", rule="SEM-2")
 

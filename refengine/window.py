@@ -44,19 +44,19 @@ def origin(window: Window, t0: int | T0, first_app: int | None) -> int | None:
                 return -size
             case T0.KAFKA_STREAMS:
                 raise InvalidSemantics("t0=kafka-streams has no formula for tuple windows; give an integer", rule="WIN-7")
-    if first_app is None:
-        return None
     match t0:
+        case T0.FLINK:
+            return slide - size - 1
+        case T0.STORM:
+            return slide - size
+        case _ if first_app is None:
+            return None
         case T0.CORAL8:
             return -((size - first_app) // slide) * slide - 1
         case T0.ORACLE_CEP:
             return -(-first_app // slide) * slide - size
         case T0.STREAM:
             return first_app - size
-        case T0.FLINK:
-            return slide - size - 1
-        case T0.STORM:
-            return slide - size
         case T0.KAFKA_STREAMS:
             return max(0, first_app - size + slide) // slide * slide - 1
 
@@ -101,7 +101,7 @@ def content(frame: Frame, times: Sequence[int], t: int, arrived: int) -> range:
     if extent is None:
         return range(0)
     first, last = extent
-    return range(bisect_left(times, first, 0, arrived), bisect_right(times, last, 0, arrived))
+    return range(bisect_left(times, first, 0, arrived), bisect_right(times, last, 0, arrived)) or range(0)
 
 
 def until(frame: Frame, times: Sequence[int], t: int, arrived: int) -> int | None:

@@ -95,7 +95,7 @@ def cases(draw: st.DrawFn) -> Case:
     apps = sorted(draw(st.integers(t0 - 5, t0 + 20) | near_border) for _ in range(length))
     tick = draw(st.sampled_from(Tick))
     batched = tick is Tick.BATCH or draw(st.booleans())
-    batches = list(accumulate(draw(st.integers(0, 2)) for _ in apps)) if batched else None
+    batches = [1 + b for b in accumulate(draw(st.integers(0, 2)) for _ in apps)] if batched else None
     graphs = [draw(st.sampled_from(GRAPHS)) for _ in apps]
     report = draw(st.sampled_from(REPORTS))
     periodic = Condition.PERIODIC in report

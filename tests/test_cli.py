@@ -78,7 +78,7 @@ def test_trace_shows_what_is_suppressed(files, capsys):
         (["t0"], "SEM-1: 't0' is no key=value"),
         (["t0=0", "horizon=5"], "ENG-1: horizon 5 is not after the last element, at 31"),
         (["t0=-1000000000000000", "report=window-close"], "ENG-3: 100000000000000 reports"),
-        (["t0=kafka-streams", "report=non-empty", "tick=time", "--max-reports", "2"], "ENG-3"),
+        (["t0=kafka-streams", "closure=(]", "report=non-empty", "tick=time", "--max-reports", "2"], "ENG-3"),
     ],
 )
 def test_bad_semantics(files, capsys, words, reason):

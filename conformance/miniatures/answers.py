@@ -1,7 +1,7 @@
 """Wrong engines and wrong oracles for §7 to §12: answers, streams of answers, evaluation, comparison, verdicts, reading.
 
-Sources: `csrbench-oracle` is dellaglio/csrbench-oracle; `YABench` is its oracle's code; `RSP-JS`, `yasper`, `C-SPARQL`
-and `CQELS` are what was seen when they ran over CSRBench's stream, or read in their sources.
+Sources: `csrbench-oracle` is dellaglio/csrbench-oracle; `YABench` is its oracle's code; what is said of `RSP-JS`, `yasper`
+and `CQELS` was seen when they ran over CSRBench's stream, or read in their sources.
 """
 
 from __future__ import annotations
@@ -9,36 +9,46 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from rdflib.plugins.sparql.parserutils import CompValue
+from rdflib.term import Variable
+
 from conformance.miniatures import Miniature
-from refengine import compare, engine, r2r, r2s, report, window
+from refengine import compare, engine, io, r2r, r2s, report, window
 from refengine.compare import Mode, Number
 from refengine.compare import near as right_near
 from refengine.compare import value as right_value
 from refengine.engine import Evaluation, Step
+from refengine.engine import arrivals as right_arrivals
 from refengine.engine import bounded as right_bounded
 from refengine.engine import horizon as right_horizon
 from refengine.engine import output_instant as right_output_instant
 from refengine.engine import spans as right_spans
 from refengine.engine import steps as right_steps
+from refengine.errors import Disputed, RefengineError
 from refengine.infer import Divergence, Origin, State
 from refengine.infer import _accepted as right_accepted
 from refengine.infer import _classes as right_classes
 from refengine.infer import advance as right_advance
 from refengine.infer import assignments as right_assignments
+from refengine.infer import attempt as right_attempt
 from refengine.infer import divergence as right_divergence
 from refengine.infer import instant_sum as right_instant_sum
 from refengine.infer import orders as right_orders
 from refengine.infer import origins as right_origins
 from refengine.io import Recording
+from refengine.io import _dated_graphs as right_dated_graphs
 from refengine.io import _epoch as right_epoch
 from refengine.io import _in_time as right_in_time
+from refengine.io import _lines as right_lines
+from refengine.io import _turtle as right_turtle
 from refengine.io import read_recording as right_read_recording
 from refengine.model import XSD, Bag, Element, Relation, Row, Stream, Term, Triple, is_blank, literal, row
-from refengine.query import Body, Query, Window
+from refengine.query import Body, Query, Window, WindowKind
 from refengine.r2r import fresh as right_fresh
 from refengine.semantics import R2S, Empty, End, Instant, Semantics
 
@@ -57,6 +67,11 @@ def triples_in_two_elements_cancel(elements: Iterable[Element]) -> frozenset[Tri
     """A triple that two elements carry is gone."""
     held = Counter(triple for element in elements for triple in element.graph)
     return frozenset(triple for triple, count in held.items() if count == 1)
+
+
+def one_triple_of_each(elements: Iterable[Element]) -> frozenset[Triple]:
+    """An element is one triple."""
+    return frozenset(triple for element in elements for triple in sorted(element.graph)[:1])
 
 
 def labels_are_of_the_element(elements: Iterable[Element]) -> frozenset[Triple]:
@@ -108,7 +123,7 @@ def witnesses_agree_on_terms(
     first, *others = [r2r.WITNESSES[name](body, graph) for name in witnesses]
     for other in others:
         if first.rows != other.rows:
-            raise r2r.Disputed("rdflib and pyoxigraph disagree on the body's answer", rule="R2R-5")
+            raise Disputed("rdflib and pyoxigraph disagree on the body's answer", rule="R2R-5")
     return first
 
 
@@ -121,15 +136,15 @@ def one_group_at_least(node: object) -> object:
     """Groups are kept if they have a member, the one group of an aggregate without a key too."""
     if isinstance(node, list):
         return [one_group_at_least(item) for item in node]
-    if not isinstance(node, r2r.CompValue):
+    if not isinstance(node, CompValue):
         return node
     for key, value in node.items():
         node[key] = one_group_at_least(value)
     if node.name != "AggregateJoin":
         return node
-    members = r2r.Variable("__members__")
-    node.A.append(r2r.CompValue("Aggregate_Count", vars="*", res=members, distinct=None))
-    return r2r.CompValue("Filter", expr=members, p=node, _vars={members, *(node.get("_vars") or ())})
+    members = Variable("__members__")
+    node.A.append(CompValue("Aggregate_Count", vars="*", res=members, distinct=None))
+    return CompValue("Filter", expr=members, p=node, _vars={members, *(node.get("_vars") or ())})
 
 
 def made_nodes_come_back(rows: Bag, graph: frozenset[Triple], evaluation: int) -> Bag:
@@ -158,6 +173,18 @@ def istream_is_rstream(now: Bag, before: Bag) -> Bag:
 def istream_of_sets(now: Bag, before: Bag) -> Bag:
     """Istream gives the rows that the base does not hold at all."""
     return Counter({line: count for line, count in now.items() if line not in before})
+
+
+def news_is_what_never_came(
+    query: Query, streams: Mapping[str, Stream], semantics: Semantics, *, answer: Any, max_reports: int
+) -> Iterator[Step]:
+    """Istream gives the rows that no answer before held."""
+    ever: Bag = Counter()
+    for step in right_steps(query, streams, semantics, answer=answer, max_reports=max_reports):
+        output = r2s.relation_to_stream(engine.operator(query, semantics), step.answer, ever)
+        ever |= step.answer
+        relation = Relation(step.report.relation.variables, output)
+        yield step._replace(report=replace(step.report, relation=relation), emitted=r2s.emitted(semantics.empty, output))
 
 
 def dstream_is_rstream(now: Bag, before: Bag) -> Bag:
@@ -196,6 +223,11 @@ def empty_is_never_sent(empty: Empty, output: Bag) -> bool:
 def empty_is_always_sent(empty: Empty, output: Bag) -> bool:
     """An empty answer is sent, whatever the semantics says."""
     return True
+
+
+def zero_is_empty(empty: Empty, output: Bag) -> bool:
+    """An answer that is all zeros is an empty one."""
+    return empty is Empty.EMIT or any(not term.startswith('"0"') for line in output for _, term in line)
 
 
 def text_is_not_asked(query: Query, semantics: Semantics) -> R2S:
@@ -240,6 +272,14 @@ def sentinel_in_the_last_batch(spec: Window, elements: Sequence[Element], semant
         return list(elements)
     last = elements[-1] if elements else Element(frozenset(), end, 0, 0)
     return [*elements, Element(frozenset(), end, last.sys + 1, last.batch or 0)]
+
+
+def the_end_fills_tuple_windows(spec: Window, elements: Sequence[Element], semantics: Semantics) -> list[Element]:
+    """After the end of the stream every tuple window is closed, full or not."""
+    right = right_arrivals(spec, elements, semantics)
+    if spec.kind is WindowKind.TIME or len(right) == len(elements):
+        return right
+    return [*right, *(right[-1]._replace(sys=right[-1].sys + i) for i in range(1, spec.size))]
 
 
 def arrivals_only(
@@ -345,11 +385,28 @@ def types_apart(term: Term) -> Term | tuple:
         return term
 
 
+def ill_typed_is_its_text(term: Term) -> Term | Number | tuple:
+    """An ill-typed literal is the string of its lexical form."""
+    ill = term.startswith('"') and right_value(term) == term and XSD in term
+    return literal(compare.parse_literal(term).lexical) if ill else right_value(term)
+
+
 def zones_are_ignored(term: Term) -> Term | Number | tuple:
     """A moment is what its clock shows, in whatever zone."""
     if term.endswith("dateTime>"):
         return ("dateTime", compare.parse_literal(term).lexical[:19])
     return right_value(term)
+
+
+def dates_of_iso_8601(term: Term) -> Term | Number | tuple:
+    """A date is whatever ISO 8601 reads in it, to the microsecond."""
+    if not term.endswith("dateTime>"):
+        return right_value(term)
+    try:
+        moment = datetime.fromisoformat(compare.parse_literal(term).lexical)
+    except ValueError:
+        return term
+    return ("dateTime", moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment, bool(moment.tzinfo))
 
 
 def numbers_only(line: Row, mode: Mode) -> tuple[tuple, tuple[Number, ...]]:
@@ -382,6 +439,12 @@ def one_tolerance(a: Number, b: Number) -> bool:
     return right_near(a._replace(tolerance=1e-9), b._replace(tolerance=1e-9))
 
 
+def by_subtraction(a: Number, b: Number) -> bool:
+    """Numbers are the same if their difference is small, and infinity has none from itself."""
+    x, y = float(a.value), float(b.value)
+    return abs(x - y) <= max(a.tolerance, b.tolerance) * max(abs(x), abs(y)) or (x != x and y != y)
+
+
 def nan_is_nothing(a: Number, b: Number) -> bool:
     """NaN is not NaN, as SPARQL's = says."""
     return a.value == a.value and right_near(a, b)
@@ -410,6 +473,28 @@ def first_that_fits(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
 def _same(a: Row, b: Row, mode: Mode) -> bool:
     (exact_a, numbers_a), (exact_b, numbers_b) = compare._split(a, mode), compare._split(b, mode)
     return exact_a == exact_b and all(map(compare.near, numbers_a, numbers_b))
+
+
+def recorded_rows_are_expected(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
+    """Bags are the same if every row of the second is one of the first."""
+    return all(any(_same(line, other, mode) for other in a) for line in b)
+
+
+def as_sets(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
+    """Bags are the same if they have the same rows."""
+    return not any(difference_of_sets(a, b, mode))
+
+
+def unbound_is_anything(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
+    """A row is the same as another that binds more."""
+    left, missing = list(b.elements()), Counter()
+    for line in a.elements():
+        partner = next((other for other in left if set(other) <= set(line) or set(line) <= set(other)), None)
+        if partner is None:
+            missing[line] += 1
+        else:
+            left.remove(partner)
+    return missing, Counter(left)
 
 
 def in_order(ours: list, theirs: list) -> tuple[list[Row], list[Row]]:
@@ -529,6 +614,12 @@ def recorded_order(spec: Window, elements: Sequence[Element], semantics: Semanti
     return False
 
 
+def no_order_is_recorded(recorded: Any, semantics: Semantics, origin: Origin, answers: Any) -> Any:
+    """The arrival order of simultaneous elements is never known."""
+    streams = {name: replace(stream, ordered=False) for name, stream in recorded.streams.items()}
+    return right_attempt(replace(recorded, streams=streams), semantics, origin, answers)
+
+
 def sum_of_the_rows_that_stay(look: Any, moment: Any, grown: list, base: Bag) -> Bag | None:
     """The outputs of an instant sum to Q(F) − Q(K), also if what expires is derived again."""
     return right_instant_sum(look, moment, grown, Counter())
@@ -615,7 +706,7 @@ def everything_is_within_the_bound(
     """A search beyond its bound finds nothing."""
     try:
         return right_orders(look, moment, grown, states, base)
-    except r2r.Disputed.__base__:
+    except RefengineError:
         return set(), Counter()
 
 
@@ -674,6 +765,26 @@ def sorted_by_time(items: list, ordered: bool = True) -> Stream:
     return right_in_time(sorted(items, key=lambda item: item[1]), ordered)
 
 
+def labels_are_of_the_folder(path: Path, parser: Any, prefix: str) -> list:
+    """A blank node label means one node in all files of a folder."""
+    return right_turtle(path, parser, "b")
+
+
+def undated_graphs_are_left_out(path: Path, statements: Iterable, time_predicate: str) -> Stream:
+    """A graph that nothing dates is no element."""
+    statements = list(statements)
+    dated = {statement.triple[0] for statement in statements if statement.graph is None}
+    kept = [statement for statement in statements if statement.graph is None or statement.graph in dated]
+    return right_dated_graphs(path, kept, time_predicate)
+
+
+def untimed_lines_are_left_out(path: Path) -> Iterator[tuple[str, str]]:
+    """A line that has no time is no element."""
+    for line, place in right_lines(path):
+        if path.suffix != ".n3t" or len(io._terms(line)) == 4:
+            yield line, place
+
+
 def local_time(lexical: str) -> int:
     """The zone of a date is cut off."""
     return right_epoch(lexical.split("+")[0])
@@ -711,6 +822,7 @@ def languages_are_dropped(entry: Any, where: str, labels: dict[str, Term]) -> Te
 MINIATURES = (
     Miniature("R2R-1", "the newest graph", NOBODY, "refengine.r2r:dataset", newest_graph),
     Miniature("R2R-1", "triples in two elements cancel", NOBODY, "refengine.r2r:dataset", triples_in_two_elements_cancel),
+    Miniature("R2R-1", "one triple of each element", NOBODY, "refengine.r2r:dataset", one_triple_of_each),
     Miniature("R2R-1", "labels are of the element", NOBODY, "refengine.r2r:dataset", labels_are_of_the_element),
     Miniature(
         "R2R-2", "sets of solutions", "yasper and csrbench-oracle compare sets",
@@ -738,6 +850,7 @@ MINIATURES = (
         "refengine.r2s:istream", istream_is_rstream,
     ),
     Miniature("R2S-2", "Istream of sets", "yasper: R2S over sets", "refengine.r2s:istream", istream_of_sets),
+    Miniature("R2S-2", "news is what never came", NOBODY, "refengine.engine:steps", news_is_what_never_came),
     Miniature(
         "R2S-3", "Dstream is Rstream", "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
         "refengine.r2s:dstream", dstream_is_rstream,
@@ -752,6 +865,7 @@ MINIATURES = (
         "R2S-5", "empty is never sent", "RSP-JS 1.3.5: empty windows are never reported",
         "refengine.r2s:emitted", empty_is_never_sent,
     ),
+    Miniature("R2S-5", "zero is empty", NOBODY, "refengine.r2s:emitted", zero_is_empty),
     Miniature("R2S-5", "empty is always sent", NOBODY, "refengine.r2s:emitted", empty_is_always_sent),
     Miniature(
         "R2S-6", "the text is not asked", "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
@@ -766,6 +880,10 @@ MINIATURES = (
     Miniature("ENG-1", "any horizon", NOBODY, "refengine.engine:horizon", any_horizon),
     Miniature("ENG-1", "flush from zero", NOBODY, "refengine.engine:horizon", flush_from_zero),
     Miniature("ENG-1", "sentinel in the last batch", NOBODY, "refengine.engine:arrivals", sentinel_in_the_last_batch),
+    Miniature(
+        "ENG-1", "the end fills tuple windows", NOBODY,
+        "refengine.engine:arrivals", the_end_fills_tuple_windows,
+    ),
     Miniature(
         "ENG-2", "arrivals only", "csrbench-oracle, YABench and CQELS do not see expiry between arrivals",
         "refengine.engine:spans", arrivals_only,
@@ -790,7 +908,12 @@ MINIATURES = (
     Miniature("CMP-1", "only terms", NOBODY, "refengine.compare:value", only_terms),
     Miniature("CMP-1", "anything may be a number", NOBODY, "refengine.compare:value", doubles_only),
     Miniature("CMP-1", "types apart", NOBODY, "refengine.compare:value", types_apart),
+    Miniature("CMP-1", "ill-typed is its text", NOBODY, "refengine.compare:value", ill_typed_is_its_text),
     Miniature("CMP-1", "zones are ignored", NOBODY, "refengine.compare:value", zones_are_ignored),
+    Miniature(
+        "CMP-1", "dates of ISO 8601", "Python's datetime.fromisoformat",
+        "refengine.compare:value", dates_of_iso_8601,
+    ),
     Miniature(
         "CMP-1", "numbers only", "csrbench-oracle compares numeric variables alone",
         "refengine.compare:_split", numbers_only,
@@ -799,19 +922,26 @@ MINIATURES = (
     Miniature("CMP-2", "absolutely", NOBODY, "refengine.compare:near", absolutely),
     Miniature("CMP-2", "by the smaller tolerance", NOBODY, "refengine.compare:near", by_the_smaller_tolerance),
     Miniature("CMP-2", "one tolerance", NOBODY, "refengine.compare:near", one_tolerance),
+    Miniature("CMP-2", "by subtraction", NOBODY, "refengine.compare:near", by_subtraction),
     Miniature("CMP-2", "NaN is nothing", NOBODY, "refengine.compare:near", nan_is_nothing),
     Miniature(
         "CMP-3", "difference of sets", "yasper and csrbench-oracle compare sets",
         "refengine.compare:difference", difference_of_sets,
     ),
     Miniature("CMP-3", "the first that fits", NOBODY, "refengine.compare:difference", first_that_fits),
+    Miniature(
+        "CMP-3", "as sets", "yasper and csrbench-oracle compare sets",
+        "refengine.compare:equal", as_sets,
+    ),
+    Miniature("CMP-3", "recorded rows are expected", NOBODY, "refengine.compare:equal", recorded_rows_are_expected),
+    Miniature("CMP-3", "unbound is anything", NOBODY, "refengine.compare:difference", unbound_is_anything),
     Miniature("CMP-3", "in order", NOBODY, "refengine.compare:_unpaired", in_order),
     Miniature("CMP-4", "labels are names", NOBODY, "refengine.compare:equal", labels_are_names),
     Miniature("CMP-4", "any blank node will do", NOBODY, "refengine.compare:equal", any_blank_will_do),
     Miniature("CMP-4", "row by row", NOBODY, "refengine.compare:equal", row_by_row),
     Miniature("CMP-4", "neighbours are enough", NOBODY, "refengine.compare:equal", neighbours_are_enough),
     Miniature("ORA-1", "the first assignment", NOBODY, "refengine.infer:assignments", first_assignment),
-    Miniature("ORA-2", "t0 is 0", "yasper and RSP-JS: t0 is 0", "refengine.infer:origins", t0_is_zero),
+    Miniature("ORA-2", "t0 is 0", NOBODY, "refengine.infer:origins", t0_is_zero),
     Miniature("ORA-2", "one t0 of the range", NOBODY, "refengine.infer:origins", one_t0_of_the_range),
     Miniature("ORA-2", "t0 over the elements", NOBODY, "refengine.infer:origins", t0_over_the_elements),
     Miniature("ORA-2", "bounds are ignored", NOBODY, "refengine.infer:origins", bounds_are_ignored),
@@ -824,13 +954,9 @@ MINIATURES = (
     Miniature("ORA-3", "nothing may be missing", NOBODY, "refengine.infer:advance", nothing_may_be_missing),
     Miniature("ORA-3", "one bound for both ends", NOBODY, "refengine.infer:advance", bound_of_both_ends),
     Miniature("ORA-3", "silence is always right", NOBODY, "refengine.infer:_accepted", silence_is_always_right),
-    Miniature(
-        "ORA-3", "sorted by timestamp", NOBODY, "refengine.io:read_recording", sorted_by_timestamp,
-    ),
-    Miniature(
-        "ORA-4", "the order of the file", "csrbench-oracle evaluates content change once an instant",
-        "refengine.infer:order_matters", recorded_order,
-    ),
+    Miniature("ORA-3", "sorted by timestamp", NOBODY, "refengine.io:read_recording", sorted_by_timestamp),
+    Miniature("ORA-4", "the order of the file", NOBODY, "refengine.infer:order_matters", recorded_order),
+    Miniature("ORA-4", "no order is recorded", NOBODY, "refengine.infer:attempt", no_order_is_recorded),
     Miniature("ORA-5", "also what expires", NOBODY, "refengine.infer:instant_sum", sum_of_the_rows_that_stay),
     Miniature("ORA-5", "sum of sets", NOBODY, "refengine.infer:instant_sum", sum_of_sets),
     Miniature("ORA-5", "sum of all", NOBODY, "refengine.infer:instant_sum", sum_of_all),
@@ -850,13 +976,13 @@ MINIATURES = (
     Miniature("ORA-9", "no divergence", NOBODY, "refengine.infer:divergence", no_divergence),
     Miniature("ORA-9", "borders are not looked at", NOBODY, "refengine.infer:divergence", borders_are_not_looked_at),
     Miniature("ORA-9", "nothing is near", NOBODY, "refengine.infer:nearest", nothing_is_near),
-    Miniature(
-        "IO-1", "order is recorded", "csrbench-oracle reads a file's triples as one arrival order",
-        "refengine.io:_in_time", order_is_recorded,
-    ),
+    Miniature("IO-1", "order is recorded", NOBODY, "refengine.io:_in_time", order_is_recorded),
     Miniature("IO-1", "seconds for milliseconds", NOBODY, "refengine.io:_in_time", seconds_for_milliseconds),
     Miniature("IO-1", "a triple is an element", NOBODY, "refengine.io:_in_time", a_triple_is_an_element),
     Miniature("IO-1", "sorted by time", NOBODY, "refengine.io:_in_time", sorted_by_time),
+    Miniature("IO-1", "labels are of the folder", NOBODY, "refengine.io:_turtle", labels_are_of_the_folder),
+    Miniature("IO-1", "undated graphs are left out", NOBODY, "refengine.io:_dated_graphs", undated_graphs_are_left_out),
+    Miniature("IO-1", "untimed lines are left out", NOBODY, "refengine.io:_lines", untimed_lines_are_left_out),
     Miniature("IO-1", "local time", NOBODY, "refengine.io:_epoch", local_time),
     Miniature("IO-2", "empty relations are no reports", NOBODY, "refengine.io:read_recording", empty_relations_are_no_reports),
     Miniature("IO-2", "bindings are a set", NOBODY, "refengine.io:read_recording", bindings_are_a_set),

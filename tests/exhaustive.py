@@ -1,0 +1,117 @@
+"""The oracle by enumeration: every t0, every order of simultaneous elements, every value of an open field, one by one.
+
+A second witness of SPEC §11. It knows no classes of t0, no derivations and no search: it asks the engine for the outputs
+of each assignment and looks for the recording in them. Too slow for anything but small draws, and too plain to be wrong
+in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby, permutations, product
+
+from refengine import Mode, compare, evaluate, r2r
+from refengine.engine import Answer
+from refengine.errors import InvalidSemantics
+from refengine.model import Bag, Element, Relation, Stream
+from refengine.query import Query, WindowKind
+from refengine.semantics import ENUMS, FIELDS, UNKNOWN, Between, Condition, OneOf, Profile, Semantics, Tick
+
+
+def passes(
+    query: Query,
+    streams: Mapping[str, Stream],
+    profile: Profile,
+    recording: Sequence[Relation],
+    missing: int = 1,
+    mode: Mode = Mode.VALUE,
+    answer: Answer = r2r.agreed,
+) -> bool:
+    """ORA-1: whether some assignment's outputs hold the recording as a piece."""
+    wanted = [relation.rows for relation in recording]
+    return any(piece(wanted, outputs, missing, mode) for _, outputs in possible(query, streams, profile, answer))
+
+
+def possible(
+    query: Query, streams: Mapping[str, Stream], profile: Profile, answer: Answer = r2r.agreed
+) -> Iterator[tuple[Semantics, list[Bag]]]:
+    """Every assignment and the outputs of the semantics under it."""
+    for semantics in every_semantics(query, streams, profile):
+        for ordered in every_order(query, streams):
+            yield semantics, [report.relation.rows for report in evaluate(query, ordered, semantics, answer=answer)]
+
+
+def piece(wanted: Sequence[Bag], outputs: Sequence[Bag], missing: int, mode: Mode) -> bool:
+    """ORA-3: the wanted relations are consecutive outputs, with at most so many missing before them and after them;
+    none are wanted only where there is no output."""
+    if not wanted:
+        return not outputs
+    for before in range(missing + 1):
+        after = len(outputs) - before - len(wanted)
+        found = outputs[before : before + len(wanted)]
+        if 0 <= after <= missing and all(compare.equal(a, b, mode) for a, b in zip(found, wanted, strict=True)):
+            return True
+    return False
+
+
+def every_semantics(query: Query, streams: Mapping[str, Stream], profile: Profile) -> Iterator[Semantics]:
+    """SEM-3, ORA-2: every value of every open field; values that contradict each other (SEM-2) are no assignment."""
+    for values in product(*(every_value(query, streams, profile, name) for name in FIELDS)):
+        try:
+            yield Semantics(**dict(zip(FIELDS, values, strict=True)))
+        except InvalidSemantics as error:
+            if error.rule != "SEM-2":
+                raise
+
+
+def every_value(query: Query, streams: Mapping[str, Stream], profile: Profile, name: str) -> list:
+    """The values of one field: those listed, those between bounds, those of its kind, or the one given."""
+    match profile.fields[name]:
+        case OneOf(values):
+            return list(values)
+        case Between(lo, hi):
+            return list(range(lo, hi + 1))
+        case value if value == UNKNOWN and name == "t0":
+            spec = query.windows[0]
+            elements = streams[spec.stream].elements
+            first = elements[0].app if spec.kind is WindowKind.TIME else 1  # the streams that are drawn have an element
+            return list(range(first - spec.size - spec.slide + 1, first - spec.size + 1))
+        case value if value == UNKNOWN:
+            return list(ENUMS[name])
+        case value:
+            return [value]
+
+
+def every_order(query: Query, streams: Mapping[str, Stream]) -> Iterator[dict[str, Stream]]:
+    """ORA-1: every arrival order of elements with the same t_app, where the order was not recorded."""
+    name = query.windows[0].stream
+    elements = streams[name].elements
+    if streams[name].ordered:
+        yield dict(streams)
+        return
+    instants = [list(group) for _, group in groupby(elements, key=lambda element: element.app)]
+    seen = set()
+    for orders in product(*map(permutations, instants)):
+        graphs = tuple(element.graph for order in orders for element in order)
+        if graphs not in seen:
+            seen.add(graphs)
+            moved = (replace_graph(element, graph) for element, graph in zip(elements, graphs, strict=True))
+            yield {**streams, name: replace(streams[name], elements=tuple(moved))}
+
+
+def replace_graph(element: Element, graph: frozenset) -> Element:
+    """Another payload at the same place in the arrival order."""
+    return element._replace(graph=graph)
+
+
+def out_of_scope(query: Query, streams: Mapping[str, Stream], profile: Profile) -> bool:
+    """ORA-7: whether some assignment is one that the oracle does not search: simultaneous elements in no known order,
+    looked at one by one, under tuple-based windows or the batch tick."""
+    spec = query.windows[0]
+    times = [element.app for element in streams[spec.stream]]
+    if streams[spec.stream].ordered or len(set(times)) == len(times):
+        return False
+    if spec.kind is WindowKind.TUPLE:
+        return True
+    return any(s.tick is Tick.BATCH and Condition.CLOSE not in s.report for s in every_semantics(query, streams, profile))
