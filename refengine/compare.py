@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from refengine.errors import Unsupported
 from refengine.model import XSD, Bag, Row, Term, is_blank, parse_literal, row
 from refengine.xsd import INTEGERS, date_time
 
 TOLERANCE = {"double": 1e-9, "float": 1e-6, "decimal": 1e-17}
-SEARCH_BOUND = 200_000
+REACH = 2 * max(TOLERANCE.values())
+SEARCH_BOUND = 100_000  # steps of one search for a renaming
+ROUNDS = 12  # of colour refinement: it only narrows the search
 
 
 class Mode(StrEnum):
@@ -92,17 +95,24 @@ def _split(line: Row, mode: Mode) -> tuple[tuple, tuple[Number, ...]]:
 
 
 def equal(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
-    """CMP-4: bags of rows are the same if they are (CMP-3) under some one-to-one renaming of their blank nodes."""
+    """CMP-4: bags of rows are the same if they are (CMP-3) under some one-to-one renaming of their blank nodes.
+
+    Rows without blank nodes are compared as they are; the others fall into components that share no blank node, and a
+    renaming of the whole is a renaming of each. Raises Unsupported for components too symmetric for SEARCH_BOUND.
+    """
     if a == b:
         return True
     if a.total() != b.total():
         return False
-    nodes_a, nodes_b = blanks(a), blanks(b)
-    if len(nodes_a) != len(nodes_b):
+    (plain, parts), (other_plain, other_parts) = _components(a, mode), _components(b, mode)
+    if Counter({key: len(found) for key, found in parts.items()}) != Counter({k: len(f) for k, f in other_parts.items()}):
         return False
-    if not nodes_a:
-        return not any(difference(a, b, mode))
-    return any(not any(difference(rename(a, names), b, mode)) for names in _renamings(a, b, mode))
+    if any(difference(plain, other_plain, mode)):
+        return False
+    return all(
+        len(_pairs(found, other_parts[key], lambda x, y: _isomorphic(x, y, mode))) == len(found)
+        for key, found in sorted(parts.items())
+    )
 
 
 def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
@@ -113,51 +123,77 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     extra: Bag = Counter()
     for key in left.keys() | right.keys():
         ours, theirs = left.get(key, []), right.get(key, [])
-        unpaired, unused = _unpaired(ours, theirs)
-        missing.update(unpaired)
-        extra.update(unused)
+        paired = _pairs(ours, theirs, lambda x, y: all(map(near, x[0], y[0])), _reach(ours, theirs))
+        used = set(paired.values())
+        missing.update(line for i, (_, line) in enumerate(ours) if i not in paired)
+        extra.update(line for j, (_, line) in enumerate(theirs) if j not in used)
     return missing, extra
 
 
 def _grouped(rows: Bag, mode: Mode) -> dict[tuple, list[tuple[tuple[Number, ...], Row]]]:
+    """Rows by what must be equal, each with the numbers that must be near, in the order of those."""
     groups = defaultdict(list)
-    for line in sorted(rows.elements()):
+    for line in rows.elements():
         exact, numbers = _split(line, mode)
         groups[exact].append((numbers, line))
+    for group in groups.values():
+        group.sort(key=lambda item: ([(n.value != n.value, n.value if n.value == n.value else 0) for n in item[0]], item[1]))
     return groups
 
 
-def _unpaired(ours: list, theirs: list) -> tuple[list[Row], list[Row]]:
-    """A maximum matching of near rows (augmenting paths); the rows left over on each side."""
-    if len(ours) == len(theirs) and all(a[0] == b[0] for a, b in zip(ours, theirs, strict=True)):
-        return [], []
+def _reach(ours: list, theirs: list) -> Callable[[int], range]:
+    """For each row of ours the range of theirs, sorted as they are, that its first number can be near to."""
+    firsts = [(n[0].value != n[0].value, n[0].value if n[0].value == n[0].value else 0) for n, _ in theirs if n]
+
+    def reach(i: int) -> range:
+        numbers, _ = ours[i]
+        if not numbers:
+            return range(len(theirs))
+        value = numbers[0].value
+        if value != value or abs(value) == math.inf:
+            key = (value != value, value if value == value else 0)
+            return range(bisect_left(firsts, key), bisect_right(firsts, key))
+        margin = abs(Fraction(value)) * Fraction(REACH)
+        return range(bisect_left(firsts, (False, Fraction(value) - margin)), bisect_right(firsts, (False, Fraction(value) + margin)))
+
+    return reach
+
+
+def _pairs(
+    ours: Sequence, theirs: Sequence, same: Callable[[Any, Any], bool], reach: Callable[[int], Iterable[int]] | None = None
+) -> dict[int, int]:
+    """A maximum matching of two sequences, by augmenting paths: index to index. `reach` narrows the candidates."""
     partner: dict[int, int] = {}
-    neighbours = [
-        [j for j, (other, _) in enumerate(theirs) if all(map(near, numbers, other))] for numbers, _ in ours
-    ]
+    owner: dict[int, int] = {}
+    known: dict[tuple[int, int], bool] = {}
 
-    def augment(i: int) -> bool:
-        """Kuhn's step, without recursion: a breadth-first search for a free row of theirs."""
-        queue, came, seen = [i], {}, set()
-        for current in queue:
-            for j in neighbours[current]:
-                if j in seen:
-                    continue
-                seen.add(j)
-                came[j] = current
-                if j not in partner:
-                    while True:
-                        origin = came[j]
-                        previous = next((k for k, p in partner.items() if p == origin), None)
-                        partner[j] = origin
-                        if origin == i:
-                            return True
-                        j = previous
-                queue.append(partner[j])
-        return False
+    def fits(i: int, j: int) -> bool:
+        if (i, j) not in known:
+            known[i, j] = same(ours[i], theirs[j])
+        return known[i, j]
 
-    unpaired = [line for i, (_, line) in enumerate(ours) if not augment(i)]
-    return unpaired, [line for j, (_, line) in enumerate(theirs) if j not in partner]
+    for start in range(len(ours)):
+        if start < len(theirs) and start not in owner and fits(start, start):
+            partner[start], owner[start] = start, start
+            continue
+        came: dict[int, int] = {}
+        queue, end = [start], None
+        for i in queue:
+            for j in reach(i) if reach else range(len(theirs)):
+                if j not in came and fits(i, j):
+                    came[j] = i
+                    if j not in owner:
+                        end = j
+                        break
+                    queue.append(owner[j])
+            if end is not None:
+                break
+        while end is not None:  # turn the path around
+            i = came[end]
+            previous = partner.get(i)
+            partner[i], owner[end] = end, i
+            end = previous
+    return partner
 
 
 def blanks(rows: Iterable[Row]) -> set[Term]:
@@ -174,17 +210,19 @@ def rename(rows: Bag, names: dict[Term, Term]) -> Bag:
 
 
 def colours(rows: Bag, mode: Mode = Mode.VALUE) -> dict[Term, str]:
-    """A label-independent text for each blank node, by colour refinement; isomorphic bags give equal texts."""
+    """A label-independent text for each blank node, by some rounds of colour refinement; isomorphic bags give equal
+    texts, but equal texts need not mean isomorphic bags."""
     colour = dict.fromkeys(blanks(rows), "")
-    lines = [(line, [(name, _shade(term, mode)) for name, term in line], count) for line, count in rows.items()]
-    for _ in range(len(colour)):
+    lines = [(line, [_shade(term, mode) for _, term in line], count) for line, count in rows.items() if blanks([line])]
+    for _ in range(min(ROUNDS, len(colour))):
         signs = defaultdict(list)
         for line, shades, count in lines:
+            seen = [(name, colour.get(term, shade)) for (name, term), shade in zip(line, shades, strict=True)]
             for position, (_, term) in enumerate(line):
                 if term in colour:
-                    mark = [(n, "@" if t == term else colour.get(t, s)) for (n, s), (_, t) in zip(shades, line, strict=True)]
-                    signs[term].append(repr((position, count, mark)))
-        refined = {term: _digest(colour[term], sorted(signs[term])) for term in colour}
+                    own = [i for i, (_, other) in enumerate(line) if other == term]
+                    signs[term].append(repr((position, own, count, seen)))
+        refined = {term: sha256(repr((colour[term], sorted(signs[term]))).encode()).hexdigest() for term in colour}
         stable = len(set(refined.values())) == len(set(colour.values()))
         colour = refined
         if stable:
@@ -197,32 +235,85 @@ def _shade(term: Term, mode: Mode) -> str:
     return "number" if isinstance(what, Number) else repr(what)
 
 
-def _digest(before: str, signs: list[str]) -> str:
-    return sha256(repr((before, signs)).encode()).hexdigest()
+class _Component(NamedTuple):
+    """Rows that hang together by their blank nodes, and the colour of each of those."""
+
+    rows: Bag
+    colour: dict[Term, str]
 
 
-def _renamings(a: Bag, b: Bag, mode: Mode) -> Iterator[dict[Term, Term]]:
-    """The one-to-one renamings of a's blank nodes to b's that colour refinement leaves, most constrained first."""
-    colour_a, colour_b = colours(a, mode), colours(b, mode)
-    if Counter(colour_a.values()) != Counter(colour_b.values()):
-        return
-    classes = defaultdict(list)
-    for node, colour in sorted(colour_b.items()):
-        classes[colour].append(node)
-    order = sorted(colour_a, key=lambda node: (len(classes[colour_a[node]]), colour_a[node], node))
-    tried = 0
+def _components(rows: Bag, mode: Mode) -> tuple[Bag, dict[tuple, list[_Component]]]:
+    """The rows without blank nodes, and the components of the others by their colours."""
+    plain = Counter({line: count for line, count in rows.items() if not blanks([line])})
+    colour, touching = colours(rows, mode), defaultdict(list)
+    for line in rows.keys() - plain.keys():
+        for node in blanks([line]):
+            touching[node].append(line)
+    parts, done = defaultdict(list), set()
+    for start in sorted(colour, key=lambda node: (colour[node], node)):
+        if start in done:
+            continue
+        nodes = [start]
+        done.add(start)
+        for node in nodes:
+            for line in touching[node]:
+                new = blanks([line]) - done
+                done |= new
+                nodes.extend(sorted(new))
+        lines = {line for node in nodes for line in touching[node]}
+        part = _Component(Counter({line: rows[line] for line in lines}), {node: colour[node] for node in nodes})
+        parts[tuple(sorted(part.colour.values()))].append(part)
+    return plain, parts
 
-    def extend(names: dict[Term, Term]) -> Iterator[dict[Term, Term]]:
-        nonlocal tried
-        tried += 1
-        if tried > SEARCH_BOUND:
-            raise Unsupported("blank nodes too symmetric to compare", rule="CMP-4")
-        if len(names) == len(order):
-            yield names
-            return
+
+def _isomorphic(a: _Component, b: _Component, mode: Mode) -> bool:
+    """Whether a renaming of a component's blank nodes makes its rows the other's: a search from node to neighbour, that
+    gives up a branch as soon as a renamed row has no counterpart."""
+    order = list(a.colour)  # each node but the first shares a row with one before it
+    depth = {node: position for position, node in enumerate(order)}
+    ready: dict[int, list[tuple[Row, int]]] = defaultdict(list)
+    for line, count in a.rows.items():
+        ready[max(depth[node] for node in blanks([line]))].append((line, count))
+    present, around = Counter(), defaultdict(list)
+    for line, count in sorted(b.rows.items()):
+        present[_shape(line, {}, mode)] += count
+        for node in sorted(blanks([line])):
+            around[_shape(line, {node: "*"}, mode)].append(node)
+
+    def candidates(names: dict[Term, Term]) -> Iterator[Term]:
         node = order[len(names)]
-        for target in classes[colour_a[node]]:
-            if target not in names.values():
-                yield from extend({**names, node: target})
+        used = set(names.values())
+        if ready[len(names)]:
+            found = dict.fromkeys(around[_shape(ready[len(names)][0][0], {**names, node: "*"}, mode)])
+        else:
+            found = b.colour
+        return iter([t for t in found if b.colour[t] == a.colour[node] and t not in used])
 
-    yield from extend({})
+    names: dict[Term, Term] = {}
+    branches, steps = [candidates(names)], 0
+    while branches:
+        node = order[len(branches) - 1]
+        names.pop(node, None)
+        target = next(branches[-1], None)
+        if target is None:
+            branches.pop()
+            continue
+        steps += 1
+        if steps > SEARCH_BOUND:
+            raise Unsupported("blank nodes too symmetric to compare", rule="CMP-4")
+        names[node] = target
+        renamed: Counter[tuple] = Counter()
+        for line, count in ready[len(branches) - 1]:
+            renamed[_shape(line, names, mode)] += count
+        if any(present[shape] < count for shape, count in renamed.items()):
+            continue
+        if len(names) < len(order):
+            branches.append(candidates(names))
+        elif not any(difference(rename(a.rows, names), b.rows, mode)):
+            return True
+    return False
+
+
+def _shape(line: Row, names: dict[Term, Term], mode: Mode) -> tuple:
+    """What of a row must be equal, with its blank nodes renamed."""
+    return tuple((name, names[term]) if term in names else part for (name, term), part in zip(line, _split(line, mode)[0], strict=True))

@@ -89,6 +89,10 @@ TRIPLES = (
     + [(s, "<urn:k>", o) for s in URIS for o in (*URIS, "_:m")]
     + [("_:m", "<urn:k>", "_:n"), ("_:n", "<urn:k>", "_:m")]
 )
+WHOLE = [triple for triple in TRIPLES if "decimal" not in triple[2]]
+# What the witnesses compute has a value, but no one lexical form (R2R-5): these are not asked about what has several.
+COMPUTING = {"average", "averages", "bind", "expression", "top"}
+ROUNDING = {"average", "averages"}
 REPORTS = [frozenset(report) for size in (1, 2, 3) for report in combinations(Condition, size)]
 
 
@@ -137,13 +141,13 @@ class Case:
 def cases(draw: st.DrawFn) -> Case:
     """A stream of 1 to 6 elements with ties of up to 4, a query, a profile with open fields, and a recording: the
     outputs of one assignment, cut at both ends, and then perhaps changed."""
-    body = draw(st.sampled_from(list(BODIES)))
+    mode = draw(st.sampled_from([Mode.VALUE] * 4 + [Mode.TERM]))
+    body = draw(st.sampled_from(sorted(BODIES.keys() - ROUNDING) if mode is Mode.TERM else list(BODIES)))
     kind = draw(st.sampled_from([WindowKind.TIME] * 9 + [WindowKind.TUPLE]))
-    spec = Window("s", kind, draw(st.integers(1, 4)), draw(st.integers(1, 4)))
-    source = draw(streams(body))
+    spec = Window("s", kind, draw(st.integers(1, 4)), draw(st.integers(1, 5)))
+    source = draw(streams(body, WHOLE if mode is Mode.TERM or body in COMPUTING else TRIPLES))
     profile = draw(profiles(spec, source))
     stated = draw(st.sampled_from([None, None, None, *R2S]))
-    mode = draw(st.sampled_from([Mode.VALUE] * 4 + [Mode.TERM]))
     missing = draw(st.sampled_from([1, 1, 1, 1, 0, 2]))
     rng = random.Random(draw(st.integers(0, 2**32)))
     query = Query((spec,), BODIES[body], stated)
@@ -157,7 +161,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 @st.composite
-def streams(draw: st.DrawFn, body: str) -> Stream:
+def streams(draw: st.DrawFn, body: str, triples: list[Triple]) -> Stream:
     """1 to 6 elements; of triples that the body looks for, mostly."""
     length, ties, apps = draw(st.integers(1, 6)), 0, []
     for _ in range(length):
@@ -166,11 +170,11 @@ def streams(draw: st.DrawFn, body: str) -> Stream:
         apps.append(apps[-1] + (gap if ties < 4 else 1) if apps else gap)
         ties = 0 if ties == 4 else ties
     text = BODIES[body].text
-    fitting = [t for t in TRIPLES if f":{t[1][-2]} " in text or f":{t[1][-2]}+" in text or "?p" in text]
+    fitting = [t for t in triples if f":{t[1][-2]} " in text or f":{t[1][-2]}+" in text or "?p" in text]
     some = draw(st.lists(st.sampled_from(fitting), min_size=2, max_size=5, unique=True))
     graphs = [frozenset(draw(st.lists(st.sampled_from(some), min_size=1, max_size=draw(st.sampled_from([1, 1, 1, 2]))))) for _ in apps]
     if draw(st.integers(0, 5)) == 0:
-        graphs[-1] = frozenset([draw(st.sampled_from(TRIPLES))])
+        graphs[-1] = frozenset([draw(st.sampled_from(triples))])
     batches = list(accumulate(draw(st.integers(0, 2)) for _ in apps)) if draw(st.booleans()) else None
     if batches:
         batches = [1 + batch for batch in batches]
