@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from refengine import compare, derive
 from refengine.errors import Disputed
-from refengine.infer import BorderRow, Change, Divergence, Fate, Judgement, Trial
+from refengine.infer import BorderRow, Change, Divergence, FarRow, Fate, Judgement, Trial
 from refengine.model import Bag, Element, Relation, Row, Term
 from refengine.query import Query
 from refengine.semantics import Closure, Profile, Semantics, show
@@ -32,7 +32,12 @@ def passed(profile: Profile, facts: Judgement) -> str:
 
 
 def failed(
-    query: Query, profile: Profile, recording: Sequence[Relation], facts: Judgement, changes: Sequence[Change]
+    query: Query,
+    profile: Profile,
+    recording: Sequence[Relation],
+    facts: Judgement,
+    far: FarRow | None,
+    changes: Sequence[Change],
 ) -> str:
     """The first divergence of the nearest assignment, rows on window borders, and what would explain the output."""
     trial, shorten = facts.trial, _shortener(query)
@@ -42,7 +47,7 @@ def failed(
     lines.append(f"  nearest: {trial.semantics}{_origin(trial)}")
     lines += _first_divergence(query, trial, trial.divergence, len(recording), facts, shorten)
     lines += _borders(trial, changes, shorten)
-    lines.append(_changes(profile, changes))
+    lines.append(_changes(changes) if far is None else _far(query, far, shorten))
     lines.append(_terms_of_judgement(facts))
     return "\n".join(lines)
 
@@ -138,7 +143,14 @@ def _instants(rows: Iterable[BorderRow]) -> str:
     return ", ".join(f"{at}" if n == 1 else f"{at} ({'twice' if n == 2 else f'{n} times'})" for at, n in sorted(counts.items()))
 
 
-def _changes(profile: Profile, changes: Sequence[Change]) -> str:
+def _far(query: Query, far: FarRow, shorten: Callable[[Term], str]) -> str:
+    """Why no change of the semantics can explain the output."""
+    size = query.windows[0].size
+    why = "is never an answer on this stream" if far.span is None else f"rests on elements {far.span} apart, and a window has {size}"
+    return f"  no semantics explains it: the recorded row {_row(far.row, shorten)} {why} (ORA-10)"
+
+
+def _changes(changes: Sequence[Change]) -> str:
     if not changes:
         return "  no single change of closure, report, tick, r2s, empty or horizon explains it"
     return "  would be explained by " + ", or ".join(f"{c.field}={show(c.value)}" for c in changes[:ROWS])

@@ -51,5 +51,6 @@ def verdict(
         return Verdict(Outcome.DISPUTED, explain.disputed(query, error))
     if facts.passed:
         return Verdict(Outcome.PASS, explain.passed(profile, facts))
-    changes = infer.nearest(query, streams, profile, recording, **options)
-    return Verdict(Outcome.FAIL, explain.failed(query, profile, recording, facts, changes))
+    far = infer.out_of_reach(query, streams, recording, mode=facts.mode)
+    changes = () if far else infer.nearest(query, streams, profile, recording, **options)
+    return Verdict(Outcome.FAIL, explain.failed(query, profile, recording, facts, far, changes))

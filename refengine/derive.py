@@ -72,21 +72,29 @@ def _safe(expression: object) -> bool:
     return not isinstance(expression, list) or all(map(_safe, expression))
 
 
-def derivations(body: Body, graph: Iterable[Triple]) -> list[Derivation]:
-    """The derivations of the WHERE clause over a graph; rows are projected to the body's variables."""
+def derivations(body: Body, graph: Iterable[Triple] | Index, known: Row = ()) -> list[Derivation]:
+    """The derivations of the WHERE clause over a graph; rows are projected to the body's variables. With `known`, those
+    alone that agree with it in its IRIs (its literals may be written in another way)."""
     node = pattern(body)
     if node is None:
         raise ValueError("the body is not covered; ask pattern() first")
-    index = _Index(graph)
+    index = graph if isinstance(graph, Index) else Index(graph)
+    bound = {name: term for name, term in known if term.startswith("<") and name not in _computed(node)}
     wanted = set(body.variables)
     return [
         Derivation(row((name, term) for name, term in solution.items() if name in wanted), support)
-        for solution, support in _solve(node, index)
+        for solution, support in _solve(node, index, bound)
     ]
 
 
-class _Index:
-    """Triples by every pattern of bound positions that a join asks for."""
+def _computed(node: CompValue) -> set[str]:
+    """The variables that BIND computes."""
+    own = {str(node.var)} if node.name == "Extend" else set()
+    return own.union(*(_computed(node[part]) for part in ("p", "p1", "p2") if part in node))
+
+
+class Index:
+    """A graph's triples by every pattern of bound positions that a join asks for."""
 
     def __init__(self, graph: Iterable[Triple]):
         self.triples = sorted(graph)
@@ -103,20 +111,20 @@ class _Index:
         return self.by[positions].get(tuple([term for _, term in bound]), [])
 
 
-def _solve(node: CompValue, index: _Index) -> list[tuple[Solution, frozenset[Triple]]]:
+def _solve(node: CompValue, index: Index, bound: Solution) -> list[tuple[Solution, frozenset[Triple]]]:
     match node.name:
         case "BGP":
             patterns = [tuple(map(_position, triple)) for triple in node.triples]
-            return list(_basic(patterns, {}, frozenset(), index))
+            return list(_basic(patterns, bound, frozenset(), index))
         case "Join":
-            right = _solve(node.p2, index)
-            return [(a | b, s | t) for a, s in _solve(node.p1, index) for b, t in right if _compatible(a, b)]
+            right = _solve(node.p2, index, bound)
+            return [(a | b, s | t) for a, s in _solve(node.p1, index, bound) for b, t in right if _compatible(a, b)]
         case "Union":
-            return _solve(node.p1, index) + _solve(node.p2, index)
+            return _solve(node.p1, index, bound) + _solve(node.p2, index, bound)
         case "Filter":
-            return [(a, s) for a, s in _solve(node.p, index) if _holds(node.expr, a)]
+            return [(a, s) for a, s in _solve(node.p, index, bound) if _holds(node.expr, a)]
         case _:
-            return [(_extended(a, node), s) for a, s in _solve(node.p, index)]
+            return [(_extended(a, node), s) for a, s in _solve(node.p, index, bound)]
 
 
 class _Position(NamedTuple):
@@ -140,7 +148,7 @@ Pattern = tuple[_Position, ...]
 
 
 def _basic(
-    todo: list[Pattern], bound: Solution, support: frozenset[Triple], index: _Index
+    todo: list[Pattern], bound: Solution, support: frozenset[Triple], index: Index
 ) -> Iterator[tuple[Solution, frozenset[Triple]]]:
     """The matches of a basic graph pattern, the most selective triple pattern first."""
     if not todo:

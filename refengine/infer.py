@@ -756,6 +756,53 @@ def nearest(
     )
 
 
+class FarRow(NamedTuple):
+    """A recorded row that no window can give: the least span over which the stream has the elements it rests on (None:
+    it never gives the row)."""
+
+    row: Row
+    span: int | None
+
+
+def out_of_reach(
+    query: Query, streams: Mapping[str, Stream], recording: Sequence[Relation], *, mode: Mode = Mode.VALUE
+) -> FarRow | None:
+    """ORA-10: the first recorded row that no time-based window of the query can give, whatever the semantics: a content
+    holds elements at most ω apart under every closure."""
+    spec, elements = engine.the_window(query, streams)
+    body = query.body
+    if spec.kind is not WindowKind.TIME or not derive.projects(body):
+        return None
+    dates = defaultdict(list)
+    for element in elements:
+        for triple in element.graph:
+            dates[triple].append(element.app)
+    index = derive.Index(dates)
+    for line in dict.fromkeys(line for relation in recording for line in sorted(relation.rows)):
+        if any(is_blank(term) for _, term in line):
+            continue
+        one, least = Counter([line]), None
+        for derivation in derive.derivations(body, index, line):
+            if compare.equal(one, Counter([derivation.row]), mode):
+                span = _span([dates[triple] for triple in derivation.support])
+                least = span if least is None else min(least, span)
+        if least is None or least > spec.size:
+            return FarRow(line, least)
+    return None
+
+
+def _span(dates: list[list[int]]) -> int:
+    """The least span that holds one date of each list."""
+    merged = sorted((date, i) for i, own in enumerate(dates) for date in own)
+    last: dict[int, int] = {}
+    spans = []
+    for date, i in merged:
+        last[i] = date
+        if len(last) == len(dates):
+            spans.append(date - min(last.values()))
+    return min(spans, default=0)
+
+
 def _explains(recorded: Recorded, profile: Profile, answers: Answers) -> bool:
     try:
         tried = list(islice(assignments(recorded.query, recorded.streams, profile), NEAREST_BOUND + 1))

@@ -718,6 +718,10 @@ def all_of_the_stream(recorded: Any, trial: Any, witnesses: tuple[str, ...]) -> 
         r2r.agreed(recorded.query.body, r2r.dataset(elements[i] for i in at.content), witnesses)
 
 
+def everything_is_in_reach(query: Any, streams: Any, recording: Any, *, mode: Mode = Mode.VALUE) -> None:
+    """Any row may come of some semantics."""
+
+
 def no_divergence(recorded: Any, trial: Any, answers: Any) -> Divergence:
     """A fail says only that it is one."""
     return Divergence(0, None, None, (), None, None, "the answer differs")
@@ -964,6 +968,9 @@ MINIATURES = (
     ),
     Miniature("ORA-6", "row by row only", NOBODY, "refengine.infer:realisable", row_by_row_only),
     Miniature("ORA-6", "a common element", NOBODY, "refengine.infer:realisable", common_element),
+    Miniature(
+        "ORA-10", "everything is in reach", NOBODY, "refengine.infer:out_of_reach", everything_is_in_reach
+    ),
     Miniature("ORA-7", "the order of the file", NOBODY, "refengine.infer:orders", order_of_the_file),
     Miniature("ORA-7", "fillers are never seen", NOBODY, "refengine.infer:orders", fillers_are_never_seen),
     Miniature("ORA-7", "one class", NOBODY, "refengine.infer:_classes", one_class),
