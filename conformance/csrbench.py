@@ -14,14 +14,15 @@ from conformance.miniatures import MINIATURES, Miniature
 from refengine import io, semantics
 from refengine.engine import evaluate
 from refengine.errors import InvalidStream, nearest
-from refengine.infer import Answers
+from refengine.compare import Mode
+from refengine.infer import Answers, searcher
 from refengine.model import Relation, Stream
 from refengine.query import Query
 
 HERE = Path(__file__).parent
 QUERIES = tuple(f"Q{number}" for number in range(1, 8))
 TABLE_ORDER = ("csparql", "cqels", "sparqlstream")
-RECORDING = re.compile(r"([A-Za-z0-9_]+)-answer-([1-7])(?:-([A-Za-z0-9_-]+))?\.json")
+RECORDING = re.compile(r"([A-Za-z0-9_.-]+?)-answer-([1-7])(?:-([A-Za-z0-9_-]+))?\.json")
 ANSWER_FOLDERS = ("answers", "src/main/resources/answers", ".")
 
 
@@ -109,7 +110,7 @@ def stream(folder: Path) -> Stream:
 
 def judge_query(folder: Path, name: str, chosen: tuple[Cell, ...], witnesses: tuple[str, ...]) -> list[Result]:
     """The verdicts on all recordings of one query, which share the answers of their windows."""
-    asked, answers = query(name), Answers(witnesses[-1])
+    asked, answers = query(name), Answers(searcher(witnesses, Mode.VALUE))
     streams = {asked.windows[0].stream: stream(folder)}
     results = []
     for cell in chosen:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from refengine import compare, derive
 from refengine.errors import Disputed
-from refengine.infer import BorderRow, Change, Divergence, FarRow, Fate, Judgement, Trial
+from refengine.infer import BorderRow, Divergence, FarRow, Fate, Judgement, Nearest, Trial
 from refengine.model import Bag, Element, Relation, Row, Term
 from refengine.query import Query
 from refengine.semantics import Closure, Profile, Semantics, show
@@ -37,7 +37,7 @@ def failed(
     recording: Sequence[Relation],
     facts: Judgement,
     far: FarRow | None,
-    changes: Sequence[Change],
+    near: Nearest,
 ) -> str:
     """The first divergence of the nearest assignment, rows on window borders, and what would explain the output."""
     trial, shorten = facts.trial, _shortener(query)
@@ -46,8 +46,8 @@ def failed(
         return "\n".join([*lines, _terms_of_judgement(facts)])
     lines.append(f"  nearest: {trial.semantics}{_origin(trial)}")
     lines += _first_divergence(query, trial, trial.divergence, len(recording), facts, shorten)
-    lines += _borders(trial, changes, shorten)
-    lines.append(_changes(changes) if far is None else _far(query, far, shorten))
+    lines += _borders(trial, near, shorten)
+    lines.append(_changes(near) if far is None else _far(query, far, shorten))
     lines.append(_terms_of_judgement(facts))
     return "\n".join(lines)
 
@@ -119,7 +119,7 @@ def _content(query: Query, content: Sequence[Element], rows: Iterable[Row], shor
     return lines
 
 
-def _borders(trial: Trial, changes: Sequence[Change], shorten: Callable[[Term], str]) -> list[str]:
+def _borders(trial: Trial, near: Nearest, shorten: Callable[[Term], str]) -> list[str]:
     rows = trial.divergence.borders
     off, kept = [row for row in rows if row.fate is not Fate.PLACE], [row for row in rows if row.fate is Fate.PLACE]
     if not off:
@@ -131,7 +131,7 @@ def _borders(trial: Trial, changes: Sequence[Change], shorten: Callable[[Term], 
             lines.append(f"    {row.fate}: element at {row.at}: {_row(row.row, shorten)}{window}")
         if len(group) > ROWS:
             lines.append(f"    {label or 'not in place'}: … {len(group) - ROWS} more, at {_instants(group[ROWS:])}")
-    if not any(change.field == "closure" for change in changes):
+    if not any(change.field == "closure" for change in (*near.changes, *near.untried)):
         contrast = f": those at {_instants(off)} moved, those at {_instants(kept)} did not" if kept else ""
         lines.append(f"    no closure explains it{contrast}")
     return lines
@@ -150,10 +150,12 @@ def _far(query: Query, far: FarRow, shorten: Callable[[Term], str]) -> str:
     return f"  no semantics explains it: the recorded row {_row(far.row, shorten)} {why} (ORA-10)"
 
 
-def _changes(changes: Sequence[Change]) -> str:
-    if not changes:
-        return "  no single change of closure, report, tick, r2s, empty or horizon explains it"
-    return "  would be explained by " + ", or ".join(f"{c.field}={show(c.value)}" for c in changes[:ROWS])
+def _changes(near: Nearest) -> str:
+    untried = ", ".join(f"{c.field}={show(c.value)}" for c in near.untried)
+    tail = f"; out of reach: {untried}" if untried else ""
+    if not near.changes:
+        return f"  no single change of closure, report, tick, r2s, empty or horizon explains it{tail}"
+    return "  would be explained by " + ", or ".join(f"{c.field}={show(c.value)}" for c in near.changes[:ROWS]) + tail
 
 
 def _window(window: tuple[int, int], semantics: Semantics) -> str:

@@ -52,5 +52,5 @@ def verdict(
     if facts.passed:
         return Verdict(Outcome.PASS, explain.passed(profile, facts))
     far = infer.out_of_reach(query, streams, recording, mode=facts.mode)
-    changes = () if far else infer.nearest(query, streams, profile, recording, **options)
-    return Verdict(Outcome.FAIL, explain.failed(query, profile, recording, facts, far, changes))
+    found = infer.Nearest() if far else infer.nearest(query, streams, profile, recording, **options)
+    return Verdict(Outcome.FAIL, explain.failed(query, profile, recording, facts, far, found))

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from refengine import engine, infer, io, r2r, semantics, trace
-from refengine.errors import Disputed, InvalidSemantics, RefengineError
+from refengine.errors import Disputed, InvalidQuery, InvalidSemantics, RefengineError
 from refengine.model import Stream
 from refengine.query import Query
 
@@ -67,8 +67,7 @@ def _run(options: argparse.Namespace) -> None:
     witnesses = (options.witness,) if options.witness else tuple(r2r.WITNESSES)
     spec, elements = engine.the_window(query, streams)
     if not streams[spec.stream].ordered and infer.order_matters(spec, elements, chosen):
-        order = "their order by N-Triples text"
-        print(f"refengine: note: the arrival order of simultaneous elements was not recorded; this is one for {order} (ORA-4)", file=sys.stderr)
+        print("refengine: note: the arrival order of simultaneous elements was not recorded; taken by text (ORA-4)", file=sys.stderr)
     deque(engine.evaluations(spec, elements, chosen, options.max_reports), maxlen=0)  # nothing is printed if this fails
     answer = partial(r2r.agreed, witnesses=witnesses)
     for step in engine.steps(query, streams, chosen, answer=answer, max_reports=options.max_reports):
@@ -88,8 +87,6 @@ def _overrides(words: list[str]) -> dict[str, str]:
             raise InvalidSemantics(f"{word!r} is no key=value, such as t0=0", rule="SEM-1")
         if key in overrides:
             raise InvalidSemantics(f"{key} is given twice", rule="SEM-1")
-        if key not in semantics.FIELDS:
-            semantics.parse_field(key, value)
         overrides[key] = value
     return overrides
 
@@ -102,7 +99,7 @@ def _streams(named: list[str], query: Query, time_predicate: str) -> dict[str, S
         if not equals or Path(word).exists():
             name, path = query.windows[0].stream, word
         if name in streams:
-            raise InvalidSemantics(f"stream {name!r} is given twice", rule="QRY-4")
+            raise InvalidQuery(f"stream {name!r} is given twice", rule="QRY-4")
         streams[name] = io.read_stream(path, time_predicate)
     return streams
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from refengine.errors import Unsupported
@@ -118,9 +119,9 @@ def equal(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
 def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     """CMP-3: what a holds more of than b, and b more of than a, after pairing one to one as many equal rows as can be
     (blank nodes by label); bags are the same iff nothing is left on either side."""
-    left, right = _grouped(a, mode), _grouped(b, mode)
     missing: Bag = Counter()
     extra: Bag = Counter()
+    left, right = _grouped(a, mode), _grouped(b, mode)
     for key in left.keys() | right.keys():
         ours, theirs = left.get(key, []), right.get(key, [])
         paired = _pairs(ours, theirs, lambda x, y: all(map(near, x[0], y[0])), _reach(ours, theirs))
@@ -128,6 +129,14 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
         missing.update(line for i, (_, line) in enumerate(ours) if i not in paired)
         extra.update(line for j, (_, line) in enumerate(theirs) if j not in used)
     return missing, extra
+
+
+def distinct(rows: Bag, mode: Mode = Mode.VALUE) -> bool:
+    """Whether no two different rows of a bag are equal."""
+    for group in _grouped(Counter(rows.keys()), mode).values():
+        if any(all(map(near, x, y)) for (x, _), (y, _) in combinations(group, 2)):
+            return False
+    return True
 
 
 def _grouped(rows: Bag, mode: Mode) -> dict[tuple, list[tuple[tuple[Number, ...], Row]]]:
@@ -221,7 +230,7 @@ def colours(rows: Bag, mode: Mode = Mode.VALUE) -> dict[Term, str]:
             for position, (_, term) in enumerate(line):
                 if term in colour:
                     own = [i for i, (_, other) in enumerate(line) if other == term]
-                    signs[term].append(repr((position, own, count, seen)))
+                    signs[term] += [repr((position, own, seen))] * count
         refined = {term: sha256(repr((colour[term], sorted(signs[term]))).encode()).hexdigest() for term in colour}
         stable = len(set(refined.values())) == len(set(colour.values()))
         colour = refined

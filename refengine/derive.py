@@ -18,9 +18,10 @@ from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.plugins.sparql.sparql import FrozenBindings, QueryContext, SPARQLError
 from rdflib.term import BNode, Identifier, Literal, URIRef, Variable
 
+from refengine.errors import Disputed
 from refengine.model import Row, Term, Triple, row
 from refengine.query import Body, Form
-from refengine.r2r import _from_rdflib, _to_rdflib
+from refengine.r2r import from_rdflib, to_rdflib
 
 _ABOVE = frozenset(
     "SelectQuery AskQuery ConstructQuery Project Distinct Reduced OrderBy Slice Extend AggregateJoin Group".split()
@@ -43,6 +44,8 @@ def pattern(body: Body) -> CompValue | None:
     """The WHERE clause as algebra, below projection and aggregation; None if it is not covered."""
     node = body.algebra.algebra
     while node.name in _ABOVE:
+        if not all(_safe(node[part]) for part in ("expr", "A") if part in node):
+            return None
         node = node.p
     return node if _covered(node) else None
 
@@ -78,8 +81,16 @@ def derivations(body: Body, graph: Iterable[Triple] | Index, known: Row = ()) ->
     node = pattern(body)
     if node is None:
         raise ValueError("the body is not covered; ask pattern() first")
+    try:
+        return _derivations(body, node, graph, known)
+    except Exception as error:  # a library's own failure on an expression
+        reason = f"rdflib cannot evaluate an expression: {type(error).__name__}: {str(error)[:200]}"
+        raise Disputed(reason, rule="R2R-5", place="body") from error
+
+
+def _derivations(body: Body, node: CompValue, graph: Iterable[Triple] | Index, known: Row) -> list[Derivation]:
     index = graph if isinstance(graph, Index) else Index(graph)
-    bound = {name: term for name, term in known if term.startswith("<") and name not in _computed(node)}
+    bound = {name: term for name, term in known if term.startswith("<") and name in bindable(body)}
     wanted = set(body.variables)
     return [
         Derivation(row((name, term) for name, term in solution.items() if name in wanted), support)
@@ -87,10 +98,15 @@ def derivations(body: Body, graph: Iterable[Triple] | Index, known: Row = ()) ->
     ]
 
 
-def _computed(node: CompValue) -> set[str]:
-    """The variables that BIND computes."""
-    own = {str(node.var)} if node.name == "Extend" else set()
-    return own.union(*(_computed(node[part]) for part in ("p", "p1", "p2") if part in node))
+def bindable(body: Body) -> frozenset[str]:
+    """The variables that a known row can bind beforehand: those of a basic graph pattern under filters alone, where no
+    filter of an inner group could see them too early."""
+    node = pattern(body)
+    while node is not None and node.name == "Filter":
+        node = node.p
+    if node is None or node.name != "BGP":
+        return frozenset()
+    return frozenset(str(term) for triple in node.triples for term in triple if isinstance(term, Variable))
 
 
 class Index:
@@ -141,7 +157,7 @@ def _position(term: Identifier) -> _Position:
         case BNode():
             return _Position(f"_:{term}", None)
         case _:
-            return _Position(None, _from_rdflib(term))
+            return _Position(None, from_rdflib(term))
 
 
 Pattern = tuple[_Position, ...]
@@ -182,7 +198,7 @@ def _compatible(a: Solution, b: Solution) -> bool:
 
 
 def _bindings(solution: Solution) -> FrozenBindings:
-    return FrozenBindings(QueryContext(), {Variable(n): _to_rdflib(t) for n, t in solution.items() if not n.startswith("_:")})
+    return FrozenBindings(QueryContext(initBindings={}), {Variable(n): to_rdflib(t) for n, t in solution.items() if not n.startswith("_:")})
 
 
 def _holds(expression: object, solution: Solution) -> bool:
@@ -194,4 +210,4 @@ def _extended(solution: Solution, node: CompValue) -> Solution:
         value = _eval(node.expr, _bindings(solution))
     except SPARQLError:
         return solution
-    return {**solution, str(node.var): _from_rdflib(value)} if isinstance(value, URIRef | Literal | BNode) else solution
+    return {**solution, str(node.var): from_rdflib(value)} if isinstance(value, URIRef | Literal | BNode) else solution

@@ -21,10 +21,20 @@ class RefengineError(Exception):
     def __str__(self) -> str:
         return f"{self.place}: {self.rule}: {self.reason}" if self.place else f"{self.rule}: {self.reason}"
 
+    def __reduce__(self) -> tuple:
+        """Errors cross process borders whole."""
+        return _rebuilt, (type(self), dict(vars(self)))
+
     def at(self, place: str) -> RefengineError:
         """The same error with an outer place in front (a file, a case)."""
         self.place = f"{place}: {self.place}" if self.place else place
         return self
+
+
+def _rebuilt(kind: type[RefengineError], fields: dict) -> RefengineError:
+    error = kind.__new__(kind)
+    vars(error).update(fields)
+    return error
 
 
 class InvalidStream(RefengineError):

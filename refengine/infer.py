@@ -10,9 +10,9 @@ from itertools import combinations, islice, product
 from math import comb
 from typing import NamedTuple
 
-from refengine import compare, derive, engine, r2r, window
+from refengine import compare, derive, engine, r2r, r2s, window
 from refengine.compare import Mode
-from refengine.errors import InvalidSemantics, RefengineError, Unsupported
+from refengine.errors import Disputed, InvalidSemantics, RefengineError, Unsupported
 from refengine.model import Bag, Element, Relation, Row, Stream, Triple, is_blank
 from refengine.query import Body, Query, Window, WindowKind
 from refengine.semantics import ENUMS, R2S, UNKNOWN, Between, Condition, Empty, Profile, Semantics, Tick
@@ -20,6 +20,7 @@ from refengine.semantics import ENUMS, R2S, UNKNOWN, Between, Condition, Empty, 
 ORIGIN_BOUND = 10_000  # values of t0 that are tried one by one where no classes exist
 ORDER_BOUND = 50_000  # states of one search over arrival orders
 NEAREST_BOUND = 100  # assignments of a changed profile
+SURPLUS = 100  # outputs beyond the recording that a distance counts
 
 
 class Origin(NamedTuple):
@@ -78,13 +79,14 @@ class BorderRow(NamedTuple):
 @dataclass(frozen=True)
 class Trial:
     """One assignment: the state that accepts the recording, or, of a search over orders, where every order parts
-    from it. `ordered`: whether no order had to be searched."""
+    from it. `ordered`: whether no order had to be searched; `last`: the content at which a failed one ended."""
 
     semantics: Semantics
     origin: Origin
     accepted: State | None
     divergence: Divergence | None = None
     ordered: bool = True
+    last: tuple[Element, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,11 @@ class Answers:
         return self.derived[key]
 
 
+def searcher(witnesses: tuple[str, ...], mode: Mode) -> str:
+    """The witness that answers in a search: the faster one; in term mode rdflib, which keeps lexical forms."""
+    return r2r.FASTEST if r2r.FASTEST in witnesses and mode is Mode.VALUE else witnesses[0]
+
+
 def judge(
     query: Query,
     streams: Mapping[str, Stream],
@@ -153,7 +160,7 @@ def judge(
     `missing` is the number k of outputs that may be missing at each end. Raises Unsupported where no verdict is in
     reach, Disputed where the witnesses disagree on what the verdict rests on.
     """
-    answers = answers or Answers(witnesses[-1])
+    answers = answers or Answers(searcher(witnesses, mode))
     recorded = Recorded(query, streams, tuple(recording), missing, mode)
     trials, beyond = [], None
     for semantics, origin in assignments(query, streams, profile):
@@ -172,6 +179,8 @@ def judge(
     if best is not None:
         best = replace(best, divergence=divergence(recorded, best, answers))
         confirm(recorded, best, witnesses)
+        for trial in trials if len(witnesses) > 1 else ():
+            r2r.agreed(query.body, r2r.dataset(trial.last), witnesses)
     return Judgement(False, best, len(trials), missing, mode, witnesses)
 
 
@@ -179,15 +188,17 @@ def assignments(query: Query, streams: Mapping[str, Stream], profile: Profile) -
     """Every complete semantics of a profile, with the class of t0 that it stands for."""
     spec, elements = engine.the_window(query, streams)
     for semantics in profile.assignments((0,)):
-        if not _ranges(profile.fields.get("t0", UNKNOWN)):
+        if not _is_range(profile.fields.get("t0", UNKNOWN)):
             t0 = window.origin(spec, semantics.t0, elements[0].app if elements else None)
+            if t0 is not None:
+                semantics = replace(semantics, t0=t0)
             yield semantics, Origin(t0 or 0, t0 or 0, t0 or 0)
             continue
         for origin in origins(spec, elements, semantics, profile.fields.get("t0")):
             yield replace(semantics, t0=origin.t0), origin
 
 
-def _ranges(t0: object) -> bool:
+def _is_range(t0: object) -> bool:
     return isinstance(t0, Between) or t0 == UNKNOWN
 
 
@@ -205,7 +216,8 @@ def origins(spec: Window, elements: Sequence[Element], semantics: Semantics, bou
         lo = hi - spec.slide + 1
     if lo > hi:
         raise InvalidSemantics(f"t0 must be in a range that holds a value, got {lo} to {hi}", rule="ORA-2")
-    if Condition.PERIODIC in semantics.report or not semantics.report & {Condition.CLOSE, Condition.CHANGE}:
+    mixed = spec.kind is WindowKind.TUPLE and semantics.tick is Tick.TIME  # TICK-2 compares app with s0, an id
+    if mixed or Condition.PERIODIC in semantics.report or not semantics.report & {Condition.CLOSE, Condition.CHANGE}:
         if hi - lo >= ORIGIN_BOUND:
             reason = f"under this report each of {hi - lo + 1} values of t0 is a class of its own; give t0 or a narrower range"
             raise Unsupported(reason, rule="ORA-2")
@@ -228,12 +240,12 @@ def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: A
     spec, elements = engine.the_window(recorded.query, recorded.streams)
     if not recorded.streams[spec.stream].ordered and order_matters(spec, elements, semantics):
         return _by_orders(recorded, semantics, origin, answers)
-    states = {State(0, 0, 0)}
+    states, last = {State(0, 0, 0)}, ()
     for report in engine.evaluate(recorded.query, recorded.streams, semantics, answer=answers):
-        states = advance(states, report.relation.rows, recorded)
+        states, last = advance(states, report.relation.rows, recorded), report.content
         if not states:
             break
-    return Trial(semantics, origin, _accepted(states, recorded))
+    return Trial(semantics, origin, _accepted(states, recorded), last=last)
 
 
 def advance(states: Iterable[State], output: Bag, recorded: Recorded) -> set[State]:
@@ -305,6 +317,8 @@ def _by_orders(recorded: Recorded, semantics: Semantics, origin: Origin, answers
     if spec.kind is WindowKind.TUPLE or semantics.tick is Tick.BATCH:
         what = "tuple-based windows" if spec.kind is WindowKind.TUPLE else "the batch tick"
         raise Unsupported(f"{what} over simultaneous elements whose arrival order was not recorded", rule="ORA-7")
+    if recorded.query.body.makes_blanks:
+        raise Unsupported("a body that makes blank nodes, over simultaneous elements of unknown order", rule="ORA-7")
     look = _Look(recorded, semantics, elements, answers)
     states, base = {State(0, 0, 0)}, Counter()
     for moment in _moments(spec, elements, semantics):
@@ -312,12 +326,12 @@ def _by_orders(recorded: Recorded, semantics: Semantics, origin: Origin, answers
             following, base_after, furthest = instant(look, moment, states, base)
         else:
             now, furthest = look.answer(moment.kept), max(state.matched for state in states)
-            output = engine.r2s.relation_to_stream(look.operator, now, base)
-            emitted = engine.r2s.emitted(semantics.empty, output)
+            output = r2s.relation_to_stream(look.operator, now, base)
+            emitted = r2s.emitted(semantics.empty, output)
             following, base_after = advance(states, output, recorded) if emitted else states, now
         if not following:
             where = _moment_divergence(look, moment, furthest, base)
-            return Trial(semantics, origin, None, where, ordered=False)
+            return Trial(semantics, origin, None, where, ordered=False, last=where.content)
         states, base = following, base_after
     accepted = _accepted(states, recorded)
     if accepted is not None:
@@ -379,7 +393,9 @@ def instant(look: _Look, moment: Moment, states: set[State], base: Bag) -> tuple
     """The states after an instant's simultaneous elements, whatever their order; the base of the next difference; and
     how many relations some order explains."""
     grown = look.derivations(moment)
-    if grown is not None and _monotone(look, moment) and not any(is_blank(t) for g in grown for _, t in g.row):
+    rows = Counter(g.row for g in grown or ())
+    plain = not compare.blanks(rows) and compare.distinct(rows, look.recorded.mode)
+    if grown is not None and plain and _monotone(look, moment):
         total = instant_sum(look, moment, grown, base)
         if total is not None:
             following = set().union(*(_realised(look, grown, total, state) for state in states))
@@ -407,9 +423,10 @@ def instant_sum(look: _Look, moment: Moment, grown: list[Grown], base: Bag) -> B
     do not add up to the witness's answer."""
     total = Counter(g.row for g in grown)
     expired = base - look.answer(moment.kept)
-    clash = any(compare.equal(Counter([a]), Counter([b])) for a in expired for b in total)
+    mode = look.recorded.mode
+    clash = any(compare.equal(Counter([a]), Counter([b]), mode) for a in expired for b in total)
     whole = look.answer(range(moment.kept.start, moment.arriving.stop))
-    return total if not clash and compare.equal(look.answer(moment.kept) + total, whole) else None
+    return total if not clash and compare.equal(look.answer(moment.kept) + total, whole, mode) else None
 
 
 def _realised(look: _Look, grown: list[Grown], total: Bag, state: State) -> set[State]:
@@ -431,8 +448,6 @@ def _realised(look: _Look, grown: list[Grown], total: Bag, state: State) -> set[
         spare_after = recorded.missing - after if at_end and rows else 0
         for early in range(spare_before + 1):
             for late in range(spare_after + 1):
-                if not matched and not taken and late:
-                    continue
                 if any(realisable(filled, grown) for filled in _filled(outputs, left, early, late)):
                     following.add(State(before + early, matched + taken, after + late))
     return following
@@ -569,8 +584,8 @@ def orders(
                 if visited > ORDER_BOUND:
                     reason = f"the order of {len(moment.arriving)} simultaneous elements at {moment.evaluations[0].t}"
                     raise Unsupported(f"{reason} is out of reach", rule="ORA-7")
-                output = engine.r2s.relation_to_stream(look.operator, answer(then), before)
-                shown = engine.r2s.emitted(look.semantics.empty, output)
+                output = r2s.relation_to_stream(look.operator, answer(then), before)
+                shown = r2s.emitted(look.semantics.empty, output)
                 found = advance(reached, output, look.recorded) if shown else reached
                 if found:
                     following[then] |= found
@@ -599,7 +614,7 @@ def _moment_divergence(look: _Look, moment: Moment, furthest: int, base: Bag) ->
     at = moment.evaluations[-1]
     held = range(moment.kept.start, max(moment.kept.stop, moment.arriving.stop))
     spec, elements = engine.the_window(look.recorded.query, look.recorded.streams)
-    expected = engine.r2s.relation_to_stream(look.operator, look.answer(held), base)
+    expected = r2s.relation_to_stream(look.operator, look.answer(held), base)
     rows = look.recorded.rows
     actual = rows[furthest] if furthest < len(rows) else None
     reason = "no order of the simultaneous elements gives this" if moment.arriving else "the answer differs"
@@ -627,16 +642,18 @@ class _Aligned:
 
 def _align(recorded: Recorded, semantics: Semantics, answers: Answers) -> _Aligned:
     """The best alignment of an assignment: the fewest differing rows that no window border explains, then the fewest."""
-    reports = list(engine.evaluate(recorded.query, recorded.streams, semantics, answer=answers))
     found, rows = [], recorded.rows
+    reports = engine.evaluate(recorded.query, recorded.streams, semantics, answer=answers)
+    reports = list(islice(reports, len(rows) + 2 * recorded.missing + SURPLUS))
     for before in range(recorded.missing + 1):
         aligned = reports[before:]
         gaps = [_gap(report.relation.rows, x, recorded.mode) for report, x in zip(aligned, rows, strict=False)]
         cost = sum(max(a.total() + b.total(), c) for a, b, c in gaps)
         cost += sum(1 + x.total() for x in rows[len(aligned) :])
         cost += sum(1 + report.relation.rows.total() for report in aligned[len(rows) + recorded.missing :])
-        borders = tuple(_border_rows(recorded, aligned, gaps, answers)) if cost else ()
-        found.append(_Aligned((cost - sum(EXPLAINED[b.fate] for b in borders), cost), aligned, borders))
+        closes = Condition.CLOSE in semantics.report
+        borders = tuple(_border_rows(recorded, aligned, gaps, answers)) if cost and closes else ()
+        found.append(_Aligned((max(0, cost - sum(EXPLAINED[b.fate] for b in borders)), cost), aligned, borders))
     return min(found, key=lambda aligned: aligned.cost)
 
 
@@ -674,20 +691,27 @@ def _border_rows(
     if not derive.projects(body):
         return
     lacking, surplus = [gap[0] for gap in gaps], [gap[1] for gap in gaps]
+    number = {report.window[0]: index for index, report in enumerate(aligned[: len(gaps)])}
+    slide = recorded.query.windows[0].slide
     for index, report in enumerate(aligned[: len(gaps)]):
+        before, after = number.get(report.window[0] - slide, -1), number.get(report.window[0] + slide, -1)
         dates: dict[Triple, int] = {}
         for element in report.content:
             for triple in element.graph:
                 dates.setdefault(triple, element.app)
         if not any(element.app in report.window for element in report.content):
             continue
+        completed: dict[Row, int] = {}
         for derivation in answers.derivations(body, frozenset(dates)):
-            at = max(dates[triple] for triple in derivation.support)
+            if derivation.support:
+                at = max(dates[triple] for triple in derivation.support)
+                completed[derivation.row] = min(at, completed.get(derivation.row, at))
+        for line, at in sorted(completed.items()):
             if at not in report.window:
                 continue
-            gone = _has(lacking, index, derivation.row, recorded.mode)
-            early = _has(surplus, index - 1, derivation.row, recorded.mode)
-            late = _has(surplus, index + 1, derivation.row, recorded.mode)
+            gone = _has(lacking, index, line, recorded.mode)
+            early = _has(surplus, before, line, recorded.mode)
+            late = _has(surplus, after, line, recorded.mode)
             match gone, early, late:
                 case True, True, _:
                     fate = Fate.EARLY
@@ -699,7 +723,7 @@ def _border_rows(
                     fate = Fate.PLACE
                 case _:
                     fate = Fate.BOTH
-            yield BorderRow(derivation.row, at, report.window, fate)
+            yield BorderRow(line, at, report.window, fate)
 
 
 def _has(rows: Sequence[Bag], index: int, wanted: Row, mode: Mode) -> bool:
@@ -716,8 +740,8 @@ def confirm(recorded: Recorded, trial: Trial, witnesses: tuple[str, ...]) -> Non
     where = trial.divergence
     final = {element.app: index + 1 for index, element in enumerate(elements)}
     seen = set()
-    for number, at in enumerate(engine.evaluations(spec, elements, trial.semantics)):
-        if where is not None and (at.t > where.evaluation if where.evaluation is not None else number > where.index):
+    for at in engine.evaluations(spec, elements, trial.semantics):
+        if where is not None and where.evaluation is not None and at.t > where.evaluation:
             break
         whole = at.content.stop == final.get(at.t, at.content.stop)
         if (trial.ordered or whole) and at.content not in seen:
@@ -726,10 +750,17 @@ def confirm(recorded: Recorded, trial: Trial, witnesses: tuple[str, ...]) -> Non
 
 
 class Change(NamedTuple):
-    """One field of a profile and the value that would explain the output."""
+    """One field of a profile and another value of it."""
 
     field: str
     value: object
+
+
+class Nearest(NamedTuple):
+    """The single changes that would explain the output, and those of which that cannot be said."""
+
+    changes: tuple[Change, ...] = ()
+    untried: tuple[Change, ...] = ()
 
 
 def nearest(
@@ -743,16 +774,15 @@ def nearest(
     mode: Mode = Mode.VALUE,
     witnesses: tuple[str, ...] = tuple(r2r.WITNESSES),
     answers: Answers | None = None,
-) -> tuple[Change, ...]:
+) -> Nearest:
     """ORA-9: the single changes of a profile's field under which the recording would be correct, by the faster witness;
     a change that leaves more than NEAREST_BOUND assignments is not tried."""
-    answers = answers or Answers(witnesses[-1])
+    answers = answers or Answers(searcher(witnesses, mode))
     recorded = Recorded(query, streams, tuple(recording), missing, mode)
-    return tuple(
-        Change(name, value)
-        for name in fields
-        for value in _alternatives(name, profile.fields.get(name))
-        if _explains(recorded, profile.but(**{name: value}), answers)
+    changes = [Change(name, value) for name in fields for value in _alternatives(name, profile.fields.get(name))]
+    found = {change: _explains(recorded, profile.but(**{change.field: change.value}), answers) for change in changes}
+    return Nearest(
+        tuple(change for change in changes if found[change]), tuple(change for change in changes if found[change] is None)
     )
 
 
@@ -771,7 +801,7 @@ def out_of_reach(
     holds elements at most ω apart under every closure."""
     spec, elements = engine.the_window(query, streams)
     body = query.body
-    if spec.kind is not WindowKind.TIME or not derive.projects(body):
+    if spec.kind is not WindowKind.TIME or not derive.projects(body) or not derive.bindable(body):
         return None
     dates = defaultdict(list)
     for element in elements:
@@ -803,14 +833,23 @@ def _span(dates: list[list[int]]) -> int:
     return min(spans, default=0)
 
 
-def _explains(recorded: Recorded, profile: Profile, answers: Answers) -> bool:
+def _explains(recorded: Recorded, profile: Profile, answers: Answers) -> bool | None:
+    """Whether some assignment of a profile explains the recording; None where that is out of reach, False also for a
+    profile that has no meaning here."""
+    doubt = None
     try:
         tried = list(islice(assignments(recorded.query, recorded.streams, profile), NEAREST_BOUND + 1))
-        if len(tried) > NEAREST_BOUND:
-            return False
-        return any(attempt(recorded, semantics, origin, answers).accepted for semantics, origin in tried)
+        for semantics, origin in tried[:NEAREST_BOUND]:
+            try:
+                if attempt(recorded, semantics, origin, answers).accepted:
+                    return True
+            except Unsupported as error:
+                doubt = error
+    except (Unsupported, Disputed) as error:
+        return None if error.rule != "QRY-4" else False
     except RefengineError:
         return False
+    return None if doubt or len(tried) > NEAREST_BOUND else False
 
 
 def _alternatives(name: str, current: object) -> list:

@@ -12,7 +12,7 @@ from rdflib.plugins.sparql.algebra import translatePrologue, translateQuery, tra
 from rdflib.plugins.sparql.parser import parseQuery, parseUpdate
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.plugins.sparql.sparql import Query as Algebra
-from rdflib.term import URIRef, Variable
+from rdflib.term import BNode, URIRef, Variable
 
 from refengine.errors import InvalidQuery, InvalidWindow, Refused, Unsupported, nearest
 from refengine.semantics import R2S, parse_field
@@ -76,6 +76,7 @@ class Body:
     text: str
     form: Form = field(init=False)
     variables: tuple[str, ...] = field(init=False)
+    makes_blanks: bool = field(init=False)
     algebra: Algebra = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -96,7 +97,10 @@ class Body:
                 variables = ("ask",)
             case Form.CONSTRUCT:
                 variables = ("subject", "predicate", "object")
-        for name, value in (("form", form), ("variables", variables), ("algebra", algebra)):
+        template = algebra.algebra.get("template") or () if form is Form.CONSTRUCT else ()
+        makes = any(node.name == "Builtin_BNODE" for node in nodes) or any(isinstance(t, BNode) for triple in template for t in triple)
+        values = {"form": form, "variables": variables, "algebra": algebra, "makes_blanks": makes}
+        for name, value in values.items():
             object.__setattr__(self, name, value)
 
 

@@ -13,7 +13,7 @@ from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import Identifier, Variable
 
-from refengine.compare import colours, equal
+from refengine.compare import blanks, colours, equal, rename
 from refengine.errors import Disputed, InvalidQuery, RefengineError
 from refengine.model import XSD, Bag, Element, Relation, Term, Triple, is_blank, literal, parse_literal, row
 from refengine.query import Body, Form, algebra_of
@@ -52,34 +52,34 @@ def by_rdflib(body: Body, graph: frozenset[Triple]) -> Relation:
     """The answer according to rdflib, with GROUP BY over no match corrected (R2R-6)."""
     store = Dataset(default_union=False)
     default = store.default_graph
-    for subject, predicate, object_ in graph:
-        default.add((_to_rdflib(subject), _to_rdflib(predicate), _to_rdflib(object_)))
+    for subject, predicate, object_ in sorted(graph):  # sums of doubles depend on the order
+        default.add((to_rdflib(subject), to_rdflib(predicate), to_rdflib(object_)))
     result = evalQuery(store, _prepared(body))
     match body.form:
         case Form.ASK:
             return truth(bool(result["askAnswer"]))
         case Form.CONSTRUCT:
-            return triples(tuple(_from_rdflib(term) for term in triple) for triple in result["graph"])
+            return triples(tuple(from_rdflib(term) for term in triple) for triple in result["graph"])
         case Form.SELECT:
-            bound = ({str(v): _from_rdflib(t) for v, t in b.items() if t is not None} for b in result["bindings"])
+            bound = ({str(v): from_rdflib(t) for v, t in b.items() if t is not None} for b in result["bindings"])
             return solutions(body.variables, bound)
 
 
 @lru_cache(maxsize=64)
 def _prepared(body: Body) -> object:
     algebra = algebra_of(parseQuery(body.text))
-    algebra.algebra = _groups_have_members(algebra.algebra)
+    algebra.algebra = groups_have_members(algebra.algebra)
     return algebra
 
 
-def _groups_have_members(node: object) -> object:
+def groups_have_members(node: object) -> object:
     """R2R-6: grouping no solutions by a key gives no group, but rdflib gives one empty row: keep groups with a member."""
     if isinstance(node, list):
-        return [_groups_have_members(item) for item in node]
+        return [groups_have_members(item) for item in node]
     if not isinstance(node, CompValue):
         return node
     for key, value in node.items():
-        node[key] = _groups_have_members(value)
+        node[key] = groups_have_members(value)
     if node.name != "AggregateJoin" or node.p.expr is None:
         return node
     members = Variable("__members__")
@@ -88,7 +88,7 @@ def _groups_have_members(node: object) -> object:
 
 
 @lru_cache(maxsize=2**18)
-def _to_rdflib(term: Term) -> Identifier:
+def to_rdflib(term: Term) -> Identifier:
     if is_blank(term):
         return BNode(term[2:])
     if term.startswith("<"):
@@ -100,7 +100,7 @@ def _to_rdflib(term: Term) -> Identifier:
     return RdflibLiteral(parts.lexical, datatype=datatype, normalize=False)
 
 
-def _from_rdflib(term: Identifier) -> Term:
+def from_rdflib(term: Identifier) -> Term:
     match term:
         case BNode():
             return f"_:{term}"
@@ -113,7 +113,7 @@ def _from_rdflib(term: Identifier) -> Term:
 def by_pyoxigraph(body: Body, graph: frozenset[Triple]) -> Relation:
     """The answer according to pyoxigraph."""
     store = pyoxigraph.Store()
-    store.extend(map(_to_quad, graph))
+    store.extend(map(_to_quad, sorted(graph)))
     try:
         result = store.query(body.text)
     except SyntaxError as error:
@@ -182,21 +182,13 @@ def agreed(body: Body, graph: frozenset[Triple], witnesses: tuple[str, ...] = tu
 
 def fresh(rows: Bag, graph: frozenset[Triple], evaluation: int) -> Bag:
     """R2R-7: a blank node that the body makes (a template's, BNODE()) is new at every evaluation; the data's keep their label."""
-    made = {t for r in rows for _, t in r if is_blank(t)}
+    made = blanks(rows)
     if not made:
         return rows
     known = {term for triple in graph for term in triple if is_blank(term)}
-    made -= known
-    names = {old: f"_:r{evaluation}n{i}" for i, old in enumerate(_in_order(made, rows))}
+    colour = colours(rows)
+    made = sorted(made - known, key=lambda label: (colour[label], label))
+    names = {old: f"_:r{evaluation}n{i}" for i, old in enumerate(made)}
     while known.intersection(names.values()):
         names = {old: f"{new}x" for old, new in names.items()}
-    renamed: Bag = Counter()
-    for r, count in rows.items():
-        renamed[row((v, names.get(t, t)) for v, t in r)] += count
-    return renamed
-
-
-def _in_order(made: set[Term], rows: Bag) -> list[Term]:
-    """Blank nodes in an order that does not depend on the labels a witness happened to give, symmetric ones aside."""
-    colour = colours(rows)
-    return sorted(made, key=lambda label: (colour[label], label))
+    return rename(rows, names)

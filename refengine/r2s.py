@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from refengine import compare
 from refengine.model import Bag
 from refengine.semantics import R2S, Empty
 
@@ -12,13 +13,13 @@ def rstream(now: Bag, before: Bag) -> Bag:
 
 
 def istream(now: Bag, before: Bag) -> Bag:
-    """R2S-2: Istream gives what the answer holds more of than the base, as a bag."""
-    return now - before
+    """R2S-2: Istream gives what the answer holds more of than the base, as a bag, rows compared by value."""
+    return compare.difference(now, before)[0]
 
 
 def dstream(now: Bag, before: Bag) -> Bag:
-    """R2S-3: Dstream gives what the base holds more of than the answer, as a bag."""
-    return before - now
+    """R2S-3: Dstream gives what the base holds more of than the answer, as a bag, rows compared by value."""
+    return compare.difference(before, now)[0]
 
 
 def relation_to_stream(operator: R2S, now: Bag, before: Bag) -> Bag:

@@ -57,7 +57,7 @@ class Empty(StrEnum):
 
 
 class Instant(StrEnum):
-    """The output instant that a report is stamped with (ENG-2)."""
+    """The output instant that a report is stamped with (ENG-4)."""
 
     CLOSE = "close"
     EVALUATION = "evaluation"
@@ -135,8 +135,7 @@ ENUMS: Mapping[str, type[StrEnum]] = MappingProxyType(
 
 def parse_field(name: str, value: Any) -> Any:
     """SEM-1: one field's value from its value or its text (`report=window-close,non-empty`, `t0=-3`)."""
-    if name not in FIELDS:
-        raise InvalidSemantics(f"unknown key {name!r}{nearest(name, FIELDS)}", rule="SEM-1")
+    known_field(name)
     if name == "report":
         return _report(value)
     integral = name in ("t0", "horizon", "period", "anchor")
@@ -154,6 +153,12 @@ def parse_field(name: str, value: Any) -> Any:
         kind = "an integer or one of" if integral else "one of"
         raise InvalidSemantics(f"{name} must be {kind} {', '.join(words)}, got {value!r}", rule="SEM-1")
     return enum(value)
+
+
+def known_field(name: str) -> None:
+    """SEM-1: there are no fields but these."""
+    if name not in FIELDS:
+        raise InvalidSemantics(f"unknown key {name!r}{nearest(name, FIELDS)}", rule="SEM-1")
 
 
 def _report(value: Any) -> Report:
@@ -209,12 +214,12 @@ class Profile:
     source: str
     fields: Mapping[str, Any]
 
-    def but(self, **overrides: Any) -> Profile:
+    def but(self, /, **overrides: Any) -> Profile:
         """The profile with some fields replaced; `unknown` opens one."""
-        parsed = {k: v if _open(v) else parse_field(k, v) for k, v in overrides.items()}
-        for name in parsed:
-            if name not in FIELDS:
-                raise InvalidSemantics(f"unknown key {name!r}{nearest(name, FIELDS)}", rule="SEM-1")
+        parsed = {}
+        for name, value in overrides.items():
+            known_field(name)
+            parsed[name] = value if _open(value) else parse_field(name, value)
         return replace(self, fields=MappingProxyType({**self.fields, **parsed}))
 
     @property
@@ -233,10 +238,20 @@ class Profile:
         return Semantics(**self.fields)
 
     def assignments(self, t0s: tuple[int, ...]) -> Iterator[Semantics]:
-        """Every Semantics of the profile; an open t0 takes the given values (ORA-2), other fields all of theirs."""
+        """Every Semantics of the profile; an open t0 takes the given values (ORA-2), other fields all of theirs.
+        Values that contradict each other are left out; if all do, that is the error."""
         choices = [self._choices(name, t0s) for name in FIELDS]
+        contradiction, some = None, False
         for values in product(*choices):
-            yield Semantics(**dict(zip(FIELDS, values, strict=True)))
+            try:
+                semantics = Semantics(**dict(zip(FIELDS, values, strict=True)))
+            except InvalidSemantics as error:
+                contradiction = contradiction or error
+                continue
+            some = True
+            yield semantics
+        if contradiction is not None and not some:
+            raise contradiction
 
     def _choices(self, name: str, t0s: tuple[int, ...]) -> tuple:
         value = self.fields.get(name, UNKNOWN)
@@ -260,14 +275,13 @@ def _open(value: Any) -> bool:
 
 
 def _profile(name: str, source: str, **values: Any) -> Profile:
-    base = {"period": None, "anchor": None, "instant": Instant.CLOSE, "horizon": End.FLUSH}
-    return Profile(name, source, {}).but(**{**base, **values})
+    return Profile(name, source, {}).but(**{"period": None, "anchor": None, **values})
 
 
-def _csrbench(name: str, report: str, r2s: R2S, empty: Empty, instant: Instant = Instant.CLOSE) -> Profile:
-    return _profile(
-        name, "CSRBench, Table 1", t0=UNKNOWN, closure="[)", report=report, tick="tuple", r2s=r2s, empty=empty, instant=instant
-    )
+def _csrbench(name: str, report: str, r2s: R2S, empty: Empty, instant: Instant) -> Profile:
+    source = "CSRBench, Table 1; horizon and output instant decided here"
+    common = {"t0": UNKNOWN, "closure": "[)", "tick": "tuple", "horizon": End.FLUSH}
+    return _profile(name, source, report=report, r2s=r2s, empty=empty, instant=instant, **common)
 
 
 def _secret(name: str, t0: T0, report: str, tick: str, **more: Any) -> Profile:
@@ -280,9 +294,9 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
     {
         profile.name: profile
         for profile in (
-            _csrbench("csparql", "window-close,non-empty", R2S.RSTREAM, Empty.EMIT),
+            _csrbench("csparql", "window-close,non-empty", R2S.RSTREAM, Empty.EMIT, Instant.CLOSE),
             _csrbench("cqels", "content-change", R2S.ISTREAM, Empty.SUPPRESS, Instant.EAGER),
-            _csrbench("sparqlstream", "window-close,non-empty", R2S.RSTREAM, Empty.SUPPRESS),
+            _csrbench("sparqlstream", "window-close,non-empty", R2S.RSTREAM, Empty.SUPPRESS, Instant.CLOSE),
             _secret("coral8", T0.CORAL8, "content-change,non-empty", "batch"),
             _secret("streambase", T0.CORAL8, "window-close,non-empty", "tuple"),
             _secret("oracle-cep", T0.ORACLE_CEP, "content-change,window-close", "time"),

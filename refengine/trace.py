@@ -8,8 +8,7 @@ from refengine import engine, window
 from refengine.engine import Step
 from refengine.model import Element, Stream
 from refengine.query import Form, Query, Window, WindowKind
-from refengine.r2s import Empty
-from refengine.semantics import R2S, Condition, Semantics, Tick
+from refengine.semantics import R2S, Condition, Empty, Semantics, Tick
 
 SHOWN = 12  # elements of a content
 

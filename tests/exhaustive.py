@@ -7,6 +7,7 @@ in the same way.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, permutations, product
@@ -106,12 +107,17 @@ def replace_graph(element: Element, graph: frozenset) -> Element:
 
 
 def out_of_scope(query: Query, streams: Mapping[str, Stream], profile: Profile) -> bool:
-    """ORA-7: whether some assignment is one that the oracle does not search: simultaneous elements in no known order,
-    looked at one by one, under tuple-based windows or the batch tick."""
-    spec = query.windows[0]
+    """Whether some assignment is one that the oracle does not search. ORA-2: a t0 without bounds under a report that
+    counts the empty windows since it. ORA-7: simultaneous elements in no known order, looked at one by one, under
+    tuple-based windows, the batch tick, or a body that makes blank nodes."""
+    spec, report = query.windows[0], profile.fields["report"]
+    if profile.fields["t0"] == UNKNOWN and not report & {Condition.CHANGE, Condition.NON_EMPTY}:
+        return True
     times = [element.app for element in streams[spec.stream]]
     if streams[spec.stream].ordered or len(set(times)) == len(times):
         return False
     if spec.kind is WindowKind.TUPLE:
         return True
-    return any(s.tick is Tick.BATCH and Condition.CLOSE not in s.report for s in every_semantics(query, streams, profile))
+    one_by_one = [s for s in every_semantics(query, streams, profile) if not (s.report & {Condition.CLOSE} or s.tick is Tick.TIME)]
+    makes_nodes = "BNODE" in query.body.text or re.search(r"CONSTRUCT.*\[.*\].*{", query.body.text)
+    return any(s.tick is Tick.BATCH for s in one_by_one) or bool(one_by_one and makes_nodes)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from itertools import accumulate, combinations
+from itertools import accumulate, combinations, pairwise
 
 import exhaustive
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from refengine import (
@@ -19,7 +20,6 @@ from refengine import (
     Between,
     Body,
     Disputed,
-    Element,
     Mode,
     OneOf,
     Profile,
@@ -33,6 +33,8 @@ from refengine import (
     infer,
     literal,
     r2r,
+    row,
+    stream,
 )
 from refengine.model import XSD, Bag, Row, Term, Triple, is_blank, parse_literal
 from refengine.semantics import R2S, T0, Closure, Condition, Empty, End, Instant, Semantics, Tick
@@ -59,6 +61,7 @@ BODIES = {
         "minus": "SELECT ?s { ?s :p ?o MINUS { ?s :q ?v } }",
         "path": "SELECT ?x ?y { ?x :k+ ?y }",
         "distinct": "SELECT DISTINCT ?s { ?s :p ?o }",
+        "all subjects": "SELECT ?s { ?s ?p ?o }",
         "count": "SELECT (COUNT(*) AS ?n) { ?s :p ?o }",
         "count join": "SELECT (COUNT(?o) AS ?n) { ?s :p ?o ; :q ?v }",
         "counts": "SELECT ?s (COUNT(*) AS ?n) { ?s :p ?o } GROUP BY ?s",
@@ -154,7 +157,7 @@ def cases(draw: st.DrawFn) -> Case:
     outputs = hidden(query, source, profile, rng)
     recording = outputs[rng.choice([0, 0, 0, 1, 1, 2]) :]
     recording = recording[: len(recording) - rng.choice([0, 0, 0, 1, 1, 2])]
-    for _ in range(draw(st.sampled_from([0, 0, 1, 1, 1, 2, 3]))):
+    for _ in range(draw(st.sampled_from([0, 1, 1, 1, 2, 3]))):
         recording = rng.choice(CHANGES)(recording, outputs, rng)
     relations = tuple(Relation(BODIES[body].variables, Counter({r: n for r, n in rows.items() if n})) for rows in recording)
     return Case(body, spec, source, profile, stated, relations, missing, mode)
@@ -172,14 +175,15 @@ def streams(draw: st.DrawFn, body: str, triples: list[Triple]) -> Stream:
     text = BODIES[body].text
     fitting = [t for t in triples if f":{t[1][-2]} " in text or f":{t[1][-2]}+" in text or "?p" in text]
     some = draw(st.lists(st.sampled_from(fitting), min_size=2, max_size=5, unique=True))
-    graphs = [frozenset(draw(st.lists(st.sampled_from(some), min_size=1, max_size=draw(st.sampled_from([1, 1, 1, 2]))))) for _ in apps]
+    sizes = [draw(st.sampled_from([1, 1, 1, 2])) for _ in apps]
+    graphs = [frozenset(draw(st.lists(st.sampled_from(some), min_size=1, max_size=size))) for size in sizes]
     if draw(st.integers(0, 5)) == 0:
         graphs[-1] = frozenset([draw(st.sampled_from(triples))])
     batches = list(accumulate(draw(st.integers(0, 2)) for _ in apps)) if draw(st.booleans()) else None
     if batches:
         batches = [1 + batch for batch in batches]
-    elements = (Element(g, app, k + 1, batches[k] if batches else None) for k, (g, app) in enumerate(zip(graphs, apps, strict=True)))
-    return Stream(tuple(elements), ordered=draw(st.integers(0, 5)) == 0)
+    items = zip(graphs, apps, batches, strict=True) if batches else zip(graphs, apps, strict=True)
+    return stream(items, ordered=draw(st.integers(0, 5)) == 0)
 
 
 @st.composite
@@ -191,7 +195,7 @@ def profiles(draw: st.DrawFn, spec: Window, source: Stream) -> Profile:
     first = source.elements[0].app if spec.kind is WindowKind.TIME else 1
     lo = first - spec.size - draw(st.integers(-3, 5))
     t0 = draw(
-        st.sampled_from([UNKNOWN] * 4)
+        st.just(UNKNOWN if report & {Condition.CHANGE, Condition.NON_EMPTY} else Between(lo, lo + 3))
         | st.integers(first - 6, first + 1)
         | st.just(Between(lo, lo + draw(st.integers(0, 8))))
         | st.just(OneOf((lo, lo + 2)))
@@ -234,7 +238,7 @@ Change = Callable[[list[Bag], list[Bag], random.Random], list[Bag]]
 
 
 def _some_row(relations: list[Bag], rng: random.Random) -> tuple[int, Row] | None:
-    rows = [(i, row) for i, rows in enumerate(relations) for row in sorted(rows.elements())]
+    rows = [(i, line) for i, rows in enumerate(relations) for line in sorted(rows.elements())]
     return rng.choice(rows) if rows else None
 
 
@@ -244,35 +248,35 @@ def _at(relations: list[Bag], index: int, *new: Bag) -> list[Bag]:
 
 def drop_row(relations, outputs, rng):
     match _some_row(relations, rng):
-        case (i, row):
-            return _at(relations, i, relations[i] - Counter([row]))
+        case (i, line):
+            return _at(relations, i, relations[i] - Counter([line]))
     return relations
 
 
 def double_row(relations, outputs, rng):
     match _some_row(relations, rng):
-        case (i, row):
-            return _at(relations, i, relations[i] + Counter([row]))
+        case (i, line):
+            return _at(relations, i, relations[i] + Counter([line]))
     return relations
 
 
 def foreign_row(relations, outputs, rng):
     """A row of another output."""
     match _some_row(outputs, rng):
-        case (_, row) if relations:
+        case (_, line) if relations:
             i = rng.randrange(len(relations))
-            return _at(relations, i, relations[i] + Counter([row]))
+            return _at(relations, i, relations[i] + Counter([line]))
     return relations
 
 
 def move_row(relations, outputs, rng):
     """To a neighbouring relation."""
     match _some_row(relations, rng):
-        case (i, row):
+        case (i, line):
             j = rng.choice([i - 1, i + 1])
             if 0 <= j < len(relations):
-                changed = _at(relations, i, relations[i] - Counter([row]))
-                return _at(changed, j, changed[j] + Counter([row]))
+                changed = _at(relations, i, relations[i] - Counter([line]))
+                return _at(changed, j, changed[j] + Counter([line]))
     return relations
 
 
@@ -294,8 +298,8 @@ def merge(relations, outputs, rng):
 
 def split(relations, outputs, rng):
     match _some_row(relations, rng):
-        case (i, row):
-            parts = [Counter([row]), relations[i] - Counter([row])]
+        case (i, line):
+            parts = [Counter([line]), relations[i] - Counter([line])]
             rng.shuffle(parts)
             return _at(relations, i, *parts)
     return relations
@@ -317,8 +321,8 @@ def _mapped(relations: list[Bag], change: Callable[[Term], Term]) -> list[Bag]:
     mapped = []
     for rows in relations:
         bag: Bag = Counter()
-        for row, count in rows.items():
-            bag[tuple((name, change(term)) for name, term in row)] += count
+        for line, count in rows.items():
+            bag[tuple((name, change(term)) for name, term in line)] += count
         mapped.append(bag)
     return mapped
 
@@ -340,8 +344,8 @@ def rename_blanks(relations, outputs, rng):
     """Other labels in each relation: nothing that anyone sees."""
     renamed = []
     for rows in relations:
-        nodes = sorted({term for row in rows for _, term in row if is_blank(term)})
-        labels = rng.sample(["_:m", "_:n", "_:x", "_:y", "_:z", "_:r0n0", "_:r1n0", *(f"_:b{i}" for i in range(len(nodes)))], len(nodes))
+        nodes = sorted({term for line in rows for _, term in line if is_blank(term)})
+        labels = rng.sample(["_:m", "_:n", "_:x", "_:r0n0", "_:r1n0", *(f"_:b{i}" for i in range(len(nodes)))], len(nodes))
         names = dict(zip(nodes, labels, strict=True))
         renamed += _mapped([rows], lambda term, names=names: names.get(term, term))
     return renamed
@@ -381,17 +385,271 @@ def wrong(case: Case) -> str | None:
 
 
 def test_the_oracle_says_what_enumeration_says():
-    """ORA-1 to ORA-7: on draws of which a good part passes and a good part fails, and few are out of scope."""
+    """ORA-1 to ORA-7: on draws of which a good part passes and a good part fails, and few are out of scope. ORA-10: no row of
+    a pass is out of reach."""
     said: Counter[str] = Counter()
 
     @given(cases())
     def agree(case: Case) -> None:
         assert wrong(case) is None, wrong(case)
         word = verdict(case)
+        if word == "pass":
+            assert infer.out_of_reach(case.query, case.streams, case.recording, mode=case.mode) is None
         said[word] += 1
         event(word)
 
     agree()
-    assert min(said["pass"], said["fail"]) > 0.25 * said.total(), said
-    assert said["unsupported"] < 0.15 * said.total(), said
+    assert min(said["pass"], said["fail"]) > 0.2 * said.total(), said
+    assert said["unsupported"] < 0.1 * said.total(), said
     assert said["disputed"] < 0.02 * said.total(), said
+
+
+# ORA-2: classes of t0
+
+CLASSED = [report for report in REPORTS if Condition.PERIODIC not in report and report & {Condition.CLOSE, Condition.CHANGE}]
+
+
+@st.composite
+def ranges(draw: st.DrawFn) -> tuple[Window, Stream, Semantics, Between | None]:
+    """A stream of elements that all differ, and a range of t0 that can reach before, into or past it."""
+    spec = Window("s", draw(st.sampled_from(WindowKind)), draw(st.integers(1, 6)), draw(st.integers(1, 9)))
+    apps = sorted(draw(st.lists(st.integers(-8, 8), max_size=5)))
+    batched = draw(st.booleans())
+    items = [((f"<urn:{i}>", "<urn:p>", "<urn:o>"), app, *([i // 2 + 1] if batched else [])) for i, app in enumerate(apps)]
+    semantics = Semantics(
+        t0=0,
+        closure=draw(st.sampled_from(Closure)),
+        report=draw(st.sampled_from(CLASSED)),
+        period=None,
+        anchor=None,
+        tick=draw(st.sampled_from([Tick.TUPLE, Tick.TIME] + [Tick.BATCH] * batched)),
+        r2s=R2S.RSTREAM,
+        empty=Empty.EMIT,
+        horizon=draw(st.sampled_from([End.NONE, End.FLUSH]) | st.integers(9, 14)),
+        instant=Instant.CLOSE,
+    )
+    lo = draw(st.integers(-25, 10))
+    given_bounds = st.just(Between(lo, lo + draw(st.integers(0, 30))))
+    bounds = draw(given_bounds | st.none() if semantics.report & {Condition.CHANGE, Condition.NON_EMPTY} else given_bounds)
+    return spec, stream(items), semantics, bounds
+
+
+@given(ranges())
+def test_no_class_of_t0_holds_two_outputs(drawn: tuple[Window, Stream, Semantics, Between | None]):
+    """ORA-2: the classes are the range, cut; every t0 of a class gives the same contents in the same order."""
+    spec, source, semantics, bounds = drawn
+    query = Query((spec,), BODIES["all subjects"])
+
+    def contents(t0: int) -> list[Bag]:
+        reports = evaluate(query, {"s": source}, replace(semantics, t0=t0), answer=lambda body, graph: subjects(graph))
+        return [report.relation.rows for report in reports]
+
+    classes = infer.origins(spec, source.elements, semantics, bounds)
+    assert all(origin.lo <= origin.t0 <= origin.hi for origin in classes)
+    assert all(a.hi + 1 == b.lo for a, b in pairwise(classes))
+    if bounds is not None:
+        assert (classes[0].lo, classes[-1].hi) == (bounds.lo, bounds.hi)
+    for origin in classes:
+        for t0 in range(origin.lo, origin.hi + 1):
+            assert contents(t0) == contents(origin.t0), (t0, origin)
+
+
+def subjects(graph: frozenset[Triple]) -> Relation:
+    """A row for each triple."""
+    return Relation(("s",), Counter(row({"s": s}) for s, _, _ in graph))
+
+
+# Single questions, each with an answer that is derived by hand.
+
+
+def ask(
+    body: str,
+    items: list[tuple],
+    recording: list[list[dict[str, Term]]],
+    *,
+    size: int = 2,
+    slide: int = 2,
+    kind: WindowKind = WindowKind.TIME,
+    ordered: bool = False,
+    mode: Mode = Mode.VALUE,
+    missing: int = 0,
+    **fields: object,
+) -> str:
+    """The oracle's word on a recording, under a content-change profile in which some fields are given otherwise."""
+    given_fields = {
+        "t0": 0, "closure": "[)", "report": "content-change", "period": None, "anchor": None, "tick": "tuple", "r2s": "Istream",
+        "empty": "suppress", "horizon": "flush", "instant": "close", **fields,
+    }  # fmt: skip
+    relations = tuple(Relation((), Counter(map(row, rows))) for rows in recording)
+    query = Query((Window("s", kind, size, slide),), Body("PREFIX : <urn:> " + body))
+    profile = Profile("asked", "here", {}).but(**given_fields)
+    try:
+        found = infer.judge(query, {"s": stream(items, ordered)}, profile, relations, missing=missing, mode=mode)
+        return "pass" if found.passed else "fail"
+    except Unsupported:
+        return "unsupported"
+    except Disputed:
+        return "disputed"
+
+
+def t(subject: str, predicate: str, object_: str) -> Triple:
+    """A triple of names, where an object may be another term."""
+    return (f"<urn:{subject}>", f"<urn:{predicate}>", object_ if object_[0] in '"_' else f"<urn:{object_}>")
+
+
+PATTERN = "SELECT ?s { ?s :p ?o }"
+A, B, C = ({"s": f"<urn:{name}>"} for name in "abc")
+
+
+def test_t0_can_be_one_of_some_values():
+    """ORA-2: with β = ω = 2, a@8 and b@9 are in one window for even t0 and apart for odd t0, and the default range has both."""
+    items = [(t("a", "p", "o"), 8), (t("b", "p", "o"), 9)]
+    common = {"report": "window-close,non-empty", "r2s": "Rstream", "ordered": True}
+    assert ask(PATTERN, items, [[A, B]], t0=OneOf((5, 7)), **common) == "fail"
+    assert ask(PATTERN, items, [[A], [B]], t0=OneOf((5, 7)), **common) == "pass"
+
+
+def test_a_formula_for_t0_with_simultaneous_elements():
+    """WIN-7, ORA-9: t0 = flink is β − ω − 1 = -1, so (-1, 1] holds both elements; c is in no order's output."""
+    items = [(t("a", "p", "o"), 0), (t("b", "p", "o"), 0)]
+    assert ask(PATTERN, items, [[B], [A]], t0="flink", closure="(]") == "pass"
+    assert ask(PATTERN, items, [[C], [A]], t0="flink", closure="(]") == "fail"
+
+
+@pytest.mark.parametrize("body", ["SELECT ?s (BNODE() AS ?b) { ?s :p ?o }", "CONSTRUCT { ?s :r [] } { ?s :p ?o }"])
+def test_new_blank_nodes_are_new_at_every_prefix(body: str):
+    """R2R-7, ORA-7: two simultaneous elements with one triple: the second changes the content, so the row is new again.
+    Where the order is not known that is right or out of scope, never wrong."""
+    made = {"subject": "<urn:a>", "predicate": "<urn:r>", "object": "_:x"}
+    new = [{"s": "<urn:a>", "b": "_:x"} if "SELECT" in body else made]
+    items = [(t("a", "p", "o"), 0), (t("a", "p", "o"), 0)]
+    assert ask(body, items, [new, new], ordered=True) == "pass"
+    assert ask(body, items, [new, new]) in ("pass", "unsupported")
+    assert ask(body, items, [new]) in ("fail", "unsupported")
+
+
+def test_simultaneous_elements_out_of_scope():
+    """WIN-5, ORA-7: with β = 4 > ω = 1, the elements at 2 fall between two windows: every content there is empty."""
+    items = [(t("a", "p", "o"), 0), (t("b", "p", "o"), 2), (t("c", "p", "o"), 2)]
+    common = {"size": 1, "slide": 4, "report": "periodic", "period": 1, "anchor": 0, "r2s": "Istream", "horizon": 3}
+    assert ask(PATTERN, items, [[A]], **common) == "pass"
+    assert ask(PATTERN, items, [[A], [B], [C]], **common) == "fail"
+
+
+def test_rows_that_are_equal_but_not_the_same():
+    """ORA-5, CMP-1: 1 and 1.0 come one after the other; an engine that writes both as 1.00 is right."""
+    items = [(t("a", "p", number("1")), 0), (t("b", "p", number("1.0", "decimal")), 0)]
+    one = [{"o": number("1.00", "decimal")}]
+    assert ask("SELECT ?o { ?s :p ?o }", items, [one, one]) == "pass"
+    assert ask("SELECT ?o { ?s :p ?o }", items, [one, one], mode=Mode.TERM) == "fail"
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_terms_are_the_streams_own(ordered: bool):
+    """CMP-1: in term mode a literal is what the stream has, and a witness's own spelling of it (1 for 1.0) is not."""
+    items = [(t("a", "p", number("1.0", "decimal")), 0), (t("b", "p", number("1.0", "decimal")), 0)]
+    kept, spelt = [[{"o": number(lexical, "decimal")}] * 2 for lexical in ("1.0", "1")]
+    common = {"report": "window-close,non-empty", "r2s": "Rstream", "mode": Mode.TERM, "ordered": ordered}
+    assert ask("SELECT ?o { ?s :p ?o }", items, [kept], **common) == "pass"
+    assert ask("SELECT ?o { ?s :p ?o }", items, [spelt], **common) == "fail"
+
+
+def test_a_difference_does_not_rest_on_a_witness_spelling():
+    """R2S-2: of 1.0 and 1.00, which one of the witnesses spells 1, the second is not new by value."""
+    items = [(t("a", "p", number("1.0", "decimal")), 0), (t("a", "p", number("1.00", "decimal")), 2)]
+    common = {"report": "window-close,non-empty", "ordered": True}
+    one = [{"o": number("1")}]
+    assert ask("SELECT ?o { ?s :p ?o }", items, [one], **common) == "pass"
+    assert ask("SELECT ?o { ?s :p ?o }", items, [one, one], **common) == "fail"
+
+
+POSITIVE = "SELECT ?s { ?s :p ?o } GROUP BY ?s HAVING(AVG(?o) > 0)"  # the average of 1 and "x": the witnesses differ
+MIXED = [t("b", "p", number("1")), t("b", "p", '"x"')]
+CLOSING = {"report": "window-close,non-empty", "r2s": "Rstream", "ordered": True}
+
+
+def test_a_dispute_after_suppressed_outputs():
+    """ORA-8: [0, 2) gives nothing, [2, 4) gives a, and whether [4, 6) gives b is disputed: so is a recording with b."""
+    items = [(t("c", "q", "o"), 0), (t("a", "p", number("1")), 2), *((triple, 4) for triple in MIXED)]
+    assert ask(POSITIVE, items, [[A], [B]], **CLOSING) == "disputed"
+
+
+def test_a_dispute_in_another_assignment_than_the_nearest():
+    """R2R-5: for t0 = 0 rdflib's answer is the recording. For t0 = -1 both agree, and by pyoxigraph that is nearer."""
+    names = [f"b{i}" for i in range(4)]
+    first = frozenset(t(name, "p", number("1")) for name in names)
+    second = frozenset(t(name, "p", '"x"') for name in names) | {t("c", "p", number("1"))}
+    recorded = [{"s": f"<urn:{name}>"} for name in [*names, "c"]]
+    assert ask(POSITIVE, [(first, 0), (second, 1)], [recorded], t0=Between(-1, 0), **CLOSING) == "disputed"
+
+
+def test_a_dispute_before_the_end_of_an_instant():
+    """ORA-8 checks the ends of instants only: after 1 and "x" the witnesses count 1 and 0 groups, and here that is not
+    seen; the third element makes both count 0."""
+    inner = "SELECT ?s { ?s :p ?o FILTER NOT EXISTS { ?s :q ?v } } GROUP BY ?s HAVING(AVG(?o) > 0)"
+    items = [*((triple, 0) for triple in MIXED), (t("b", "q", "o"), 0)]
+    counts = [[{"n": number(n)}] for n in "1100"]
+    said = ask(f"SELECT (COUNT(*) AS ?n) {{ {{ {inner} }} }}", items, counts, r2s="Rstream")
+    assert said == "pass"  # by the faster witness: within an instant it alone is asked
+
+
+def test_tuple_windows_compare_s0_with_application_times():
+    """TICK-2, ORA-2: with ω = 1, β = 3, [) and an element at -1: t0 = -1 has s0 = -2 and ticks; t0 = 0 has s0 = -1 and does not."""
+    common = {"kind": WindowKind.TUPLE, "size": 1, "slide": 3, "report": "window-close", "tick": "time", "horizon": "none"}
+    items = [(t("a", "p", "o"), -1)]
+    for bounds in (Between(-1, 0), Between(-1, -1)):
+        assert ask(PATTERN, items, [[]], t0=bounds, empty="emit", r2s="Rstream", **common) == "pass"
+
+
+@pytest.mark.parametrize("body", ["SELECT ?s {}", "SELECT ?s { { BIND(:a AS ?s) } UNION { ?s :p ?o } }"])
+def test_a_row_without_support_on_a_border(body: str):
+    """ORA-9: a row that no triple supports was completed by no element."""
+    assert ask(body, [(t("b", "p", "o"), 0), (t("b", "p", "o"), 2)], [[C], [C]], **CLOSING) == "fail"
+
+
+EXPRESSIONS = [
+    "CEIL(?o) > 0",
+    "ROUND(?o) > 0",
+    "ABS(?o) > 0",
+    'regex(str(?o), "(")',
+    "IRI(str(?o)) = :a",
+    "SUBSTR(str(?o), ?o) = ''",
+    "COALESCE(?z, 1) = 1",
+]
+OBJECTS = [number("INF", "double"), number("NaN", "double"), number("1/0"), number("1" * 5000), '"x"']
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+@pytest.mark.parametrize("object_", OBJECTS, ids=lambda term: term[:4])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_what_an_expression_cannot_take(expression: str, object_: Term, ordered: bool):
+    """R2R-5: whatever a library raises in an expression, a word comes out."""
+    items = [(t("a", "p", object_), 0), (t("a", "q", object_), 0)]
+    assert ask(f"SELECT ?s {{ ?s :p ?o FILTER({expression}) }}", items, [[A]], ordered=ordered) in ("pass", "fail", "disputed")
+
+
+HOSTILE = [
+    *(number(lexical, "double") for lexical in ("1e400", "", "-0", "+INF", "0x1")),
+    *(number(lexical) for lexical in ("\u0663", "1/0", "1" * 10_000)),
+    *(number(lexical, "decimal") for lexical in ("1" * 10_000, "1e1", "." * 9)),
+    *(number(lexical, "dateTime") for lexical in ("2020-01-01T24:00:00", "-0001-01-01T00:00:00+14:00", "99999-02-30T00:00:00")),
+    *("_:", "<>", '""', '""@en', number("300", "byte"), literal("x" * 100_000)),
+]
+
+
+@pytest.mark.parametrize("term", HOSTILE, ids=lambda term: term[:24])
+@pytest.mark.parametrize("body", ["SELECT ?s ?o { ?s :p ?o }", "SELECT (AVG(?o) AS ?n) { ?s :p ?o }", "ASK { ?s :p ?o }"])
+def test_hostile_recordings_fail(term: Term, body: str):
+    """ORA-1: a recording of odd terms, of variables that the query has not, or without its own, is wrong and no more."""
+    items = [(t("a", "p", number("1")), 0), (t("b", "p", number("2")), 0)]
+    for line in ({"s": term, "o": term}, {"n": term}, {"ask": term}, {"o": term, "extra": term}, {}):
+        assert ask(body, items, [[line]]) == "fail"
+    assert ask(body, items, [[{"s": term}] * 3000], r2s="Rstream", report="window-close,non-empty") == "fail"
+
+
+def test_a_far_t0_costs_nothing():
+    """ORA-9: window close alone reports every empty window since t0; a fail at the first is told without them all."""
+    began = time.perf_counter()
+    items = [(t("a", "p", "o"), 300_000), (t("b", "p", "o"), 300_005)]
+    assert ask(PATTERN, items, [[C]], size=1, slide=1, report="window-close", r2s="Rstream", empty="emit") == "fail"
+    assert time.perf_counter() - began < 2

@@ -837,11 +837,11 @@ MINIATURES = (
     Miniature("R2R-5", "witnesses agree on terms", NOBODY, "refengine.r2r:agreed", witnesses_agree_on_terms),
     Miniature(
         "R2R-6", "groups need no members", "rdflib 7.6: one empty row",
-        "refengine.r2r:_groups_have_members", groups_need_no_members,
+        "refengine.r2r:groups_have_members", groups_need_no_members,
     ),
     Miniature(
         "R2R-6", "no group without members", "CQELS answers an average over no match with nothing",
-        "refengine.r2r:_groups_have_members", one_group_at_least,
+        "refengine.r2r:groups_have_members", one_group_at_least,
     ),
     Miniature("R2R-7", "made nodes come back", NOBODY, "refengine.r2r:fresh", made_nodes_come_back),
     Miniature("R2R-7", "every node is new", NOBODY, "refengine.r2r:fresh", every_node_is_new),
