@@ -6,13 +6,14 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from refengine.errors import Unsupported
@@ -105,7 +106,8 @@ def equal(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
         return True
     if a.total() != b.total():
         return False
-    (plain, parts), (other_plain, other_parts) = _components(a, mode), _components(b, mode)
+    classes = _classes([*a, *b], mode)
+    (plain, parts), (other_plain, other_parts) = _components(a, mode, classes), _components(b, mode, classes)
     if Counter({key: len(found) for key, found in parts.items()}) != Counter({k: len(f) for k, f in other_parts.items()}):
         return False
     if any(difference(plain, other_plain, mode)):
@@ -124,7 +126,11 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     left, right = _grouped(a, mode), _grouped(b, mode)
     for key in left.keys() | right.keys():
         ours, theirs = left.get(key, []), right.get(key, [])
-        paired = _pairs(ours, theirs, lambda x, y: all(map(near, x[0], y[0])), _reach(ours, theirs))
+        width = len((ours or theirs)[0][0])
+        if width > 1:
+            paired = _pairs(ours, theirs, lambda x, y: all(map(near, x[0], y[0])), _reach(ours, theirs))
+        else:
+            paired = _in_step(ours, theirs) if width else dict(zip(range(len(ours)), range(len(theirs)), strict=False))
         used = set(paired.values())
         missing.update(line for i, (_, line) in enumerate(ours) if i not in paired)
         extra.update(line for j, (_, line) in enumerate(theirs) if j not in used)
@@ -150,10 +156,26 @@ def _grouped(rows: Bag, mode: Mode) -> dict[tuple, list[tuple[tuple[Number, ...]
     return groups
 
 
+def _in_step(ours: list, theirs: list) -> dict[int, int]:
+    """A maximum matching of rows with one number each, both in its order: what is near to a row is an interval."""
+    paired, i, j = {}, 0, 0
+    while i < len(ours) and j < len(theirs):
+        a, b = ours[i][0][0], theirs[j][0][0]
+        if near(a, b):
+            paired[i] = j
+            i, j = i + 1, j + 1
+        elif b.value != b.value or a.value < b.value:
+            i += 1
+        else:
+            j += 1
+    return paired
+
+
 def _reach(ours: list, theirs: list) -> Callable[[int], range]:
     """For each row of ours the range of theirs, sorted as they are, that its first number can be near to."""
     firsts = [(n[0].value != n[0].value, n[0].value if n[0].value == n[0].value else 0) for n, _ in theirs if n]
 
+    @cache
     def reach(i: int) -> range:
         numbers, _ = ours[i]
         if not numbers:
@@ -218,11 +240,26 @@ def rename(rows: Bag, names: dict[Term, Term]) -> Bag:
     return renamed
 
 
-def colours(rows: Bag, mode: Mode = Mode.VALUE) -> dict[Term, str]:
+def _classes(lines: Iterable[Row], mode: Mode) -> dict[Term, int]:
+    """Numbers by class: near numbers are always in one, numbers further apart than REACH with none between are not."""
+    found = {term: value(term) for line in lines for _, term in line} if mode is Mode.VALUE else {}
+    numbers = {term: what.value for term, what in found.items() if isinstance(what, Number)}
+    ordered = sorted((v, term) for term, v in numbers.items() if v == v and v not in (math.inf, -math.inf))
+    classes: dict[Term, int] = {}
+    before = None
+    for number, term in ordered:
+        exact = Fraction(number)
+        if before is None or exact - before > Fraction(REACH) * max(abs(exact), abs(before)):
+            current = len(classes)
+        classes[term], before = current, exact
+    return classes
+
+
+def colours(rows: Bag, mode: Mode = Mode.VALUE, classes: Mapping[Term, int] = MappingProxyType({})) -> dict[Term, str]:
     """A label-independent text for each blank node, by some rounds of colour refinement; isomorphic bags give equal
     texts, but equal texts need not mean isomorphic bags."""
     colour = dict.fromkeys(blanks(rows), "")
-    lines = [(line, [_shade(term, mode) for _, term in line], count) for line, count in rows.items() if blanks([line])]
+    lines = [(line, [_shade(term, mode, classes) for _, term in line], count) for line, count in rows.items() if blanks([line])]
     for _ in range(min(ROUNDS, len(colour))):
         signs = defaultdict(list)
         for line, shades, count in lines:
@@ -239,9 +276,9 @@ def colours(rows: Bag, mode: Mode = Mode.VALUE) -> dict[Term, str]:
     return colour
 
 
-def _shade(term: Term, mode: Mode) -> str:
+def _shade(term: Term, mode: Mode, classes: Mapping[Term, int]) -> str:
     what = value(term) if mode is Mode.VALUE else term
-    return "number" if isinstance(what, Number) else repr(what)
+    return f"number {classes.get(term)}" if isinstance(what, Number) else repr(what)
 
 
 class _Component(NamedTuple):
@@ -251,10 +288,10 @@ class _Component(NamedTuple):
     colour: dict[Term, str]
 
 
-def _components(rows: Bag, mode: Mode) -> tuple[Bag, dict[tuple, list[_Component]]]:
+def _components(rows: Bag, mode: Mode, classes: Mapping[Term, int]) -> tuple[Bag, dict[tuple, list[_Component]]]:
     """The rows without blank nodes, and the components of the others by their colours."""
     plain = Counter({line: count for line, count in rows.items() if not blanks([line])})
-    colour, touching = colours(rows, mode), defaultdict(list)
+    colour, touching = colours(rows, mode, classes), defaultdict(list)
     for line in rows.keys() - plain.keys():
         for node in blanks([line]):
             touching[node].append(line)
