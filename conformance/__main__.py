@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -93,9 +94,12 @@ def _spread(tasks: list[tuple[Callable, ...]], jobs: int) -> Iterator[list[csrbe
             return
         pool = ProcessPoolExecutor(max_workers=jobs)
         try:
-            for future in [pool.submit(*task) for task in tasks]:
+            futures = [pool.submit(*task) for task in reversed(tasks)]  # the joins are the last queries and take longest
+            for future in reversed(futures):
                 yield future.result()
                 bar.update()
+        except BrokenProcessPool:
+            raise RefengineError("a worker process was killed; nothing was written", rule="usage") from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -107,6 +111,8 @@ def _replaced(path: Path | None) -> Iterator[list[str]]:
     if path is None:
         yield lines
         return
+    if path.exists() and not path.is_file():
+        raise RefengineError("cannot write: not a regular file", rule="usage", place=str(path))
     try:
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=path.name, delete=False) as draft:
             try:

@@ -12,12 +12,13 @@ from random import Random
 from conformance.judge import Outcome, Verdict, verdict
 from conformance.miniatures import MINIATURES, Miniature
 from refengine import io, semantics
+from refengine.compare import Mode
 from refengine.engine import evaluate
 from refengine.errors import InvalidStream, nearest
-from refengine.compare import Mode
-from refengine.infer import Answers, searcher
+from refengine.infer import searcher
 from refengine.model import Relation, Stream
 from refengine.query import Query
+from refengine.recording import Answers
 
 HERE = Path(__file__).parent
 QUERIES = tuple(f"Q{number}" for number in range(1, 8))

@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from refengine import compare, derive
+from refengine.diverge import FarRow
 from refengine.errors import Disputed
-from refengine.infer import BorderRow, Divergence, FarRow, Fate, Judgement, Nearest, Trial
+from refengine.infer import Judgement, Nearest
 from refengine.model import Bag, Element, Relation, Row, Term
 from refengine.query import Query
+from refengine.recording import BorderRow, Divergence, Fate, Trial
 from refengine.semantics import Closure, Profile, Semantics, show
 
 ROWS = 4  # shown of each kind

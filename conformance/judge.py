@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from conformance import explain
-from refengine import infer
+from refengine import diverge, infer
 from refengine.errors import Disputed, Unsupported
 from refengine.model import Relation, Stream
 from refengine.query import Query
@@ -51,6 +51,6 @@ def verdict(
         return Verdict(Outcome.DISPUTED, explain.disputed(query, error))
     if facts.passed:
         return Verdict(Outcome.PASS, explain.passed(profile, facts))
-    far = infer.out_of_reach(query, streams, recording, mode=facts.mode)
+    far = diverge.out_of_reach(query, streams, recording, mode=facts.mode)
     found = infer.Nearest() if far else infer.nearest(query, streams, profile, recording, **options)
     return Verdict(Outcome.FAIL, explain.failed(query, profile, recording, facts, far, found))

@@ -13,7 +13,7 @@ from collections import deque
 from functools import partial
 from pathlib import Path
 
-from refengine import engine, infer, io, r2r, semantics, trace
+from refengine import engine, io, orders, r2r, semantics, trace
 from refengine.errors import Disputed, InvalidQuery, InvalidSemantics, RefengineError
 from refengine.model import Stream
 from refengine.query import Query
@@ -66,7 +66,7 @@ def _run(options: argparse.Namespace) -> None:
     streams = _streams(options.stream, query, options.time_predicate)
     witnesses = (options.witness,) if options.witness else tuple(r2r.WITNESSES)
     spec, elements = engine.the_window(query, streams)
-    if not streams[spec.stream].ordered and infer.order_matters(spec, elements, chosen):
+    if not streams[spec.stream].ordered and orders.order_matters(spec, elements, chosen):
         print("refengine: note: the arrival order of simultaneous elements was not recorded; taken by text (ORA-4)", file=sys.stderr)
     deque(engine.evaluations(spec, elements, chosen, options.max_reports), maxlen=0)  # nothing is printed if this fails
     answer = partial(r2r.agreed, witnesses=witnesses)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from refengine import r2r, r2s, report, tick, window
@@ -77,6 +79,13 @@ def evaluations(
     spec: Window, elements: Sequence[Element], semantics: Semantics, max_reports: int = MAX_REPORTS
 ) -> Iterator[Evaluation]:
     """S2R, tick and report: the windows that are reported, in order, before any query is asked."""
+    return chain.from_iterable(stretches(spec, elements, semantics, max_reports))
+
+
+def stretches(
+    spec: Window, elements: Sequence[Element], semantics: Semantics, max_reports: int = MAX_REPORTS
+) -> Iterator[Iterator[Evaluation]]:
+    """The evaluations in stretches of one arrival and one content (ENG-2)."""
     t0 = window.origin(spec, semantics.t0, elements[0].app if elements else None)
     if t0 is None:
         return
@@ -94,9 +103,12 @@ def evaluations(
             if Condition.CHANGE in semantics.report:
                 at = at[:1]
             count = bounded(count + max(0, -((at.start - at.stop) // at.step)), max_reports, times, k)
-            for t in at:
-                reported = window.content(frame, times, t, k)
-                yield Evaluation(t, k, window.active(frame, t), reported)
+            reported = window.content(frame, times, at[-1], k)
+            yield map(partial(_evaluation, frame, k, reported), at)
+
+
+def _evaluation(frame: window.Frame, arrival: int, content: range, t: int) -> Evaluation:
+    return Evaluation(t, arrival, window.active(frame, t), content)
 
 
 def spans(frame: window.Frame, times: Sequence[int], semantics: Semantics, interval: range, k: int) -> Iterator[tuple[range, range]]:

@@ -170,9 +170,14 @@ def ask(name: str, body: Body, graph: frozenset[Triple]) -> Relation:
         raise Disputed(reason, rule="R2R-5", place="body") from error
 
 
-def agreed(body: Body, graph: frozenset[Triple], witnesses: tuple[str, ...] = tuple(WITNESSES)) -> Relation:
+def agreed(
+    body: Body,
+    graph: frozenset[Triple],
+    witnesses: tuple[str, ...] = tuple(WITNESSES),
+    asked: Callable[[str, Body, frozenset[Triple]], Relation] = ask,
+) -> Relation:
     """R2R-5: what the witnesses agree on, value for value, is the answer; where they do not, it is disputed."""
-    answers = {name: ask(name, body, graph) for name in witnesses}
+    answers = {name: asked(name, body, graph) for name in witnesses}
     first, *others = answers
     for other in others:
         if not equal(answers[first].rows, answers[other].rows):

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 from conformance import csrbench
 from refengine import infer, io, semantics
-from refengine.infer import BorderRow, Fate
+from refengine.recording import BorderRow, Fate
 
 WIDTH, LEFT, LANE, TOP = 880, 60, 34, 70
 COLOURS = {Fate.PLACE: "#1b7f4d"}

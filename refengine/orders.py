@@ -1,0 +1,376 @@
+"""§11 Arrival orders that were not recorded: which outputs simultaneous elements can give (ORA-4 to ORA-7)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, islice, product
+from math import comb
+from typing import NamedTuple
+
+from refengine import compare, derive, engine, r2r, r2s
+from refengine.compare import Mode
+from refengine.errors import Unsupported
+from refengine.model import Bag, Element, Row
+from refengine.query import Window, WindowKind
+from refengine.recording import Answers, Divergence, Origin, Recorded, State, Trial, accepted, advance
+from refengine.semantics import R2S, Condition, Empty, Semantics, Tick
+
+ORDER_BOUND = 50_000  # states of one search over arrival orders
+
+
+def order_matters(spec: Window, elements: Sequence[Element], semantics: Semantics) -> bool:
+    """ORA-4: the order of simultaneous elements cannot matter where only complete instants are seen: for time-based
+    windows under window close or the time tick; nor where nothing is simultaneous."""
+    ties = any(a.app == b.app for a, b in zip(elements, elements[1:], strict=False))
+    complete = Condition.CLOSE in semantics.report or semantics.tick is Tick.TIME
+    return ties and not (complete and spec.kind is WindowKind.TIME)
+
+
+class Moment(NamedTuple):
+    """The evaluations of one instant at which simultaneous elements are seen one after the other: the evaluations,
+    the elements kept from before, and the indices of the instant's elements."""
+
+    evaluations: tuple[engine.Evaluation, ...]
+    kept: range
+    arriving: range
+
+
+def _moments(look: _Look) -> Iterator[Moment]:
+    """A schedule cut into moments. Which prefix is evaluated when does not depend on the order of simultaneous
+    elements, only what the prefix holds does. Where an unchanged answer is invisible, of a stretch of evaluations over
+    one content the first stands for all."""
+    spec, elements = look.stream
+    first: dict[int, int] = {}
+    for index, element in enumerate(elements):
+        first.setdefault(element.app, index)
+    last = {element.app: index + 1 for index, element in enumerate(elements)}
+    pending: list[engine.Evaluation] = []
+
+    def closed() -> Iterator[Moment]:
+        if pending:
+            at = pending[0].t
+            yield Moment(tuple(pending), range(pending[0].content.start, first[at]), range(first[at], last[at]))
+            pending.clear()
+
+    for stretch in engine.stretches(spec, elements, look.semantics):
+        for at in islice(stretch, 1) if look.silent else stretch:
+            partial = at.t in first and at.content.stop > first[at.t] and last[at.t] - first[at.t] > 1  # an empty content stops at 0
+            if not partial or (pending and pending[0].t != at.t):
+                yield from closed()
+            if partial:
+                pending.append(at)
+            else:
+                yield Moment((at,), at.content, range(0))
+    yield from closed()
+
+
+def search(recorded: Recorded, semantics: Semantics, origin: Origin, answers: Answers) -> Trial:
+    """ORA-5 to ORA-7: follow the recording instant by instant, over every order of simultaneous elements."""
+    look = _Look(recorded, semantics, answers)
+    spec, _ = look.stream
+    if spec.kind is WindowKind.TUPLE or semantics.tick is Tick.BATCH:
+        what = "tuple-based windows" if spec.kind is WindowKind.TUPLE else "the batch tick"
+        raise Unsupported(f"{what} over simultaneous elements whose arrival order was not recorded", rule="ORA-7")
+    if recorded.query.body.makes_blanks:
+        raise Unsupported("a body that makes blank nodes, over simultaneous elements of unknown order", rule="ORA-7")
+    states, base = {State(0, 0, 0)}, Counter()
+    for moment in _moments(look):
+        if moment.arriving:
+            following, base_after, furthest = instant(look, moment, states, base)
+        else:
+            now, furthest = look.answer(moment.kept), max(state.matched for state in states)
+            output = r2s.relation_to_stream(look.operator, now, base)
+            emitted = r2s.emitted(semantics.empty, output)
+            following, base_after = advance(states, output, recorded) if emitted else states, now
+        if not following:
+            where = _moment_divergence(look, moment, furthest, base)
+            return Trial(semantics, origin, None, where, ordered=False, last=where.content)
+        states, base = following, base_after
+    state = accepted(states, recorded)
+    if state is not None:
+        return Trial(semantics, origin, state, ordered=False)
+    furthest = max(state.matched for state in states)
+    left = recorded.rows[furthest] if furthest < len(recorded.rows) else None
+    reason = "the semantics reports nothing more" if left is not None else "reports were expected and none was recorded"
+    where = Divergence(furthest, None, None, (), None, left, reason, cost=(len(recorded.rows) - furthest, 0))
+    return Trial(semantics, origin, None, where, ordered=False)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """The fixed surroundings of a search over orders."""
+
+    recorded: Recorded
+    semantics: Semantics
+    answers: Answers
+
+    @cached_property
+    def stream(self) -> tuple[Window, tuple[Element, ...]]:
+        return engine.the_window(self.recorded.query, self.recorded.streams)
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        return self.stream[1]
+
+    @property
+    def operator(self) -> R2S:
+        return engine.operator(self.recorded.query, self.semantics)
+
+    @property
+    def silent(self) -> bool:
+        """Whether an answer equal to the one before it goes unseen."""
+        return self.operator is not R2S.RSTREAM and self.semantics.empty is Empty.SUPPRESS
+
+    def answer(self, kept: range, more: Iterable[int] = ()) -> Bag:
+        """The answer over the elements of a range and some more."""
+        held = [*self.elements[kept.start : max(kept.start, kept.stop)], *(self.elements[i] for i in more)]
+        return self.answers(self.recorded.query.body, r2r.dataset(held)).rows
+
+    def derivations(self, moment: Moment) -> list[Grown] | None:
+        """The derivations that an instant's elements complete, each with the arriving elements it needs; None where the
+        body has none, or a needed triple is in several arriving elements, so that a support is not one set."""
+        body = self.recorded.query.body
+        if derive.pattern(body) is None:
+            return None
+        old = r2r.dataset(self.elements[i] for i in moment.kept)
+        carriers = defaultdict(list)
+        for i in moment.arriving:
+            for triple in self.elements[i].graph - old:
+                carriers[triple].append(i)
+        grown = []
+        for derivation in self.answers.derivations(body, old.union(carriers)):
+            new = derivation.support - old
+            if new and any(len(carriers[triple]) > 1 for triple in new):
+                return None
+            if new:
+                grown.append(Grown(derivation.row, frozenset(carriers[triple][0] for triple in new)))
+        return grown
+
+
+class Grown(NamedTuple):
+    """A derivation's row and the simultaneous elements that it waits for."""
+
+    row: Row
+    needs: frozenset[int]
+
+
+def instant(look: _Look, moment: Moment, states: set[State], base: Bag) -> tuple[set[State], Bag, int]:
+    """The states after an instant's simultaneous elements, whatever their order; the base of the next difference; and
+    how many relations some order explains."""
+    grown = look.derivations(moment)
+    rows = Counter(g.row for g in grown or ())
+    plain = not compare.blanks(rows) and compare.distinct(rows, look.recorded.mode)
+    if grown is not None and plain and _monotone(look, moment):
+        total = instant_sum(look, moment, grown, base)
+        if total is not None:
+            followed, reached = zip(*(_realised(look, grown, total, state) for state in states), strict=True)
+            return set().union(*followed), look.answer(range(moment.kept.start, moment.arriving.stop)), max(reached)
+    return orders(look, moment, grown, states, base)
+
+
+def _monotone(look: _Look, moment: Moment) -> bool:
+    """Whether ORA-5 applies to the semantics and the body, and the instant was seen to its end."""
+    semantics = look.semantics
+    return (
+        derive.projects(look.recorded.query.body)
+        and look.operator is R2S.ISTREAM
+        and semantics.empty is Empty.SUPPRESS
+        and Condition.CHANGE in semantics.report
+        and Condition.PERIODIC not in semantics.report
+        and moment.evaluations[-1].content.stop == moment.arriving.stop
+    )
+
+
+def instant_sum(look: _Look, moment: Moment, grown: list[Grown], base: Bag) -> Bag | None:
+    """ORA-5: the sum of an instant's outputs under any order, Q(F) − Q(K); None where a row that expires with the
+    instant's first arrival is derived again in it, so that the sum depends on the order, or where the derivations
+    do not add up to the witness's answer."""
+    total = Counter(g.row for g in grown)
+    expired = base - look.answer(moment.kept)
+    mode = look.recorded.mode
+    clash = any(compare.equal(Counter([a]), Counter([b]), mode) for a in expired for b in total)
+    whole = look.answer(range(moment.kept.start, moment.arriving.stop))
+    return total if not clash and compare.equal(look.answer(moment.kept) + total, whole, mode) else None
+
+
+def _realised(look: _Look, grown: list[Grown], total: Bag, state: State) -> tuple[set[State], int]:
+    """The states after an instant whose outputs sum to `total`, from one state; and how many relations it has rows for."""
+    if not total:
+        return {state}, state.matched
+    recorded, following = look.recorded, set()
+    rows, before, matched, after = recorded.rows, *state
+    spare_before = recorded.missing - before if matched == 0 else 0
+    outputs: list[Bag] = []
+    left = total
+    while True:
+        spare_after = recorded.missing - after if rows and matched == len(rows) else 0
+        for early, late in product(range(spare_before + 1), range(spare_after + 1)):
+            if any(realisable(filled, grown) for filled in _filled(outputs, left, early, late)):
+                following.add(State(before + early, matched, after + late))
+        output = _as_rows(rows[matched], total, recorded.mode) if matched < len(rows) else None
+        if not output or not output <= left:
+            return following, matched
+        outputs, left, matched = [*outputs, output], left - output, matched + 1
+
+
+def _as_rows(output: Bag, total: Bag, mode: Mode) -> Bag | None:
+    """A recorded relation in the terms of the expected rows; None if it has a row that no expected one equals."""
+    translated: Bag = Counter()
+    for line, count in output.items():
+        same = line if line in total else next((e for e in total if compare.equal(Counter([line]), Counter([e]), mode)), None)
+        if same is None:
+            return None
+        translated[same] += count
+    return translated
+
+
+def _filled(outputs: list[Bag], left: Bag, early: int, late: int) -> Iterator[list[Bag]]:
+    """The outputs with the rows that the recording lacks dealt to `early` outputs before it and `late` after it."""
+    parts = early + late
+    if parts == 0:
+        if not left:
+            yield outputs
+        return
+    lines = sorted(left.elements())
+    if len(lines) < parts:
+        return
+    if parts > 1 and parts ** len(lines) > ORDER_BOUND:
+        raise Unsupported(f"{len(lines)} rows missing in {parts} outputs at one instant", rule="ORA-7")
+    dealt = [[0] * len(lines)] if parts == 1 else product(range(parts), repeat=len(lines))
+    for places in dealt:
+        bags = [Counter(line for line, place in zip(lines, places, strict=True) if place == part) for part in range(parts)]
+        if all(bags):
+            yield [*bags[:early], *outputs, *bags[early:]]
+
+
+def realisable(outputs: list[Bag], grown: list[Grown]) -> bool:
+    """ORA-6: whether simultaneous elements can arrive so that exactly these outputs come, one after the other.
+
+    Elements other than the pivots arrive as late as they can: arriving earlier never helps a later output.
+    """
+    by_row = defaultdict(list)
+    for index, derivation in enumerate(grown):
+        by_row[derivation.row].append(index)
+    visited: set[tuple[int, frozenset[int]]] = set()
+    todo = [(0, frozenset())]
+    while todo:
+        position, arrived = todo.pop()
+        if position == len(outputs):
+            return True
+        if (position, arrived) in visited:
+            continue
+        visited.add((position, arrived))
+        if len(visited) > ORDER_BOUND:
+            raise Unsupported("too many ways for simultaneous elements to complete an answer", rule="ORA-7")
+        for needs in _completions(outputs[position], by_row, grown, arrived):
+            if any(_brings(grown, arrived, needs, pivot) == outputs[position] for pivot in needs - arrived):
+                todo.append((position + 1, arrived | needs))
+    return False
+
+
+def _completions(
+    output: Bag, by_row: Mapping[Row, list[int]], grown: list[Grown], arrived: frozenset[int]
+) -> Iterator[frozenset[int]]:
+    """The element sets that complete derivations for an output's rows, for every choice of derivations."""
+    choices, ways = [], 1
+    for line, count in sorted(output.items()):
+        waiting = sorted({grown[i].needs for i in by_row[line] if not grown[i].needs <= arrived}, key=sorted)
+        several = [grown[i].needs for i in by_row[line] if not grown[i].needs <= arrived]
+        ways *= max(1, comb(len(several), min(count, len(several))))
+        if ways > ORDER_BOUND:
+            raise Unsupported("too many derivations of the rows of one output", rule="ORA-7")
+        options = waiting if count == 1 else several
+        choices.append([frozenset().union(*chosen) for chosen in combinations(options, count)])
+    for chosen in product(*choices):
+        yield frozenset().union(*chosen)
+
+
+def _brings(grown: list[Grown], arrived: frozenset[int], needs: frozenset[int], pivot: int) -> Bag | None:
+    """The rows that are new when the pivot arrives last of `needs`; None if one is new before it."""
+    ready = (arrived | needs) - {pivot}
+    rows: Bag = Counter()
+    for derivation in grown:
+        if derivation.needs <= arrived:
+            continue
+        if derivation.needs <= ready:
+            return None
+        if derivation.needs <= arrived | needs:
+            rows[derivation.row] += 1
+    return rows
+
+
+def orders(
+    look: _Look, moment: Moment, grown: list[Grown] | None, states: set[State], base: Bag
+) -> tuple[set[State], Bag, int]:
+    """ORA-7: the orders of simultaneous elements, searched up to equivalence. Elements in no derivation are fillers;
+    of a class of elements in the same derivations only the last counts, the others are fillers that must come before.
+    Where an unchanged answer is invisible, one filler at most is worth a place: the first, which meets what expires.
+    """
+    classes = _classes(moment, grown)
+    fillers = len(moment.arriving) - len(classes)
+    whole = moment.evaluations[-1].content.stop == moment.arriving.stop
+    silent = look.silent and whole
+    usable = min(fillers, 1) if silent else fillers
+    steps = len(classes) + usable if silent else len(moment.evaluations)
+    reach: dict[frozenset[int], set[State]] = {frozenset(): states}
+    known: dict[frozenset[int], Bag] = {}
+
+    def answer(done: frozenset[int]) -> Bag:
+        if done not in known:
+            known[done] = look.answer(moment.kept, sorted(i for c in done for i in classes[c]))
+        return known[done]
+
+    visited, furthest = 0, max(state.matched for state in states)
+    for step in range(1, steps + 1):
+        following: dict[frozenset[int], set[State]] = defaultdict(set)
+        for done, reached in reach.items():
+            before = base if step == 1 else answer(done)
+            for then in [done, *(done | {c} for c in range(len(classes)) if c not in done)]:
+                needed = sum(len(classes[c]) - 1 for c in then)
+                if not min(needed, usable) <= step - len(then) <= usable:
+                    continue
+                visited += 1
+                if visited > ORDER_BOUND:
+                    reason = f"the order of {len(moment.arriving)} simultaneous elements at {moment.evaluations[0].t}"
+                    raise Unsupported(f"{reason} is out of reach", rule="ORA-7")
+                output = r2s.relation_to_stream(look.operator, answer(then), before)
+                shown = r2s.emitted(look.semantics.empty, output)
+                found = advance(reached, output, look.recorded) if shown else reached
+                if found:
+                    following[then] |= found
+                    furthest = max(furthest, *(state.matched for state in found))
+        reach = following
+    everything = frozenset(range(len(classes)))
+    return set().union(*reach.values()), answer(everything), furthest
+
+
+def _classes(moment: Moment, grown: list[Grown] | None) -> list[tuple[int, ...]]:
+    """The classes of elements that matter, by the derivations they are in; without derivations each is its own."""
+    if grown is None:
+        return [(i,) for i in moment.arriving]
+    memberships = defaultdict(list)
+    for number, derivation in enumerate(grown):
+        for i in derivation.needs:
+            memberships[i].append(number)
+    classes = defaultdict(list)
+    for i in sorted(memberships):
+        classes[tuple(memberships[i])].append(i)
+    return [tuple(members) for members in classes.values()]
+
+
+def _moment_divergence(look: _Look, moment: Moment, furthest: int, base: Bag) -> Divergence:
+    """What was expected of the moment at which every order parts from the recording."""
+    at = moment.evaluations[-1]
+    held = range(moment.kept.start, max(moment.kept.stop, moment.arriving.stop))
+    spec, elements = look.stream
+    expected = r2s.relation_to_stream(look.operator, look.answer(held), base)
+    rows = look.recorded.rows
+    actual = rows[furthest] if furthest < len(rows) else None
+    reason = "no order of the simultaneous elements gives this" if moment.arriving else "the answer differs"
+    opens = look.semantics.t0 + at.n * spec.slide
+    content = tuple(elements[i] for i in held)
+    cost = len(rows) - furthest, 0
+    return Divergence(furthest, at.t, (opens, opens + spec.size), content, expected, actual, reason, cost=cost)

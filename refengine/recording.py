@@ -1,0 +1,152 @@
+"""§11 What the oracle judges and finds: a recording, assignments tried on it, where they part, and how outputs match it (ORA-3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from refengine import compare, derive, r2r
+from refengine.compare import Mode
+from refengine.model import Bag, Element, Relation, Row, Stream
+from refengine.query import Body, Query
+from refengine.semantics import Semantics
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What is judged: a query, its streams and the recorded relations, with the stated bound and mode."""
+
+    query: Query
+    streams: Mapping[str, Stream]
+    relations: tuple[Relation, ...]
+    missing: int
+    mode: Mode
+
+    @property
+    def rows(self) -> list[Bag]:
+        return [relation.rows for relation in self.relations]
+
+
+class Answers:
+    """Witnesses' answers and derivations, each computed once; a table of results, not of decisions. `witness` is the one
+    that answers in a search."""
+
+    def __init__(self, witness: str = r2r.FASTEST):
+        self.witness = witness
+        self.known: dict[tuple[str, str, frozenset], Relation] = {}
+        self.derived: dict[tuple[str, frozenset], list[derive.Derivation]] = {}
+
+    def by(self, witness: str) -> Answers:
+        """The same table with another witness to answer."""
+        other = Answers(witness)
+        other.known, other.derived = self.known, self.derived
+        return other
+
+    def __call__(self, body: Body, graph: frozenset) -> Relation:
+        return self.ask(self.witness, body, graph)
+
+    def ask(self, witness: str, body: Body, graph: frozenset) -> Relation:
+        """One witness's answer."""
+        key = (witness, body.text, graph)
+        if key not in self.known:
+            self.known[key] = r2r.ask(witness, body, graph)
+        return self.known[key]
+
+    def agreed(self, body: Body, graph: frozenset, witnesses: tuple[str, ...]) -> Relation:
+        """R2R-5 over what is known. Raises Disputed."""
+        return r2r.agreed(body, graph, witnesses, self.ask)
+
+    def derivations(self, body: Body, graph: frozenset) -> list[derive.Derivation]:
+        """The derivations of the body over a graph."""
+        key = (body.text, graph)
+        if key not in self.derived:
+            self.derived[key] = derive.derivations(body, graph)
+        return self.derived[key]
+
+
+class Origin(NamedTuple):
+    """A class of t0 values that no element tells apart: the one tried, and the class's bounds."""
+
+    t0: int
+    lo: int
+    hi: int
+
+
+class State(NamedTuple):
+    """How much of the recording is explained: outputs missing before it, relations matched, outputs missing after it."""
+
+    before: int
+    matched: int
+    after: int
+
+
+def advance(states: Iterable[State], output: Bag, recorded: Recorded) -> set[State]:
+    """ORA-3: one more output of the semantics: it is missing before the recording or after it, at most k times each,
+    or it is the recording's next relation."""
+    rows, following = recorded.rows, set()
+    for before, matched, after in states:
+        if matched == 0 and before < recorded.missing:
+            following.add(State(before + 1, 0, 0))
+        if matched < len(rows) and compare.equal(output, rows[matched], recorded.mode):
+            following.add(State(before, matched + 1, 0))
+        if matched == len(rows) and rows and after < recorded.missing:
+            following.add(State(before, matched, after + 1))
+    return following
+
+
+def accepted(states: Iterable[State], recorded: Recorded) -> State | None:
+    """The state that explains all of the recording with the fewest outputs missing; an empty recording allows none."""
+    whole = [s for s in states if s.matched == len(recorded.relations) and (recorded.relations or s.before == 0)]
+    return min(whole, key=lambda s: (s.before + s.after, s), default=None)
+
+
+class Fate(StrEnum):
+    """Where a recording has a row that an element on a window border completes."""
+
+    PLACE = "in place"
+    EARLY = "one window early"
+    LATE = "one window late"
+    BOTH = "in both windows"
+    OUT = "left out"
+
+
+class BorderRow(NamedTuple):
+    """A row completed by an element on a window border, that element's t_app, the window and what became of the row."""
+
+    row: Row
+    at: int
+    window: tuple[int, int]
+    fate: Fate
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """Where the semantics and the recording part: the recording's relation `index` (from 0), the window and its content
+    there, the rows expected and recorded (None: no relation is left), the rows that rest on a window border, and how far
+    the two are from each other (ORA-9): the differing rows that no border explains, and all of them; where orders were
+    searched, the relations not reached."""
+
+    index: int
+    evaluation: int | None
+    window: tuple[int, int] | None
+    content: tuple[Element, ...]
+    expected: Bag | None
+    actual: Bag | None
+    reason: str
+    borders: tuple[BorderRow, ...] = ()
+    cost: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One assignment: the state that accepts the recording, or, of a search over orders, where every order parts
+    from it. `ordered`: whether no order had to be searched; `last`: the content at which a failed one ended."""
+
+    semantics: Semantics
+    origin: Origin
+    accepted: State | None
+    divergence: Divergence | None = None
+    ordered: bool = True
+    last: tuple[Element, ...] = ()
