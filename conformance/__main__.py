@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     bench.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="without it: our own engines, right and wrong")
     bench.add_argument("--format", choices=("table", "tsv", "json"), default="table")
     bench.add_argument("--results", type=Path, metavar="FILE", help="also write every verdict as NDJSON")
-    bench.add_argument("--jobs", type=int, default=min(7, os.cpu_count() or 1), help="processes (default: one a core)")
+    bench.add_argument("--jobs", type=int, default=min(7, os.cpu_count() or 1), help="processes, at most one a query helps (default: one a core)")
     bench.add_argument("--witness", choices=sorted(WITNESSES), help="one witness alone (default: all)")
     vectors = commands.add_parser("secret", help="golden vectors of the SECRET simulator")
     vectors.add_argument("files", nargs="+", type=Path, metavar="FILE")

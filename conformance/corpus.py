@@ -22,6 +22,7 @@ from refengine import compare, engine, io, model, query, r2r, semantics
 from refengine.errors import RefengineError, nearest
 from refengine.model import XSD, Bag, Relation, Row, Stream, Term, Triple
 from refengine.query import Query
+from refengine.r2r import from_pyoxigraph
 from refengine.semantics import Between, OneOf, Profile, Semantics
 
 HERE = Path(__file__).parent
@@ -158,17 +159,7 @@ def triples(turtle: str) -> frozenset[Triple]:
         parsed = list(pyoxigraph.parse(PREFIXES + text, pyoxigraph.RdfFormat.TURTLE))
     except SyntaxError as error:
         raise InvalidCase(f"not Turtle: {turtle!r}: {error.msg}", rule="case") from None
-    return frozenset((_term(t.subject), _term(t.predicate), _term(t.object)) for t in parsed)
-
-
-def _term(parsed: object) -> Term:
-    match parsed:
-        case pyoxigraph.NamedNode():
-            return f"<{parsed.value}>"
-        case pyoxigraph.BlankNode():
-            return f"_:{parsed.value}"
-        case _:
-            return model.literal(parsed.value, parsed.datatype.value, parsed.language or "")
+    return frozenset(tuple(map(from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in parsed)
 
 
 @cache

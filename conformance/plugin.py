@@ -13,6 +13,7 @@ from refengine.errors import RefengineError
 if TYPE_CHECKING:  # every pytest run in this environment loads the plugin: the suite is imported when it is asked for
     from conformance.csrbench import Result
 
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The suite's own options."""
     group = parser.getgroup("conformance", "conformance of RDF stream engines")
@@ -58,9 +59,10 @@ def _items(name: str, answers: Path | None) -> list[tuple[str, Callable[[], Resu
             for recorder in ours
             for query in csrbench.QUERIES
         ]
-    chosen = [cell for cell in csrbench.cells(answers) if cell.engine == name]
+    cells = csrbench.cells(answers)
+    chosen = [cell for cell in cells if cell.engine == name]
     if not chosen:
-        recorded = sorted({cell.engine for cell in csrbench.cells(answers)})
+        recorded = sorted({cell.engine for cell in cells})
         raise pytest.UsageError(f"no recording of {name!r} in {answers}; recorded: {', '.join(recorded)}")
     return [
         (cell.name.replace(" ", "-"), lambda c=cell: csrbench.judge_query(answers, c.query, (c,), witnesses)[0])

@@ -45,9 +45,9 @@ def value(term: Term) -> Term | Number | tuple:
     """CMP-1: a literal's value; the term itself where it has none that we know (an ill-typed or a foreign literal)."""
     if not term.startswith('"'):
         return term
-    lexical, datatype, _ = parse_literal(term)
-    kind = datatype.removeprefix(XSD)
     try:
+        lexical, datatype, _ = parse_literal(term)
+        kind = datatype.removeprefix(XSD)
         if datatype in INTEGERS and re.fullmatch(r"[+-]?[0-9]+", lexical):
             number, (least, greatest) = int(lexical), INTEGERS[datatype]
             fits = (least is None or number >= least) and (greatest is None or number <= greatest)
@@ -152,8 +152,13 @@ def _grouped(rows: Bag, mode: Mode) -> dict[tuple, list[tuple[tuple[Number, ...]
         exact, numbers = _split(line, mode)
         groups[exact].append((numbers, line))
     for group in groups.values():
-        group.sort(key=lambda item: ([(n.value != n.value, n.value if n.value == n.value else 0) for n in item[0]], item[1]))
+        group.sort(key=lambda item: ([_place(n.value) for n in item[0]], item[1]))
     return groups
+
+
+def _place(value: Fraction | float) -> tuple[bool, Fraction | float]:
+    """A number's place in a total order: NaN comes last."""
+    return (True, 0) if value != value else (False, value)
 
 
 def _in_step(ours: list, theirs: list) -> dict[int, int]:
@@ -173,7 +178,7 @@ def _in_step(ours: list, theirs: list) -> dict[int, int]:
 
 def _reach(ours: list, theirs: list) -> Callable[[int], range]:
     """For each row of ours the range of theirs, sorted as they are, that its first number can be near to."""
-    firsts = [(n[0].value != n[0].value, n[0].value if n[0].value == n[0].value else 0) for n, _ in theirs if n]
+    firsts = [_place(n[0].value) for n, _ in theirs if n]
 
     @cache
     def reach(i: int) -> range:
@@ -182,10 +187,10 @@ def _reach(ours: list, theirs: list) -> Callable[[int], range]:
             return range(len(theirs))
         value = numbers[0].value
         if value != value or abs(value) == math.inf:
-            key = (value != value, value if value == value else 0)
-            return range(bisect_left(firsts, key), bisect_right(firsts, key))
+            return range(bisect_left(firsts, _place(value)), bisect_right(firsts, _place(value)))
         margin = abs(Fraction(value)) * Fraction(REACH)
-        return range(bisect_left(firsts, (False, Fraction(value) - margin)), bisect_right(firsts, (False, Fraction(value) + margin)))
+        lo, hi = Fraction(value) - margin, Fraction(value) + margin
+        return range(bisect_left(firsts, _place(lo)), bisect_right(firsts, _place(hi)))
 
     return reach
 

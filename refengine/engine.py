@@ -13,7 +13,7 @@ from refengine import r2r, r2s, report, tick, window
 from refengine.errors import InvalidQuery, InvalidSemantics, TooManyReports, Unsupported
 from refengine.model import Bag, Element, Relation, Stream, Triple
 from refengine.query import Body, Query, Window, WindowKind
-from refengine.semantics import Condition, End, Instant, Semantics
+from refengine.semantics import R2S, Condition, End, Instant, Semantics
 
 MAX_REPORTS = 10**7
 Answer = Callable[[Body, frozenset[Triple]], Relation]
@@ -212,6 +212,6 @@ def steps(
         yield Step(at, now, report, r2s.emitted(semantics.empty, output))
 
 
-def operator(query: Query, semantics: Semantics) -> r2s.R2S:
+def operator(query: Query, semantics: Semantics) -> R2S:
     """R2S-6: the operator is the one that the query states; where it states none, the semantics says it."""
     return query.r2s or semantics.r2s

@@ -122,10 +122,10 @@ def by_pyoxigraph(body: Body, graph: frozenset[Triple]) -> Relation:
         case Form.ASK:
             return truth(bool(result))
         case Form.CONSTRUCT:
-            return triples(tuple(map(_from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in result)
+            return triples(tuple(map(from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in result)
         case Form.SELECT:
             names = [variable.value for variable in result.variables]
-            bound = ({n: _from_pyoxigraph(t) for n, t in zip(names, s, strict=True) if t is not None} for s in result)
+            bound = ({n: from_pyoxigraph(t) for n, t in zip(names, s, strict=True) if t is not None} for s in result)
             return solutions(body.variables, bound)
 
 
@@ -145,7 +145,7 @@ def _to_pyoxigraph(term: Term) -> object:
     return pyoxigraph.Literal(parts.lexical, datatype=pyoxigraph.NamedNode(parts.datatype))
 
 
-def _from_pyoxigraph(term: object) -> Term:
+def from_pyoxigraph(term: object) -> Term:
     match term:
         case pyoxigraph.BlankNode():
             return f"_:{term.value}"

@@ -21,20 +21,20 @@ WRONG = "#c0392b"
 INK, PALE = "#1f2933", "#9aa5b1"
 
 
-def judged(folder: Path, engine: str, query: str, suffix: str) -> tuple[infer.Judgement, str]:
-    """The judgement on one recording and its name."""
+def judged(folder: Path, engine: str, query: str, suffix: str) -> tuple[infer.Judgement, str, int]:
+    """The judgement on one recording, its name and the query's slide."""
     cells = csrbench.selected(csrbench.cells(folder), engine)[query]
     cell = next(cell for cell in cells if cell.suffix == suffix)
     asked = csrbench.query(query)
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
     recording = io.read_recording(cell.path).relations
-    return infer.judge(asked, streams, semantics.profile(engine), recording), cell.name
+    return infer.judge(asked, streams, semantics.profile(engine), recording), cell.name, asked.windows[0].slide
 
 
-def draw(rows: tuple[BorderRow, ...], title: str) -> ElementTree.Element:
+def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Element:
     """An SVG: the windows that the rows are about, and a dot for each row, joined to the window it came with."""
     size = rows[0].window[1] - rows[0].window[0]
-    windows = sorted({(row.window[0] + shift, row.window[1] + shift) for row in rows for shift in (-size, 0)})
+    windows = sorted({(row.window[0] + shift, row.window[1] + shift) for row in rows for shift in (-slide, 0)})
     lo, hi = windows[0][0], windows[-1][1]
 
     def x(t: int) -> float:
@@ -64,7 +64,7 @@ def draw(rows: tuple[BorderRow, ...], title: str) -> ElementTree.Element:
         seen[row.at] += 1
         colour = COLOURS.get(row.fate, WRONG)
         ElementTree.SubElement(root, "circle", cx=str(x(row.at)), cy=str(y), r="6", fill=colour)
-        came = row.window[0] - size if row.fate is Fate.EARLY else row.window[0]
+        came = row.window[0] - slide if row.fate is Fate.EARLY else row.window[0]
         to = round(x(came) + (x(came + size) - x(came)) * (0.35 if row.fate is Fate.PLACE else 0.65), 1)
         ElementTree.SubElement(
             root, "path", d=f"M {x(row.at)} {y} L {to} {y} L {to} {TOP + LANE + 3}", stroke=colour, fill="none", **{"stroke-width": "1.5"}
@@ -83,13 +83,13 @@ def main() -> int:
     parser.add_argument("suffix", nargs="?", default="")
     parser.add_argument("-o", "--output", type=Path, required=True)
     options = parser.parse_args()
-    judgement, name = judged(options.folder, options.engine, options.query, options.suffix)
+    judgement, name, slide = judged(options.folder, options.engine, options.query, options.suffix)
     rows = judgement.trial.divergence.borders if not judgement.passed else ()
     if not rows:
         print(f"{name}: no row rests on a window border", file=sys.stderr)
         return 1
     off = sum(row.fate is not Fate.PLACE for row in rows)
-    tree = draw(rows, f"{name}: {off} of {len(rows)} rows on a border are in the wrong window")
+    tree = draw(rows, slide, f"{name}: {off} of {len(rows)} rows on a border are in the wrong window")
     options.output.write_text(ElementTree.tostring(tree, encoding="unicode") + "\n", encoding="utf-8")
     return 0
 
