@@ -1,26 +1,29 @@
 """The reference engine: what a continuous RDF query means, computed exactly as SPEC.md says."""
 
-from refengine.compare import Mode, difference, equal
-from refengine.engine import Evaluation, Report, evaluate, evaluations
-from refengine.errors import (
-    Disputed,
-    InvalidQuery,
-    InvalidSemantics,
-    InvalidStream,
-    InvalidWindow,
-    RefengineError,
-    Refused,
-    TooManyReports,
-    UnknownField,
-    Unsupported,
-)
-from refengine.model import Element, Relation, Stream, literal, parse_literal, row, stream
-from refengine.query import Body, Query, Window, WindowKind, from_table
-from refengine.semantics import PROFILES, UNKNOWN, Between, OneOf, Profile, Semantics, profile
+from __future__ import annotations
 
-__all__ = [
-    "PROFILES", "UNKNOWN", "Between", "Body", "Disputed", "Element", "Evaluation", "InvalidQuery", "InvalidSemantics",
-    "InvalidStream", "InvalidWindow", "Mode", "OneOf", "Profile", "Query", "RefengineError", "Refused", "Relation",
-    "Report", "Semantics", "Stream", "TooManyReports", "UnknownField", "Unsupported", "Window", "WindowKind",
-    "difference", "equal", "evaluate", "evaluations", "from_table", "literal", "parse_literal", "profile", "row", "stream",
-]
+from importlib import import_module
+from typing import Any
+
+# Where each public name is defined. They are imported when they are asked for: a command line answers before rdflib is there.
+HOMES = {
+    "compare": ("Mode", "difference", "equal"),
+    "engine": ("Evaluation", "Held", "Plan", "Report", "evaluate", "evaluations", "plan"),
+    "errors": (
+        "Disputed", "InvalidQuery", "InvalidSemantics", "InvalidStream", "InvalidWindow", "RefengineError", "Refused",
+        "TooManyReports", "UnknownField", "Unsupported",
+    ),
+    "model": ("Element", "Relation", "Stream", "literal", "parse_literal", "row", "stream"),
+    "query": ("Body", "Query", "Unit", "Window", "WindowKind", "from_table"),
+    "profiles": ("PROFILES", "profile"),
+    "semantics": ("UNKNOWN", "Between", "OneOf", "Profile", "Semantics"),
+}  # fmt: skip
+_HOME = {name: home for home, names in HOMES.items() for name in names}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

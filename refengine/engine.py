@@ -3,47 +3,67 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from heapq import merge
+from itertools import accumulate, chain, islice
 from typing import NamedTuple
 
 from refengine import r2r, r2s, report, tick, window
-from refengine.errors import InvalidQuery, InvalidSemantics, TooManyReports, Unsupported
-from refengine.model import Bag, Element, Relation, Stream, Triple
-from refengine.query import Body, Query, Window, WindowKind
-from refengine.semantics import R2S, Condition, End, Instant, Semantics
+from refengine.errors import InvalidQuery, InvalidSemantics, RefengineError, TooManyReports
+from refengine.model import Bag, Dataset, Element, Relation, Stream, admit, valid
+from refengine.query import BORDERED, CLOSING, Body, Query, Window, WindowKind
+from refengine.semantics import R2S, T0, Against, Condition, End, Gap, Instant, Semantics, Trigger
+from refengine.window import Content, View
 
 MAX_REPORTS = 10**7
-Answer = Callable[[Body, frozenset[Triple]], Relation]
+Answer = Callable[[Body, Dataset], Relation]
+
+
+class Held(NamedTuple):
+    """What a window holds at an evaluation: its number n (None where windows have none, or it has no scope), and the
+    content as ascending indices of its stream's elements."""
+
+    n: int | None
+    content: Content
 
 
 class Evaluation(NamedTuple):
-    """A reported window: the instant t, the index of the arrival that triggered it, the window's number n,
-    and the content as a range of element indices."""
+    """An evaluation: the instant t, the index of the arrival that triggered it, and what each window of the query holds."""
 
     t: int
     arrival: int
-    n: int
-    content: range
+    windows: tuple[Held, ...]
+
+    @property
+    def content(self) -> Content:
+        """The content of the first window."""
+        return self.windows[0].content
 
 
 @dataclass(frozen=True)
 class Report:
-    """One report: the evaluation instant, the trigger (t_app of the arrival; the horizon for the flush), the window's
-    (o, c), the output instant, the content and the relation that is emitted."""
+    """One report: the evaluation instant, the trigger (t_app of the arrival; the horizon for the flush), the output instant,
+    for each window of the query its (o, c), if it has borders, and its content, the number of elements that were dropped
+    because they were late, and the relation that is emitted."""
 
     evaluation: int
     trigger: int
-    window: tuple[int, int]
+    windows: tuple[tuple[int, int] | None, ...]
     instant: int
-    content: tuple[Element, ...]
+    contents: tuple[tuple[Element, ...], ...]
+    late: int
     relation: Relation
+
+    @property
+    def window(self) -> tuple[int, int] | None:
+        """(o, c) of the first window."""
+        return self.windows[0]
 
 
 class Step(NamedTuple):
-    """One evaluation: its window, the body's answer, the report that R2S makes of it, and whether that is emitted."""
+    """One evaluation: the body's answer, the report that R2S makes of it, and whether that is emitted."""
 
     at: Evaluation
     answer: Bag
@@ -51,93 +71,193 @@ class Step(NamedTuple):
     emitted: bool
 
 
-def horizon(spec: Window, elements: Sequence[Element], end: int | End) -> int | None:
-    """ENG-1: nothing follows the last arrival, or time goes on to a horizon: the given one, or last t_app + ω + 2,
+@dataclass(frozen=True)
+class Plan:
+    """A query over streams under a semantics: its windows, the arrivals of all streams (ENG-5) with their own instants, how
+    many of each window's elements are among the first k, and the late elements."""
+
+    semantics: Semantics
+    views: tuple[View, ...]
+    arrivals: tuple[Element, ...]
+    own: Sequence[int]
+    counts: tuple[Sequence[int], ...]
+    late: tuple[Element, ...]
+
+
+def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> Plan:
+    """QRY-4: a query's windows range over declared streams, and no two have one name."""
+    meaning(query, semantics)
+    admitted = {}
+    for number, spec in enumerate(query.windows):
+        reason = None
+        if spec.stream not in streams:
+            reason = f"window on undeclared stream {spec.stream!r}; declared: {', '.join(sorted(streams)) or 'none'}"
+        elif spec.name is not None and spec.name in [other.name for other in query.windows[:number]]:
+            reason = f"two windows are named {spec.name!r}; give each a name of its own"
+        if reason:
+            raise InvalidQuery(reason, rule="QRY-4", place=f"windows[{number}]")
+        try:
+            admitted[spec.stream] = admit(streams[spec.stream], semantics.disorder)
+        except RefengineError as error:
+            raise error.at(f"stream {spec.stream!r}") from None
+    kept, late = {name: found.elements for name, found in admitted.items()}, [e for found in admitted.values() for e in found.late]
+    views = tuple(window.view(spec, kept[spec.stream], semantics, query.registered) for spec in query.windows)
+    arrivals, counts = merged(kept)
+    end = horizon([view.spec for view in views], arrivals, semantics.horizon)
+    if end is not None:
+        last = max((*arrivals, *late), key=lambda element: element.sys, default=Element(frozenset(), end, 0, 0))
+        batch = max((element.batch or 0 for element in (*arrivals, *late)), default=0) + 1
+        arrivals = (*arrivals, Element(frozenset(), end, last.sys + 1, batch))
+    if views[0].spec.kind is WindowKind.TUPLE:
+        own = [*views[0].ids, *([(views[0].ids or [0])[-1] + 1] if end is not None else [])]
+    else:
+        own = [tick.own(semantics, arrival.app) for arrival in arrivals]
+    return Plan(semantics, views, arrivals, own, tuple(counts[spec.stream] for spec in query.windows), tuple(late))
+
+
+def meaning(query: Query, semantics: Semantics) -> None:
+    """QRY-5: query and semantics mean something together."""
+    kinds = [spec.kind for spec in query.windows]
+    if WindowKind.TUPLE in kinds and len(kinds) > 1:
+        raise InvalidQuery("a tuple-based window has ids for instants, which other windows do not; write kind rows", rule="QRY-5")
+    bordered = any(kind in BORDERED for kind in kinds)
+    problem = None
+    if bordered != (semantics.closure is not None):
+        problem = "windows with borders need a closure; write closure=[)" if bordered else "no window has borders; write closure=none"
+    elif Condition.CLOSE in semantics.report and (kind := next((k for k in kinds if k not in CLOSING), None)):
+        problem = f"a window of kind {kind} never closes; write report=content-change"
+    elif query.r2s in (R2S.ISTREAM, R2S.DSTREAM) and semantics.base is None:
+        problem = f"the query states {query.r2s}, which compares with a base; write r2s={query.r2s} base=previous"
+    elif semantics.t0 == T0.REGISTRATION and query.registered is None:
+        problem = "t0=registration needs the key registered in the query"
+    elif semantics.trigger is Trigger.EXPLICIT and not any(spec.triggers for spec in query.windows):
+        problem = "trigger=explicit needs a window with triggers = true"
+    if problem:
+        raise InvalidSemantics(problem, rule="QRY-5")
+
+
+def merged(streams: Mapping[str, Sequence[Element]]) -> tuple[tuple[Element, ...], dict[str, Sequence[int]]]:
+    """ENG-5: the arrivals of all streams by t_app, t_sys and the order of the streams; and, of each stream, how many of the
+    first k arrivals are its own."""
+    if len(streams) == 1:
+        ((name, elements),) = streams.items()
+        return tuple(elements), {name: range(len(elements) + 1)}
+    labelled = ([(e.app, e.sys, place, e) for e in elements] for place, elements in enumerate(streams.values()))
+    order = list(merge(*labelled, key=lambda arrival: arrival[:3]))
+    counts = {
+        name: list(accumulate((number == place for _, _, number, _ in order), initial=0)) for place, name in enumerate(streams)
+    }
+    return tuple(arrival[3] for arrival in order), counts
+
+
+def horizon(windows: Iterable[Window], elements: Sequence[Element], end: int | End) -> int | None:
+    """ENG-1: nothing follows the last arrival, or time goes on to a horizon: the given one, or last end + ω + 2,
     which shows every non-empty window closing and the last emptying under every closure."""
     last = elements[-1].app if elements else None
     match end:
         case End.NONE:
             return None
         case End.FLUSH:
-            return None if last is None else last + spec.size + 2
+            ends = max((valid(element)[1] for element in elements), default=None)
+            return None if ends is None else ends + max(map(window.reach, windows)) + 2
         case _:
             if last is not None and end <= last:
                 raise InvalidSemantics(f"horizon {end} is not after the last element, at {last}", rule="ENG-1")
             return end
 
 
-def arrivals(spec: Window, elements: Sequence[Element], semantics: Semantics) -> list[Element]:
-    """ENG-1: the stream and, if it is flushed, a sentinel without payload at the horizon, in a batch of its own."""
-    end = horizon(spec, elements, semantics.horizon)
-    if end is None:
-        return list(elements)
-    last = elements[-1] if elements else Element(frozenset(), end, 0, 0)
-    return [*elements, Element(frozenset(), end, last.sys + 1, (last.batch or 0) + 1)]
+def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
+    """S2R, tick and report: when the query is evaluated over which windows, in order, before anything is asked."""
+    return chain.from_iterable(stretches(planned, max_reports))
 
 
-def evaluations(
-    spec: Window, elements: Sequence[Element], semantics: Semantics, max_reports: int = MAX_REPORTS
-) -> Iterator[Evaluation]:
-    """S2R, tick and report: the windows that are reported, in order, before any query is asked."""
-    return chain.from_iterable(stretches(spec, elements, semantics, max_reports))
-
-
-def stretches(
-    spec: Window, elements: Sequence[Element], semantics: Semantics, max_reports: int = MAX_REPORTS
-) -> Iterator[Iterator[Evaluation]]:
-    """The evaluations in stretches of one arrival and one content (ENG-2)."""
-    t0 = window.origin(spec, semantics.t0, elements[0].app if elements else None)
-    if t0 is None:
+def stretches(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Iterator[Evaluation]]:
+    """The evaluations in stretches of one arrival and one content of each window (ENG-2)."""
+    semantics, views = planned.semantics, planned.views
+    frames = [view.frame for view in views if view.frame]  # without one a window never opens
+    if not frames:
         return
-    frame = window.frame(spec, semantics.closure, t0)
-    incoming = arrivals(spec, elements, semantics)
-    times = window.instants(spec, incoming)
-    start = window.start(frame)
-    select = spans if spec.kind is WindowKind.TIME else latest
-    reported, count = range(0), 0
-    for k, interval in tick.ticks(incoming, times, semantics.tick, start):
+    start = min(map(window.start, frames))
+    before = reported = (range(0),) * len(views)
+    tuples, change, count = views[0].spec.kind is WindowKind.TUPLE, Condition.CHANGE in semantics.report, 0
+    for k, interval in tick.ticks(planned.arrivals, planned.own, semantics.tick, start):
+        own = planned.own[k]
+        arrived = tuple(counted[k] for counted in planned.counts)
+        interval = interval if tuples else tick.shifted(semantics.expiry, interval, own, frames)
         interval = range(max(interval.start, start), interval.stop)
-        for at, tested in select(frame, times, semantics, interval, k):
-            if not report.worthy(semantics, tested, reported):
+        candidates = [report.timely(semantics, view, interval, own) if view.frame else range(0) for view in views]
+        if not any(candidates) and not change:
+            continue
+        for span, tested in (latest if tuples else spans)(views, arrived, interval):
+            earlier = (window.content(views[0], interval[-2], *arrived),) if tuples and len(interval) > 1 else before
+            before = tested
+            at = [
+                instants(semantics, *state, span, own, tuples)
+                for state in zip(views, tested, reported, earlier, candidates, strict=True)
+            ]
+            fired = report.fires(semantics.trigger, views, at)
+            if not fired:
                 continue
-            if Condition.CHANGE in semantics.report:
-                at = at[:1]
-            count = bounded(count + max(0, -((at.start - at.stop) // at.step)), max_reports, times, k)
-            reported = window.content(frame, times, at[-1], k)
-            yield map(partial(_evaluation, frame, k, reported), at)
+            if change:
+                fired = range(first := next(iter(fired)), first + 1)
+            if not isinstance(fired, range):
+                fired = list(islice(fired, max_reports - count + 1))
+            count = bounded(count + (_size(fired) if isinstance(fired, range) else len(fired)), max_reports, planned.arrivals, k)
+            reported = (window.content(views[0], fired[0], *arrived),) if tuples else tested
+            yield map(partial(_evaluation, views, k, reported), fired)
 
 
-def _evaluation(frame: window.Frame, arrival: int, content: range, t: int) -> Evaluation:
-    return Evaluation(t, arrival, window.active(frame, t), content)
+def _size(span: range) -> int:
+    return max(0, -((span.start - span.stop) // span.step))
 
 
-def spans(frame: window.Frame, times: Sequence[int], semantics: Semantics, interval: range, k: int) -> Iterator[tuple[range, range]]:
+def instants(
+    semantics: Semantics, view: View, content: Content, reported: Content, before: Content, candidates: range, span: range, own: int, tuples: bool
+) -> range:
+    """The instants of a stretch at which all conditions of one window hold, of the candidates in its interval."""
+    if not candidates or not (content or window.scope(view.frame, span[-1])):
+        return range(0)
+    at = report.timely(semantics, view, span, own)
+    at = report.looked_at(Gap.LATEST if tuples else semantics.gap, at, candidates[-1:])
+    if Condition.CHANGE in semantics.report and semantics.against is Against.PREVIOUS and not tuples:
+        at = at[:1] if span.start in at[:1] else range(0)
+    base = report.base(semantics.against, reported, before)
+    return at if at and report.worthy(semantics, view, content, base) else range(0)
+
+
+def _evaluation(views: Sequence[View], arrival: int, contents: Sequence[Content], t: int) -> Evaluation:
+    numbers = [window.number(view.frame, t) if view.frame else None for view in views]
+    return Evaluation(t, arrival, tuple(map(Held, numbers, contents)))
+
+
+Stretch = tuple[range, tuple[Content, ...]]
+
+
+def spans(views: Sequence[View], arrived: Sequence[int], interval: range) -> Iterator[Stretch]:
     """ENG-2: an interval's instants in stretches of constant content, each with that content; within a stretch only
     the instants where close and periodic can hold are visited, and of those the first alone can be a content change."""
     t = interval.start
     while t < interval.stop:
-        following = window.until(frame, times, t, k)
-        stop = interval.stop if following is None else min(following, interval.stop)
-        at = report.timely(semantics, frame, range(t, stop), times[k])
-        if at.start < at.stop:
-            yield at, window.content(frame, times, t, k)
+        following = [window.until(view, t, n) for view, n in zip(views, arrived, strict=True)]
+        stop = min((u for u in following if u is not None), default=interval.stop)
+        stop = min(stop, interval.stop)
+        yield range(t, stop), tuple(window.content(view, t, n) for view, n in zip(views, arrived, strict=True))
         t = stop
 
 
-def latest(frame: window.Frame, times: Sequence[int], semantics: Semantics, interval: range, k: int) -> Iterator[tuple[range, range]]:
+def latest(views: Sequence[View], arrived: Sequence[int], interval: range) -> Iterator[Stretch]:
     """REP-7: for tuple-based windows a tick reports once: of the ids where close and periodic hold the largest,
     while content change and non-empty look at the content at the tick's last id."""
-    at = report.timely(semantics, frame, interval, times[k])
-    if at.start < at.stop:
-        yield at[-1:], window.content(frame, times, interval.stop - 1, k)
+    if interval:
+        yield interval, (window.content(views[0], interval[-1], arrived[0]),)
 
 
-def bounded(count: int, bound: int, times: Sequence[int], k: int) -> int:
+def bounded(count: int, bound: int, arrivals: Sequence[Element], k: int) -> int:
     """ENG-3: more reports than the bound are an error that names the gap in which they fall."""
     if count > bound:
-        since = f"element {k} at {times[k - 1]}" if k else "the start"
+        since = f"element {k} at {arrivals[k - 1].app}" if k else "the start"
         raise TooManyReports(
-            f"{count} reports, more than max_reports={bound}, by the gap between {since} and element {k + 1} at {times[k]}; "
+            f"{count} reports, more than max_reports={bound}, by the gap between {since} and element {k + 1} at {arrivals[k].app}; "
             "add non-empty or content-change to the report, choose a later t0, or raise max_reports",
             rule="ENG-3",
         )
@@ -163,12 +283,14 @@ def evaluate(
     streams: Mapping[str, Stream],
     semantics: Semantics,
     *,
+    static: Dataset = frozenset(),
     answer: Answer = r2r.agreed,
     max_reports: int = MAX_REPORTS,
 ) -> Iterator[Report]:
     """The sequence of reports of a continuous query over streams under a semantics, lazily.
 
-    `answer` is R2R: a body and a graph to a relation (by default what all installed witnesses agree on).
+    `static` is the data that never changes: triples of the default graph and quads of named ones. `answer` is R2R: a body and
+    a dataset to a relation (by default what all installed witnesses agree on).
     Raises a RefengineError for input that no rule gives a meaning.
 
     >>> from refengine import from_table, profile, stream
@@ -177,39 +299,41 @@ def evaluate(
     >>> [(r.window, len(r.relation.rows)) for r in evaluate(q, {"s": s}, profile("csparql").but(t0=0).semantics())]
     [((0, 10), 1), ((10, 20), 1)]
     """
-    return (step.report for step in steps(query, streams, semantics, answer=answer, max_reports=max_reports) if step.emitted)
-
-
-def the_window(query: Query, streams: Mapping[str, Stream]) -> tuple[Window, tuple[Element, ...]]:
-    """QRY-4: the query's window and its stream's elements; the stream must be declared."""
-    if len(query.windows) > 1:
-        raise Unsupported("several windows in one query have no rule yet", rule="QRY-4", place="windows[1]")
-    spec = query.windows[0]
-    if spec.stream not in streams:
-        declared = ", ".join(sorted(streams)) or "none"
-        raise InvalidQuery(f"window on undeclared stream {spec.stream!r}; declared: {declared}", rule="QRY-4", place="windows[0]")
-    return spec, streams[spec.stream].elements
+    taken = steps(query, plan(query, streams, semantics), static=static, answer=answer, max_reports=max_reports)
+    return (step.report for step in taken if step.emitted)
 
 
 def steps(
-    query: Query, streams: Mapping[str, Stream], semantics: Semantics, *, answer: Answer, max_reports: int
+    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Answer = r2r.agreed, max_reports: int = MAX_REPORTS
 ) -> Iterator[Step]:
     """Every evaluation of a continuous query, those whose empty answer is suppressed among them."""
-    spec, elements = the_window(query, streams)
-    incoming = arrivals(spec, elements, semantics)
-    before: Bag = Counter()
-    for number, at in enumerate(evaluations(spec, elements, semantics, max_reports)):
-        content = elements[at.content.start : at.content.stop]
-        graph = r2r.dataset(content)
-        relation = answer(query.body, graph)
-        now = r2r.fresh(relation.rows, graph, number)
-        output = r2s.relation_to_stream(operator(query, semantics), now, before)
-        before = now
-        opens = window.origin(spec, semantics.t0, elements[0].app if elements else None) + at.n * spec.slide
-        instant = output_instant(semantics.instant, semantics, at, incoming)
-        relation = Relation(relation.variables, output)
-        report = Report(at.t, incoming[at.arrival].app, (opens, opens + spec.size), instant, content, relation)
-        yield Step(at, now, report, r2s.emitted(semantics.empty, output))
+    semantics, views, operator_ = planned.semantics, planned.views, operator(query, planned.semantics)
+    base, output, contents = Counter(), Counter(), [()] * len(views)
+
+    def answered(contents: Sequence[Content], number: str) -> tuple[Bag, tuple[str, ...]]:
+        dataset = r2r.together(views, contents, static)
+        relation = answer(query.body, dataset)
+        return r2r.collected(semantics.collection, r2r.fresh(relation.rows, dataset, number)), relation.variables
+
+    for number, at in enumerate(evaluations(planned, max_reports)):
+        before, contents = contents, [held.content for held in at.windows]
+        now, variables = answered(contents, str(number))
+        if operator_ is R2S.APPEND:
+            base = answered([*map(kept, contents, before)], f"{number}k")[0]
+        last, output = output, r2s.relation_to_stream(operator_, now, base)
+        base = r2s.rebase(semantics.base, base, now)
+        arrival = planned.arrivals[at.arrival]
+        borders = tuple(window.opening(view, held.n) for view, held in zip(views, at.windows, strict=True))
+        stamp = output_instant(semantics.instant, semantics, at, planned.arrivals)
+        shown = tuple(tuple(view.elements[i] for i in content) for view, content in zip(views, contents, strict=True))
+        late = sum(element.sys < arrival.sys for element in planned.late)
+        report = Report(at.t, arrival.app, borders, stamp, shown, late, Relation(variables, output))
+        yield Step(at, now, report, r2s.emitted(semantics.empty, output, last))
+
+
+def kept(content: Content, before: Content) -> Content:
+    """R2S-7: what of a content was in it at the previous evaluation, too."""
+    return sorted({*content} & {*before})
 
 
 def operator(query: Query, semantics: Semantics) -> R2S:

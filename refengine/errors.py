@@ -5,8 +5,7 @@ Every error renders as one line, `PLACE: RULE: reason`, and carries the exit cod
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
+from refengine.texts import nearest, plain  # callers know nearest from here
 
 
 class RefengineError(Exception):
@@ -19,7 +18,7 @@ class RefengineError(Exception):
         self.reason, self.rule, self.place = reason, rule, place
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.rule}: {self.reason}" if self.place else f"{self.rule}: {self.reason}"
+        return plain(f"{self.place}: {self.rule}: {self.reason}" if self.place else f"{self.rule}: {self.reason}")
 
     def __reduce__(self) -> tuple:
         """Errors cross process borders whole."""
@@ -79,13 +78,3 @@ class Disputed(RefengineError):
     def __init__(self, reason: str, *, rule: str, place: str = "", answers: dict | None = None):
         super().__init__(reason, rule=rule, place=place)
         self.answers = answers or {}
-
-
-def nearest(word: str, valid: Iterable[str]) -> str:
-    """`; did you mean 'slide'?`, or the valid words where none is near."""
-    words = sorted(valid)
-    match difflib.get_close_matches(word, words, n=1):
-        case [near]:
-            return f"; did you mean {near!r}?"
-        case _:
-            return f"; valid: {', '.join(words)}"

@@ -19,6 +19,8 @@ TIME_BOUND = 2**63
 
 Term = str
 Triple = tuple[Term, Term, Term]
+Quad = tuple[Term, Term, Term, Term]  # a triple and the named graph that it is in
+Dataset = frozenset[Triple | Quad]
 Row = tuple[tuple[str, Term], ...]  # a solution mapping: (variable, term), sorted, bound variables only
 Bag = Counter[Row]
 
@@ -78,12 +80,19 @@ class Relation:
 
 
 class Element(NamedTuple):
-    """⟨payload, t_app, t_sys, batch⟩: a graph, its application time, its place in the arrival order, its batch id."""
+    """⟨payload, t_app, t_sys, batch, end⟩: a graph, its application time, its place in the arrival order, its batch id,
+    and the last instant of its validity (None: t_app)."""
 
     graph: frozenset[Triple]
     app: int
     sys: int
     batch: int | None = None
+    end: int | None = None
+
+
+def valid(element: Element) -> tuple[int, int]:
+    """MOD-3: the first and the last instant at which an element is valid; a point has one."""
+    return element.app, element.app if element.end is None else element.end
 
 
 @dataclass(frozen=True)
@@ -105,22 +114,22 @@ class Stream:
 
 
 def check(elements: Iterable[Element]) -> None:
-    """MOD-1: times are integers within 64 bits; t_app never decreases; t_sys and batch ids are those of an arrival order."""
+    """MOD-1: times are integers within 64 bits; t_sys and batch ids are those of an arrival order. MOD-3: end >= t_app."""
     before: Element | None = None
     for position, element in enumerate(elements, 1):
         place = f"element {position}"
-        for name, value in (("t_app", element.app), ("t_sys", element.sys), ("batch", element.batch)):
-            if value is None and name == "batch":
+        for name, value in (("t_app", element.app), ("t_sys", element.sys), ("batch", element.batch), ("end", element.end)):
+            if value is None and name in ("batch", "end"):
                 continue
             if not isinstance(value, int) or isinstance(value, bool):
                 raise InvalidStream(f"{name} must be an integer, got {value!r}", rule="MOD-1", place=place)
             if not -TIME_BOUND <= value < TIME_BOUND:
                 raise InvalidStream(f"{name} must be within 64 bits, got {value}", rule="MOD-1", place=place)
+        if valid(element)[1] < element.app:
+            raise InvalidStream(f"end {element.end} is before t_app {element.app}; a point has end {element.app}", rule="MOD-3", place=place)
         if element.batch is not None and element.batch < 1:
             raise InvalidStream(f"batch ids start at 1, got {element.batch}", rule="MOD-1", place=place)
         if before is not None:
-            if element.app < before.app:
-                raise InvalidStream(f"t_app decreases from {before.app} to {element.app}", rule="MOD-1", place=place)
             if element.sys <= before.sys:
                 raise InvalidStream(f"t_sys must increase, got {element.sys} after {before.sys}", rule="MOD-1", place=place)
             if (element.batch is None) != (before.batch is None) or (element.batch or 0) < (before.batch or 0):
@@ -128,15 +137,38 @@ def check(elements: Iterable[Element]) -> None:
         before = element
 
 
+class Admitted(NamedTuple):
+    """A stream in the order of t_app, and the elements that were dropped because they were late."""
+
+    elements: tuple[Element, ...]
+    late: tuple[Element, ...]
+
+
+def admit(elements: Iterable[Element], disorder: int | str) -> Admitted:
+    """MOD-2: elements out of order are refused, or put in order if they are late by at most `disorder`, or else dropped."""
+    kept, late, newest = [], [], None
+    for position, element in enumerate(elements, 1):
+        if newest is not None and element.app < newest:
+            if not isinstance(disorder, int):
+                reason = f"t_app decreases from {newest} to {element.app}; write disorder={newest - element.app} to reorder"
+                raise InvalidStream(reason, rule="MOD-2", place=f"element {position}")
+            if element.app < newest - disorder:
+                late.append(element)
+                continue
+        newest = element.app if newest is None else max(newest, element.app)
+        kept.append(element)
+    return Admitted(tuple(sorted(kept, key=lambda element: element.app)), tuple(late))
+
+
 def stream(items: Iterable[tuple], ordered: bool = True) -> Stream:
-    """A stream from (graph or triple, t_app[, batch]) items in arrival order; t_sys is the position, from 1.
+    """A stream from (graph or triple, t_app[, batch[, end]]) items in arrival order; t_sys is the position, from 1.
 
     >>> len(stream([(("<a>", "<p>", "<b>"), 0), (("<a>", "<p>", "<c>"), 5)]))
     2
     """
     elements = []
-    for position, (payload, app, *batch) in enumerate(items, 1):
+    for position, (payload, app, *more) in enumerate(items, 1):
         single = isinstance(payload, tuple) and len(payload) == 3 and isinstance(payload[0], str)
         graph = frozenset([payload]) if single else frozenset(payload)
-        elements.append(Element(graph, app, position, batch[0] if batch else None))
+        elements.append(Element(graph, app, position, *more))
     return Stream(tuple(elements), ordered)

@@ -3,32 +3,61 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
-from rdflib import BNode, Dataset, URIRef
+from rdflib import BNode, URIRef
 from rdflib import Literal as RdflibLiteral
 from rdflib.plugins.sparql.evaluate import evalQuery
 from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import Identifier, Variable
 
-from refengine.compare import blanks, colours, equal, rename
+from refengine.compare import blanks, colours, equal, rename, representatives
 from refengine.errors import Disputed, InvalidQuery, RefengineError
-from refengine.model import XSD, Bag, Element, Relation, Term, Triple, is_blank, literal, parse_literal, row
+from refengine.guard import QuietDataset, shallow
+from refengine.model import XSD, Bag, Dataset, Element, Quad, Relation, Term, Triple, is_blank, literal, parse_literal, row
 from refengine.query import Body, Form, algebra_of
+from refengine.semantics import Collection
+from refengine.window import Content, View
 
 try:
     import pyoxigraph
 except ImportError:  # the base install: rdflib alone, and every result says so
     pyoxigraph = None
 
-Witness = Callable[[Body, frozenset[Triple]], Relation]
+Witness = Callable[[Body, Dataset], Relation]
 
 
 def dataset(elements: Iterable[Element]) -> frozenset[Triple]:
-    """R2R-1: a body sees the set union of the graphs of the content's elements, blank nodes scoped to the stream."""
+    """R2R-1: a default graph is the set union of the graphs of elements."""
     return frozenset().union(*(element.graph for element in elements))
+
+
+def together(views: Sequence[View], contents: Sequence[Content], static: Dataset) -> Dataset:
+    """R2R-8: windows without a name make the default graph, one with a name is the graph of that name; static data is always
+    there. Blank nodes are scoped to their stream."""
+    sources = list(dict.fromkeys(view.spec.stream for view in views))
+    shared = len(sources) + bool(static) > 1
+    found = [_scoped(static, "static")] if shared else [static]
+    for view, content in zip(views, contents, strict=True):
+        graph, name = dataset(view.elements[i] for i in content), view.spec.name
+        graph = _scoped(graph, str(sources.index(view.spec.stream))) if shared else graph
+        found.append(graph if name is None else {(*triple, f"<{name}>") for triple in graph})
+    return frozenset().union(*found)
+
+
+def _scoped(graph: Dataset, source: str) -> Dataset:
+    return frozenset(tuple(f"_:{source}-{t[2:]}" if is_blank(t) else t for t in statement) for statement in graph)
+
+
+def collected(collection: Collection, rows: Bag) -> Bag:
+    """R2R-9: an answer is a bag, or a set: one of the rows that are the same by value."""
+    match collection:
+        case Collection.BAG:
+            return rows
+        case Collection.SET:
+            return representatives(rows)
 
 
 def truth(value: bool) -> Relation:
@@ -48,12 +77,12 @@ def triples(graph: Iterable[Triple]) -> Relation:
     return Relation(names, Counter(row(zip(names, triple, strict=True)) for triple in allowed))
 
 
-def by_rdflib(body: Body, graph: frozenset[Triple]) -> Relation:
+def by_rdflib(body: Body, graph: Dataset) -> Relation:
     """The answer according to rdflib, with GROUP BY over no match corrected (R2R-6)."""
-    store = Dataset(default_union=False)
-    default = store.default_graph
-    for subject, predicate, object_ in sorted(graph):  # sums of doubles depend on the order
-        default.add((to_rdflib(subject), to_rdflib(predicate), to_rdflib(object_)))
+    store = QuietDataset(default_union=False)
+    for statement in sorted(graph):  # sums of doubles depend on the order
+        subject, predicate, object_, *name = map(to_rdflib, statement)
+        (store.graph(*name) if name else store.default_graph).add((subject, predicate, object_))
     result = evalQuery(store, _prepared(body))
     match body.form:
         case Form.ASK:
@@ -66,6 +95,7 @@ def by_rdflib(body: Body, graph: frozenset[Triple]) -> Relation:
 
 
 @lru_cache(maxsize=64)
+@shallow
 def _prepared(body: Body) -> object:
     algebra = algebra_of(parseQuery(body.text))
     algebra.algebra = groups_have_members(algebra.algebra)
@@ -110,7 +140,7 @@ def from_rdflib(term: Identifier) -> Term:
             return literal(str(term), str(term.datatype or XSD + "string"), term.language or "")
 
 
-def by_pyoxigraph(body: Body, graph: frozenset[Triple]) -> Relation:
+def by_pyoxigraph(body: Body, graph: Dataset) -> Relation:
     """The answer according to pyoxigraph."""
     store = pyoxigraph.Store()
     store.extend(map(_to_quad, sorted(graph)))
@@ -130,8 +160,8 @@ def by_pyoxigraph(body: Body, graph: frozenset[Triple]) -> Relation:
 
 
 @lru_cache(maxsize=2**18)
-def _to_quad(triple: Triple) -> object:
-    return pyoxigraph.Quad(*map(_to_pyoxigraph, triple))
+def _to_quad(statement: Triple | Quad) -> object:
+    return pyoxigraph.Quad(*map(_to_pyoxigraph, statement))
 
 
 def _to_pyoxigraph(term: Term) -> object:
@@ -159,7 +189,7 @@ WITNESSES: dict[str, Witness] = {"rdflib": by_rdflib} | ({"pyoxigraph": by_pyoxi
 FASTEST: str = list(WITNESSES)[-1]
 
 
-def ask(name: str, body: Body, graph: frozenset[Triple]) -> Relation:
+def ask(name: str, body: Body, graph: Dataset) -> Relation:
     """One witness's answer. A witness that breaks on a body has no say: the answer is disputed."""
     try:
         return WITNESSES[name](body, graph)
@@ -172,9 +202,9 @@ def ask(name: str, body: Body, graph: frozenset[Triple]) -> Relation:
 
 def agreed(
     body: Body,
-    graph: frozenset[Triple],
+    graph: Dataset,
     witnesses: tuple[str, ...] = tuple(WITNESSES),
-    asked: Callable[[str, Body, frozenset[Triple]], Relation] = ask,
+    asked: Callable[[str, Body, Dataset], Relation] = ask,
 ) -> Relation:
     """R2R-5: what the witnesses agree on, value for value, is the answer; where they do not, it is disputed."""
     answers = {name: asked(name, body, graph) for name in witnesses}
@@ -185,7 +215,7 @@ def agreed(
     return answers[first]
 
 
-def fresh(rows: Bag, graph: frozenset[Triple], evaluation: int) -> Bag:
+def fresh(rows: Bag, graph: Dataset, evaluation: str) -> Bag:
     """R2R-7: a blank node that the body makes (a template's, BNODE()) is new at every evaluation; the data's keep their label."""
     made = blanks(rows)
     if not made:
@@ -193,7 +223,7 @@ def fresh(rows: Bag, graph: frozenset[Triple], evaluation: int) -> Bag:
     known = {term for triple in graph for term in triple if is_blank(term)}
     colour = colours(rows)
     made = sorted(made - known, key=lambda label: (colour[label], label))
-    names = {old: f"_:r{evaluation}n{i}" for i, old in enumerate(made)}
+    names = {old: f"_:made-{evaluation}-{i}" for i, old in enumerate(made)}
     while known.intersection(names.values()):
         names = {old: f"{new}x" for old, new in names.items()}
     return rename(rows, names)

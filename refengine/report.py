@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from heapq import merge
+from itertools import groupby
 from math import gcd
 
-from refengine.semantics import Condition, Semantics
-from refengine.window import Frame, borders
+from refengine.semantics import Against, Anchor, Change, Condition, Gap, Semantics, Trigger
+from refengine.window import Content, Frame, View, borders
 
 
 def progression(first: int, step: int, span: range) -> range:
@@ -14,26 +18,60 @@ def progression(first: int, step: int, span: range) -> range:
 
 
 def closes(frame: Frame, span: range, own: int) -> range:
-    """REP-1: window close holds at t iff t is the last instant of a window n >= 0 and t is before the arrival's own instant."""
-    bounded = range(max(span.start, frame.last), min(span.stop, own))
+    """REP-1: window close holds at t iff t is the last instant of a window and t is before the arrival's own instant."""
+    bounded = range(max(span.start, frame.last + frame.least * frame.slide), min(span.stop, own))
     return progression(frame.last, frame.slide, bounded)
 
 
-def changed(content: range, reported: range) -> bool:
-    """REP-2: content change holds iff the content differs from the one last reported, initially the empty one."""
-    return content != reported
+def changed(change: Change, view: View, content: Content, base: Content) -> bool:
+    """REP-2: content change holds iff the content differs from the one it is compared with, initially the empty one."""
+    return differs(change, view, content, base)
 
 
-def non_empty(content: range) -> bool:
+def differs(change: Change, view: View, a: Content, b: Content) -> bool:
+    """REP-9: contents differ as sequences of elements, or as graphs."""
+    match change:
+        case Change.ELEMENTS:
+            return a != b
+        case Change.GRAPH:
+            return a != b and graph(view, a) != graph(view, b)
+
+
+def graph(view: View, content: Content) -> frozenset:
+    """The union of the graphs of a content's elements."""
+    return frozenset().union(*(view.elements[i].graph for i in content))
+
+
+def base(against: Against, reported: Content, before: Content) -> Content:
+    """REP-8: content change compares with the content last reported, or with that at the instant evaluated before."""
+    match against:
+        case Against.LAST:
+            return reported
+        case Against.PREVIOUS:
+            return before
+
+
+def non_empty(content: Content) -> bool:
     """REP-3: non-empty holds iff the content holds an element (stream content, never the answer)."""
     return bool(content)
 
 
-def beats(semantics: Semantics, span: range) -> range:
+def anchor(semantics: Semantics, view: View) -> int | None:
+    """REP-11: what a period counts from: an integer, the window's t0, or its stream's first instant (None without elements)."""
+    match semantics.anchor:
+        case Anchor.T0:
+            return view.t0
+        case Anchor.FIRST:
+            return view.times[0] if view.times else None
+        case integer:
+            return integer
+
+
+def beats(semantics: Semantics, view: View, span: range) -> range:
     """REP-4: periodic holds at t iff the border instant at t is the anchor plus a multiple of the period;
     where windows are [o,c), t + 1 is the border instant, so that the last instant counts as c."""
-    high = borders(semantics.closure)[1]
-    return progression(semantics.anchor + high, semantics.period, span)
+    high, since = borders(semantics.closure)[1], anchor(semantics, view)
+    return range(0) if since is None else progression(since + high, semantics.period, span)
 
 
 def meet(a: range, b: range) -> range:
@@ -49,18 +87,42 @@ def meet(a: range, b: range) -> range:
     return progression(first, step, range(max(a.start, b.start), min(a.stop, b.stop)))
 
 
-def timely(semantics: Semantics, frame: Frame, span: range, own: int) -> range:
+def timely(semantics: Semantics, view: View, span: range, own: int) -> range:
     """REP-5: the instants of span at which every condition on the instant holds: close, periodic, both or neither."""
     at = span
     if Condition.CLOSE in semantics.report:
-        at = closes(frame, at, own)
+        at = closes(view.frame, at, own)
     if Condition.PERIODIC in semantics.report:
-        at = meet(at, beats(semantics, span))
+        at = meet(at, beats(semantics, view, span))
     return at
 
 
-def worthy(semantics: Semantics, content: range, reported: range) -> bool:
+def looked_at(gap: Gap, at: range, last: range) -> range:
+    """REP-10: of the instants between two arrivals that fulfil the conditions on the instant, all are looked at, or the last."""
+    match gap:
+        case Gap.ALL:
+            return at
+        case Gap.LATEST:
+            return last if last and last[0] in at else range(0)
+
+
+def worthy(semantics: Semantics, view: View, content: Content, base: Content) -> bool:
     """REP-6: whether every condition on the content holds; a window is reported iff all named conditions hold."""
-    return (Condition.CHANGE not in semantics.report or changed(content, reported)) and (
+    return (Condition.CHANGE not in semantics.report or changed(semantics.change, view, content, base)) and (
         Condition.NON_EMPTY not in semantics.report or non_empty(content)
     )
+
+
+def fires(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> Iterable[int]:
+    """REP-12: the instants at which a query is evaluated, of those at which each window's conditions hold; false if none."""
+    match trigger:
+        case Trigger.ALL:
+            return reduce(meet, at)
+        case Trigger.LEADING:
+            return at[0]
+        case Trigger.EXPLICIT:
+            at = [instants for view, instants in zip(views, at, strict=True) if view.spec.triggers]
+        case Trigger.ANY:
+            pass
+    some = [instants for instants in at if instants]
+    return (t for t, _ in groupby(merge(*some))) if len(some) > 1 else some[0] if some else range(0)

@@ -1,19 +1,17 @@
-"""§2 Semantics: every choice in one frozen value, and the profiles that name known choices.
-
-Sources: CSRBench = Dell'Aglio et al., ISWC 2013, Table 1; SECRET = Botan et al., PVLDB 2010 and VLDB Journal 2013,
-with the t0 formulas of the authors' simulator.
-"""
+"""§2 Semantics: every choice in one frozen value, and profiles, in which choices may be open."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from itertools import product
-from types import MappingProxyType
-from typing import Any
+from types import MappingProxyType, NoneType
+from typing import Any, get_args, get_type_hints
 
-from refengine.errors import InvalidSemantics, UnknownField, nearest
+from refengine.errors import InvalidSemantics, UnknownField
+from refengine.guard import bounded
+from refengine.texts import integer, near, nearest, shown
 
 
 class Closure(StrEnum):
@@ -42,18 +40,34 @@ class Tick(StrEnum):
 
 
 class R2S(StrEnum):
-    """The relation-to-stream operators (R2S-1 to R2S-3)."""
+    """The relation-to-stream operators (R2S-1 to R2S-3, R2S-7)."""
 
     RSTREAM = "Rstream"
     ISTREAM = "Istream"
     DSTREAM = "Dstream"
+    APPEND = "append"
+
+
+class Base(StrEnum):
+    """What Istream and Dstream compare with (R2S-4, R2S-8)."""
+
+    PREVIOUS = "previous"
+    NEW = "previous-new"
 
 
 class Empty(StrEnum):
-    """What becomes of an empty answer (R2S-5)."""
+    """What becomes of an empty answer (R2S-5, R2S-9)."""
 
     EMIT = "emit"
     SUPPRESS = "suppress"
+    ONCE = "once"
+
+
+class Collection(StrEnum):
+    """What an answer is (R2R-9)."""
+
+    BAG = "bag"
+    SET = "set"
 
 
 class Instant(StrEnum):
@@ -66,8 +80,12 @@ class Instant(StrEnum):
 
 
 class T0(StrEnum):
-    """Published formulas for the start of window 0 (WIN-7); an integer is the other kind of value."""
+    """The start of window 0 by a policy (WIN-10) or a published formula (WIN-7); an integer is the other kind of value."""
 
+    FIRST = "first-element"
+    REACH = "first-reach"
+    REGISTRATION = "registration"
+    EPOCH = "epoch"
     CORAL8 = "coral8"
     ORACLE_CEP = "oracle-cep"
     STREAM = "stream"
@@ -76,11 +94,86 @@ class T0(StrEnum):
     KAFKA_STREAMS = "kafka-streams"
 
 
+POLICIES = frozenset({T0.FIRST, T0.REACH, T0.REGISTRATION, T0.EPOCH})
+
+
+class Slide(StrEnum):
+    """Whether a stated slide is honoured (WIN-17)."""
+
+    STATED = "stated"
+    IGNORED = "ignored"
+
+
+class Partial(StrEnum):
+    """What becomes of the windows that t0 cuts (WIN-11)."""
+
+    SUPPRESSED = "suppressed"
+    REPORTED = "reported"
+    CLIPPED = "clipped"
+
+
+class Closing(StrEnum):
+    """Which arrival closes a window [o, c): one at c, or one past it (TICK-6)."""
+
+    REACHED = "reached"
+    PASSED = "passed"
+
+
+class Anchor(StrEnum):
+    """What a period counts from (REP-11); an integer is the other kind of value."""
+
+    T0 = "t0"
+    FIRST = "first-element"
+
+
+class Against(StrEnum):
+    """What content change compares with (REP-8)."""
+
+    LAST = "last-report"
+    PREVIOUS = "previous-instant"
+
+
+class Change(StrEnum):
+    """What content change compares (REP-9)."""
+
+    ELEMENTS = "elements"
+    GRAPH = "graph"
+
+
+class Expiry(StrEnum):
+    """When an expiry at the instant of an arrival is seen (TICK-7)."""
+
+    REPLAYED = "replayed"
+    EAGER = "eager"
+
+
+class Gap(StrEnum):
+    """How many instants between two arrivals are looked at (REP-10)."""
+
+    ALL = "all"
+    LATEST = "latest"
+
+
+class Trigger(StrEnum):
+    """Which of several windows make a query be evaluated (REP-12)."""
+
+    ANY = "any"
+    ALL = "all"
+    LEADING = "leading"
+    EXPLICIT = "explicit"
+
+
 class End(StrEnum):
     """What follows the last arrival (ENG-1); an integer horizon is the other kind of value."""
 
     NONE = "none"
     FLUSH = "flush"
+
+
+class Disorder(StrEnum):
+    """What becomes of elements out of order (MOD-2); a bound is the other kind of value."""
+
+    REJECT = "reject"
 
 
 Report = frozenset[Condition]
@@ -91,15 +184,27 @@ class Semantics:
     """SEM-1: the complete choice. No field has a default; two engines differ iff their values differ."""
 
     t0: int | T0
-    closure: Closure
+    offset: int | None
+    closure: Closure | None
+    slide: Slide
+    partial: Partial
     report: Report
+    closing: Closing
     period: int | None
-    anchor: int | None
+    anchor: int | Anchor | None
+    against: Against
+    change: Change
+    expiry: Expiry
+    gap: Gap
     tick: Tick
+    trigger: Trigger
+    collection: Collection
     r2s: R2S
+    base: Base | None
     empty: Empty
     horizon: int | End
     instant: Instant
+    disorder: int | Disorder
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -111,48 +216,51 @@ class Semantics:
 
 
 def contradictions(semantics: Semantics) -> None:
-    """SEM-2: a period and an anchor are given iff the report is periodic, a period is positive, and a formula for t0
-    comes with the closure that it was published for."""
-    periodic = Condition.PERIODIC in semantics.report
-    for name in ("period", "anchor"):
-        given = getattr(semantics, name) is not None
-        if given != periodic:
-            reason = f"report is periodic but no {name} is given" if periodic else f"{name} given, but report is not periodic"
-            form = f"write {name}={'1000' if name == 'period' else '0'}" if periodic else f"write {name}=none"
-            raise InvalidSemantics(f"{reason}; {form}", rule="SEM-2")
-    if isinstance(semantics.t0, T0) and semantics.closure is not Closure.LEFT_OPEN:
-        reason = f"t0={semantics.t0} is a formula over windows (o, c]; write closure=(] or an integer t0"
+    """SEM-2: values that mean nothing together are refused, each with a form that has a meaning."""
+    periodic, t0 = Condition.PERIODIC in semantics.report, semantics.t0
+    for name, form, what, when in (
+        ("period", "1000", "report is periodic", periodic),
+        ("anchor", "0", "report is periodic", periodic),
+        ("offset", "0", "t0 is epoch", t0 == T0.EPOCH),
+        ("base", "previous", "r2s is Istream or Dstream", semantics.r2s in (R2S.ISTREAM, R2S.DSTREAM)),
+    ):
+        if (getattr(semantics, name) is not None) != when:
+            reason = f"{what} but no {name} is given" if when else f"{name} given, but {what.replace(' is ', ' is not ')}"
+            raise InvalidSemantics(f"{reason}; write {name}={form if when else 'none'}", rule="SEM-2")
+    if isinstance(t0, T0) and t0 not in POLICIES and semantics.closure not in (Closure.LEFT_OPEN, None):
+        reason = f"t0={t0} is a formula over windows (o, c]; write closure=(] or an integer t0"
         raise InvalidSemantics(reason, rule="SEM-2")
     if semantics.period is not None and semantics.period <= 0:
         raise InvalidSemantics(f"period must be > 0, got {semantics.period}", rule="SEM-2")
+    if semantics.gap is Gap.LATEST and not semantics.report & {Condition.CLOSE, Condition.PERIODIC}:
+        raise InvalidSemantics("gap=latest needs instants to choose from: window-close or periodic; write gap=all", rule="SEM-2")
+    if isinstance(semantics.disorder, int) and semantics.disorder < 0:
+        raise InvalidSemantics(f"disorder must be >= 0, got {semantics.disorder}; write disorder=reject", rule="SEM-2")
 
 
 FIELDS: tuple[str, ...] = tuple(f.name for f in fields(Semantics))
-ENUMS: Mapping[str, type[StrEnum]] = MappingProxyType(
-    {"closure": Closure, "tick": Tick, "r2s": R2S, "empty": Empty, "instant": Instant, "t0": T0, "horizon": End}
-)
+_KINDS = {name: get_args(hint) or (hint,) for name, hint in get_type_hints(Semantics).items() if name != "report"}
+ENUMS: Mapping[str, type[StrEnum]] = MappingProxyType({n: k for n, kinds in _KINDS.items() for k in kinds if issubclass(k, StrEnum)})
+INTEGRAL = frozenset(name for name, kinds in _KINDS.items() if int in kinds)
+OPTIONAL = frozenset(name for name, kinds in _KINDS.items() if NoneType in kinds)
 
 
 def parse_field(name: str, value: Any) -> Any:
-    """SEM-1: one field's value from its value or its text (`report=window-close,non-empty`, `t0=-3`)."""
+    """SEM-1: one field's value from its value or its text (`report=window-close,non-empty`, `t0=-3`); integers are within 64
+    bits."""
     known_field(name)
     if name == "report":
         return _report(value)
-    integral = name in ("t0", "horizon", "period", "anchor")
-    if integral and isinstance(value, str) and value.lstrip("-").isdecimal():
-        value = int(value)
-    if integral and isinstance(value, int) and not isinstance(value, bool):
-        return value
-    if name in ("period", "anchor"):
-        if value is None or value == "none":
-            return None
-        raise InvalidSemantics(f"{name} must be an integer or none, got {value!r}", rule="SEM-1")
-    enum = ENUMS[name]
-    words = [str(member) for member in enum]
-    if not isinstance(value, str) or value not in words:
-        kind = "an integer or one of" if integral else "one of"
-        raise InvalidSemantics(f"{name} must be {kind} {', '.join(words)}, got {value!r}", rule="SEM-1")
-    return enum(value)
+    if name in OPTIONAL and value in (None, "none"):
+        return None
+    if name in INTEGRAL and isinstance(value, int | str) and not isinstance(value, bool) and (number := integer(value)) is not None:
+        return bounded(name, number, InvalidSemantics, "SEM-1")
+    words = [str(member) for member in ENUMS.get(name, ())]
+    if isinstance(value, str) and value in words:
+        return ENUMS[name](value)
+    words += ["none"] * (name in OPTIONAL and name != "horizon")
+    kinds = (["an integer"] if name in INTEGRAL else []) + (["one of " + ", ".join(words)] if words[1:] else words)
+    raise InvalidSemantics(f"{name} must be {' or '.join(kinds)}, got {shown(value)}{near(value, words)}", rule="SEM-1")
 
 
 def known_field(name: str) -> None:
@@ -162,12 +270,8 @@ def known_field(name: str) -> None:
 
 
 def _report(value: Any) -> Report:
-    words = value.split(",") if isinstance(value, str) else value
-    valid = [str(c) for c in Condition]
-    try:
-        words = [str(word).strip() for word in words]
-    except TypeError:
-        words = []
+    words = value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else ()
+    words, valid = [str(word).strip() for word in words], [str(c) for c in Condition]
     for word in words:
         if word not in valid:
             raise InvalidSemantics(f"unknown report condition {word!r}{nearest(word, valid)}", rule="SEM-1")
@@ -199,8 +303,8 @@ class OneOf:
 
     @staticmethod
     def every(name: str) -> OneOf:
-        """All values of an enumerated field."""
-        return OneOf(tuple(ENUMS[name]))
+        """All values of an enumerated field, none among them where it can be left out."""
+        return OneOf((*ENUMS[name], *([None] if name in OPTIONAL else [])))
 
 
 UNKNOWN = "unknown"
@@ -237,21 +341,11 @@ class Profile:
             )
         return Semantics(**self.fields)
 
-    def assignments(self, t0s: tuple[int, ...]) -> Iterator[Semantics]:
-        """Every Semantics of the profile; an open t0 takes the given values (ORA-2), other fields all of theirs.
-        Values that contradict each other are left out; if all do, that is the error."""
-        choices = [self._choices(name, t0s) for name in FIELDS]
-        contradiction, some = None, False
-        for values in product(*choices):
-            try:
-                semantics = Semantics(**dict(zip(FIELDS, values, strict=True)))
-            except InvalidSemantics as error:
-                contradiction = contradiction or error
-                continue
-            some = True
-            yield semantics
-        if contradiction is not None and not some:
-            raise contradiction
+    def assignments(self, t0s: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+        """The fields of every assignment; an open t0 takes the given values (ORA-2), other fields all of theirs. Some may
+        contradict each other."""
+        for values in product(*(self._choices(name, t0s) for name in FIELDS)):
+            yield dict(zip(FIELDS, values, strict=True))
 
     def _choices(self, name: str, t0s: tuple[int, ...]) -> tuple:
         value = self.fields.get(name, UNKNOWN)
@@ -262,7 +356,7 @@ class Profile:
                 return tuple(range(lo, hi + 1))
             case _ if name == "t0" and _open(value):
                 return t0s
-            case _ if _open(value) and name in ENUMS and name != "horizon":
+            case _ if _open(value) and name in ENUMS and name not in INTEGRAL:
                 return OneOf.every(name).values
             case _ if _open(value):
                 raise UnknownField(f"{name} cannot be quantified without bounds; give {name}=…", rule="SEM-3")
@@ -272,49 +366,3 @@ class Profile:
 
 def _open(value: Any) -> bool:
     return isinstance(value, Between | OneOf) or value == UNKNOWN
-
-
-def _profile(name: str, source: str, **values: Any) -> Profile:
-    return Profile(name, source, {}).but(**{"period": None, "anchor": None, **values})
-
-
-def _csrbench(name: str, report: str, r2s: R2S, empty: Empty, instant: Instant) -> Profile:
-    source = "CSRBench, Table 1; horizon and output instant decided here"
-    common = {"t0": UNKNOWN, "closure": "[)", "tick": "tuple", "horizon": End.FLUSH}
-    return _profile(name, source, report=report, r2s=r2s, empty=empty, instant=instant, **common)
-
-
-def _secret(name: str, t0: T0, report: str, tick: str, **more: Any) -> Profile:
-    source = "SECRET, VLDB Journal 2013, and the authors' simulator"
-    common = {"r2s": R2S.RSTREAM, "empty": Empty.EMIT, "horizon": End.NONE, "instant": Instant.TRIGGER, "closure": "(]"}
-    return _profile(name, source, t0=t0, report=report, tick=tick, **common, **more)
-
-
-PROFILES: Mapping[str, Profile] = MappingProxyType(
-    {
-        profile.name: profile
-        for profile in (
-            _csrbench("csparql", "window-close,non-empty", R2S.RSTREAM, Empty.EMIT, Instant.CLOSE),
-            _csrbench("cqels", "content-change", R2S.ISTREAM, Empty.SUPPRESS, Instant.EAGER),
-            _csrbench("sparqlstream", "window-close,non-empty", R2S.RSTREAM, Empty.SUPPRESS, Instant.CLOSE),
-            _secret("coral8", T0.CORAL8, "content-change,non-empty", "batch"),
-            _secret("streambase", T0.CORAL8, "window-close,non-empty", "tuple"),
-            _secret("oracle-cep", T0.ORACLE_CEP, "content-change,window-close", "time"),
-            _secret("stream", T0.STREAM, "content-change,window-close,non-empty", "time"),
-            _secret("flink", T0.FLINK, "window-close,non-empty", "time"),
-            _secret("flink-tuple", T0.FLINK, "window-close,non-empty", "tuple"),
-            _secret("dataflow", T0.FLINK, "window-close,non-empty", "time"),
-            _secret("storm", T0.STORM, "window-close,non-empty", "time"),
-            _secret("storm-tuple", T0.STORM, "window-close,non-empty", "tuple"),
-            _secret("kafka-streams", T0.KAFKA_STREAMS, "non-empty,periodic", "tuple", period=1, anchor=0),
-            _secret("spark-1.6", T0.FLINK, "window-close", "time"),
-        )
-    }
-)
-
-
-def profile(name: str) -> Profile:
-    """The profile of that name."""
-    if name not in PROFILES:
-        raise InvalidSemantics(f"unknown profile {name!r}{nearest(name, PROFILES)}", rule="SEM-1")
-    return PROFILES[name]

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from refengine.errors import InvalidSemantics
 from refengine.model import Element
-from refengine.semantics import Tick
-
-FIRST_BATCH = 0
+from refengine.semantics import Closing, Expiry, Semantics, Tick
+from refengine.window import Frame, borders, number
 
 
 def due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
@@ -33,8 +32,27 @@ def interval(before: int, own: int) -> range:
 
 def ticks(arrivals: Sequence[Element], times: Sequence[int], tick: Tick, start: int) -> Iterator[tuple[int, range]]:
     """TICK-5: (k, instants) for each arrival k that ticks, in arrival order; the first comparisons are with s0 and batch 0."""
-    before, app, batch = start, start, FIRST_BATCH
+    before, app, batch = start, start, 0
     for k, (arrival, own) in enumerate(zip(arrivals, times, strict=True)):
         if due(tick, arrival, app, batch):
             yield k, interval(before, own)
-            before, app, batch = own, arrival.app, arrival.batch or FIRST_BATCH
+            before, app, batch = own, arrival.app, arrival.batch or 0
+
+
+def own(semantics: Semantics, instant: int) -> int:
+    """TICK-6: an arrival's own instant, as seen by time-based windows: a window [o, c) that is to be passed is closed by
+    an arrival after c, as if every arrival came an instant earlier."""
+    match semantics.closing:
+        case Closing.REACHED:
+            return instant
+        case Closing.PASSED:
+            return instant + borders(semantics.closure)[1]
+
+
+def shifted(expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]) -> range:
+    """TICK-7: where expiry is eager and another window takes its place at the arrival's own instant, that is evaluated
+    without the arrival, too."""
+    if expiry is Expiry.REPLAYED or interval.stop != own:
+        return interval
+    moves = any(number(frame, own - 1) not in (None, number(frame, own)) for frame in frames)
+    return range(interval.start, own + 1) if moves else interval
