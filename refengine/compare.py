@@ -23,6 +23,7 @@ from refengine.xsd import INTEGERS, date_time
 TOLERANCE = {"double": 1e-9, "float": 1e-6, "decimal": 1e-17}
 REACH = 2 * max(TOLERANCE.values())
 SEARCH_BOUND = 100_000  # steps of one search for a renaming
+LONGEST = 4000  # characters of a literal that is read as a value: fewer than Python takes for an integer
 ROUNDS = 12  # of colour refinement: it only narrows the search
 
 
@@ -42,8 +43,8 @@ class Number(NamedTuple):
 
 @lru_cache(maxsize=2**16)
 def value(term: Term) -> Term | Number | tuple:
-    """CMP-1: a literal's value; the term itself where it has none that we know (an ill-typed or a foreign literal)."""
-    if not term.startswith('"'):
+    """CMP-1: a literal's value; the term itself where it has none that we know (an ill-typed, a foreign or an endless literal)."""
+    if not term.startswith('"') or len(term) > LONGEST:
         return term
     try:
         lexical, datatype, _ = parse_literal(term)
@@ -135,6 +136,15 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
         missing.update(line for i, (_, line) in enumerate(ours) if i not in paired)
         extra.update(line for j, (_, line) in enumerate(theirs) if j not in used)
     return missing, extra
+
+
+def representatives(rows: Bag) -> Bag:
+    """One, the first by text, of the rows of a bag that are the same by value, tolerance left aside."""
+    chosen: dict[tuple, Row] = {}
+    for line in sorted(rows):
+        exact, numbers = _split(line, Mode.VALUE)
+        chosen.setdefault((exact, tuple(str(n.value) if n.value != n.value else n.value for n in numbers)), line)
+    return Counter(chosen.values())
 
 
 def distinct(rows: Bag, mode: Mode = Mode.VALUE) -> bool:

@@ -113,7 +113,7 @@ class Index:
     """A graph's triples by every pattern of bound positions that a join asks for."""
 
     def __init__(self, graph: Iterable[Triple]):
-        self.triples = sorted(graph)
+        self.triples = sorted(statement for statement in graph if len(statement) == 3)
         self.by: dict[tuple[int, ...], dict[tuple[Term, ...], list[Triple]]] = {}
 
     def match(self, bound: tuple[tuple[int, Term], ...]) -> list[Triple]:

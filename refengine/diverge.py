@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from refengine import compare, derive, engine
+from refengine import compare, derive, engine, r2r, window
 from refengine.compare import Mode
-from refengine.model import Bag, Relation, Row, Stream, Triple, is_blank
+from refengine.errors import TooManyReports
+from refengine.model import Bag, Dataset, Relation, Row, Stream, Triple, is_blank
 from refengine.query import Query, WindowKind
 from refengine.recording import Answers, BorderRow, Divergence, Fate, Recorded, Trial
 from refengine.semantics import Condition, Semantics
@@ -31,8 +32,8 @@ class _Aligned:
 def _align(recorded: Recorded, semantics: Semantics, answers: Answers) -> _Aligned:
     """The best alignment of an assignment: the fewest differing rows that no window border explains, then the fewest."""
     found, rows = [], recorded.rows
-    reports = engine.evaluate(recorded.query, recorded.streams, semantics, answer=answers)
-    reports = list(islice(reports, len(rows) + 2 * recorded.missing + SURPLUS))
+    reports = engine.evaluate(recorded.query, recorded.streams, semantics, static=recorded.static, answer=answers)
+    reports = list(_within_bounds(islice(reports, len(rows) + 2 * recorded.missing + SURPLUS)))
     for before in range(recorded.missing + 1):
         aligned = reports[before:]
         gaps = [_gap(report.relation.rows, x, recorded.mode) for report, x in zip(aligned, rows, strict=False)]
@@ -40,9 +41,16 @@ def _align(recorded: Recorded, semantics: Semantics, answers: Answers) -> _Align
         cost += sum(1 + x.total() for x in rows[len(aligned) :])
         cost += sum(1 + report.relation.rows.total() for report in aligned[len(rows) + recorded.missing :])
         closes = Condition.CLOSE in semantics.report
-        borders = tuple(_border_rows(recorded, aligned, gaps, answers)) if cost and closes else ()
+        borders = tuple(_border_rows(recorded, semantics, aligned, gaps, answers)) if cost and closes else ()
         found.append(_Aligned((max(0, cost - sum(EXPLAINED[b.fate] for b in borders)), cost), aligned, borders))
     return min(found, key=lambda aligned: aligned.cost)
+
+
+def _within_bounds(reports: Iterator[engine.Report]) -> Iterator[engine.Report]:
+    try:
+        yield from reports
+    except TooManyReports:  # those before it tell enough
+        return
 
 
 def _gap(expected: Bag, actual: Bag, mode: Mode) -> tuple[Bag, Bag, int]:
@@ -66,28 +74,29 @@ def divergence(recorded: Recorded, trial: Trial, answers: Answers) -> Divergence
             break
     if expected is None:
         return Divergence(index, None, None, (), None, actual, "the semantics reports nothing more", cost=best.cost)
-    at, content, answer = (expected.evaluation, expected.window), expected.content, expected.relation.rows
+    at, content, answer = (expected.evaluation, expected.window), expected.contents[0], expected.relation.rows
     reason = "the recording ends too early" if actual is None else "the answer differs"
     return Divergence(index, *at, content, answer, actual, reason, best.borders, best.cost)
 
 
 def _border_rows(
-    recorded: Recorded, aligned: list[engine.Report], gaps: list[tuple[Bag, Bag, int]], answers: Answers
+    recorded: Recorded, semantics: Semantics, aligned: list[engine.Report], gaps: list[tuple[Bag, Bag, int]], answers: Answers
 ) -> Iterator[BorderRow]:
     """The rows of the answers that were completed by an element on their window's border, and where they went."""
     body = recorded.query.body
-    if not derive.projects(body):
+    (spec, *more), windows = recorded.query.windows, {report.window for report in aligned}
+    if more or spec.name or spec.kind is not WindowKind.TIME or recorded.static or not derive.projects(body) or None in windows:
         return
+    step = window.slide(spec, semantics.slide).step
     lacking, surplus = [gap[0] for gap in gaps], [gap[1] for gap in gaps]
     number = {report.window[0]: index for index, report in enumerate(aligned[: len(gaps)])}
-    slide = recorded.query.windows[0].slide
     for index, report in enumerate(aligned[: len(gaps)]):
-        before, after = number.get(report.window[0] - slide, -1), number.get(report.window[0] + slide, -1)
+        before, after = number.get(report.window[0] - step, -1), number.get(report.window[0] + step, -1)
         dates: dict[Triple, int] = {}
-        for element in report.content:
+        for element in report.contents[0]:
             for triple in element.graph:
                 dates.setdefault(triple, element.app)
-        if not any(element.app in report.window for element in report.content):
+        if not any(element.app in report.window for element in report.contents[0]):
             continue
         completed: dict[Row, int] = {}
         for derivation in answers.derivations(body, frozenset(dates)):
@@ -128,19 +137,27 @@ class FarRow(NamedTuple):
 
 
 def out_of_reach(
-    query: Query, streams: Mapping[str, Stream], recording: Sequence[Relation], *, mode: Mode = Mode.VALUE
+    query: Query,
+    streams: Mapping[str, Stream],
+    recording: Sequence[Relation],
+    *,
+    mode: Mode = Mode.VALUE,
+    static: Dataset = frozenset(),
 ) -> FarRow | None:
     """ORA-10: the first recorded row that no time-based window of the query can give, whatever the semantics: a content
     holds elements at most ω apart under every closure."""
-    spec, elements = engine.the_window(query, streams)
-    body = query.body
-    if spec.kind is not WindowKind.TIME or not derive.projects(body) or not derive.bindable(body):
+    (spec, *more), body = query.windows, query.body
+    if more or static or spec.name or spec.kind is not WindowKind.TIME or not derive.projects(body) or not derive.bindable(body):
+        return None
+    elements = streams[spec.stream].elements
+    if any(element.end is not None for element in elements):
         return None
     dates = defaultdict(list)
     for element in elements:
         for triple in element.graph:
             dates[triple].append(element.app)
     index = derive.Index(dates)
+    answered = r2r.ask(r2r.FASTEST, body, frozenset(dates)).rows  # derivations rest on rdflib's expressions alone
     for line in dict.fromkeys(line for relation in recording for line in sorted(relation.rows)):
         if any(is_blank(term) for _, term in line):
             continue
@@ -150,7 +167,9 @@ def out_of_reach(
                 span = _span([dates[triple] for triple in derivation.support])
                 least = span if least is None else min(least, span)
         if least is None or least > spec.size:
-            return FarRow(line, least)
+            derived = sum(compare.equal(one, Counter([d.row]), mode) for d in derive.derivations(body, index, line))
+            found = sum(count for other, count in answered.items() if compare.equal(one, Counter([other]), mode))
+            return FarRow(line, least) if found == derived else None
     return None
 
 

@@ -10,14 +10,17 @@ from typing import NamedTuple
 from refengine import engine, orders, r2r, window
 from refengine.compare import Mode
 from refengine.diverge import divergence
-from refengine.errors import Disputed, InvalidSemantics, RefengineError, Unsupported
-from refengine.model import Element, Relation, Stream
-from refengine.query import Query, Window, WindowKind
+from refengine.errors import Disputed, InvalidSemantics, InvalidStream, RefengineError, TooManyReports, Unsupported
+from refengine.model import Dataset, Relation, Stream
+from refengine.query import Query, WindowKind
 from refengine.recording import Answers, Origin, Recorded, State, Trial, accepted, advance
-from refengine.semantics import ENUMS, UNKNOWN, Between, Condition, Profile, Semantics, Tick
+from refengine.semantics import ENUMS, POLICIES, R2S, T0, UNKNOWN, Against, Base, Between, Closing, Condition, Gap, Profile, Semantics, Tick
 
 ORIGIN_BOUND = 10_000  # values of t0 that are tried one by one where no classes exist
 NEAREST_BOUND = 100  # assignments of a changed profile
+TRIED = (  # fields whose other values may explain an output
+    "closure", "slide", "partial", "report", "closing", "change", "expiry", "gap", "tick", "collection", "r2s", "empty", "horizon",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ def judge(
     *,
     missing: int = 1,
     mode: Mode = Mode.VALUE,
+    static: Dataset = frozenset(),
     witnesses: tuple[str, ...] = tuple(r2r.WITNESSES),
     answers: Answers | None = None,
 ) -> Judgement:
@@ -55,7 +59,7 @@ def judge(
     reach, Disputed where the witnesses disagree on what the verdict rests on.
     """
     answers = answers or Answers(searcher(witnesses, mode))
-    recorded = Recorded(query, streams, tuple(recording), missing, mode)
+    recorded = Recorded(query, streams, static, tuple(recording), missing, mode)
     trials, beyond = [], None
     for semantics, origin in assignments(query, streams, profile):
         try:
@@ -75,89 +79,122 @@ def judge(
     if best is not None:
         confirm(recorded, best, answers, witnesses)
     for trial in trials:
-        answers.agreed(query.body, r2r.dataset(trial.last), witnesses)
+        answers.agreed(query.body, trial.last, witnesses)
         dissent(recorded, trial, answers, witnesses)
     return Judgement(False, best, len(trials), missing, mode, witnesses)
 
 
 def assignments(query: Query, streams: Mapping[str, Stream], profile: Profile) -> Iterator[tuple[Semantics, Origin]]:
-    """Every complete semantics of a profile, with the class of t0 that it stands for."""
-    spec, elements = engine.the_window(query, streams)
-    for semantics in profile.assignments((0,)):
-        if not _is_range(profile.fields.get("t0", UNKNOWN)):
-            t0 = window.origin(spec, semantics.t0, elements[0].app if elements else None)
-            if t0 is not None:
-                semantics = replace(semantics, t0=t0)
-            yield semantics, Origin(t0 or 0, t0 or 0, t0 or 0)
+    """Every complete semantics of a profile that means something with the query, with the class of t0 that it stands for."""
+    meaningless, some = None, False
+    for fields in profile.assignments((0,)):
+        try:
+            semantics = Semantics(**fields)
+            planned = engine.plan(query, streams, semantics)
+            if semantics.tick is Tick.BATCH and any(arrival.batch is None for arrival in planned.arrivals):
+                raise InvalidSemantics("the batch tick needs a batch id on every element", rule="TICK-3")
+        except (InvalidSemantics, InvalidStream) as error:
+            meaningless = meaningless or error
             continue
-        for origin in origins(spec, elements, semantics, profile.fields.get("t0")):
-            yield replace(semantics, t0=origin.t0), origin
+        some = True
+        if _is_range(profile.fields.get("t0", UNKNOWN)):
+            for origin in origins(planned, profile.fields.get("t0")):
+                yield replace(semantics, t0=origin.t0), origin
+            continue
+        t0 = planned.views[0].t0 if len(planned.views) == 1 else None
+        if t0 is not None:
+            semantics = replace(semantics, t0=t0, offset=None)
+        yield semantics, Origin(t0 or 0, t0 or 0, t0 or 0)
+    if meaningless is not None and not some:
+        raise meaningless
 
 
 def _is_range(t0: object) -> bool:
     return isinstance(t0, Between) or t0 == UNKNOWN
 
 
-def origins(spec: Window, elements: Sequence[Element], semantics: Semantics, bounds: object) -> list[Origin]:
+def origins(planned: engine.Plan, bounds: object) -> list[Origin]:
     """ORA-2: the classes of t0 in its range (by default one slide, up to the first instant less ω), one value of each.
 
     A class ends where a window's first instant passes an element or the horizon, or its last one reaches it or, where
     the emptying of a window can be reported, the instant before it.
     """
-    times = sorted(set(window.instants(spec, engine.arrivals(spec, elements, semantics))))
+    view, semantics = planned.views[0], planned.semantics
+    spec, times = view.spec, sorted({*view.times, *planned.own})
     if isinstance(bounds, Between):
         lo, hi = bounds.lo, bounds.hi
+    elif len(planned.views) > 1:
+        raise Unsupported("a query with several windows has no one range of t0; give t0 or a range", rule="ORA-2")
     else:
-        hi = (times[0] if times else 0) - spec.size
-        lo = hi - spec.slide + 1
+        hi = (view.times[0] if view.times else 0) - spec.span
+        lo = hi - (2 if spec.kind is WindowKind.LANDMARK else spec.step) + 1
     if lo > hi:
         raise InvalidSemantics(f"t0 must be in a range that holds a value, got {lo} to {hi}", rule="ORA-2")
-    mixed = spec.kind is WindowKind.TUPLE and semantics.tick is Tick.TIME  # TICK-2 compares app with s0, an id
-    if mixed or Condition.PERIODIC in semantics.report or not semantics.report & {Condition.CLOSE, Condition.CHANGE}:
+    if not _classed(planned):
         if hi - lo >= ORIGIN_BOUND:
-            reason = f"under this report each of {hi - lo + 1} values of t0 is a class of its own; give t0 or a narrower range"
+            reason = f"here each of {hi - lo + 1} values of t0 is a class of its own; give t0 or a narrower range"
             raise Unsupported(reason, rule="ORA-2")
         return [Origin(t0, t0, t0) for t0 in range(lo, hi + 1)]
     low, high = window.borders(semantics.closure)
-    passes = [1 - low, -spec.size - high]
-    if Condition.CLOSE not in semantics.report:
-        passes.append(-1 - spec.size - high)
-    starts = {lo}
-    for residue in {(time + shift) % spec.slide for time in times for shift in passes}:
-        first = lo + (residue - lo) % spec.slide
-        starts.update(range(first, hi + 1, spec.slide))
+    passes = [1 - low, -spec.span - high]
+    if Condition.CLOSE not in semantics.report or semantics.closing is Closing.PASSED or spec.kind is WindowKind.TUPLE:
+        passes.append(-1 - spec.span - high)
+    starts, residues = {lo}, {(time + shift) % spec.step for time in times for shift in passes}
+    if len(residues) * (hi - lo) // spec.step > ORIGIN_BOUND:
+        raise Unsupported(f"too many classes of t0 from {lo} to {hi}; give t0 or a narrower range", rule="ORA-2")
+    for residue in residues:
+        first = lo + (residue - lo) % spec.step
+        starts.update(range(first, hi + 1, spec.step))
     ordered = sorted(starts)
     ends = [start - 1 for start in ordered[1:]] + [hi]
     return [Origin(end, start, end) for start, end in zip(ordered, ends, strict=True)]
 
 
+def _classed(planned: engine.Plan) -> bool:
+    """Whether values of t0 fall into classes: one of SECRET's windows over points, reported by close or change alone."""
+    view, semantics = planned.views[0], planned.semantics
+    tuples = view.spec.kind is WindowKind.TUPLE
+    return (
+        len(planned.views) == 1
+        and (tuples and semantics.tick is not Tick.TIME or view.spec.kind is WindowKind.TIME)  # TICK-2 compares app with an id
+        and view.ends is None
+        and semantics.against is Against.LAST
+        and Condition.PERIODIC not in semantics.report
+        and bool(semantics.report & {Condition.CLOSE, Condition.CHANGE})
+    )
+
+
 def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: Answers) -> Trial:
     """One assignment against the recording."""
-    spec, elements = engine.the_window(recorded.query, recorded.streams)
-    if not recorded.streams[spec.stream].ordered and orders.order_matters(spec, elements, semantics):
-        return orders.search(recorded, semantics, origin, answers)
+    planned = engine.plan(recorded.query, recorded.streams, semantics)
+    unordered = any(not recorded.streams[spec.stream].ordered for spec in recorded.query.windows)
+    if unordered and orders.order_matters(planned):
+        return orders.search(recorded, planned, origin, answers)
     states, last = {State(0, 0, 0)}, ()
-    for report in engine.evaluate(recorded.query, recorded.streams, semantics, answer=answers):
-        states, last = advance(states, report.relation.rows, recorded), report.content
+    for step in engine.steps(recorded.query, planned, static=recorded.static, answer=answers):
+        if step.emitted:
+            states, last = advance(states, step.report.relation.rows, recorded), [held.content for held in step.at.windows]
         if not states:
             break
-    return Trial(semantics, origin, accepted(states, recorded), last=last)
+    dataset = r2r.together(planned.views, last, recorded.static) if last else frozenset()
+    return Trial(semantics, origin, accepted(states, recorded), last=dataset)
 
 
 def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
     """ORA-8: every witness computes what a verdict rests on: the winning assignment's reports (those at the ends of
     instants where orders were searched), or a fail's up to its first divergence. Raises Disputed where they differ."""
-    spec, elements = engine.the_window(recorded.query, recorded.streams)
+    planned = engine.plan(recorded.query, recorded.streams, trial.semantics)
     where = trial.divergence
-    final = {element.app: index + 1 for index, element in enumerate(elements)}
+    final = {element.app: index + 1 for index, element in enumerate(planned.views[0].elements)}
     seen = set()
-    for at in engine.evaluations(spec, elements, trial.semantics):
+    for at in engine.evaluations(planned):
         if where is not None and where.evaluation is not None and at.t > where.evaluation:
             break
-        whole = at.content.stop == final.get(at.t, at.content.stop)
-        if (trial.ordered or whole) and at.content not in seen:
-            seen.add(at.content)
-            answers.agreed(recorded.query.body, r2r.dataset(elements[i] for i in at.content), witnesses)
+        contents = tuple(held.content for held in at.windows)
+        whole = trial.ordered or at.content.stop == final.get(at.t, at.content.stop)
+        if whole and contents not in seen:
+            seen.add(contents)
+            answers.agreed(recorded.query.body, r2r.together(planned.views, contents, recorded.static), witnesses)
 
 
 def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
@@ -190,21 +227,46 @@ def nearest(
     profile: Profile,
     recording: Sequence[Relation],
     *,
-    fields: Iterable[str] = ("closure", "report", "tick", "r2s", "empty", "horizon"),
+    fields: Iterable[str] = TRIED,
     missing: int = 1,
     mode: Mode = Mode.VALUE,
+    static: Dataset = frozenset(),
     witnesses: tuple[str, ...] = tuple(r2r.WITNESSES),
     answers: Answers | None = None,
 ) -> Nearest:
     """ORA-9: the single changes of a profile's field under which the recording would be correct, by the faster witness;
     a change that leaves more than NEAREST_BOUND assignments is not tried."""
     answers = answers or Answers(searcher(witnesses, mode))
-    recorded = Recorded(query, streams, tuple(recording), missing, mode)
+    recorded = Recorded(query, streams, static, tuple(recording), missing, mode)
+    profile = resolved(query, streams, profile)
+    fields = [name for name in fields if name != "r2s" or query.r2s is None]  # R2S-6: what the query states is not in the semantics
     changes = [Change(name, value) for name in fields for value in _alternatives(name, profile.fields.get(name))]
-    found = {change: _explains(recorded, profile.but(**{change.field: change.value}), answers) for change in changes}
+    found = {change: _explains(recorded, changed(profile, change), answers) for change in changes}
     return Nearest(
         tuple(change for change in changes if found[change]), tuple(change for change in changes if found[change] is None)
     )
+
+
+def changed(profile: Profile, change: Change) -> Profile:
+    """A profile with one field changed, and its companions where they would contradict it (SEM-2)."""
+    more: dict[str, object] = {}
+    match change.field:
+        case "r2s":
+            differs = change.value in (R2S.ISTREAM, R2S.DSTREAM)
+            more["base"] = (profile.fields.get("base") or Base.PREVIOUS) if differs else None
+        case "report" if Condition.PERIODIC not in change.value:
+            more |= {"period": None, "anchor": None}
+            more |= {} if Condition.CLOSE in change.value else {"gap": Gap.ALL}
+    return profile.but(**{change.field: change.value}, **more)
+
+
+def resolved(query: Query, streams: Mapping[str, Stream], profile: Profile) -> Profile:
+    """A profile whose t0 is the integer that a published formula gives, so that another closure can be tried."""
+    t0 = profile.fields.get("t0")
+    if not isinstance(t0, T0) or t0 in POLICIES or len(query.windows) > 1:
+        return profile
+    origin = next(assignments(query, streams, profile), None)
+    return profile if origin is None else profile.but(t0=origin[1].t0)
 
 
 def _explains(recorded: Recorded, profile: Profile, answers: Answers) -> bool | None:
@@ -213,17 +275,19 @@ def _explains(recorded: Recorded, profile: Profile, answers: Answers) -> bool | 
     doubt = None
     try:
         tried = list(islice(assignments(recorded.query, recorded.streams, profile), NEAREST_BOUND + 1))
-        for semantics, origin in tried[:NEAREST_BOUND]:
+        if len(tried) > NEAREST_BOUND:
+            return None
+        for semantics, origin in tried:
             try:
                 if attempt(recorded, semantics, origin, answers).accepted:
                     return True
             except Unsupported as error:
                 doubt = error
-    except (Unsupported, Disputed) as error:
-        return None if error.rule != "QRY-4" else False
+    except (Unsupported, Disputed, TooManyReports):
+        return None
     except RefengineError:
         return False
-    return None if doubt or len(tried) > NEAREST_BOUND else False
+    return None if doubt else False
 
 
 def _alternatives(name: str, current: object) -> list:

@@ -5,28 +5,31 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations, islice, product
 from math import comb
 from typing import NamedTuple
 
-from refengine import compare, derive, engine, r2r, r2s
+from refengine import compare, derive, engine, r2r, r2s, window
 from refengine.compare import Mode
 from refengine.errors import Unsupported
 from refengine.model import Bag, Element, Row
-from refengine.query import Window, WindowKind
+from refengine.query import WindowKind
 from refengine.recording import Answers, Divergence, Origin, Recorded, State, Trial, accepted, advance
-from refengine.semantics import R2S, Condition, Empty, Semantics, Tick
+from refengine.semantics import R2S, Against, Base, Change, Collection, Condition, Empty, Semantics, Tick
 
 ORDER_BOUND = 50_000  # states of one search over arrival orders
+BY_ARRIVAL = frozenset({WindowKind.TUPLE, WindowKind.ROWS, WindowKind.PARTITION})  # kinds whose content depends on the order
 
 
-def order_matters(spec: Window, elements: Sequence[Element], semantics: Semantics) -> bool:
-    """ORA-4: the order of simultaneous elements cannot matter where only complete instants are seen: for time-based
-    windows under window close or the time tick; nor where nothing is simultaneous."""
-    ties = any(a.app == b.app for a, b in zip(elements, elements[1:], strict=False))
-    complete = Condition.CLOSE in semantics.report or semantics.tick is Tick.TIME
-    return ties and not (complete and spec.kind is WindowKind.TIME)
+def order_matters(planned: engine.Plan) -> bool:
+    """ORA-4: the order of simultaneous elements cannot matter where only complete instants are seen: for windows over
+    application time under window close or the time tick; nor where nothing is simultaneous. What is compared with the
+    instant before sees more."""
+    semantics, arrivals = planned.semantics, planned.arrivals
+    ties = any(a.app == b.app for a, b in zip(arrivals, arrivals[1:], strict=False))
+    looks_back = Condition.CHANGE in semantics.report and semantics.against is Against.PREVIOUS
+    complete = (Condition.CLOSE in semantics.report and not looks_back) or semantics.tick is Tick.TIME
+    return ties and not (complete and not any(view.spec.kind in BY_ARRIVAL for view in planned.views))
 
 
 class Moment(NamedTuple):
@@ -42,7 +45,7 @@ def _moments(look: _Look) -> Iterator[Moment]:
     """A schedule cut into moments. Which prefix is evaluated when does not depend on the order of simultaneous
     elements, only what the prefix holds does. Where an unchanged answer is invisible, of a stretch of evaluations over
     one content the first stands for all."""
-    spec, elements = look.stream
+    elements = look.elements
     first: dict[int, int] = {}
     for index, element in enumerate(elements):
         first.setdefault(element.app, index)
@@ -55,7 +58,7 @@ def _moments(look: _Look) -> Iterator[Moment]:
             yield Moment(tuple(pending), range(pending[0].content.start, first[at]), range(first[at], last[at]))
             pending.clear()
 
-    for stretch in engine.stretches(spec, elements, look.semantics):
+    for stretch in engine.stretches(look.planned):
         for at in islice(stretch, 1) if look.silent else stretch:
             partial = at.t in first and at.content.stop > first[at.t] and last[at.t] - first[at.t] > 1  # an empty content stops at 0
             if not partial or (pending and pending[0].t != at.t):
@@ -67,27 +70,26 @@ def _moments(look: _Look) -> Iterator[Moment]:
     yield from closed()
 
 
-def search(recorded: Recorded, semantics: Semantics, origin: Origin, answers: Answers) -> Trial:
+def search(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: Answers) -> Trial:
     """ORA-5 to ORA-7: follow the recording instant by instant, over every order of simultaneous elements."""
-    look = _Look(recorded, semantics, answers)
-    spec, _ = look.stream
-    if spec.kind is WindowKind.TUPLE or semantics.tick is Tick.BATCH:
-        what = "tuple-based windows" if spec.kind is WindowKind.TUPLE else "the batch tick"
-        raise Unsupported(f"{what} over simultaneous elements whose arrival order was not recorded", rule="ORA-7")
-    if recorded.query.body.makes_blanks:
-        raise Unsupported("a body that makes blank nodes, over simultaneous elements of unknown order", rule="ORA-7")
+    semantics, look = planned.semantics, _Look(recorded, planned, answers)
+    if beyond := _beyond(look):
+        raise Unsupported(f"{beyond}, over simultaneous elements whose arrival order was not recorded", rule="ORA-7")
     states, base = {State(0, 0, 0)}, Counter()
+    held = None
     for moment in _moments(look):
+        if look.operator is R2S.APPEND:
+            base, held = look.answer(_common(held, moment)), moment
         if moment.arriving:
             following, base_after, furthest = instant(look, moment, states, base)
         else:
             now, furthest = look.answer(moment.kept), max(state.matched for state in states)
             output = r2s.relation_to_stream(look.operator, now, base)
-            emitted = r2s.emitted(semantics.empty, output)
+            emitted = r2s.emitted(semantics.empty, output, Counter())
             following, base_after = advance(states, output, recorded) if emitted else states, now
         if not following:
             where = _moment_divergence(look, moment, furthest, base)
-            return Trial(semantics, origin, None, where, ordered=False, last=where.content)
+            return Trial(semantics, origin, None, where, ordered=False, last=r2r.dataset(where.content))
         states, base = following, base_after
     state = accepted(states, recorded)
     if state is not None:
@@ -99,21 +101,47 @@ def search(recorded: Recorded, semantics: Semantics, origin: Origin, answers: An
     return Trial(semantics, origin, None, where, ordered=False)
 
 
+def _common(held: Moment | None, moment: Moment) -> range:
+    """What a moment keeps of the content at the end of the one before."""
+    if held is None:
+        return range(0)
+    seen = held.evaluations[-1].content.stop if held.arriving else held.kept.stop
+    if held.arriving and seen < held.arriving.stop and moment.kept.stop > held.arriving.start:
+        raise Unsupported("append after some of the elements of an instant, whose arrival order was not recorded", rule="ORA-7")
+    return range(max(held.kept.start, moment.kept.start), min(seen, moment.kept.stop))
+
+
+def _beyond(look: _Look) -> str | None:
+    """What puts orders out of reach: what is not a function of the instant's set of elements and the answer before it."""
+    view, semantics = look.planned.views[0], look.semantics
+    reasons = {
+        "several windows, a named one, or static data": len(look.planned.views) > 1 or view.spec.name or look.recorded.static,
+        "elements dropped as late": look.planned.late,
+        f"windows of kind {view.spec.kind}": view.spec.kind in BY_ARRIVAL,
+        "elements with intervals": view.ends is not None,
+        "the batch tick": semantics.tick is Tick.BATCH,
+        "content change of the graph": Condition.CHANGE in semantics.report and semantics.change is Change.GRAPH,
+        "base=previous-new or empty=once": semantics.base is Base.NEW or semantics.empty is Empty.ONCE,
+        "a body that makes blank nodes": look.recorded.query.body.makes_blanks,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
 @dataclass(frozen=True)
 class _Look:
     """The fixed surroundings of a search over orders."""
 
     recorded: Recorded
-    semantics: Semantics
+    planned: engine.Plan
     answers: Answers
 
-    @cached_property
-    def stream(self) -> tuple[Window, tuple[Element, ...]]:
-        return engine.the_window(self.recorded.query, self.recorded.streams)
+    @property
+    def semantics(self) -> Semantics:
+        return self.planned.semantics
 
     @property
-    def elements(self) -> tuple[Element, ...]:
-        return self.stream[1]
+    def elements(self) -> Sequence[Element]:
+        return self.planned.views[0].elements
 
     @property
     def operator(self) -> R2S:
@@ -127,7 +155,7 @@ class _Look:
     def answer(self, kept: range, more: Iterable[int] = ()) -> Bag:
         """The answer over the elements of a range and some more."""
         held = [*self.elements[kept.start : max(kept.start, kept.stop)], *(self.elements[i] for i in more)]
-        return self.answers(self.recorded.query.body, r2r.dataset(held)).rows
+        return r2r.collected(self.semantics.collection, self.answers(self.recorded.query.body, r2r.dataset(held)).rows)
 
     def derivations(self, moment: Moment) -> list[Grown] | None:
         """The derivations that an instant's elements complete, each with the arriving elements it needs; None where the
@@ -178,6 +206,7 @@ def _monotone(look: _Look, moment: Moment) -> bool:
         derive.projects(look.recorded.query.body)
         and look.operator is R2S.ISTREAM
         and semantics.empty is Empty.SUPPRESS
+        and semantics.collection is Collection.BAG
         and Condition.CHANGE in semantics.report
         and Condition.PERIODIC not in semantics.report
         and moment.evaluations[-1].content.stop == moment.arriving.stop
@@ -337,7 +366,7 @@ def orders(
                     reason = f"the order of {len(moment.arriving)} simultaneous elements at {moment.evaluations[0].t}"
                     raise Unsupported(f"{reason} is out of reach", rule="ORA-7")
                 output = r2s.relation_to_stream(look.operator, answer(then), before)
-                shown = r2s.emitted(look.semantics.empty, output)
+                shown = r2s.emitted(look.semantics.empty, output, Counter())
                 found = advance(reached, output, look.recorded) if shown else reached
                 if found:
                     following[then] |= found
@@ -365,12 +394,11 @@ def _moment_divergence(look: _Look, moment: Moment, furthest: int, base: Bag) ->
     """What was expected of the moment at which every order parts from the recording."""
     at = moment.evaluations[-1]
     held = range(moment.kept.start, max(moment.kept.stop, moment.arriving.stop))
-    spec, elements = look.stream
+    view = look.planned.views[0]
     expected = r2s.relation_to_stream(look.operator, look.answer(held), base)
     rows = look.recorded.rows
     actual = rows[furthest] if furthest < len(rows) else None
     reason = "no order of the simultaneous elements gives this" if moment.arriving else "the answer differs"
-    opens = look.semantics.t0 + at.n * spec.slide
-    content = tuple(elements[i] for i in held)
+    content = tuple(view.elements[i] for i in held)
     cost = len(rows) - furthest, 0
-    return Divergence(furthest, at.t, (opens, opens + spec.size), content, expected, actual, reason, cost=cost)
+    return Divergence(furthest, at.t, window.opening(view, at.windows[0].n), content, expected, actual, reason, cost=cost)

@@ -9,17 +9,18 @@ from typing import NamedTuple
 
 from refengine import compare, derive, r2r
 from refengine.compare import Mode
-from refengine.model import Bag, Element, Relation, Row, Stream
+from refengine.model import Bag, Dataset, Element, Relation, Row, Stream
 from refengine.query import Body, Query
 from refengine.semantics import Semantics
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What is judged: a query, its streams and the recorded relations, with the stated bound and mode."""
+    """What is judged: a query, its streams, static data and the recorded relations, with the stated bound and mode."""
 
     query: Query
     streams: Mapping[str, Stream]
+    static: Dataset
     relations: tuple[Relation, ...]
     missing: int
     mode: Mode
@@ -142,11 +143,11 @@ class Divergence:
 @dataclass(frozen=True)
 class Trial:
     """One assignment: the state that accepts the recording, or, of a search over orders, where every order parts
-    from it. `ordered`: whether no order had to be searched; `last`: the content at which a failed one ended."""
+    from it. `ordered`: whether no order had to be searched; `last`: the dataset at which a failed one ended."""
 
     semantics: Semantics
     origin: Origin
     accepted: State | None
     divergence: Divergence | None = None
     ordered: bool = True
-    last: tuple[Element, ...] = ()
+    last: Dataset = frozenset()
