@@ -1,6 +1,7 @@
 """`python -m refengine`: run a continuous query over recorded streams.
 
 Exit codes: 0 done, 2 bad input, 3 unsupported (no single answer is defined), 4 the witnesses disagree, 130 interrupted.
+Reports are printed as they are computed: after 4 or 130 standard output holds those before, on which the witnesses agree.
 """
 
 from __future__ import annotations
@@ -11,20 +12,36 @@ import os
 import sys
 from collections import deque
 from functools import partial
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from refengine import engine, io, orders, r2r, semantics, trace
+from refengine import cli
 from refengine.errors import Disputed, InvalidQuery, InvalidSemantics, RefengineError
-from refengine.model import Stream
-from refengine.query import Query
+
+if TYPE_CHECKING:  # the engine is imported where it is used, within `cli.guarded`: that takes long enough to be interrupted
+    from refengine.engine import Report
+    from refengine.model import Dataset, Stream
+    from refengine.query import Query
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line."""
+    return cli.guarded("refengine", partial(_main, arguments))
+
+
+def _main(arguments: list[str] | None) -> int:
+    from refengine import engine, io, profiles, r2r
+
     parser = argparse.ArgumentParser(prog="refengine", description="The reference engine for RDF stream processing.")
     commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="print one JSON object a report", description="Print one JSON object a report.")
-    run.add_argument("query", type=Path, metavar="QUERY", help="a TOML file: windows, body and optionally r2s; or a case")
+    listed = commands.add_parser("profiles", help="print all profiles as a table, with sources")
+    listed.add_argument("--format", choices=("markdown", "json"), default="markdown")
+    run = commands.add_parser(
+        "run",
+        help="print one JSON object a report",
+        description="Print one JSON object a report, each as it is computed: if the witnesses disagree on one, those before it "
+        "have been printed, and the exit code is 4.",
+    )
+    run.add_argument("query", type=cli.path, metavar="QUERY", help="a TOML file: windows, body and optionally r2s; or a case")
     run.add_argument(
         "--stream", required=True, action="append", metavar="[NAME=]FILE", help="a .n3t, .nq or .trig file, or a folder of data_NN.ttl"
     )
@@ -33,50 +50,61 @@ def main(arguments: list[str] | None = None) -> int:
         required=True,
         nargs="+",
         metavar=("PROFILE", "key=value"),
-        help=f"a profile and the fields to replace, such as t0=0; profiles: {', '.join(sorted(semantics.PROFILES))}",
+        help=f"a profile and the fields to replace, such as t0=0; profiles: {', '.join(sorted(profiles.PROFILES))}",
     )
     run.add_argument("--time-predicate", default=io.PROV_GENERATED_AT_TIME, metavar="IRI", help="dates the graphs of .nq and .trig")
+    run.add_argument("--batch-predicate", metavar="IRI", help="gives the graphs of .nq and .trig their batch ids")
+    run.add_argument("--static", type=cli.path, action="append", default=[], metavar="FILE", help="static data: .ttl, .nt, .nq or .trig; repeatable")
     run.add_argument("--max-reports", type=int, default=engine.MAX_REPORTS, metavar="N")
     run.add_argument("--witness", choices=sorted(r2r.WITNESSES), help="one witness alone (default: all installed)")
     run.add_argument("--trace", action="store_true", help="print the rules applied to standard error")
     options = parser.parse_args(arguments)
     try:
-        _run(options)
-        sys.stdout.flush()
+        {"run": _run, "profiles": _profiles}[options.command](options)
     except Disputed as error:
-        print(f"refengine: {error}", file=sys.stderr)
         for name, relation in sorted(error.answers.items()):
-            print(f"refengine: {name}: {json.dumps(io.relation_to_json(relation)['results']['bindings'])[:2000]}", file=sys.stderr)
-        return error.exit_code
-    except RefengineError as error:
-        print(f"refengine: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("refengine: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            error.add_note(f"{name}: {json.dumps(io.relation_to_json(relation)['results']['bindings'])[:2000]}")
+        raise
     return 0
 
 
+def _profiles(options: argparse.Namespace) -> None:
+    from refengine import tables
+
+    if options.format == "json":
+        print(json.dumps(list(tables.profiles()), indent=2, ensure_ascii=False))
+    else:
+        print("\n".join(tables.markdown(tables.profiles())))
+
+
 def _run(options: argparse.Namespace) -> None:
+    from refengine import engine, io, orders, profiles, r2r, trace
+
+    if options.max_reports < 1:
+        raise RefengineError(f"--max-reports must be > 0, got {options.max_reports}", rule="ENG-3")
     name, *overrides = options.semantics
-    chosen = semantics.profile(name).but(**_overrides(overrides)).semantics()
+    chosen = profiles.profile(name).but(**_overrides(overrides)).semantics()
     query = io.read_query(options.query)
-    streams = _streams(options.stream, query, options.time_predicate)
+    streams = _streams(options, query)
+    static: Dataset = frozenset().union(*map(io.read_static, options.static))
     witnesses = (options.witness,) if options.witness else tuple(r2r.WITNESSES)
-    spec, elements = engine.the_window(query, streams)
-    if not streams[spec.stream].ordered and orders.order_matters(spec, elements, chosen):
+    planned = engine.plan(query, streams, chosen)
+    unordered = len(planned.views) > 1 and len({view.spec.stream for view in planned.views}) > 1
+    unordered = unordered or any(not streams[spec.stream].ordered for spec in query.windows)
+    if unordered and orders.order_matters(planned):
         print("refengine: note: the arrival order of simultaneous elements was not recorded; taken by text (ORA-4)", file=sys.stderr)
-    deque(engine.evaluations(spec, elements, chosen, options.max_reports), maxlen=0)  # nothing is printed if this fails
+    if planned.late:
+        place = f"the first at {planned.late[0].app}, arrival {planned.late[0].sys}"
+        print(f"refengine: note: {len(planned.late)} late elements dropped, {place} (MOD-2)", file=sys.stderr)
+    deque(engine.evaluations(planned, options.max_reports), maxlen=0)  # nothing is printed if this fails
     answer = partial(r2r.agreed, witnesses=witnesses)
-    for step in engine.steps(query, streams, chosen, answer=answer, max_reports=options.max_reports):
+    for step in engine.steps(query, planned, static=static, answer=answer, max_reports=options.max_reports):
         if options.trace:
-            for line in trace.lines(query, streams, chosen, step):
+            for line in trace.lines(query, planned, step):
                 print(line, file=sys.stderr)
             print(file=sys.stderr)
         if step.emitted:
-            print(json.dumps(_as_json(step.report, witnesses), ensure_ascii=False))
+            print(json.dumps(_as_json(query, step.report, witnesses), ensure_ascii=False))
 
 
 def _overrides(words: list[str]) -> dict[str, str]:
@@ -91,23 +119,29 @@ def _overrides(words: list[str]) -> dict[str, str]:
     return overrides
 
 
-def _streams(named: list[str], query: Query, time_predicate: str) -> dict[str, Stream]:
+def _streams(options: argparse.Namespace, query: Query) -> dict[str, Stream]:
     """The streams by name; one without a name is the stream of the query's window."""
-    streams = {}
-    for word in named:
+    from refengine import io
+
+    streams: dict[str, Stream] = {}
+    for word in options.stream:
         name, equals, path = word.partition("=")
-        if not equals or Path(word).exists():
+        if not equals or os.path.exists(word):
             name, path = query.windows[0].stream, word
         if name in streams:
             raise InvalidQuery(f"stream {name!r} is given twice", rule="QRY-4")
-        streams[name] = io.read_stream(path, time_predicate)
+        streams[name] = io.read_stream(cli.path(path), options.time_predicate, options.batch_predicate)
     return streams
 
 
-def _as_json(report: engine.Report, witnesses: tuple[str, ...]) -> dict:
-    opens, closes = report.window
+def _as_json(query: Query, report: Report, witnesses: tuple[str, ...]) -> dict:
+    from refengine import io
+
+    windows = [None if borders is None else dict(zip(("open", "close"), borders, strict=True)) for borders in report.windows]
+    several = {"windows": [{"stream": w.stream, "window": b} for w, b in zip(query.windows, windows, strict=True)]}
     return {
-        "window": {"open": opens, "close": closes},
+        **({"window": windows[0]} if len(windows) == 1 else several),
+        **({"late": report.late} if report.late else {}),
         "evaluation": report.evaluation,
         "trigger": report.trigger,
         "instant": report.instant,

@@ -7,6 +7,7 @@ stream says about time is MOD-1, a query QRY-1.
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import os
 import re
@@ -22,12 +23,14 @@ from typing import Any, NamedTuple
 from rdflib.plugins.parsers.notation3 import RDFSink, SinkParser
 from rdflib.plugins.parsers.trig import TrigSinkParser
 
-from refengine.errors import InvalidQuery, InvalidStream, RefengineError, Refused, nearest
-from refengine.model import TIME_BOUND, XSD, Relation, Stream, Term, Triple, is_blank, literal, parse_literal, row, stream
+from refengine.errors import InvalidQuery, InvalidStream, RefengineError, Refused
+from refengine.model import TIME_BOUND, XSD, Dataset, Relation, Stream, Term, Triple, is_blank, literal, parse_literal, row, stream
 from refengine.query import Query, from_table
+from refengine.texts import integer, nearest, shown, why
 from refengine.xsd import INTEGERS, date_time
 
 PROV_GENERATED_AT_TIME = "http://www.w3.org/ns/prov#generatedAtTime"
+PROV_INVALIDATED_AT_TIME = "http://www.w3.org/ns/prov#invalidatedAtTime"
 INSTANT = 1000  # ms between two files of a CSRBench folder
 
 
@@ -46,7 +49,9 @@ class Recording:
         return iter(self.relations)
 
 
-def read_stream(path: str | Path, time_predicate: str = PROV_GENERATED_AT_TIME) -> Stream:
+def read_stream(
+    path: str | Path, time_predicate: str = PROV_GENERATED_AT_TIME, batch_predicate: str | None = None
+) -> Stream:
     """IO-1: a stream from a folder or a file; t_app is in milliseconds, t_sys the position from 1.
 
     - a folder of `data_NN.ttl`, there or in `data/` (CSRBench): t_app = NN × 1000, one triple an element. The
@@ -54,7 +59,8 @@ def read_stream(path: str | Path, time_predicate: str = PROV_GENERATED_AT_TIME) 
     - `.n3t` (YABench): a line is `s p o "ms" .`, one triple an element, in file order.
     - `.nq`, `.trig`: a named graph is an element, dated by one triple `graph time_predicate date` of the default
       graph, where the date is an integer (ms) or an xsd:dateTime (UTC where it names no zone, cut to ms; from the
-      epoch). The graphs arrive as they first appear in the file. Whatever else the default graph says would be part of
+      epoch). prov:invalidatedAtTime dates the end of its validity, if it has one (MOD-3), and `batch_predicate` gives its
+      batch id. The graphs arrive as they first appear in the file. Whatever else the default graph says would be part of
       no element, and is refused, as is a graph without a date, with two, or a date without its graph.
 
     Raises InvalidStream; Refused for JSON-LD, whose contexts live on the network. Sources: Dell'Aglio et al.,
@@ -62,15 +68,20 @@ def read_stream(path: str | Path, time_predicate: str = PROV_GENERATED_AT_TIME) 
     Community Group, RDF Stream Models.
     """
     path = Path(path)
+    for name, predicate in (("time predicate", time_predicate), ("batch predicate", batch_predicate)):
+        try:
+            _ = predicate is None or _iri(predicate)
+        except _Fault as fault:
+            raise InvalidStream(str(fault), rule="IO-1", place=name) from None
     if os.path.isdir(path):
         return _instants(path)
     match path.suffix.lower():
         case ".n3t":
             return _timed_lines(path)
         case ".nq":
-            return _dated_graphs(path, _quads(path), time_predicate)
+            return _dated_graphs(path, _quads(path), time_predicate, batch_predicate)
         case ".trig":
-            return _dated_graphs(path, _turtle(path, _TriG, "b"), time_predicate)
+            return _dated_graphs(path, _turtle(path, _TriG, "b"), time_predicate, batch_predicate)
         case ".jsonld" | ".json":
             raise Refused("JSON-LD is not read: its contexts would reach the network", rule="QRY-2", place=str(path))
         case other:
@@ -79,17 +90,34 @@ def read_stream(path: str | Path, time_predicate: str = PROV_GENERATED_AT_TIME) 
             )
 
 
+def read_static(path: str | Path) -> Dataset:
+    """IO-1: static data from `.ttl`, `.nt`, `.nq` or `.trig`: triples of the default graph, and quads of named ones."""
+    path = Path(path)
+    match path.suffix.lower():
+        case ".nt" | ".nq":
+            statements: Iterable[_Statement] = _quads(path)
+        case ".ttl":
+            statements = _turtle(path, _Turtle, "b")
+        case ".trig":
+            statements = _turtle(path, _TriG, "b")
+        case other:
+            raise InvalidStream(f"no static data ends in {other!r}; valid: .ttl, .nt, .nq, .trig", rule="IO-1", place=str(path))
+    return frozenset(s.triple if s.graph is None else (*s.triple, s.graph) for s in statements if s.triple)
+
+
 def read_query(path: str | Path) -> Query:
     """QRY-1: a query from a TOML file, or the query part of a conformance case (a table with `rule` and `query`).
 
     Raises InvalidQuery, and whatever the query itself breaks, with the file as place.
     """
-    text = _text(path, InvalidQuery, "QRY-1")
+    text = read_text(path, InvalidQuery, "QRY-1")
     try:
         table = tomllib.loads(text)
+        if not all(-TIME_BOUND <= number < TIME_BOUND for number in _integers(table)):
+            raise ValueError("an integer beyond 64 bits")  # which TOML has not, but tomllib reads
     except (ValueError, RecursionError) as error:  # ValueError: a syntax error, or an integer of thousands of digits
         match = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(error), re.DOTALL)
-        reason, line = match.groups() if match else (error, None)
+        reason, line = match.groups() if match else (why(error), None)
         place = f"{path}:{line or text.rstrip().count(chr(10)) + 1}" if match else str(path)
         raise InvalidQuery(f"not TOML: {reason}", rule="QRY-1", place=place) from None
     if "rule" in table and isinstance(table.get("query"), dict):
@@ -107,15 +135,17 @@ def read_recording(path: str | Path) -> Recording:
     empty answer that was sent. Blank nodes are renamed in order of appearance, one scope for the whole recording.
     Raises InvalidStream that names the path to the fault.
     """
-    text = _text(path, InvalidStream, "IO-2")
+    text = read_text(path, InvalidStream, "IO-2")
     try:
         document = json.loads(text, object_pairs_hook=_no_key_twice)
     except json.JSONDecodeError as error:
         raise InvalidStream(f"not JSON: {error.msg}", rule="IO-2", place=f"{path}:{error.lineno}") from None
     except (ValueError, RecursionError) as error:
-        raise InvalidStream(f"not JSON: {error}", rule="IO-2", place=str(path)) from None
+        raise InvalidStream(f"not JSON: {why(error)}", rule="IO-2", place=str(path)) from None
     labels: dict[str, Term] = {}
     try:
+        if not isinstance(document, dict):
+            raise _misshapen(f'must be an object, got {shown(document)}; valid: {{"relations": [...]}}', "document")
         _object(document, ("relations",), "document")
         entries = _array(document["relations"], "relations")
         reports = [_report(entry, f"relations[{i}]", labels) for i, entry in enumerate(entries)]
@@ -147,21 +177,49 @@ class _Fault(ValueError):
     """What is wrong with a piece of text, before it is known where the piece stands."""
 
 
-def _text(path: str | Path, kind: type[RefengineError], rule: str) -> str:
+def read_text(path: str | Path, kind: type[RefengineError], rule: str) -> str:
+    """The text of a file. Anything but a regular file is refused: a pipe might never end."""
     data = b""
     try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ValueError("not a regular file")
         data = Path(path).read_bytes()
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise kind(f"not UTF-8: {error.reason}", rule=rule, place=f"{path}:{line}") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise kind(f"cannot be read: {getattr(error, 'strerror', None) or error}", rule=rule, place=str(path)) from None
+        raise _unread(error, kind, rule, path) from None
+
+
+def listed(folder: Path, pattern: str, rule: str) -> list[Path]:
+    """The files of a folder whose names match, sorted; none if there is no such folder."""
+    try:
+        return sorted(folder / name for name in fnmatch.filter(os.listdir(folder), pattern))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise _unread(error, InvalidStream, rule, folder) from None
+
+
+def _unread(error: OSError | ValueError, kind: type[RefengineError], rule: str, path: str | Path) -> RefengineError:
+    return kind(f"cannot be read: {getattr(error, 'strerror', None) or error}", rule=rule, place=str(path))
+
+
+def _integers(table: Any) -> Iterator[int]:
+    match table:
+        case int():
+            yield table
+        case dict():
+            yield from _integers(list(table.values()))
+        case list():
+            for item in table:
+                yield from _integers(item)
 
 
 def _lines(path: Path) -> Iterator[tuple[str, int]]:
     """The lines that hold a statement, each with its number. Only CR and LF end a line: others may stand in a literal."""
-    for number, line in enumerate(re.split(r"\r\n|\r|\n", _text(path, InvalidStream, "IO-1")), 1):
+    for number, line in enumerate(re.split(r"\r\n|\r|\n", read_text(path, InvalidStream, "IO-1")), 1):
         if line.strip(" \t") and not line.lstrip(" \t").startswith("#"):
             yield line, number
 
@@ -187,7 +245,6 @@ _LANGUAGE = re.compile(  # RFC 5646, likewise
     re.IGNORECASE | re.VERBOSE,
 )
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_INTEGER = re.compile(r"[ \t\r\n]*([+-]?)0*([0-9]+)[ \t\r\n]*")
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
 _CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 _UNICODE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
@@ -207,32 +264,26 @@ _LINE_END = re.compile(r"[ \t]*\.?[ \t]*(?:#.*)?", re.DOTALL)
 @lru_cache(maxsize=2**16)
 def _iri(text: str) -> Term:
     if not re.match(r"[A-Za-z][A-Za-z0-9+.\-]*:", text):
-        raise _Fault(f"relative IRI {_shown(text)}; write it in full")
+        raise _Fault(f"relative IRI {shown(text)}; write it in full")
     if not _ABSOLUTE_IRI.fullmatch(text):
-        raise _Fault(f"not an IRI (RFC 3987): {_shown(text)}")
+        raise _Fault(f"not an IRI (RFC 3987): {shown(text)}")
     return f"<{text}>"
 
 
 def _literal(lexical: str, datatype: str | None = None, language: str | None = None) -> Term:
     if _SURROGATE.search(lexical):
-        raise _Fault(f"a surrogate is no character: {_shown(lexical)}")
+        raise _Fault(f"a surrogate is no character: {shown(lexical)}")
     if language and not _LANGUAGE.fullmatch(language):
-        raise _Fault(f"not a language tag (RFC 5646): {_shown(language)}")
+        raise _Fault(f"not a language tag (RFC 5646): {shown(language)}")
     return literal(lexical, _iri(datatype)[1:-1] if datatype is not None else XSD + "string", language or "")
 
 
 def _triple(subject: Term, predicate: Term, object_: Term) -> Triple:
     if subject.startswith('"'):
-        raise _Fault(f"a subject must be an IRI or a blank node, got {_shown(subject)}")
+        raise _Fault(f"a subject must be an IRI or a blank node, got {shown(subject)}")
     if not predicate.startswith("<"):
-        raise _Fault(f"a predicate must be an IRI, got {_shown(predicate)}")
+        raise _Fault(f"a predicate must be an IRI, got {shown(predicate)}")
     return subject, predicate, object_
-
-
-def _shown(text: Any) -> str:
-    """A value on one line, however long it is."""
-    shown = repr(text)
-    return shown if len(shown) <= 80 else f"{shown[:76]} …"
 
 
 # N-Triples and what is built on its lines
@@ -251,7 +302,7 @@ def _terms(line: str) -> list[Term]:
         else:
             terms.append(_literal(_unescaped(lexical), datatype and _unescaped(datatype[1:-1]), language))
     if not _LINE_END.fullmatch(line, end):
-        raise _Fault(f"no term at column {end + 1}: {_shown(line[end:].strip())}")
+        raise _Fault(f"no term at column {end + 1}: {shown(line[end:].strip())}")
     return terms
 
 
@@ -290,10 +341,9 @@ def _timed_lines(path: Path) -> Stream:
 def _milliseconds(term: Term, datatypes: Collection[str]) -> int:
     if term.startswith('"'):
         lexical, datatype, _ = parse_literal(term)
-        if datatype in datatypes and (match := _INTEGER.fullmatch(lexical)):
-            sign, digits = match.groups()
-            return int(sign + digits[:20])  # twenty digits are beyond 64 bits already; thousands would be beyond int()
-    raise _Fault(f"a time must be an integer (ms), got {_shown(term)}")
+        if datatype in datatypes and (number := integer(lexical.strip(" \t\r\n"))) is not None:
+            return number
+    raise _Fault(f"a time must be an integer (ms), got {shown(term)}")
 
 
 def _moment(term: Term) -> int:
@@ -304,7 +354,7 @@ def _moment(term: Term) -> int:
     try:
         return _milliseconds(term, INTEGERS)
     except _Fault:
-        raise _Fault(f"a date must be an xsd:dateTime or an integer (ms), got {_shown(term)}") from None
+        raise _Fault(f"a date must be an xsd:dateTime or an integer (ms), got {shown(term)}") from None
 
 
 def _epoch(lexical: str) -> int:
@@ -312,19 +362,17 @@ def _epoch(lexical: str) -> int:
     try:
         return date_time(lexical.strip()).seconds * 1000 // 1
     except ValueError as error:
-        raise _Fault(f"{error}: {_shown(lexical)}") from None
+        raise _Fault(f"{error}: {shown(lexical)}") from None
 
 
-def _in_time(items: list[tuple[Triple | frozenset[Triple], int, str]], ordered: bool = True) -> Stream:
-    """MOD-1, told with the place in the file: times are within 64 bits and never decrease."""
-    before = -TIME_BOUND
-    for _, app, place in items:
-        if not -TIME_BOUND <= app < TIME_BOUND:
-            raise InvalidStream("t_app must be within 64 bits", rule="MOD-1", place=place)
-        if app < before:
-            raise InvalidStream(f"t_app decreases from {before} to {app}", rule="MOD-1", place=place)
-        before = app
-    return stream(((payload, app) for payload, app, _ in items), ordered)
+def _in_time(items: list[tuple], ordered: bool = True) -> Stream:
+    """A stream of (payload, t_app, place[, batch[, end]]) items. MOD-1, told with the place in the file: times are within 64
+    bits."""
+    for _, app, place, *more in items:
+        for name, value in zip(("t_app", "batch", "end"), (app, *more), strict=False):
+            if value is not None and not -TIME_BOUND <= value < TIME_BOUND:
+                raise InvalidStream(f"{name} must be within 64 bits", rule="MOD-1", place=place)
+    return stream(((payload, app, *more) for payload, app, _, *more in items), ordered)
 
 
 # Named graphs
@@ -347,36 +395,47 @@ def _quads(path: Path) -> Iterator[_Statement]:
                 raise _Fault(f"a line is s p o or s p o graph, got {len(terms)} terms")
             graph = terms[3] if len(terms) == 4 else None
             if graph and graph.startswith('"'):
-                raise _Fault(f"a graph must be an IRI or a blank node, got {_shown(graph)}")
+                raise _Fault(f"a graph must be an IRI or a blank node, got {shown(graph)}")
             yield _Statement(graph, _triple(*terms[:3]), number)
         except _Fault as fault:
             raise InvalidStream(str(fault), rule="IO-1", place=f"{path}:{number}") from None
 
 
-def _dated_graphs(path: Path, statements: Iterable[_Statement], time_predicate: str) -> Stream:
-    """IO-1: named graphs in order of first appearance, each with the one date that the default graph gives it."""
+def _dated_graphs(
+    path: Path, statements: Iterable[_Statement], time_predicate: str, batch_predicate: str | None = None
+) -> Stream:
+    """IO-1: named graphs in order of first appearance, with the date, and the end and batch id if any, that the default
+    graph gives each."""
     graphs: dict[Term, set[Triple]] = {}
-    dates: dict[Term, Term] = {}
+    said: dict[str, dict[Term, Term]] = {time_predicate: {}, PROV_INVALIDATED_AT_TIME: {}}
+    said |= {batch_predicate: {}} if batch_predicate else {}
+    dates = said[time_predicate]
     lines: dict[Term, int] = {}  # where a graph is first seen: in a date or as a graph
     for graph, triple, line in statements:
         lines.setdefault(graph or triple[0], line)
         if graph is not None:
             graphs.setdefault(graph, set()).update([triple] if triple else [])
-        elif triple[1] != f"<{time_predicate}>":
-            reason = f"in no graph, so part of no element, and no date: {_shown(' '.join(triple))}"
+            continue
+        subject, predicate, object_ = triple
+        if predicate[1:-1] not in said:
+            reason = f"in no graph, so part of no element, and no date: {shown(' '.join(triple))}"
             raise InvalidStream(reason, rule="IO-1", place=f"{path}:{line}")
-        elif dates.setdefault(triple[0], triple[2]) != triple[2]:
-            reason = f"two dates: {dates[triple[0]]} and {triple[2]}"
-            raise InvalidStream(reason, rule="IO-1", place=f"{path}:{line}: graph {triple[0]}")
+        if (known := said[predicate[1:-1]].setdefault(subject, object_)) != object_:
+            what = "dates" if predicate[1:-1] == time_predicate else f"values of {predicate}"
+            raise InvalidStream(f"two {what}: {known} and {object_}", rule="IO-1", place=f"{path}:{line}: graph {subject}")
     places = {graph: f"{path}:{line}: graph {graph}" for graph, line in lines.items()}
-    for graph in (graph for graph in dates if graph not in graphs):
+    for graph in (graph for found in said.values() for graph in found if graph not in graphs):
         raise InvalidStream("a date, but no such graph", rule="IO-1", place=places[graph])
     items = []
     for graph, triples in graphs.items():
         if graph not in dates:
             raise InvalidStream(f"no date: no triple {graph} <{time_predicate}> … in the default graph", rule="IO-1", place=places[graph])
         try:
-            items.append((frozenset(triples), _moment(dates[graph]), places[graph]))
+            batch, end = (
+                _moment(found[graph]) if graph in (found := said.get(predicate, {})) else None
+                for predicate in (batch_predicate, PROV_INVALIDATED_AT_TIME)
+            )
+            items.append((frozenset(triples), _moment(dates[graph]), places[graph], batch, end))
         except _Fault as fault:
             raise InvalidStream(str(fault), rule="IO-1", place=places[graph]) from None
     return _in_time(items)
@@ -407,7 +466,7 @@ class _Sink(RDFSink):
     def newSymbol(self, *args: str) -> str:  # noqa: N802
         iri = args[0]
         if iri.startswith(_NO_BASE[:8]):
-            raise _Fault(f"relative IRI {_shown(iri.removeprefix(_NO_BASE))}; write it in full or give @base")
+            raise _Fault(f"relative IRI {shown(iri.removeprefix(_NO_BASE))}; write it in full or give @base")
         return _iri(iri)[1:-1]
 
     def newBlankNode(self, *args: Any, **kwargs: Any) -> Term:  # noqa: N802
@@ -478,7 +537,7 @@ class _TriG(_Strict, TrigSinkParser):
 
 def _turtle(path: Path, parser: type[_Turtle | _TriG], prefix: str) -> list[_Statement]:
     """The statements of a document in its order; its blank nodes are named `prefix` and a number."""
-    text, sink = _text(path, InvalidStream, "IO-1"), _Sink(prefix)
+    text, sink = read_text(path, InvalidStream, "IO-1"), _Sink(prefix)
     ends = [match.start() for match in re.finditer("\n", text)]
     try:
         parser(sink, baseURI=_NO_BASE, genPrefix="-", turtle=True).loadBuf(text)
@@ -498,7 +557,7 @@ def _turtle(path: Path, parser: type[_Turtle | _TriG], prefix: str) -> list[_Sta
 def _instants(folder: Path) -> Stream:
     """IO-1: CSRBench's files, one an instant. A missing number is an instant at which nothing arrived."""
     files: dict[int, Path] = {}
-    for file in sorted(folder.glob("data_*.ttl")) or sorted(folder.glob("data/data_*.ttl")):
+    for file in listed(folder, "data_*.ttl", "IO-1") or listed(folder / "data", "data_*.ttl", "IO-1"):
         number = re.fullmatch(r"data_([0-9]+)\.ttl", file.name)
         if number is None:
             raise InvalidStream("a file of a stream is data_NN.ttl, NN digits", rule="IO-1", place=str(file))
@@ -524,7 +583,7 @@ def _report(entry: Any, where: str, labels: dict[str, Term]) -> tuple[Relation, 
     variables = _array(entry["head"]["vars"], f"{where}.head.vars")
     for i, name in enumerate(variables):
         if not isinstance(name, str) or not re.fullmatch(r"\w+", name) or name in variables[:i]:
-            raise _misshapen(f"must be a variable's name, once, got {_shown(name)}", f"{where}.head.vars[{i}]")
+            raise _misshapen(f"must be a variable's name, once, got {shown(name)}", f"{where}.head.vars[{i}]")
     bindings = _array(entry["results"]["bindings"], f"{where}.results.bindings")
     rows = [_row(binding, variables, f"{where}.results.bindings[{i}]", labels) for i, binding in enumerate(bindings)]
     return Relation(tuple(variables), Counter(rows)), _timestamp(entry, where)
@@ -545,7 +604,7 @@ def _term(entry: Any, where: str, labels: dict[str, Term]) -> Term:
     _object(entry, ("type", "value"), where, optional=("datatype", "xml:lang"))
     for key, value in entry.items():
         if not isinstance(value, str):
-            raise _misshapen(f"must be a string, got {_shown(value)}", f"{where}.{key}")
+            raise _misshapen(f"must be a string, got {shown(value)}", f"{where}.{key}")
     kind, value, rest = entry["type"], entry["value"], set(entry) - {"type", "value"}
     try:
         match kind:
@@ -558,7 +617,7 @@ def _term(entry: Any, where: str, labels: dict[str, Term]) -> Term:
             case "uri" | "bnode" | "literal" | "typed-literal":
                 raise _Fault(f"a {kind} with {', '.join(sorted(rest)) or 'no datatype'}")
             case _:
-                raise _Fault(f"type must be uri, bnode, literal or typed-literal, got {_shown(kind)}")
+                raise _Fault(f"type must be uri, bnode, literal or typed-literal, got {shown(kind)}")
     except _Fault as fault:
         raise _misshapen(str(fault), where) from None
 
@@ -570,10 +629,10 @@ def _misshapen(reason: str, where: str) -> InvalidStream:
 def _object(value: Any, required: tuple[str, ...], where: str, optional: tuple[str, ...] = ()) -> None:
     """A JSON object with these keys and no other."""
     if not isinstance(value, dict):
-        raise _misshapen(f"must be an object, got {_shown(value)}", where)
+        raise _misshapen(f"must be an object, got {shown(value)}", where)
     for key in value:
         if key not in required + optional:
-            raise _misshapen(f"unknown key {_shown(key)}{nearest(key, required + optional)}", where)
+            raise _misshapen(f"unknown key {shown(key)}{nearest(key, required + optional)}", where)
     for key in required:
         if key not in value:
             raise _misshapen(f"key {key!r} is missing", where)
@@ -581,14 +640,14 @@ def _object(value: Any, required: tuple[str, ...], where: str, optional: tuple[s
 
 def _array(value: Any, where: str) -> list:
     if not isinstance(value, list):
-        raise _misshapen(f"must be an array, got {_shown(value)}", where)
+        raise _misshapen(f"must be an array, got {shown(value)}", where)
     return value
 
 
 def _timestamp(entry: dict[str, Any], where: str) -> int | None:
     time = entry.get("timestamp")
     if time is not None and (not isinstance(time, int) or isinstance(time, bool)):
-        raise _misshapen(f"must be an integer (ms), got {_shown(time)}", f"{where}.timestamp")
+        raise _misshapen(f"must be an integer (ms), got {shown(time)}", f"{where}.timestamp")
     return time
 
 
@@ -596,5 +655,5 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
         key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise ValueError(f"key {_shown(key)} stands twice in one object")
+        raise ValueError(f"key {shown(key)} stands twice in one object")
     return table

@@ -1,0 +1,83 @@
+"""What both command lines share: one line and an exit code for whatever ends a run. Nothing heavy is imported here."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from refengine.errors import RefengineError
+
+SUITE = frozenset({"jsonschema", "pyoxigraph", "tqdm"})  # of the extra `suite`
+
+
+def path(text: str) -> Path:
+    """A path of the command line; an empty one would be the current folder."""
+    if not text:
+        raise RefengineError("an empty path; write . for the current folder", rule="IO-1")
+    return Path(text)
+
+
+def guarded(name: str, run: Callable[[], int], interrupted: str = "interrupted") -> int:
+    """The exit code of a run. Bad input, an interrupt and an output that cannot be written end it with one line on standard
+    error; the notes of an error follow it."""
+    for stream in ("stdout", "stderr"):
+        if getattr(sys, stream) is None:  # closed: print() would then take standard output for standard error
+            setattr(sys, stream, open(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8", closefd=False))
+    rdflib = logging.getLogger("rdflib")  # it logs the literals that it cannot read, with tracebacks
+    rdflib.addHandler(logging.NullHandler())
+    rdflib.propagate = False
+    code, lines = 2, []
+    try:
+        with _terminable():
+            code = run()
+            sys.stdout.flush()
+    except RefengineError as error:
+        code, lines = error.exit_code, [str(error), *getattr(error, "__notes__", ())]
+    except ModuleNotFoundError as error:
+        if error.name not in SUITE:
+            raise
+        lines = [f"usage: {error.name} is not installed: pip install 'refengine[suite]'"]
+    except KeyboardInterrupt:
+        code, lines = 130, [interrupted]
+    except BrokenPipeError:
+        code = 0
+    except OSError as error:
+        lines = [f"{error.filename or 'standard output'}: usage: cannot be written: {error.strerror}"]
+    finally:
+        with suppress(OSError):
+            for line in lines:
+                print(f"{name}: {line}", file=sys.stderr)
+        for stream in (sys.stdout, sys.stderr):
+            _drained(stream)
+    return code
+
+
+def _drained(stream) -> None:
+    """What cannot be written any more is dropped: the interpreter would try again when it ends, and complain."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM ends a run as an error does, so that what is open is cleaned up."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(*_: object) -> None:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
