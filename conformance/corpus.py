@@ -18,12 +18,12 @@ import pyoxigraph
 from jsonschema import Draft202012Validator, ValidationError
 
 from conformance import judge
-from refengine import compare, engine, io, model, query, r2r, semantics
+from refengine import compare, engine, io, model, query, profiles, r2r, semantics
 from refengine.errors import RefengineError, nearest
-from refengine.model import XSD, Bag, Relation, Row, Stream, Term, Triple
+from refengine.model import XSD, Bag, Dataset, Relation, Row, Stream, Term, Triple
 from refengine.query import Query
 from refengine.r2r import from_pyoxigraph
-from refengine.semantics import Between, OneOf, Profile, Semantics
+from refengine.semantics import Between, Closure, OneOf, Profile, Semantics
 
 HERE = Path(__file__).parent
 CASES = HERE / "cases"
@@ -31,6 +31,7 @@ SCHEMA = HERE / "schema" / "case.schema.json"
 BASE = "http://example.org/"
 PREFIXES = f"PREFIX : <{BASE}> PREFIX xsd: <{XSD}>\n"
 MANY = 1000  # reports after which a refusal that has not come is not waited for
+Borders = tuple[int, int] | None  # a window's o and c, if it has them
 
 
 class InvalidCase(RefengineError):
@@ -129,7 +130,7 @@ def streams_of(case: Case) -> dict[str, Stream]:
 def _stream(table: Mapping[str, Any]) -> Stream:
     ordered = table.get("ordered", True)
     if "elements" in table:
-        items = ([triples(e["graph"]), e["at"], *([e["batch"]] if "batch" in e else [])] for e in table["elements"])
+        items = ((triples(e["graph"]), e["at"], e.get("batch"), e.get("end")) for e in table["elements"])
         return model.stream(items, ordered)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / ("stream" if "files" in table else f"stream.{table['format']}")
@@ -162,6 +163,18 @@ def triples(turtle: str) -> frozenset[Triple]:
     return frozenset(tuple(map(from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in parsed)
 
 
+def static_of(case: Case) -> Dataset:
+    """The case's static triples and, of each named graph, quads that end in its name (R2R-8)."""
+    text = case.table.get("static", "")
+    try:
+        quads = list(pyoxigraph.parse(PREFIXES + text, pyoxigraph.RdfFormat.TRIG))
+    except SyntaxError as error:
+        raise InvalidCase(f"not TriG: {error.msg}", rule="case", place="static") from None
+    default = pyoxigraph.DefaultGraph()
+    parts = ([q.subject, q.predicate, q.object] + [q.graph_name] * (q.graph_name != default) for q in quads)
+    return frozenset(tuple(map(from_pyoxigraph, part)) for part in parts)
+
+
 @cache
 def term(turtle: str) -> Term:
     """The term that a Turtle term stands for: `:a`, `5`, `'text'@en`, `_:b`."""
@@ -188,7 +201,7 @@ def profile_of(table: Mapping[str, Any]) -> Profile:
     """A profile from its table: `profile` names one, every other key replaces a field; without it all fields are given.
     A field may be "unknown", { between = [a, b] } or { one_of = […] }."""
     fields = {name: _field(name, value) for name, value in table.items() if name != "profile"}
-    base = semantics.profile(table["profile"]) if "profile" in table else Profile("case", "the case's own fields", {})
+    base = profiles.profile(table["profile"]) if "profile" in table else Profile("case", "the case's own fields", {})
     return base.but(**fields)
 
 
@@ -203,7 +216,7 @@ def _field(name: str, value: Any) -> Any:
 
 
 def semantics_of(table: Mapping[str, Any]) -> Semantics:
-    """A complete semantics from its table: a profile with overrides, or all ten fields."""
+    """A complete semantics from its table: a profile with overrides, or all fields."""
     return profile_of(table).semantics()
 
 
@@ -255,33 +268,43 @@ def _wanted(kind: str, block: Mapping[str, Any]) -> str:
 def _expect(case: Case, block: Mapping[str, Any]) -> list[str]:
     asked, chosen, wanted = query_of(case), semantics_of(block["semantics"]), block["reports"]
     got = _reports(case, asked, block, len(wanted) + 1)
-    left, right = str(chosen.closure)
     lines = []
     for expected, report in zip(wanted, got, strict=False):
-        at, (o, c) = expected.get("evaluation", report.evaluation), expected["window"]
-        here = f"window {left}{o},{c}{right}"
-        if report.window != (o, c):
-            lines.append(f" at t={at}: expected {here}, got {left}{report.window[0]},{report.window[1]}{right}")
-        for key in ("evaluation", "trigger", "instant"):
+        at, borders = expected.get("evaluation", report.evaluation), _borders(expected, report.windows)
+        here = show_windows(borders, chosen.closure)
+        if borders != report.windows:
+            lines.append(f" at t={at}: expected {here}, got {show_borders(report.windows, chosen.closure)}")
+        for key in ("evaluation", "trigger", "instant", "late"):
             if key in expected and expected[key] != getattr(report, key):
                 lines.append(f" at t={at}: {here}: expected {key} {expected[key]}, got {getattr(report, key)}")
         rows = relation(expected["rows"], asked).rows
         if not compare.equal(rows, report.relation.rows, compare.Mode(block.get("mode", "value"))):
             lines.append(f" at t={at}: {here}: expected {show(rows)}, got {show(report.relation.rows)}")
     for report in got[len(wanted) :]:
-        here = f"window {left}{report.window[0]},{report.window[1]}{right}"
+        here = show_windows(report.windows, chosen.closure)
         lines.append(f" at t={report.evaluation}: expected no more reports, got {here}: {show(report.relation.rows)}")
     for expected in wanted[len(got) :]:
         at = f" at t={expected['evaluation']}" if "evaluation" in expected else ""
-        o, c = expected["window"]
         rows = relation(expected["rows"], asked).rows
-        lines.append(f"{at}: expected window {left}{o},{c}{right}: {show(rows)}, got no report")
+        lines.append(f"{at}: expected {show_windows(_borders(expected, ()), chosen.closure)}: {show(rows)}, got no report")
     return lines
+
+
+def _borders(expected: Mapping[str, Any], got: tuple[Borders, ...]) -> tuple[Borders, ...]:
+    """The windows that a report must have; those that it has, where the case does not say."""
+    first = [tuple(expected["window"]) or None] if "window" in expected else []
+    if "windows" in expected:
+        windows = tuple(tuple(borders) or None for borders in expected["windows"])
+        if first and first[0] != windows[0]:
+            raise InvalidCase("window is not the first of windows", rule="case", place="reports")
+        return windows
+    return (*first, *got[len(first) :])
 
 
 def _reports(case: Case, asked: Query, block: Mapping[str, Any], most: int) -> list[engine.Report]:
     chosen, bound = semantics_of(block["semantics"]), block.get("max_reports", engine.MAX_REPORTS)
-    return list(islice(engine.evaluate(asked, streams_of(case), chosen, answer=r2r.agreed, max_reports=bound), most))
+    options = {"answer": r2r.agreed, "static": static_of(case), "max_reports": bound}
+    return list(islice(engine.evaluate(asked, streams_of(case), chosen, **options), most))
 
 
 def _judge(case: Case, block: Mapping[str, Any]) -> list[str]:
@@ -309,6 +332,18 @@ def _count(number: int, noun: str) -> str:
 
 
 # Showing
+
+
+def show_windows(windows: Iterable[Borders], closure: Closure | None) -> str:
+    """The windows of a report: `window [0,10)`, `windows [0,10), [5,15)`."""
+    shown = tuple(windows)
+    return f"window{'s' if len(shown) > 1 else ''} {show_borders(shown, closure)}" if shown else "a window"
+
+
+def show_borders(windows: Iterable[Borders], closure: Closure | None) -> str:
+    """`[0,10), [5,15)`; a window that has no borders is `without borders`."""
+    left, right = str(closure or "[]")
+    return ", ".join("without borders" if window is None else f"{left}{window[0]},{window[1]}{right}" for window in windows)
 
 
 def show(rows: Bag) -> str:
