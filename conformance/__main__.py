@@ -7,52 +7,57 @@ Exit codes: 0 the run worked (whatever the verdicts), 1 a self-check or a golden
 from __future__ import annotations
 
 import argparse
+import errno
 import json
+import multiprocessing
 import os
+import signal
+import stat
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tqdm import tqdm
-
-from conformance import csrbench, secret
+from refengine import cli
 from refengine.errors import RefengineError
-from refengine.r2r import WITNESSES
+
+if TYPE_CHECKING:  # the suite is imported where it is used, within `cli.guarded`: that takes long enough to be interrupted
+    from conformance import csrbench
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line."""
+    return cli.guarded("conformance", partial(_main, arguments), "interrupted; nothing was written")
+
+
+def _main(arguments: list[str] | None) -> int:
+    from refengine.r2r import WITNESSES
+
     parser = argparse.ArgumentParser(prog="conformance", description="Hold RDF stream engines against the reference engine.")
     commands = parser.add_subparsers(dest="command", required=True)
     bench = commands.add_parser("csrbench", help="CSRBench's seven queries against every recording of a folder")
-    bench.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="without it: our own engines, right and wrong")
+    bench.add_argument("folder", nargs="?", type=cli.path, metavar="DIR", help="without it: our own engines, right and wrong")
     bench.add_argument("--format", choices=("table", "tsv", "json"), default="table")
-    bench.add_argument("--results", type=Path, metavar="FILE", help="also write every verdict as NDJSON")
+    bench.add_argument("--results", type=cli.path, metavar="FILE", help="also write every verdict as NDJSON")
     bench.add_argument("--jobs", type=int, default=min(7, os.cpu_count() or 1), help="processes, at most one a query helps (default: one a core)")
     bench.add_argument("--witness", choices=sorted(WITNESSES), help="one witness alone (default: all)")
     vectors = commands.add_parser("secret", help="golden vectors of the SECRET simulator")
-    vectors.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    vectors.add_argument("files", nargs="+", type=cli.path, metavar="FILE")
     options = parser.parse_args(arguments)
-    try:
-        return {"csrbench": _csrbench, "secret": _secret}[options.command](options)
-    except RefengineError as error:
-        print(f"conformance: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("conformance: interrupted; nothing was written", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    return {"csrbench": _csrbench, "secret": _secret}[options.command](options)
 
 
 def _csrbench(options: argparse.Namespace) -> int:
+    from conformance import csrbench
+    from refengine.r2r import WITNESSES
+
     if options.jobs < 1:
-        raise RefengineError(f"jobs must be > 0, got {options.jobs}", rule="usage")
+        raise RefengineError(f"--jobs must be > 0, got {options.jobs}", rule="usage")
+    target = _target(options.results)
     witnesses = (options.witness,) if options.witness else tuple(WITNESSES)
     if options.folder is None:
         tasks = [(csrbench.judge_ours, name, witnesses) for name in csrbench.QUERIES]
@@ -60,9 +65,9 @@ def _csrbench(options: argparse.Namespace) -> int:
         chosen = csrbench.selected(csrbench.cells(options.folder))
         csrbench.stream(options.folder)
         tasks = [(csrbench.judge_query, options.folder, name, cells, witnesses) for name, cells in chosen.items()]
-    with _replaced(options.results) as lines:
-        results = [result for found in _spread(tasks, options.jobs) for result in found]
-        lines.extend(json.dumps(result.as_json(), ensure_ascii=False, sort_keys=True) for result in results)
+    results = [result for found in _spread(tasks, options.jobs) for result in found]
+    if target:
+        _replace(target, [json.dumps(result.as_json(), ensure_ascii=False, sort_keys=True) for result in results])
     _print(results, options.format)
     problems = csrbench.self_check(results) if options.folder is None else []
     for problem in problems:
@@ -71,6 +76,8 @@ def _csrbench(options: argparse.Namespace) -> int:
 
 
 def _print(results: list[csrbench.Result], form: str) -> None:
+    from conformance import csrbench
+
     match form:
         case "json":
             print(json.dumps([result.as_json() for result in results], indent=2, ensure_ascii=False))
@@ -85,49 +92,97 @@ def _print(results: list[csrbench.Result], form: str) -> None:
 
 def _spread(tasks: list[tuple[Callable, ...]], jobs: int) -> Iterator[list[csrbench.Result]]:
     """The results of all tasks in their order, over several processes where that helps."""
-    bar = tqdm(total=len(tasks), desc="queries", unit="query", disable=not sys.stderr.isatty(), leave=False)
-    with bar:
-        if jobs == 1 or len(tasks) < 2:
+    from tqdm import tqdm
+
+    bar = partial(tqdm, total=len(tasks), desc="queries", unit="query", disable=not sys.stderr.isatty(), leave=False)
+    jobs = min(jobs, len(tasks))
+    if jobs < 2:
+        with bar() as progress:
             for function, *rest in tasks:
                 yield function(*rest)
-                bar.update()
-            return
-        pool = ProcessPoolExecutor(max_workers=jobs)
-        try:
+                progress.update()
+        return
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(max_workers=jobs, initializer=_left_to_the_parent)
+    try:
+        with _uninterrupted():
             futures = [pool.submit(*task) for task in reversed(tasks)]  # the joins are the last queries and take longest
+        with bar() as progress:
             for future in reversed(futures):
                 yield future.result()
-                bar.update()
-        except BrokenProcessPool:
+                progress.update()
+    except BaseException as error:
+        for worker in set(multiprocessing.active_children()) - others:
+            worker.kill()  # it would finish its task first, which may take minutes
+        if isinstance(error, BrokenProcessPool):
             raise RefengineError("a worker process was killed; nothing was written", rule="usage") from None
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _left_to_the_parent() -> None:
+    """A worker dies by its parent's hand: Ctrl-C reaches the whole group, and would have it print where it was."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
 
 
 @contextmanager
-def _replaced(path: Path | None) -> Iterator[list[str]]:
-    """Lines that replace a file at once when all of them are there, and leave it alone otherwise."""
-    lines: list[str] = []
-    if path is None:
-        yield lines
+def _uninterrupted() -> Iterator[None]:
+    """An interrupt comes when this ends: not to a half-started pool, nor to a worker before it has its handlers."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
         return
-    if path.exists() and not path.is_file():
-        raise RefengineError("cannot write: not a regular file", rule="usage", place=str(path))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=path.name, delete=False) as draft:
-            try:
-                yield lines
-                draft.writelines(f"{line}\n" for line in lines)
-                draft.flush()
-                os.replace(draft.name, path)
-            except BaseException:
-                Path(draft.name).unlink(missing_ok=True)
-                raise
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _target(path: Path | None) -> Path | None:
+    """The file, behind its links, that results go to. What cannot be written is found out before the work."""
+    if path is None:
+        return None
+    with _writing(path):
+        real = Path(os.path.realpath(path))
+        os.stat(real.parent)
+        with suppress(FileNotFoundError):
+            if not stat.S_ISREG(os.stat(real).st_mode):
+                raise OSError(errno.EINVAL, "not a regular file")
+        if not os.access(real.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return real
+
+
+def _replace(path: Path, lines: Iterable[str]) -> None:
+    """The lines replace a file at once, with its mode, or leave it alone."""
+    draft = path.with_name(f".conformance-{os.getpid()}")
+    with _writing(path):
+        try:
+            with open(draft, "x", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in lines)
+            with suppress(FileNotFoundError):
+                os.chmod(draft, stat.S_IMODE(os.stat(path).st_mode))
+            os.replace(draft, path)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise RefengineError(f"cannot write: {error.strerror}", rule="usage", place=str(path)) from None
 
 
 def _secret(options: argparse.Namespace) -> int:
+    from conformance import secret
+
     agreeing = total = 0
     for path in options.files:
         for vector in secret.read(path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,12 +12,13 @@ from random import Random
 
 from conformance.judge import Outcome, Verdict, verdict
 from conformance.miniatures import MINIATURES, Miniature
-from refengine import io, semantics
+from refengine import io
 from refengine.compare import Mode
 from refengine.engine import evaluate
 from refengine.errors import InvalidStream, nearest
 from refengine.infer import searcher
 from refengine.model import Relation, Stream
+from refengine.profiles import PROFILES, profile
 from refengine.query import Query
 from refengine.recording import Answers
 
@@ -71,24 +73,25 @@ def query(name: str) -> Query:
 
 def cells(folder: Path) -> list[Cell]:
     """The recordings ENGINE-answer-N[-SUFFIX].json of a folder in CSRBench's layout, by engine, query and suffix."""
-    if not folder.is_dir():
-        raise InvalidStream("no such folder", rule="IO-1", place=str(folder))
+    if not os.path.isdir(folder):
+        reason = "not a folder" if os.path.exists(folder) else "no such folder"
+        raise InvalidStream(reason, rule="IO-1", place=str(folder))
     for name in ANSWER_FOLDERS:
-        found = sorted((folder / name).glob("*-answer-*.json"))
+        found = io.listed(folder / name, "*-answer-*.json", "IO-2")
         if found:
             break
     else:
-        raise InvalidStream(
-            f"no recording ENGINE-answer-N.json in it, in {' or in '.join(ANSWER_FOLDERS[:-1])}", rule="IO-2", place=str(folder)
-        )
+        *places, itself = ANSWER_FOLDERS
+        reason = f"no recording ENGINE-answer-N.json, neither in {' nor in '.join(places)} nor in the folder itself"
+        raise InvalidStream(reason, rule="IO-2", place=str(folder))
     recorded = []
     for path in found:
         match = RECORDING.fullmatch(path.name)
         if match is None:
             raise InvalidStream("a recording is named ENGINE-answer-N.json, N from 1 to 7", rule="IO-2", place=str(path))
         engine, number, suffix = match.groups()
-        if engine not in semantics.PROFILES:
-            raise InvalidStream(f"no profile {engine!r}{nearest(engine, semantics.PROFILES)}", rule="SEM-1", place=str(path))
+        if engine not in PROFILES:
+            raise InvalidStream(f"no profile {engine!r}{nearest(engine, PROFILES)}", rule="SEM-1", place=str(path))
         recorded.append(Cell(engine, f"Q{number}", suffix or "", path))
     return sorted(recorded, key=lambda cell: (cell.query, _column(cell.engine), cell.suffix))
 
@@ -116,7 +119,7 @@ def judge_query(folder: Path, name: str, chosen: tuple[Cell, ...], witnesses: tu
     results = []
     for cell in chosen:
         recording = io.read_recording(cell.path).relations
-        found = verdict(asked, streams, semantics.profile(cell.engine), recording, witnesses=witnesses, answers=answers)
+        found = verdict(asked, streams, profile(cell.engine), recording, witnesses=witnesses, answers=answers)
         results.append(_result(cell.engine, name, cell.suffix, found))
     return results
 
@@ -161,7 +164,7 @@ def record(recorder: Recorder, name: str, folder: Path) -> list[Relation]:
     draw.shuffle(elements)
     elements = [e._replace(sys=n) for n, e in enumerate(sorted(elements, key=lambda e: e.app), 1)]
     t0 = elements[0].app - spec.size - draw.randrange(spec.slide)
-    chosen = semantics.profile(recorder.profile).but(t0=t0).semantics()
+    chosen = profile(recorder.profile).but(t0=t0).semantics()
     streams = {spec.stream: Stream(tuple(elements))}
 
     def answered() -> list[Relation]:
@@ -179,7 +182,7 @@ def judge_ours(name: str, witnesses: tuple[str, ...], chosen: Iterable[Recorder]
     streams, results = {asked.windows[0].stream: stream(folder)}, []
     for recorder in recorders() if chosen is None else chosen:
         recording = record(recorder, name, folder)
-        found = verdict(asked, streams, semantics.profile(recorder.profile), recording, witnesses=witnesses)
+        found = verdict(asked, streams, profile(recorder.profile), recording, witnesses=witnesses)
         results.append(_result(recorder.name, name, "", found))
     return results
 

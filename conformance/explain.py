@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from refengine import compare, derive
 from refengine.diverge import FarRow
 from refengine.errors import Disputed
-from refengine.infer import Judgement, Nearest
+from refengine.infer import TRIED, Judgement, Nearest
 from refengine.model import Bag, Element, Relation, Row, Term
+from refengine.profiles import brief
 from refengine.query import Query
 from refengine.recording import BorderRow, Divergence, Fate, Trial
 from refengine.semantics import Closure, Profile, Semantics, show
@@ -28,7 +29,7 @@ def passed(profile: Profile, facts: Judgement) -> str:
     if not trial.ordered:
         lines.append("  and some arrival order of the simultaneous elements (ORA-5 to ORA-7)")
     lines.append(f"  outputs not recorded: {state.before} before the first relation, {state.after} after the last")
-    lines.append(f"  semantics: {trial.semantics}")
+    lines.append(f"  semantics: {brief(trial.semantics)}")
     lines.append(_terms_of_judgement(facts))
     return "\n".join(lines)
 
@@ -46,7 +47,7 @@ def failed(
     lines = [f"fail: profile {profile.name}; no assignment gives this output"]
     if trial is None:
         return "\n".join([*lines, _terms_of_judgement(facts)])
-    lines.append(f"  nearest: {trial.semantics}{_origin(trial)}")
+    lines.append(f"  nearest: {brief(trial.semantics)}{_origin(trial)}")
     lines += _first_divergence(query, trial, trial.divergence, len(recording), facts, shorten)
     lines += _borders(trial, near, shorten)
     lines.append(_changes(near) if far is None else _far(query, far, shorten))
@@ -156,7 +157,7 @@ def _changes(near: Nearest) -> str:
     untried = ", ".join(f"{c.field}={show(c.value)}" for c in near.untried)
     tail = f"; out of reach: {untried}" if untried else ""
     if not near.changes:
-        return f"  no single change of closure, report, tick, r2s, empty or horizon explains it{tail}"
+        return f"  no single change of {', '.join(TRIED[:-1])} or {TRIED[-1]} explains it{tail}"
     return "  would be explained by " + ", or ".join(f"{c.field}={show(c.value)}" for c in near.changes[:ROWS]) + tail
 
 

@@ -51,6 +51,6 @@ def verdict(
         return Verdict(Outcome.DISPUTED, explain.disputed(query, error))
     if facts.passed:
         return Verdict(Outcome.PASS, explain.passed(profile, facts))
-    far = diverge.out_of_reach(query, streams, recording, mode=facts.mode)
+    far = diverge.out_of_reach(query, streams, recording, mode=facts.mode, static=options.get("static", frozenset()))
     found = infer.Nearest() if far else infer.nearest(query, streams, profile, recording, **options)
     return Verdict(Outcome.FAIL, explain.failed(query, profile, recording, facts, far, found))

@@ -1,51 +1,85 @@
-"""pytest: --engine and friends, and the items they make. Everything else is in the modules that pytest calls."""
+"""pytest: --engine and --answers, and the items they make. Everything else is in the modules that pytest calls.
+
+Every pytest run in the environment loads this: nothing of ours is imported, and no option registered, before it is asked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from refengine.errors import RefengineError
-
-if TYPE_CHECKING:  # every pytest run in this environment loads the plugin: the suite is imported when it is asked for
+if TYPE_CHECKING:
     from conformance.csrbench import Result
 
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """The suite's own options."""
-    group = parser.getgroup("conformance", "conformance of RDF stream engines")
-    group.addoption("--engine", action="append", default=[], metavar="NAME", help="engine to judge; repeatable")
-    group.addoption("--answers", type=Path, metavar="DIR", help="judge the engine's recordings in DIR (CSRBench's layout)")
-
-
+OPTIONS = ("--engine", "--answers")
 ITEMS = pytest.StashKey[list]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(parser: pytest.Parser, args: list[str]) -> Iterator[None]:
+    """The suite's own options, after those of the project under test, which may have the same names."""
+    result = yield
+    asked = any(word.partition("=")[0] in (*OPTIONS, "-h", "--help") for word in args)
+    free = asked and len(parser.parse_known_and_unknown_args([f"{option}=x" for option in OPTIONS])[1]) == len(OPTIONS)
+    if free:
+        group = parser.getgroup("conformance", "conformance of RDF stream engines")
+        group.addoption(
+            "--engine", dest="conformance_engines", action="append", default=[], metavar="NAME", help="engine to judge; repeatable"
+        )
+        group.addoption(
+            "--answers", dest="conformance_answers", metavar="DIR", help="judge the engine's recordings in DIR (CSRBench's layout)"
+        )
+    return result
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The suite's own markers, and the items that the command line asks for: what it names wrongly ends the run here."""
     config.addinivalue_line("markers", "csrbench: a CSRBench query against a recording")
-    names, answers = dict.fromkeys(config.getoption("--engine")), config.getoption("--answers")
+    names = config.option.conformance_engines if _registered(config) else []
+    if not names:
+        return
+    from refengine import cli
+    from refengine.errors import RefengineError
+
     try:
-        config.stash[ITEMS] = [item for name in names for item in _items(name, answers)]
+        answers = None if config.option.conformance_answers is None else cli.path(config.option.conformance_answers)
+        config.stash[ITEMS] = [item for name in dict.fromkeys(names) for item in _items(name, answers)]
     except RefengineError as error:
         raise pytest.UsageError(str(error)) from None
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """The witnesses: a verdict by one alone says less."""
+    if ITEMS not in config.stash:
+        return None
+    from refengine.r2r import WITNESSES
+
+    return f"conformance: witnesses {', '.join(WITNESSES)}"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One item a recording: `cqels-Q4`."""
     if "csrbench_item" not in metafunc.fixturenames:
         return
-    items = [pytest.param(judge, id=label) for label, judge in metafunc.config.stash[ITEMS]]
+    items = [pytest.param(judge, id=label) for label, judge in metafunc.config.stash.get(ITEMS, [])]
     reason = "no engine named: give --engine=NAME, and --answers=DIR for a recorded one"
+    if not _registered(metafunc.config) and any(metafunc.config.getoption(option, None) for option in OPTIONS):
+        reason = f"{' or '.join(OPTIONS)} is an option of another plugin or conftest.py here: run the suite elsewhere"
     nothing = [pytest.param(None, marks=pytest.mark.skip(reason=reason), id="no-engine")]
     metafunc.parametrize("csrbench_item", items or nothing)
 
 
+def _registered(config: pytest.Config) -> bool:
+    """Whether --engine and --answers are ours."""
+    return hasattr(config.option, "conformance_engines")
+
+
 def _items(name: str, answers: Path | None) -> list[tuple[str, Callable[[], Result]]]:
     from conformance import csrbench
+    from refengine import io
     from refengine.r2r import WITNESSES
 
     witnesses = tuple(WITNESSES)
@@ -64,6 +98,9 @@ def _items(name: str, answers: Path | None) -> list[tuple[str, Callable[[], Resu
     if not chosen:
         recorded = sorted({cell.engine for cell in cells})
         raise pytest.UsageError(f"no recording of {name!r} in {answers}; recorded: {', '.join(recorded)}")
+    csrbench.stream(answers)
+    for cell in chosen:
+        io.read_recording(cell.path)  # what is malformed is no engine's failure: the run ends here
     return [
         (cell.name.replace(" ", "-"), lambda c=cell: csrbench.judge_query(answers, c.query, (c,), witnesses)[0])
         for cell in chosen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -11,12 +12,16 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from refengine.engine import evaluations
+from refengine.engine import evaluations, plan
 from refengine.errors import InvalidStream, RefengineError
-from refengine.model import Element, check
-from refengine.query import Window, WindowKind
-from refengine.semantics import Semantics
+from refengine.io import listed, read_text
+from refengine.model import Element, Stream, admit, check
+from refengine.profiles import brief, profile
+from refengine.query import Body, Query, Window, WindowKind
+from refengine.semantics import Disorder, Semantics
+from refengine.texts import why
 
+BODY = Body("SELECT * { ?s ?p ?o }")  # the vectors are about windows: nothing is asked
 SCHEMA = Path(__file__).parent / "schema" / "secret.schema.json"
 
 
@@ -27,9 +32,9 @@ class Vector:
 
     place: str
     name: str
-    window: Window
+    query: Query
     semantics: Semantics
-    elements: tuple[Element, ...]
+    stream: Stream
     tuples: tuple[int, ...]
     expected: tuple[Any, ...]
     triggers: bool
@@ -43,15 +48,11 @@ def _validator() -> Draft202012Validator:
 def read(path: Path) -> Iterator[Vector]:
     """The vectors of a file, one JSON object a line, in either of the two forms (`contents` or `reports`), or of every
     .jsonl file of a folder."""
-    if path.is_dir():
-        for file in sorted(path.glob("*.jsonl")):
+    if os.path.isdir(path):
+        for file in listed(path, "*.jsonl", "vector"):
             yield from read(file)
         return
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise InvalidStream(f"{reason}", rule="vector", place=str(path)) from None
+    text = read_text(path, InvalidStream, "vector")
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -59,7 +60,7 @@ def read(path: Path) -> Iterator[Vector]:
         try:
             table = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InvalidStream(f"not JSON: {error}", rule="vector", place=place) from None
+            raise InvalidStream(f"not JSON: {why(error)}", rule="vector", place=place) from None
         problem = next(iter(sorted(_validator().iter_errors(table), key=lambda e: e.json_path)), None)
         if problem is not None:
             raise InvalidStream(f"{problem.json_path}: {problem.message[:200]}", rule="vector", place=place)
@@ -72,18 +73,14 @@ def read(path: Path) -> Iterator[Vector]:
 def _vector(place: str, table: dict[str, Any]) -> Vector:
     elements = tuple(Element(frozenset(), app, sys, batch) for sys, _, app, batch in table["stream"])
     check(elements)
+    admit(elements, Disorder.REJECT)
     periodic = "periodic" in table["report"]
-    semantics = Semantics(
+    semantics = profile("flink").but(
         t0=table["t0"],
-        closure="(]",
         report=table["report"],
         period=table.get("period") if periodic else None,
         anchor=0 if periodic else None,
         tick=table["tick"],
-        r2s="Rstream",
-        empty="emit",
-        horizon="none",
-        instant="trigger",
     )
     triggers = "reports" in table
     expected = (
@@ -92,9 +89,9 @@ def _vector(place: str, table: dict[str, Any]) -> Vector:
     return Vector(
         place,
         f"{table.get('experiment', 'vector')} {table.get('engine', '')}".strip(),
-        Window("stream", WindowKind(table["window"]), table["size"], table["slide"]),
-        semantics,
-        elements,
+        Query((Window("stream", WindowKind(table["window"]), table["size"], table["slide"]),), BODY),
+        semantics.semantics(),
+        Stream(elements),
         tuple(row[1] for row in table["stream"]),
         expected,
         triggers,
@@ -104,20 +101,24 @@ def _vector(place: str, table: dict[str, Any]) -> Vector:
 def computed(vector: Vector) -> tuple[Any, ...]:
     """What the reference engine reports, in the vector's own form."""
     found = []
-    for at in evaluations(vector.window, vector.elements, vector.semantics):
+    planned = plan(vector.query, {"stream": vector.stream}, vector.semantics)
+    for at in evaluations(planned):
         content = tuple(vector.tuples[i] for i in at.content)
-        found.append((vector.elements[at.arrival].sys, content) if vector.triggers else content)
+        found.append((planned.arrivals[at.arrival].sys, content) if vector.triggers else content)
     return tuple(found)
 
 
 def disagreement(vector: Vector) -> str | None:
     """The first report that differs, as one line; None if all agree."""
-    got = computed(vector)
+    try:
+        got = computed(vector)
+    except RefengineError as error:
+        raise error.at(vector.place) from None
     if got == vector.expected:
         return None
     for number in range(max(len(got), len(vector.expected))):
         ours = got[number] if number < len(got) else "no report"
         theirs = vector.expected[number] if number < len(vector.expected) else "no report"
         if ours != theirs:
-            return f"{vector.place}: {vector.name}: report {number + 1}: expected {theirs}, got {ours}; {vector.semantics}"
+            return f"{vector.place}: {vector.name}: report {number + 1}: expected {theirs}, got {ours}; {brief(vector.semantics)}"
     raise AssertionError("equal reports in unequal sequences")

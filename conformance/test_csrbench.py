@@ -3,12 +3,16 @@
 import pytest
 
 from conformance.judge import Outcome
+from refengine.errors import RefengineError
 
 
 @pytest.mark.csrbench
 def test_csrbench(csrbench_item, record_property):
     """A recording is judged; what is unsupported or disputed is no failure of the engine."""
-    result = csrbench_item()
+    try:
+        result = csrbench_item()
+    except RefengineError as error:
+        pytest.fail(f"error: {error}", pytrace=False)
     record_property("outcome", str(result.outcome))
     match result.outcome:
         case Outcome.PASS:

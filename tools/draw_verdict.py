@@ -12,7 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from conformance import csrbench
-from refengine import infer, io, semantics
+from refengine import infer, io, profiles
 from refengine.recording import BorderRow, Fate
 
 WIDTH, LEFT, LANE, TOP = 880, 60, 34, 70
@@ -28,7 +28,7 @@ def judged(folder: Path, engine: str, query: str, suffix: str) -> tuple[infer.Ju
     asked = csrbench.query(query)
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
     recording = io.read_recording(cell.path).relations
-    return infer.judge(asked, streams, semantics.profile(engine), recording), cell.name, asked.windows[0].slide
+    return infer.judge(asked, streams, profiles.profile(engine), recording), cell.name, asked.windows[0].slide
 
 
 def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Element:

@@ -1,0 +1,152 @@
+"""SPEC.md as data: its rules, and the table that shows of every value of every dimension the rule, the function, a case that
+has the value and a miniature that this case catches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from conformance import corpus
+from conformance.corpus import Case
+from conformance.miniatures import MINIATURES, Miniature
+from refengine.errors import RefengineError
+from refengine.query import Unit, WindowKind
+from refengine.semantics import ENUMS, INTEGRAL, OPTIONAL, POLICIES, T0, Condition, show
+
+ID = r"[A-Z][A-Z0-9]+-[1-9][0-9]*"
+SHARED = {"": 1, "of both ": 2, "of the three ": 3}  # `*Function* of both` speaks for the rule before, too
+INTEGER = "an integer"
+RULES = {  # the rule that says what a value means; one for the whole field, or one for each of its values
+    "t0": {INTEGER: "WIN-3"} | {str(t0): "WIN-10" if t0 in POLICIES else "WIN-7" for t0 in T0},
+    "offset": {INTEGER: "WIN-10", "none": "SEM-2"},
+    "closure": {"[)": "WIN-2", "(]": "WIN-2", "[]": "WIN-2", "none": "QRY-5"},
+    "slide": "WIN-17",
+    "partial": "WIN-11",
+    "report": {"window-close": "REP-1", "content-change": "REP-2", "non-empty": "REP-3", "periodic": "REP-4"},
+    "closing": "TICK-6",
+    "period": {INTEGER: "REP-4", "none": "SEM-2"},
+    "anchor": {INTEGER: "REP-4", "t0": "REP-11", "first-element": "REP-11", "none": "SEM-2"},
+    "against": "REP-8",
+    "change": "REP-9",
+    "expiry": "TICK-7",
+    "gap": "REP-10",
+    "tick": {"tuple": "TICK-1", "time": "TICK-2", "batch": "TICK-3"},
+    "trigger": "REP-12",
+    "collection": "R2R-9",
+    "r2s": {"Rstream": "R2S-1", "Istream": "R2S-2", "Dstream": "R2S-3", "append": "R2S-7"},
+    "base": {"previous": "R2S-4", "previous-new": "R2S-8", "none": "SEM-2"},
+    "empty": {"emit": "R2S-5", "suppress": "R2S-5", "once": "R2S-9"},
+    "horizon": "ENG-1",
+    "instant": "ENG-4",
+    "disorder": "MOD-2",
+    "window": {
+        "time": "WIN-5", "tuple": "WIN-6", "range": "WIN-12", "now": "WIN-12", "unbounded": "WIN-13", "landmark": "WIN-13",
+        "rows": "WIN-14", "partition": "WIN-15",
+    },
+    "unit": {"elements": "WIN-14", "triples": "WIN-16"},
+}  # fmt: skip
+
+
+class Row(NamedTuple):
+    """A value of a field of Semantics, or of a window's kind or unit; the rule and its functions; a case and a miniature."""
+
+    field: str
+    value: str
+    rule: str
+    functions: tuple[str, ...]
+    case: Case
+    miniature: Miniature
+
+
+def rules(text: str) -> dict[str, tuple[str, ...]]:
+    """{id: (its functions)} of a specification, in its order; a rule is a paragraph that begins with its id in bold."""
+    functions: dict[str, tuple[str, ...]] = {}
+    for paragraph in re.split(r"\n\s*\n", text.strip()):
+        if not (start := re.match(rf"\*\*({ID})\*\* ", paragraph)):
+            continue
+        functions[start[1]] = ()
+        for shared, names in re.findall(r"\*Functions?\* (of both |of the three |)((?:`[\w.]+`(?:, | and )?)+)", paragraph):
+            for rule in list(functions)[-SHARED[shared] :]:
+                functions[rule] += tuple(re.findall(r"`([\w.]+)`", names))
+    return functions
+
+
+def values() -> Iterator[tuple[str, str, str]]:
+    """(field, value, rule) of every value of every dimension."""
+    for field in RULES:
+        for value in _values(field):
+            yield field, value, _rule(field, value)
+
+
+def _rule(field: str, value: str) -> str:
+    said = RULES[field]
+    return said if isinstance(said, str) else said[value]
+
+
+def _values(field: str) -> list[str]:
+    match field:
+        case "report":
+            return [str(condition) for condition in Condition]
+        case "window":
+            return [str(kind) for kind in WindowKind]
+        case "unit":
+            return [str(unit) for unit in Unit]
+    words = [str(member) for member in ENUMS.get(field, ())]
+    return [INTEGER] * (field in INTEGRAL) + words + ["none"] * (field in OPTIONAL)
+
+
+def table(text: str) -> list[Row]:
+    """The table for a specification. Raises LookupError for a value that no case has, or that no miniature gets wrong there."""
+    functions, every, found = rules(text), corpus.cases(), []
+    for field, value, rule in values():
+        having = [case for case in (only(case, field, value) for case in every if case.rule == rule) if case is not None]
+        used = {row.miniature for row in found if row.field == field}
+        wrong = sorted((m for m in MINIATURES if m.rule == rule), key=lambda m: m in used)  # one of its own, if there is one
+        pair = next(((case, miniature) for miniature in wrong for case in having if catches(case, miniature)), None)
+        if pair is None:
+            raise LookupError(f"{field}={value}: of {len(having)} cases of {rule} with it none catches a miniature of {rule}")
+        found.append(Row(field, value, rule, functions[rule], *pair))
+    return found
+
+
+def catches(case: Case, miniature: Miniature) -> bool:
+    """Whether a case fails on a wrong engine."""
+    with miniature.installed():
+        return bool(corpus.check(case))
+
+
+def only(case: Case, field: str, value: str) -> Case | None:
+    """The case with those of its blocks that have a value; None if none has."""
+    kinds = [window.get("kind") if field == "window" else window.get("unit", "elements") for window in case.table["query"]["windows"]]
+    if field in ("window", "unit"):
+        return case if value in kinds else None
+    kept = {kind: [block for block in case.table.get(kind, []) if _has(block, field, value)] for kind in ("expect", "judge", "refuse")}
+    table = {key: entry for key, entry in case.table.items() if key not in kept}
+    return replace(case, table={**table, **{kind: blocks for kind, blocks in kept.items() if blocks}}) if any(kept.values()) else None
+
+
+def _has(block: Mapping[str, Any], field: str, value: str) -> bool:
+    said = block.get("semantics", block.get("profile"))
+    if said is None:
+        return False
+    if value == "none" and _rule(field, value) == "SEM-2":  # what is none everywhere is shown where it must not be
+        return field in block.get("message", "") and said.get(field, "none") == "none"
+    try:
+        own = corpus.profile_of(said).fields.get(field, "")
+    except RefengineError:  # values that contradict each other: as the block gives them
+        own = said.get(field, "")
+    if field == "report":
+        return value in (own if isinstance(own, frozenset) else [])
+    return value == INTEGER if isinstance(own, int) and not isinstance(own, bool) else show(own) == value
+
+
+def markdown(rows: list[Row]) -> Iterator[str]:
+    """The table as Markdown."""
+    yield "| field | value | rule | function | case | miniature |"
+    yield "|---|---|---|---|---|---|"
+    for row in rows:
+        functions = ", ".join(f"`{name}`" for name in row.functions)
+        value = f"`{row.value}`" if row.value != INTEGER else row.value
+        yield f"| `{row.field}` | {value} | {row.rule} | {functions} | {row.case.path} | {row.miniature.name} |"

@@ -1,0 +1,50 @@
+"""Write the generated tables of SPEC.md: `python tools/make_tables.py` (`--check`: only say whether they are up to date).
+
+They stand between `<!-- table: NAME -->` and `<!-- end -->`: `dimensions`, every value with its rule, function, case and
+miniature, and `profiles`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from conformance import specification
+from refengine import tables
+
+SPEC = Path(__file__).resolve().parent.parent / "SPEC.md"
+
+
+def filled(text: str) -> str:
+    """The specification with its tables made anew."""
+    text = _put(text, "profiles", tables.markdown(tables.profiles()))
+    return _put(text, "dimensions", specification.markdown(specification.table(text)))
+
+
+def _put(text: str, name: str, lines: Iterable[str]) -> str:
+    body = "\n".join(lines)
+    filled, count = re.subn(rf"(<!-- table: {name} -->\n\n).*?(\n\n<!-- end -->)", lambda m: m[1] + body + m[2], text, flags=re.DOTALL)
+    if count != 1:
+        raise LookupError(f"SPEC.md has {count} tables named {name}")
+    return filled
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    text = SPEC.read_text(encoding="utf-8")
+    made = filled(text)
+    if options.check:
+        print("SPEC.md's tables are up to date" if made == text else "SPEC.md's tables are out of date: run tools/make_tables.py")
+        return int(made != text)
+    SPEC.write_text(made, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
