@@ -16,8 +16,8 @@ from refengine import Mode, compare, evaluate, r2r
 from refengine.engine import Answer
 from refengine.errors import InvalidSemantics
 from refengine.model import Bag, Element, Relation, Stream
-from refengine.query import Query, WindowKind
-from refengine.semantics import ENUMS, FIELDS, UNKNOWN, Between, Condition, OneOf, Profile, Semantics, Tick
+from refengine.query import BORDERED, Query, WindowKind
+from refengine.semantics import ENUMS, FIELDS, OPTIONAL, R2S, UNKNOWN, Between, Condition, OneOf, Profile, Semantics, Tick
 
 
 def passes(
@@ -60,10 +60,14 @@ def every_semantics(query: Query, streams: Mapping[str, Stream], profile: Profil
     """SEM-3, ORA-2: every value of every open field; values that contradict each other (SEM-2) are no assignment."""
     for values in product(*(every_value(query, streams, profile, name) for name in FIELDS)):
         try:
-            yield Semantics(**dict(zip(FIELDS, values, strict=True)))
+            semantics = Semantics(**dict(zip(FIELDS, values, strict=True)))
         except InvalidSemantics as error:
             if error.rule != "SEM-2":
                 raise
+            continue
+        based = query.r2s not in (R2S.ISTREAM, R2S.DSTREAM) or semantics.base is not None
+        if based and (query.windows[0].kind in BORDERED) == (semantics.closure is not None):  # QRY-5
+            yield semantics
 
 
 def every_value(query: Query, streams: Mapping[str, Stream], profile: Profile, name: str) -> list:
@@ -76,10 +80,12 @@ def every_value(query: Query, streams: Mapping[str, Stream], profile: Profile, n
         case value if value == UNKNOWN and name == "t0":
             spec = query.windows[0]
             elements = streams[spec.stream].elements
-            first = elements[0].app if spec.kind is WindowKind.TIME else 1  # the streams that are drawn have an element
-            return list(range(first - spec.size - spec.slide + 1, first - spec.size + 1))
+            first = 1 if spec.kind is WindowKind.TUPLE else elements[0].app  # the streams that are drawn have an element
+            size, slide = spec.span, 1 if profile.fields["slide"] == "ignored" else spec.slide or 1
+            slide = 2 if spec.kind is WindowKind.LANDMARK else slide
+            return list(range(first - size - slide + 1, first - size + 1))
         case value if value == UNKNOWN:
-            return list(ENUMS[name])
+            return list(ENUMS[name]) + [None] * (name in OPTIONAL)
         case value:
             return [value]
 
@@ -108,16 +114,27 @@ def replace_graph(element: Element, graph: frozenset) -> Element:
 
 def out_of_scope(query: Query, streams: Mapping[str, Stream], profile: Profile) -> bool:
     """Whether some assignment is one that the oracle does not search. ORA-2: a t0 without bounds under a report that
-    counts the empty windows since it. ORA-7: simultaneous elements in no known order, looked at one by one, under
-    tuple-based windows, the batch tick, or a body that makes blank nodes."""
+    counts the empty windows since it. ORA-7: simultaneous elements in no known order under windows that count elements,
+    or looked at one by one under the batch tick, a body that makes blank nodes, or a semantics by which more than the
+    instant's set of elements and the answer before it matters."""
     spec, report = query.windows[0], profile.fields["report"]
     if profile.fields["t0"] == UNKNOWN and not report & {Condition.CHANGE, Condition.NON_EMPTY}:
         return True
     times = [element.app for element in streams[spec.stream]]
     if streams[spec.stream].ordered or len(set(times)) == len(times):
         return False
-    if spec.kind is WindowKind.TUPLE:
+    if spec.kind in (WindowKind.TUPLE, WindowKind.ROWS, WindowKind.PARTITION):
         return True
-    one_by_one = [s for s in every_semantics(query, streams, profile) if not (s.report & {Condition.CLOSE} or s.tick is Tick.TIME)]
+    one_by_one = [s for s in every_semantics(query, streams, profile) if not (closes(s) or s.tick is Tick.TIME)]
     makes_nodes = "BNODE" in query.body.text or re.search(r"CONSTRUCT.*\[.*\].*{", query.body.text)
-    return any(s.tick is Tick.BATCH for s in one_by_one) or bool(one_by_one and makes_nodes)
+    beyond = [
+        s for s in one_by_one
+        if s.tick is Tick.BATCH or (s.change == "graph" and Condition.CHANGE in s.report) or s.base == "previous-new" or s.empty == "once"
+    ]  # fmt: skip
+    return bool(beyond or (one_by_one and makes_nodes))
+
+
+def closes(semantics: Semantics) -> bool:
+    """ORA-4: under window close only complete instants are seen, unless content change compares with the instant before."""
+    looks_back = Condition.CHANGE in semantics.report and semantics.against == "previous-instant"
+    return Condition.CLOSE in semantics.report and not looks_back

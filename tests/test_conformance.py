@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import multiprocessing
+import os
+import signal
+import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from conformance import csrbench, secret
-from conformance.__main__ import main
+from conformance.__main__ import _spread, main
 from conformance.judge import Outcome
+from refengine import infer, io, profile
 
 ROOT = Path(__file__).parents[1]
 
@@ -57,10 +64,10 @@ def test_golden_experiments_alone(shared):
 def test_a_recording_is_an_item(shared):
     answers = f"--answers={shared / 'data' / 'csrbench'}"
     assert "7 tests collected" in pytest_run("--engine=cqels", answers, "--collect-only").stdout
-    run = pytest_run("--engine=cqels", answers, "-k", "Q2 or Q4")
+    run = pytest_run("--engine=cqels", answers, "-k", "Q2 or Q7")
     assert run.returncode == 1
     assert "1 failed, 1 passed" in run.stdout
-    assert "test_csrbench[cqels-Q4]" in run.stdout and "first divergence" in run.stdout
+    assert "test_csrbench[cqels-Q7]" in run.stdout and "first divergence" in run.stdout
 
 
 def test_our_engines_right_and_wrong(tmp_path, capsys):
@@ -77,6 +84,30 @@ def test_our_engines_right_and_wrong(tmp_path, capsys):
         assert set(columns[engine]) <= {"pass", "fail"}
     results = [json.loads(line) for line in path.read_text().splitlines()]
     assert len(results) == 42 and all(result["argument"].startswith(result["outcome"]) for result in results)
+    explained = {(result["engine"], result["argument"].partition("would be explained by ")[2].partition(";")[0]) for result in results}
+    assert {("wrong/ENG-2", "gap=latest"), ("wrong/R2R-2", "collection=set")} <= explained, "two of them are other semantics"
+
+
+@pytest.mark.needs_shared
+@pytest.mark.parametrize("query", ["Q1", "Q2", "Q3", "Q4", "Q5"])
+def test_what_cqels_was_seen_to_do_explains_its_recordings(shared, query):
+    """Q4 fails by CSRBench's table, and all of its 15 answers are those of the content of [t − ω, t] at every arrival."""
+    folder, asked = shared / "data" / "csrbench", csrbench.query(query)
+    streams = {asked.windows[0].stream: csrbench.stream(folder)}
+    recording = io.read_recording(folder / "answers" / f"cqels-answer-{query[1]}.json").relations
+    found = infer.judge(asked, streams, profile("cqels-observed"), recording)
+    assert found.passed and found.trial.accepted.before == found.trial.accepted.after == 0
+
+
+@pytest.mark.needs_shared
+def test_what_csparql_was_seen_to_do_explains_its_start_up(shared):
+    """By CSRBench's table Q5 fails at its first answer; with partial windows it is right up to an element on a border."""
+    folder, asked = shared / "data" / "csrbench", csrbench.query("Q5")
+    streams = {asked.windows[0].stream: csrbench.stream(folder)}
+    recording = io.read_recording(folder / "answers" / "csparql-answer-5.json").relations
+    where = infer.judge(asked, streams, profile("csparql-observed"), recording).trial.divergence
+    assert not infer.judge(asked, streams, profile("csparql"), recording).passed
+    assert (where.index, where.window) == (16, (12_000, 17_000)) and where.expected.total() - where.actual.total() == 1
 
 
 def test_the_reference_engine_through_pytest():
@@ -130,7 +161,7 @@ VECTOR = {
         ({"reports": []}, False, "expected no report, got (2, (1,))"),
         ({"size": 0}, None, "WIN-1"),
         ({"report": ["windowclose"]}, None, "did you mean 'window-close'"),
-        ({"stream": [[1, 1, 5, 1], [2, 2, 3, 1]]}, None, "element 2: MOD-1: t_app decreases from 5 to 3"),
+        ({"stream": [[1, 1, 5, 1], [2, 2, 3, 1]]}, None, "element 2: MOD-2: t_app decreases from 5 to 3"),
         ({"report": ["periodic"]}, None, "SEM-2"),
     ],
 )
@@ -149,6 +180,8 @@ def test_vectors(tmp_path, capsys, change, agrees, text):
         ("csparql-answer-9.json", "{}", "a recording is named ENGINE-answer-N.json"),
         ("csparkl-answer-1.json", "{}", "did you mean 'csparql'"),
         ("csparql-answer-1.json", '{"relations": [{}]}', "relations[0]"),
+        ("csparql-answer-1.json", "[]", 'got []; valid: {"relations": [...]}'),
+        ("csparql-answers.json", "{}", "neither in answers nor in src/main/resources/answers nor in the folder itself"),
     ],
 )
 def test_a_bad_recording_names_its_place(tmp_path, capsys, name, text, reason):
@@ -164,3 +197,129 @@ def test_a_bad_recording_names_its_place(tmp_path, capsys, name, text, reason):
 def test_results_in_a_folder_that_is_not_there(tmp_path, capsys):
     assert main(["csrbench", "--results", str(tmp_path / "no" / "results.ndjson")]) == 2
     assert "cannot write" in capsys.readouterr().err
+
+
+# What ends a run
+
+
+def _asleep(seconds: float, interrupted: bool) -> list:
+    """A task; it may have its parent interrupted, as Ctrl-C would interrupt both."""
+    if interrupted:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getppid(), signal.SIGINT)
+    time.sleep(seconds)
+    return []
+
+
+def test_an_interrupt_ends_the_workers_too(capfd):
+    with pytest.raises(KeyboardInterrupt):
+        list(_spread([(_asleep, 600, False), (_asleep, 600, True)], 10**20))
+    for worker in multiprocessing.active_children():
+        worker.join(timeout=60)
+    assert not multiprocessing.active_children() and capfd.readouterr().err == ""
+
+
+def test_an_error_in_a_worker_ends_the_others():
+    with pytest.raises(TypeError):
+        list(_spread([(_asleep, "x", False), (_asleep, 600, False)], 2))
+    for worker in multiprocessing.active_children():
+        worker.join(timeout=60)
+    assert not multiprocessing.active_children()
+
+
+@pytest.fixture
+def nothing_to_judge(monkeypatch):
+    """The command without its work, which takes a while."""
+    result = csrbench.Result("reference/cqels", "Q1", "", Outcome.PASS, "pass")
+    monkeypatch.setattr("conformance.__main__._spread", lambda tasks, jobs: [[result]])
+
+
+def test_results_go_where_the_link_points_with_the_mode_of_the_file(tmp_path, nothing_to_judge):
+    real, link, new = tmp_path / "real.ndjson", tmp_path / "link", tmp_path / "new"
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    assert main(["csrbench", "--results", str(link)]) == 0
+    assert link.is_symlink() and json.loads(real.read_text())["outcome"] == "pass"
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    before = os.umask(0o027)
+    try:
+        assert main(["csrbench", "--results", str(new)]) == 0
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(new.stat().st_mode) == 0o640
+    assert {path.name for path in tmp_path.iterdir()} == {"real.ndjson", "link", "new"}
+
+
+def test_no_draft_is_left(tmp_path, capsys, monkeypatch, nothing_to_judge):
+    def replace(*_):
+        assert len(list(tmp_path.iterdir())) == 1
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", replace)
+    assert main(["csrbench", "--results", str(tmp_path / "new")]) == 130
+    assert capsys.readouterr().err == "conformance: interrupted; nothing was written\n" and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--results", "x" * 300], ": usage: cannot write: File name too long"),
+        (["--results", ""], "IO-1: an empty path"),
+        (["--results", "/dev/null"], "/dev/null: usage: cannot write: not a regular file"),
+        ([""], "IO-1: an empty path"),
+        ([__file__], "test_conformance.py: IO-1: not a folder"),
+        (["x" * 300], "IO-1: no such folder"),
+        (["--jobs", "0"], "usage: --jobs must be > 0, got 0"),
+    ],
+)
+def test_bad_words(capsys, words, reason, nothing_to_judge):
+    assert main(["csrbench", *words]) == 2
+    out, err = capsys.readouterr()
+    assert reason in err and not out and len(err.splitlines()) == 1
+
+
+def test_a_folder_of_recordings_that_may_not_be_read(tmp_path, capsys, monkeypatch):
+    def listdir(folder):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(os, "listdir", listdir)  # root may read every folder
+    assert main(["csrbench", str(tmp_path)]) == 2
+    assert "IO-2: cannot be read: Permission denied" in capsys.readouterr().err
+
+
+def test_what_is_not_installed_is_named(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    assert main(["csrbench"]) == 2
+    assert capsys.readouterr().err == "conformance: usage: tqdm is not installed: pip install 'refengine[suite]'\n"
+
+
+# The pytest plugin
+
+
+@pytest.fixture
+def recorded(tmp_path) -> Path:
+    """A folder with a recording that is none."""
+    (tmp_path / "data_00.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
+    (tmp_path / "csparql-answer-1.json").write_text("{")
+    return tmp_path
+
+
+def test_a_malformed_recording_is_no_engines_failure(recorded):
+    run = pytest_run("--engine=csparql", f"--answers={recorded}")
+    assert run.returncode == 4 and "csparql-answer-1.json:1: IO-2: not JSON" in run.stderr
+    assert "Traceback" not in run.stdout + run.stderr
+
+
+def test_the_witnesses_are_named(recorded):
+    (recorded / "csparql-answer-1.json").write_text('{"relations": []}')
+    assert "conformance: witnesses rdflib, pyoxigraph\n" in pytest_run("--engine=csparql", f"--answers={recorded}", "-v").stdout
+
+
+def test_a_project_with_options_of_the_same_names_does_not_notice(tmp_path):
+    (tmp_path / "conftest.py").write_text("def pytest_addoption(parser):\n    parser.addoption('--engine', default='sqlite')\n")
+    (tmp_path / "test_it.py").write_text("def test_it(pytestconfig):\n    assert pytestconfig.getoption('--engine') in 'sqlite'\n")
+    for words in ([], ["--engine=lite"]):
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *words]
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert run.returncode == 0, run.stdout + run.stderr

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refengine import io
-from refengine.errors import InvalidQuery, InvalidStream, InvalidWindow, RefengineError, Refused
+from refengine.errors import InvalidQuery, InvalidStream, InvalidWindow, RefengineError, Refused, nearest
 from refengine.io import PROV_GENERATED_AT_TIME, read_query, read_recording, read_stream, relation_to_json
 from refengine.model import XSD, Element, Relation, literal, row
+from refengine.texts import plain
 
 A, B, C, P, Q = (f"<http://e/{name}>" for name in "abcpq")
 PREFIXES = "@prefix : <http://e/> .\n@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
@@ -52,9 +54,9 @@ def objects(stream) -> list[str]:
 
 def says(error: pytest.ExceptionInfo, path: Path, line: int | None, rule: str, *words: str) -> None:
     """One line, which starts with the file, the line if there is one, and the rule."""
-    text = str(error.value)
-    assert "\n" not in text
-    assert text.startswith(f"{path}:{line}: " if line else f"{path}: ")
+    text, place = str(error.value), plain(str(path))
+    assert text.isprintable()
+    assert text.startswith(f"{place}:{line}: " if line else f"{place}: ")
     assert f": {rule}: " in text
     for word in words:
         assert word in text
@@ -261,7 +263,6 @@ def test_times_are_integers(write, time, app):
         (f'{A} {P} {B} {literal("1", XSD + "double")} .', "IO-1", "integer"),
         (f'{A} {P} {B} "{2**63}" .', "MOD-1", "64 bits"),
         (f'{A} {P} {B} "{"9" * 5000}" .', "MOD-1", "64 bits"),
-        (f'{A} {P} {B} "4" .', "MOD-1", "decreases from 5 to 4"),
         (f'"x" {P} {B} "9" .', "IO-1", "subject"),
         (f'{A} _:p {B} "9" .', "IO-1", "predicate"),
         (f'{A} {P} <b> "9" .', "IO-1", "relative IRI 'b'"),
@@ -435,7 +436,6 @@ def test_every_integer_type_dates_and_white_space_around_it_does_not_count(write
         (integer(str(2**63)), "MOD-1", "64 bits"),
         (integer("9" * 5000), "MOD-1", "64 bits"),
         (literal("999999999999-01-01T00:00:00", XSD + "dateTime"), "MOD-1", "64 bits"),
-        (integer("4"), "MOD-1", "decreases from 5 to 4"),
     ],
 )
 @pytest.mark.parametrize("name", ["s.nq", "s.trig"])
@@ -559,7 +559,9 @@ def test_the_query_part_of_a_case_is_a_query(write):
         ('a = 1\nb = """open\n', 2, "QRY-1", "not TOML"),
         ("a = 1\na = 2", 2, "QRY-1", "not TOML"),
         ("a = " + "[" * 9000, None, "QRY-1", "not TOML"),
-        ("a = " + "9" * 9000, None, "QRY-1", "not TOML"),
+        ("a = " + "9" * 9000, None, "QRY-1", "not TOML: an integer of thousands of digits"),
+        ("a = [{b = 0x" + "f" * 9000 + "}]", None, "QRY-1", "not TOML: an integer beyond 64 bits"),
+        ("a = -9223372036854775809", None, "QRY-1", "not TOML: an integer beyond 64 bits"),
         (b'a = 1\nb = "\xff"', 2, "QRY-1", "UTF-8"),
         ("", None, "QRY-1", "'windows' is missing"),
         (QUERY + "x = 1", None, "QRY-1", "unknown key 'x'"),
@@ -708,7 +710,7 @@ def test_a_misshapen_recording_names_the_path_to_the_fault(write, document, wher
         (b'{\n"relations": "\xff"}', 2, "UTF-8"),
         ('{"relations": [], "relations": []}', None, "'relations' stands twice"),
         ("[" * 100_000, None, "not JSON"),
-        ("9" * 5000, None, "not JSON"),
+        ("9" * 5000, None, "not JSON: an integer of thousands of digits"),
     ],
 )
 def test_malformed_json_names_file_and_line(write, text, line, word):
@@ -762,9 +764,7 @@ def test_relations_read_back_as_they_were_written(scratch, drawn):
 
 @pytest.mark.needs_shared
 def test_csrbench_is_34_instants_of_15188_triples(shared):
-    before = time.perf_counter()
     stream = read_stream(shared / "data" / "csrbench")
-    assert time.perf_counter() - before < 4
     assert not stream.ordered
     assert len(stream) == 15_188
     assert {e.app for e in stream} == {1000 * n for n in range(34)}
@@ -781,3 +781,85 @@ def test_csrbench_answers_are_recordings(shared):
     first = answers["csparql-answer-1"]
     assert first.timestamps[:2] == (10_000, 20_000)
     assert not first.relations[0] and first.relations[1].variables == ("sensor", "obs")
+
+
+def test_a_list_is_told_the_form_of_a_recording(write):
+    path = write("r.json", "[]")
+    with pytest.raises(InvalidStream) as error:
+        read_recording(path)
+    says(error, path, None, "IO-2", 'must be an object, got []; valid: {"relations": [...]}')
+
+
+# What is hostile
+
+
+def test_only_a_regular_file_is_read(tmp_path):
+    path = tmp_path / "s.nq"
+    os.mkfifo(path)
+    with pytest.raises(InvalidStream) as error:  # read, it would never end
+        read_stream(path)
+    says(error, path, None, "IO-1", "cannot be read: not a regular file")
+
+
+@pytest.mark.parametrize("predicates", [("p",), ("<http://e/p>",), ("http://e/p", "q"), ("http://e/p", "")])
+def test_a_predicate_that_is_no_absolute_iri(write, predicates):
+    with pytest.raises(InvalidStream, match=r"^(time|batch) predicate: IO-1: relative IRI"):
+        read_stream(write("s.nq", ""), *predicates)
+
+
+def test_a_folder_that_may_not_be_read(tmp_path, monkeypatch):
+    def listdir(folder):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(os, "listdir", listdir)  # root may read every folder
+    with pytest.raises(InvalidStream) as error:
+        read_stream(tmp_path)
+    says(error, tmp_path, None, "IO-1", "cannot be read: Permission denied")
+
+
+def test_a_message_is_one_printable_line_of_bounded_length():
+    error = InvalidStream("\x1b[31m\u202e\u2028\ud800é" + "x" * 10**6 + "end\n", rule="IO-1", place="a\nb")
+    assert str(error).startswith(r"a\nb: IO-1: \x1b[31m\u202e\u2028\ud800éxxx") and str(error).endswith(r"end\n")
+    assert len(str(error)) <= 2000 and " … " in str(error)
+
+
+def test_nearest_is_bounded():
+    words = [f"w{i}" for i in range(10**4)] + ["y" * 10**5, "slide"]
+    assert nearest("slid", ["slide", "size"]) == "; did you mean 'slide'?"
+    assert nearest("z" * 10**6, words).endswith("more") and len(nearest("z" * 10**6, words)) < 500
+
+
+DATED = """
+@prefix : <http://e/> .
+@prefix prov: <http://www.w3.org/ns/prov#> .
+:g prov:generatedAtTime 5 ; prov:invalidatedAtTime 9 ; :batch 1 .
+:h prov:generatedAtTime 3 ; :batch 2 .
+:g { :a :p :b }
+:h { :c :p :d }
+"""
+
+
+def test_a_graph_has_an_end_and_a_batch_id_and_keeps_its_place(tmp_path):
+    """IO-1, MOD-3: the graphs arrive as they appear, also out of order; what is to become of that, MOD-2 says."""
+    (tmp_path / "s.trig").write_text(DATED)
+    found = io.read_stream(tmp_path / "s.trig", batch_predicate="http://e/batch")
+    assert [(e.app, e.end, e.batch, e.sys) for e in found] == [(5, 9, 1, 1), (3, None, 2, 2)]
+    with pytest.raises(InvalidStream, match="in no graph, so part of no element, and no date"):
+        io.read_stream(tmp_path / "s.trig")
+
+
+@pytest.mark.parametrize(("end", "reason"), [("4", "MOD-3: end 4 is before t_app 5"), ('"x"', "IO-1"), ("9, 10", "two values of")])
+def test_an_end_is_a_date_not_before_the_start(tmp_path, end, reason):
+    (tmp_path / "s.trig").write_text(DATED.replace("AtTime 9", f"AtTime {end}"))
+    with pytest.raises(InvalidStream, match=reason):
+        io.read_stream(tmp_path / "s.trig", batch_predicate="http://e/batch")
+
+
+def test_static_data_is_triples_and_quads(tmp_path):
+    (tmp_path / "d.trig").write_text("@prefix : <http://e/> . :a :p :b . :g { :c :p :d }")
+    (tmp_path / "d.ttl").write_text("@prefix : <http://e/> . :a :p :b .")
+    triple = ("<http://e/a>", "<http://e/p>", "<http://e/b>")
+    assert io.read_static(tmp_path / "d.trig") == {triple, ("<http://e/c>", "<http://e/p>", "<http://e/d>", "<http://e/g>")}
+    assert io.read_static(tmp_path / "d.ttl") == {triple}
+    with pytest.raises(InvalidStream, match="no static data ends in '.csv'"):
+        io.read_static(tmp_path / "d.csv")

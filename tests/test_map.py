@@ -5,6 +5,8 @@ import importlib
 import inspect
 import io
 import re
+import subprocess
+import sys
 import tokenize
 from functools import cache
 from pathlib import Path
@@ -13,26 +15,13 @@ import pytest
 
 from conformance import corpus
 from conformance.miniatures import MINIATURES
+from conformance.specification import ID, RULES, catches, rules, table, values
+from refengine.semantics import FIELDS
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ("model", "semantics", "query", "window", "tick", "report", "r2r", "r2s", "engine", "errors")
-MOST = 1000
-ID = r"[A-Z][A-Z0-9]+-[1-9][0-9]*"
+MOST = 1400
 ABSENT = "which SPEC.md does not have"
-SHARED = {"": 1, "of both ": 2, "of the three ": 3}  # `*Function* of both` speaks for the rule before, too
-
-
-def rules(text):
-    """{id: (its functions)} of a specification, in its order; a rule is a paragraph that begins with its id in bold."""
-    functions = {}
-    for paragraph in re.split(r"\n\s*\n", text.strip()):
-        if not (start := re.match(rf"\*\*({ID})\*\* ", paragraph)):
-            continue
-        functions[start[1]] = ()
-        for shared, names in re.findall(r"\*Functions?\* (of both |of the three |)((?:`[\w.]+`(?:, | and )?)+)", paragraph):
-            for rule in list(functions)[-SHARED[shared] :]:
-                functions[rule] += tuple(re.findall(r"`([\w.]+)`", names))
-    return functions
 
 
 @cache
@@ -123,6 +112,24 @@ def test_miniatures_name_no_rule_that_does_not_exist():
     wrong = [(m.name, m.rule) for m in MINIATURES if m.rule not in spec()]
     wrong += [(m.name, found) for m in MINIATURES for found in unknown(m.wrong.__doc__ or "")]
     assert not wrong, "; ".join(f"miniature {name!r} names {found}, {ABSENT}" for name, found in sorted(wrong))
+
+
+# Every value of every dimension
+
+
+def test_every_field_has_values_and_every_value_a_rule():
+    assert set(RULES) == {*FIELDS, "window", "unit"}
+    assert {rule for _, _, rule in values()} <= set(spec())
+
+
+def test_the_tables_are_up_to_date():
+    assert subprocess.run([sys.executable, "tools/make_tables.py", "--check"], cwd=ROOT).returncode == 0
+
+
+@pytest.mark.parametrize("row", table((ROOT / "SPEC.md").read_text(encoding="utf-8")), ids=lambda row: f"{row.field}={row.value}")
+def test_a_row_of_the_table_holds(row):
+    assert corpus.check(row.case) == [], "the case does not hold on the reference"
+    assert catches(row.case, row.miniature)
 
 
 # The parser of the map itself
