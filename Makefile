@@ -6,7 +6,7 @@
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
-PYTEST := $(PY) -m pytest -n 2 -q
+PYTEST := $(PY) -m pytest -n 2 --dist loadgroup -q
 EVIDENCE := ../shared/data
 READY := .venv/installed.stamp
 EXTRAS := witness suite spark dev
