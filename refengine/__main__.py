@@ -54,7 +54,9 @@ def _main(arguments: list[str] | None) -> int:
     )
     run.add_argument("--time-predicate", default=io.PROV_GENERATED_AT_TIME, metavar="IRI", help="dates the graphs of .nq and .trig")
     run.add_argument("--batch-predicate", metavar="IRI", help="gives the graphs of .nq and .trig their batch ids")
-    run.add_argument("--static", type=cli.path, action="append", default=[], metavar="FILE", help="static data: .ttl, .nt, .nq or .trig; repeatable")
+    run.add_argument(
+        "--static", type=cli.path, action="append", default=[], metavar="FILE", help="static data: .ttl, .nt, .nq, .trig; repeatable"
+    )
     run.add_argument("--max-reports", type=int, default=engine.MAX_REPORTS, metavar="N")
     run.add_argument("--witness", choices=sorted(r2r.WITNESSES), help="one witness alone (default: all installed)")
     run.add_argument("--trace", action="store_true", help="print the rules applied to standard error")

@@ -212,8 +212,9 @@ def _size(span: range) -> int:
 
 
 def instants(
-    semantics: Semantics, view: View, content: Content, reported: Content, before: Content, candidates: range, span: range, own: int, tuples: bool
-) -> range:
+    semantics: Semantics, view: View, content: Content, reported: Content, before: Content, candidates: range,
+    span: range, own: int, tuples: bool,
+) -> range:  # fmt: skip
     """The instants of a stretch at which all conditions of one window hold, of the candidates in its interval."""
     if not candidates or not (content or window.scope(view.frame, span[-1])):
         return range(0)

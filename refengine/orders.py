@@ -215,9 +215,11 @@ def _monotone(look: _Look, moment: Moment) -> bool:
 
 def instant_sum(look: _Look, moment: Moment, grown: list[Grown], base: Bag) -> Bag | None:
     """ORA-5: the sum of an instant's outputs under any order, Q(F) − Q(K); None where a row that expires with the
-    instant's first arrival is derived again in it, so that the sum depends on the order, or where the derivations
-    do not add up to the witness's answer."""
+    instant's first arrival is derived again in it, so that the sum depends on the order, where a row of what was kept
+    comes into view with it, or where the derivations do not add up to the witness's answer."""
     total = Counter(g.row for g in grown)
+    if look.answer(moment.kept) - base:
+        return None
     expired = base - look.answer(moment.kept)
     mode = look.recorded.mode
     clash = any(compare.equal(Counter([a]), Counter([b]), mode) for a in expired for b in total)

@@ -49,12 +49,12 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             _csrbench("cqels", "content-change", Empty.SUPPRESS, Instant.EAGER, **ISTREAM),
             _csrbench("sparqlstream", CLOSES, Empty.SUPPRESS, Instant.CLOSE),
             _profile(
-                "csparql-observed", "C-SPARQL's code, and its start-up in CSRBench's recordings", t0=T0.FIRST, closure=OneOf(tuple(Closure)),
-                partial=Partial.REPORTED, report=CLOSES, tick="tuple", empty=Empty.EMIT, horizon=End.FLUSH, instant=Instant.CLOSE,
+                "csparql-observed", "C-SPARQL's code, and its start-up in CSRBench's recordings", t0=T0.FIRST,
+                closure=OneOf(tuple(Closure)), partial=Partial.REPORTED, report=CLOSES, tick="tuple", empty=Empty.EMIT, horizon=End.FLUSH, instant=Instant.CLOSE,
             ),
             _profile(
-                "cqels-observed", "the code of CQELS 1.x, and CSRBench's recordings of Q1 to Q5", t0=T0.REACH, closure="[]", slide=Slide.IGNORED,
-                report="content-change", tick="tuple", r2s=R2S.APPEND, empty=Empty.SUPPRESS, horizon=End.FLUSH, instant=Instant.EAGER,
+                "cqels-observed", "the code of CQELS 1.x, and CSRBench's recordings of Q1 to Q5", t0=T0.REACH, closure="[]",
+                slide=Slide.IGNORED, report="content-change", tick="tuple", r2s=R2S.APPEND, empty=Empty.SUPPRESS, horizon=End.FLUSH, instant=Instant.EAGER,
             ),
             _profile(
                 "yasper", "the code of rsp4j's yasper", t0=0, closure="[)", closing=Closing.PASSED, gap=Gap.LATEST,

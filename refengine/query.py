@@ -326,7 +326,8 @@ def _shaped(table: Mapping[str, Any], shapes: Mapping[str, type], place: str) ->
 
 def _one_of(values: type[StrEnum], key: str, entry: Mapping[str, Any], place: str) -> Any:
     if entry[key] not in list(values):
-        raise InvalidQuery(f"{key} must be one of {', '.join(values)}, got {shown(entry[key])}{near(entry[key], values)}", rule="QRY-1", place=place)
+        reason = f"{key} must be one of {', '.join(values)}, got {shown(entry[key])}{near(entry[key], values)}"
+        raise InvalidQuery(reason, rule="QRY-1", place=place)
     return values(entry[key])
 
 

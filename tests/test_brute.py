@@ -11,9 +11,9 @@ from itertools import accumulate, combinations, zip_longest
 from pathlib import Path
 
 import pytest
-from brute import ON_INSTANTS, Brute, Emitted, Held, Reported
+from brute import ON_INSTANTS, Brute, Emitted, Reported
 from conftest import PROFILE
-from hypothesis import Phase, event, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from refengine import Body, Element, Query, Relation, Stream, TooManyReports, Window, WindowKind, engine, evaluate

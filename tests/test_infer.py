@@ -611,13 +611,13 @@ def test_a_difference_does_not_rest_on_a_witness_spelling():
 
 POSITIVE = "SELECT ?s { ?s :p ?o } GROUP BY ?s HAVING(AVG(?o) > 0)"  # the average of 1 and "x": the witnesses differ
 MIXED = [t("b", "p", number("1")), t("b", "p", '"x"')]
-CLOSING = {"report": "window-close,non-empty", "r2s": "Rstream", "ordered": True}
+PER_WINDOW = {"report": "window-close,non-empty", "r2s": "Rstream", "ordered": True}
 
 
 def test_a_dispute_after_suppressed_outputs():
     """ORA-8: [0, 2) gives nothing, [2, 4) gives a, and whether [4, 6) gives b is disputed: so is a recording with b."""
     items = [(t("c", "q", "o"), 0), (t("a", "p", number("1")), 2), *((triple, 4) for triple in MIXED)]
-    assert ask(POSITIVE, items, [[A], [B]], **CLOSING) == "disputed"
+    assert ask(POSITIVE, items, [[A], [B]], **PER_WINDOW) == "disputed"
 
 
 def test_a_dispute_in_another_assignment_than_the_nearest():
@@ -626,7 +626,7 @@ def test_a_dispute_in_another_assignment_than_the_nearest():
     first = frozenset(t(name, "p", number("1")) for name in names)
     second = frozenset(t(name, "p", '"x"') for name in names) | {t("c", "p", number("1"))}
     recorded = [{"s": f"<urn:{name}>"} for name in [*names, "c"]]
-    assert ask(POSITIVE, [(first, 0), (second, 1)], [recorded], t0=Between(-1, 0), **CLOSING) == "disputed"
+    assert ask(POSITIVE, [(first, 0), (second, 1)], [recorded], t0=Between(-1, 0), **PER_WINDOW) == "disputed"
 
 
 def test_a_dispute_before_the_end_of_an_instant():
@@ -650,7 +650,7 @@ def test_tuple_windows_compare_s0_with_application_times():
 @pytest.mark.parametrize("body", ["SELECT ?s {}", "SELECT ?s { { BIND(:a AS ?s) } UNION { ?s :p ?o } }"])
 def test_a_row_without_support_on_a_border(body: str):
     """ORA-9: a row that no triple supports was completed by no element."""
-    assert ask(body, [(t("b", "p", "o"), 0), (t("b", "p", "o"), 2)], [[C], [C]], **CLOSING) == "fail"
+    assert ask(body, [(t("b", "p", "o"), 0), (t("b", "p", "o"), 2)], [[C], [C]], **PER_WINDOW) == "fail"
 
 
 EXPRESSIONS = [

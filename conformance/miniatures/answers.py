@@ -638,6 +638,11 @@ def sum_of_the_rows_that_stay(look: Any, moment: Any, grown: list, base: Bag) ->
     return right_instant_sum(look, moment, grown, Counter())
 
 
+def all_that_was_kept_was_seen(look: Any, moment: Any, grown: list, base: Bag) -> Bag | None:
+    """The outputs of an instant sum to the rows that its elements complete, also if others come into view."""
+    return Counter(g.row for g in grown)
+
+
 def sum_of_sets(look: Any, moment: Any, grown: list, base: Bag) -> Bag | None:
     """The outputs of an instant sum to the set of its new rows."""
     total = right_instant_sum(look, moment, grown, base)
@@ -981,6 +986,7 @@ MINIATURES = (
     Miniature("ORA-4", "close is complete", NOBODY, "refengine.orders:order_matters", close_is_complete),
     Miniature("ORA-4", "no order is recorded", NOBODY, "refengine.infer:attempt", no_order_is_recorded),
     Miniature("ORA-5", "also what expires", NOBODY, "refengine.orders:instant_sum", sum_of_the_rows_that_stay),
+    Miniature("ORA-5", "all that was kept was seen", NOBODY, "refengine.orders:instant_sum", all_that_was_kept_was_seen),
     Miniature("ORA-5", "sum of sets", NOBODY, "refengine.orders:instant_sum", sum_of_sets),
     Miniature("ORA-5", "sum of all", NOBODY, "refengine.orders:instant_sum", sum_of_all),
     Miniature("ORA-6", "any partition", NOBODY, "refengine.orders:realisable", any_partition),

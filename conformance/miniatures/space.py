@@ -14,7 +14,7 @@ from typing import Any
 from conformance.miniatures import Miniature
 from conformance.miniatures.answers import sent
 from conformance.miniatures.windows import SLOWLY
-from refengine import compare, engine, r2r, r2s, report, window
+from refengine import compare, engine, r2r, report, window
 from refengine.engine import Evaluation, Plan, Step
 from refengine.engine import evaluate as right_evaluate
 from refengine.engine import evaluations as right_evaluations
@@ -38,7 +38,6 @@ from refengine.report import differs as right_differs
 from refengine.report import fires as right_fires
 from refengine.report import looked_at as right_looked_at
 from refengine.report import meet as right_meet
-from refengine.r2s import append as right_append
 from refengine.r2s import emitted as right_emitted
 from refengine.r2s import rebase as right_rebase
 from refengine.semantics import R2S, T0, Anchor, Base, Change, Closing, Closure, Collection, Condition, Disorder, Empty, End, Expiry
@@ -48,7 +47,6 @@ from refengine.tick import shifted as right_shifted
 from refengine.window import Content, Frame, View
 from refengine.window import borders as right_borders
 from refengine.window import content as right_content
-from refengine.window import current as right_current
 from refengine.window import frame as right_frame
 from refengine.window import ids as right_ids
 from refengine.window import key as right_key
