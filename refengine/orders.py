@@ -120,6 +120,7 @@ def _beyond(look: _Look) -> str | None:
         f"windows of kind {view.spec.kind}": view.spec.kind in BY_ARRIVAL,
         "elements with intervals": view.ends is not None,
         "the batch tick": semantics.tick is Tick.BATCH,
+        "window close with content change against the instant before": Condition.CLOSE in semantics.report,
         "content change of the graph": Condition.CHANGE in semantics.report and semantics.change is Change.GRAPH,
         "base=previous-new or empty=once": semantics.base is Base.NEW or semantics.empty is Empty.ONCE,
         "a body that makes blank nodes": look.recorded.query.body.makes_blanks,

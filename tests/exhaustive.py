@@ -129,7 +129,7 @@ def out_of_scope(query: Query, streams: Mapping[str, Stream], profile: Profile) 
     makes_nodes = "BNODE" in query.body.text or re.search(r"CONSTRUCT.*\[.*\].*{", query.body.text)
     beyond = [
         s for s in one_by_one
-        if s.tick is Tick.BATCH or (s.change == "graph" and Condition.CHANGE in s.report) or s.base == "previous-new" or s.empty == "once"
+        if s.tick is Tick.BATCH or Condition.CLOSE in s.report or (s.change == "graph" and Condition.CHANGE in s.report) or s.base == "previous-new" or s.empty == "once"
     ]  # fmt: skip
     return bool(beyond or (one_by_one and makes_nodes))
 
