@@ -19,11 +19,12 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from conformance import judge
 from refengine import compare, engine, io, model, query, profiles, r2r, semantics
-from refengine.errors import RefengineError, nearest
+from refengine.errors import RefengineError
 from refengine.model import XSD, Bag, Dataset, Relation, Row, Stream, Term, Triple
 from refengine.query import Query
 from refengine.r2r import from_pyoxigraph
 from refengine.semantics import Between, Closure, OneOf, Profile, Semantics
+from refengine.texts import nearest
 
 HERE = Path(__file__).parent
 CASES = HERE / "cases"

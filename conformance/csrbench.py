@@ -15,12 +15,13 @@ from conformance.miniatures import MINIATURES, Miniature
 from refengine import io
 from refengine.compare import Mode
 from refengine.engine import evaluate
-from refengine.errors import InvalidStream, nearest
+from refengine.errors import InvalidStream
 from refengine.infer import searcher
 from refengine.model import Relation, Stream
 from refengine.profiles import PROFILES, profile
 from refengine.query import Query
 from refengine.recording import Answers
+from refengine.texts import nearest
 
 HERE = Path(__file__).parent
 QUERIES = tuple(f"Q{number}" for number in range(1, 8))

@@ -15,6 +15,7 @@ from refengine.profiles import brief
 from refengine.query import Query
 from refengine.recording import BorderRow, Divergence, Fate, Trial
 from refengine.semantics import Closure, Profile, Semantics, show
+from refengine.texts import escaped
 
 ROWS = 4  # shown of each kind
 ELEMENTS = 8  # shown of a content
@@ -202,4 +203,4 @@ def _shortener(query: Query) -> Callable[[Term], str]:
 def _safe(text: str, width: int) -> str:
     """Printable text of at most `width` characters."""
     cut = text if len(text) <= width else text[: width - 1] + "…"
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in cut)
+    return escaped(cut)

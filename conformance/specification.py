@@ -45,7 +45,7 @@ RULES = {  # the rule that says what a value means; one for the whole field, or 
         "time": "WIN-5", "tuple": "WIN-6", "range": "WIN-12", "now": "WIN-12", "unbounded": "WIN-13", "landmark": "WIN-13",
         "rows": "WIN-14", "partition": "WIN-15",
     },
-    "unit": {"elements": "WIN-14", "triples": "WIN-16"},
+    "unit": "WIN-16",
 }  # fmt: skip
 
 
@@ -119,9 +119,12 @@ def catches(case: Case, miniature: Miniature) -> bool:
 
 def only(case: Case, field: str, value: str) -> Case | None:
     """The case with those of its blocks that have a value; None if none has."""
-    kinds = [window.get("kind") if field == "window" else window.get("unit", "elements") for window in case.table["query"]["windows"]]
-    if field in ("window", "unit"):
-        return case if value in kinds else None
+    windows = case.table["query"]["windows"]
+    match field:
+        case "window":
+            return case if any(window.get("kind") == value for window in windows) else None
+        case "unit":
+            return case if any(window.get("unit", "elements") == value for window in windows) else None
     kept = {kind: [block for block in case.table.get(kind, []) if _has(block, field, value)] for kind in ("expect", "judge", "refuse")}
     table = {key: entry for key, entry in case.table.items() if key not in kept}
     return replace(case, table={**table, **{kind: blocks for kind, blocks in kept.items() if blocks}}) if any(kept.values()) else None
@@ -131,7 +134,7 @@ def _has(block: Mapping[str, Any], field: str, value: str) -> bool:
     said = block.get("semantics", block.get("profile"))
     if said is None:
         return False
-    if value == "none" and _rule(field, value) == "SEM-2":  # what is none everywhere is shown where it must not be
+    if value == "none" and _rule(field, value) in ("SEM-2", "QRY-5"):  # what is none everywhere is shown where it must not be
         return field in block.get("message", "") and said.get(field, "none") == "none"
     try:
         own = corpus.profile_of(said).fields.get(field, "")

@@ -91,9 +91,8 @@ def _run(options: argparse.Namespace) -> None:
     static: Dataset = frozenset().union(*map(io.read_static, options.static))
     witnesses = (options.witness,) if options.witness else tuple(r2r.WITNESSES)
     planned = engine.plan(query, streams, chosen)
-    unordered = len(planned.views) > 1 and len({view.spec.stream for view in planned.views}) > 1
-    unordered = unordered or any(not streams[spec.stream].ordered for spec in query.windows)
-    if unordered and orders.order_matters(planned):
+    read = {spec.stream for spec in query.windows}
+    if (len(read) > 1 or any(not streams[name].ordered for name in read)) and orders.order_matters(planned):
         print("refengine: note: the arrival order of simultaneous elements was not recorded; taken by text (ORA-4)", file=sys.stderr)
     if planned.late:
         place = f"the first at {planned.late[0].app}, arrival {planned.late[0].sys}"

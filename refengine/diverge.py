@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from refengine import compare, derive, engine, r2r, window
 from refengine.compare import Mode
-from refengine.errors import TooManyReports
+from refengine.errors import Disputed, TooManyReports
 from refengine.model import Bag, Dataset, Relation, Row, Stream, Triple, is_blank
-from refengine.query import Query, WindowKind
+from refengine.query import Body, Query, WindowKind
 from refengine.recording import Answers, BorderRow, Divergence, Fate, Recorded, Trial
 from refengine.semantics import Condition, Semantics
 
@@ -157,20 +157,25 @@ def out_of_reach(
         for triple in element.graph:
             dates[triple].append(element.app)
     index = derive.Index(dates)
-    answered = r2r.ask(r2r.FASTEST, body, frozenset(dates)).rows  # derivations rest on rdflib's expressions alone
     for line in dict.fromkeys(line for relation in recording for line in sorted(relation.rows)):
         if any(is_blank(term) for _, term in line):
             continue
-        one, least = Counter([line]), None
-        for derivation in derive.derivations(body, index, line):
-            if compare.equal(one, Counter([derivation.row]), mode):
-                span = _span([dates[triple] for triple in derivation.support])
-                least = span if least is None else min(least, span)
+        one = Counter([line])
+        derived = [d for d in derive.derivations(body, index, line) if compare.equal(one, Counter([d.row]), mode)]
+        least = min((_span([dates[triple] for triple in d.support]) for d in derived), default=None)
         if least is None or least > spec.size:
-            derived = sum(compare.equal(one, Counter([d.row]), mode) for d in derive.derivations(body, index, line))
-            found = sum(count for other, count in answered.items() if compare.equal(one, Counter([other]), mode))
-            return FarRow(line, least) if found == derived else None
+            return FarRow(line, least) if _answered(body, frozenset(dates), one, mode) == len(derived) else None
     return None
+
+
+def _answered(body: Body, graph: Dataset, one: Bag, mode: Mode) -> int | None:
+    """How often the faster witness has a row over a graph: derivations rest on rdflib's expressions alone. None where it
+    has no say."""
+    try:
+        rows = r2r.ask(r2r.FASTEST, body, graph).rows
+    except Disputed:
+        return None
+    return sum(count for other, count in rows.items() if compare.equal(one, Counter([other]), mode))
 
 
 def _span(dates: list[list[int]]) -> int:

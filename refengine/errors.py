@@ -5,7 +5,7 @@ Every error renders as one line, `PLACE: RULE: reason`, and carries the exit cod
 
 from __future__ import annotations
 
-from refengine.texts import nearest, plain  # callers know nearest from here
+from refengine.texts import plain
 
 
 class RefengineError(Exception):

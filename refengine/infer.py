@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import NamedTuple
 
-from refengine import engine, orders, r2r, window
+from refengine import engine, orders, r2r, tick, window
 from refengine.compare import Mode
 from refengine.diverge import divergence
 from refengine.errors import Disputed, InvalidSemantics, InvalidStream, RefengineError, TooManyReports, Unsupported
@@ -91,8 +91,8 @@ def assignments(query: Query, streams: Mapping[str, Stream], profile: Profile) -
         try:
             semantics = Semantics(**fields)
             planned = engine.plan(query, streams, semantics)
-            if semantics.tick is Tick.BATCH and any(arrival.batch is None for arrival in planned.arrivals):
-                raise InvalidSemantics("the batch tick needs a batch id on every element", rule="TICK-3")
+            for arrival in planned.arrivals if semantics.tick is Tick.BATCH else ():
+                tick.due(semantics.tick, arrival, arrival.app, 0)  # refuses an element without a batch id
         except (InvalidSemantics, InvalidStream) as error:
             meaningless = meaningless or error
             continue
@@ -200,7 +200,7 @@ def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
 def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
     """ORA-8: where orders were searched, one explains the output by every witness's answers or by none's, inside
     instants too. Raises Disputed where they differ."""
-    for witness in witnesses if not trial.ordered else ():
+    for witness in () if trial.ordered else [name for name in witnesses if name != answers.witness]:
         again = attempt(recorded, trial.semantics, trial.origin, answers.by(witness))
         if (again.accepted is None) != (trial.accepted is None):
             yes, no = (witness, answers.witness) if again.accepted else (answers.witness, witness)

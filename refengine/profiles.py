@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from refengine.errors import InvalidSemantics, nearest
+from refengine.errors import InvalidSemantics
 from refengine.semantics import R2S, T0, UNKNOWN, Against, Base, Change, Closing, Closure, Collection, Disorder, Empty, End, Expiry, Gap
 from refengine.semantics import Instant, OneOf, Partial, Profile, Semantics, Slide, Trigger, show
+from refengine.texts import nearest
 
 PLAIN = {  # what the papers presume, and most engines do
     "offset": None, "slide": Slide.STATED, "partial": Partial.SUPPRESSED, "closing": Closing.REACHED, "period": None,

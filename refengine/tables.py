@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from refengine.profiles import PLAIN, PROFILES
-from refengine.semantics import FIELDS, Between, OneOf, show
+from refengine.semantics import FIELDS, OneOf, show
 
 
 def profiles() -> Iterator[dict[str, str]]:
@@ -16,13 +16,7 @@ def profiles() -> Iterator[dict[str, str]]:
 
 
 def _shown(value: object) -> str:
-    match value:
-        case OneOf(values):
-            return " or ".join(map(show, values))
-        case Between(lo, hi):
-            return f"{lo} to {hi}"
-        case _:
-            return show(value)
+    return " or ".join(map(show, value.values)) if isinstance(value, OneOf) else show(value)
 
 
 def markdown(rows: Iterable[dict[str, str]]) -> Iterator[str]:

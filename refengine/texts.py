@@ -14,10 +14,12 @@ LISTED = 30  # valid words
 
 def plain(text: str) -> str:
     """A text as one line of bounded length, in which nothing steers a terminal: control and bidi characters are escaped."""
-    text = _cut(text, MESSAGE)
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return _cut(text, MESSAGE)
+    return _cut(escaped(_cut(text, MESSAGE)), MESSAGE)
+
+
+def escaped(text: str) -> str:
+    """A text in which whatever is not printable is written as Python escapes it."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _cut(text: str, most: int) -> str:

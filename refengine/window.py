@@ -156,7 +156,7 @@ def borders(closure: Closure | None) -> tuple[int, int]:
             return 0, 0
 
 
-def frame(spec: Window, closure: Closure | None, t0: int, partial: Partial = Partial.SUPPRESSED) -> Frame:
+def frame(spec: Window, closure: Closure | None, t0: int, partial: Partial) -> Frame:
     """WIN-3: window n opens at o = t0 + nβ and closes at c = o + ω, n >= 0 (n < 0 for partial windows, WIN-11)."""
     low, high = borders(closure_of(spec, closure))
     floor = t0 + low if partial is Partial.CLIPPED else None

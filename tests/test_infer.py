@@ -693,10 +693,13 @@ def test_hostile_recordings_fail(term: Term, body: str):
     assert ask(body, items, [[{"s": term}] * 3000], r2s="Rstream", report="window-close,non-empty") == "fail"
 
 
-def test_a_far_t0_costs_nothing():
+def test_a_far_t0_costs_nothing(monkeypatch: pytest.MonkeyPatch):
     """ORA-9: window close alone reports every empty window since t0; a fail at the first is told without them all."""
+    reports, stamped = [], engine.output_instant
+    monkeypatch.setattr(engine, "output_instant", lambda *given: reports.append(given) or stamped(*given))
     items = [(t("a", "p", "o"), 300_000), (t("b", "p", "o"), 300_005)]
     assert ask(PATTERN, items, [[C]], size=1, slide=1, report="window-close", r2s="Rstream", empty="emit") == "fail"
+    assert 0 < len(reports) < 1000  # of 300,000
 
 
 def judged(query: Query, source: Stream, profile: Profile, recording: list[Relation], missing: int = 0) -> str:

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refengine import io
-from refengine.errors import InvalidQuery, InvalidStream, InvalidWindow, RefengineError, Refused, nearest
+from refengine.errors import InvalidQuery, InvalidStream, InvalidWindow, RefengineError, Refused
 from refengine.io import PROV_GENERATED_AT_TIME, read_query, read_recording, read_stream, relation_to_json
 from refengine.model import XSD, Element, Relation, literal, row
-from refengine.texts import plain
+from refengine.texts import nearest, plain
 
 A, B, C, P, Q = (f"<http://e/{name}>" for name in "abcpq")
 PREFIXES = "@prefix : <http://e/> .\n@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
