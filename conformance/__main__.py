@@ -35,6 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _main(arguments: list[str] | None) -> int:
+    from refengine.dialects import DIALECTS
     from refengine.r2r import WITNESSES
 
     parser = argparse.ArgumentParser(prog="conformance", description="Hold RDF stream engines against the reference engine.")
@@ -46,6 +47,8 @@ def _main(arguments: list[str] | None) -> int:
     cores = min(7, os.cpu_count() or 1)
     bench.add_argument("--jobs", type=int, default=cores, help="processes, at most one a query helps (default: one a core)")
     bench.add_argument("--witness", choices=sorted(WITNESSES), help="one witness alone (default: all)")
+    bench.add_argument("--dialect", choices=sorted(DIALECTS), help="the queries as texts Q1.DIALECT … Q7.DIALECT (default: Q1.toml …)")
+    bench.add_argument("--queries", type=cli.path, metavar="DIR", help="the folder of the queries (default: ours)")
     vectors = commands.add_parser("secret", help="golden vectors of the SECRET simulator")
     vectors.add_argument("files", nargs="+", type=cli.path, metavar="FILE")
     options = parser.parse_args(arguments)
@@ -60,12 +63,13 @@ def _csrbench(options: argparse.Namespace) -> int:
         raise RefengineError(f"--jobs must be > 0, got {options.jobs}", rule="usage")
     target = _target(options.results)
     witnesses = (options.witness,) if options.witness else tuple(WITNESSES)
+    written = csrbench.Written(*filter(None, [options.queries]), dialect=options.dialect)
     if options.folder is None:
-        tasks = [(csrbench.judge_ours, name, witnesses) for name in csrbench.QUERIES]
+        tasks = [(csrbench.judge_ours, name, witnesses, None, written) for name in csrbench.QUERIES]
     else:
         chosen = csrbench.selected(csrbench.cells(options.folder))
         csrbench.stream(options.folder)
-        tasks = [(csrbench.judge_query, options.folder, name, cells, witnesses) for name, cells in chosen.items()]
+        tasks = [(csrbench.judge_query, options.folder, name, cells, witnesses, written) for name, cells in chosen.items()]
     results = [result for found in _spread(tasks, options.jobs) for result in found]
     if target:
         _replace(target, [json.dumps(result.as_json(), ensure_ascii=False, sort_keys=True) for result in results])

@@ -18,7 +18,7 @@ import pyoxigraph
 from jsonschema import Draft202012Validator, ValidationError
 
 from conformance import judge
-from refengine import compare, engine, io, model, query, profiles, r2r, semantics
+from refengine import compare, dialects, engine, io, model, query, profiles, r2r, semantics
 from refengine.errors import RefengineError
 from refengine.model import XSD, Bag, Dataset, Relation, Row, Stream, Term, Triple
 from refengine.query import Query
@@ -242,7 +242,7 @@ def check(case: Case) -> list[str]:
     """One line for each way in which the reference engine and the oracle differ from the case; none if they agree.
     Raises InvalidCase for rows that are not Turtle or not of the query."""
     lines = []
-    for kind, problems in (("expect", _expect), ("judge", _judge), ("refuse", _refuse)):
+    for kind, problems in (("expect", _expect), ("judge", _judge), ("refuse", _refuse), ("read", _read), ("render", _render)):
         blocks = case.table.get(kind, [])
         for number, block in enumerate(blocks):
             label = f"{case.rule} {kind}[{number}]" if len(blocks) > 1 else case.rule
@@ -262,6 +262,8 @@ def _wanted(kind: str, block: Mapping[str, Any]) -> str:
             return _count(len(block["reports"]), "report")
         case "judge":
             return block["outcome"]
+        case "read" | "render":
+            return f"the query as {block['dialect']}"
         case _:
             return f"{block['error']}: …{block['message']}…"
 
@@ -321,11 +323,45 @@ def _judge(case: Case, block: Mapping[str, Any]) -> list[str]:
     return []
 
 
-def _refuse(case: Case, block: Mapping[str, Any]) -> list[str]:
+def _read(case: Case, block: Mapping[str, Any]) -> list[str]:
     asked = query_of(case)
+    got = dialects.read(block["text"], block["dialect"], block.get("named", False))
+    return [f": {block['dialect']}: expected {wanted!r}, got {had!r}" for wanted, had in _differing(asked, got)]
+
+
+def _differing(asked: Query, got: Query) -> list[tuple[Any, Any]]:
+    """The parts of two queries that differ."""
+    parts = ((asked.windows, got.windows), (asked.r2s, got.r2s), (asked.body.text, got.body.text))
+    return [(wanted, had) for wanted, had in parts if wanted != had]
+
+
+def _render(case: Case, block: Mapping[str, Any]) -> list[str]:
+    asked, r2s = query_of(case), _r2s(block)
+    text = dialects.render(asked, block["dialect"], r2s)
+    if text != block["text"]:
+        return [f": {block['dialect']}: expected {block['text']!r}, got {text!r}"]
+    got = dialects.read(text, block["dialect"])
+    stated = asked if r2s is None else replace(asked, r2s=got.r2s)
+    return [f": {block['dialect']}: reads back as {had!r}, not {wanted!r}" for wanted, had in _differing(stated, got)]
+
+
+def _r2s(block: Mapping[str, Any]) -> semantics.R2S | None:
+    return semantics.parse_field("r2s", block["r2s"]) if "r2s" in block else None
+
+
+def _refuse(case: Case, block: Mapping[str, Any]) -> list[str]:
+    if "text" in block:
+        return _accepted(block, dialects.read(block["text"], block["dialect"]))
+    asked = query_of(case)
+    if "dialect" in block:
+        return _accepted(block, dialects.render(asked, block["dialect"], _r2s(block)))
     streams_of(case)
     count = len(_reports(case, asked, block, MANY)) if "semantics" in block else 0
     return [f": expected {_wanted('refuse', block)}, got {_count(count, 'report')}"]
+
+
+def _accepted(block: Mapping[str, Any], got: Any) -> list[str]:
+    return [f": expected {_wanted('refuse', block)}, got {got!r}"]
 
 
 def _count(number: int, noun: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 from conformance.judge import Outcome, Verdict, verdict
 from conformance.miniatures import MINIATURES, Miniature
@@ -67,9 +68,16 @@ class Result:
         }
 
 
-def query(name: str) -> Query:
+class Written(NamedTuple):
+    """Where the seven queries are, and in which dialect: Q1.toml, or Q1.csparql."""
+
+    folder: Path = HERE / "queries" / "csrbench"
+    dialect: str | None = None
+
+
+def query(name: str, written: Written = Written()) -> Query:
     """One of the seven queries."""
-    return io.read_query(HERE / "queries" / "csrbench" / f"{name}.toml")
+    return io.read_query(written.folder / f"{name}.{written.dialect or 'toml'}", written.dialect)
 
 
 def cells(folder: Path) -> list[Cell]:
@@ -113,9 +121,11 @@ def stream(folder: Path) -> Stream:
     return io.read_stream(folder)
 
 
-def judge_query(folder: Path, name: str, chosen: tuple[Cell, ...], witnesses: tuple[str, ...]) -> list[Result]:
+def judge_query(
+    folder: Path, name: str, chosen: tuple[Cell, ...], witnesses: tuple[str, ...], written: Written = Written()
+) -> list[Result]:
     """The verdicts on all recordings of one query, which share the answers of their windows."""
-    asked, answers = query(name), Answers(searcher(witnesses, Mode.VALUE))
+    asked, answers = query(name, written), Answers(searcher(witnesses, Mode.VALUE))
     streams = {asked.windows[0].stream: stream(folder)}
     results = []
     for cell in chosen:
@@ -157,14 +167,14 @@ def embedded() -> Path:
     return next(path for path in EMBEDDED if path.is_dir())
 
 
-def record(recorder: Recorder, name: str, folder: Path) -> list[Relation]:
+def record(recorder: Recorder, name: str, asked: Query, folder: Path) -> list[Relation]:
     """What an engine of ours answers: t0 and the arrival order of simultaneous elements drawn with a fixed seed, as a
     live engine draws them, and kept from the judge."""
-    asked, draw = query(name), Random(f"{SEED} {recorder.profile} {name}")
+    draw = Random(f"{SEED} {recorder.profile} {name}")
     spec, elements = asked.windows[0], list(stream(folder))
     draw.shuffle(elements)
     elements = [e._replace(sys=n) for n, e in enumerate(sorted(elements, key=lambda e: e.app), 1)]
-    t0 = elements[0].app - spec.size - draw.randrange(spec.slide)
+    t0 = elements[0].app - spec.span - draw.randrange(spec.step)
     chosen = profile(recorder.profile).but(t0=t0).semantics()
     streams = {spec.stream: Stream(tuple(elements))}
 
@@ -177,12 +187,14 @@ def record(recorder: Recorder, name: str, folder: Path) -> list[Relation]:
         return answered()
 
 
-def judge_ours(name: str, witnesses: tuple[str, ...], chosen: Iterable[Recorder] | None = None) -> list[Result]:
+def judge_ours(
+    name: str, witnesses: tuple[str, ...], chosen: Iterable[Recorder] | None = None, written: Written = Written()
+) -> list[Result]:
     """The verdicts on our own engines for one query."""
-    folder, asked = embedded(), query(name)
+    folder, asked = embedded(), query(name, written)
     streams, results = {asked.windows[0].stream: stream(folder)}, []
     for recorder in recorders() if chosen is None else chosen:
-        recording = record(recorder, name, folder)
+        recording = record(recorder, name, asked, folder)
         found = verdict(asked, streams, profile(recorder.profile), recording, witnesses=witnesses)
         results.append(_result(recorder.name, name, "", found))
     return results

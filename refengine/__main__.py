@@ -1,4 +1,4 @@
-"""`python -m refengine`: run a continuous query over recorded streams.
+"""`python -m refengine`: run a continuous query over recorded streams, or render it in another language.
 
 Exit codes: 0 done, 2 bad input, 3 unsupported (no single answer is defined), 4 the witnesses disagree, 130 interrupted.
 Reports are printed as they are computed: after 4 or 130 standard output holds those before, on which the witnesses agree.
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _main(arguments: list[str] | None) -> int:
-    from refengine import engine, io, profiles, r2r
+    from refengine import dialects, engine, io, profiles, r2r
 
     parser = argparse.ArgumentParser(prog="refengine", description="The reference engine for RDF stream processing.")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -42,6 +42,7 @@ def _main(arguments: list[str] | None) -> int:
         "have been printed, and the exit code is 4.",
     )
     run.add_argument("query", type=cli.path, metavar="QUERY", help="a TOML file: windows, body and optionally r2s; or a case")
+    run.add_argument("--dialect", choices=sorted(dialects.DIALECTS), help="QUERY is a text in this dialect")
     run.add_argument(
         "--stream", required=True, action="append", metavar="[NAME=]FILE", help="a .n3t, .nq or .trig file, or a folder of data_NN.ttl"
     )
@@ -60,9 +61,14 @@ def _main(arguments: list[str] | None) -> int:
     run.add_argument("--max-reports", type=int, default=engine.MAX_REPORTS, metavar="N")
     run.add_argument("--witness", choices=sorted(r2r.WITNESSES), help="one witness alone (default: all installed)")
     run.add_argument("--trace", action="store_true", help="print the rules applied to standard error")
+    rendered = commands.add_parser("render", help="print a query as a text in a dialect")
+    rendered.add_argument("query", type=cli.path, metavar="QUERY", help="a TOML file or a case; or a text in the dialect of --from")
+    rendered.add_argument("--dialect", required=True, choices=sorted(dialects.DIALECTS))
+    rendered.add_argument("--from", dest="source", choices=sorted(dialects.DIALECTS), help="the dialect that QUERY is in")
+    rendered.add_argument("--semantics", metavar="PROFILE", help="whose operator of R2S is meant where the query states none (DIA-4)")
     options = parser.parse_args(arguments)
     try:
-        {"run": _run, "profiles": _profiles}[options.command](options)
+        {"run": _run, "profiles": _profiles, "render": _render}[options.command](options)
     except Disputed as error:
         for name, relation in sorted(error.answers.items()):
             error.add_note(f"{name}: {json.dumps(io.relation_to_json(relation)['results']['bindings'])[:2000]}")
@@ -79,6 +85,15 @@ def _profiles(options: argparse.Namespace) -> None:
         print("\n".join(tables.markdown(tables.profiles())))
 
 
+def _render(options: argparse.Namespace) -> None:
+    from refengine import dialects, io, profiles
+    from refengine.semantics import R2S
+
+    r2s = profiles.profile(options.semantics).fields.get("r2s") if options.semantics else None
+    query = io.read_query(options.query, options.source)
+    print(dialects.render(query, options.dialect, r2s if isinstance(r2s, R2S) else None))
+
+
 def _run(options: argparse.Namespace) -> None:
     from refengine import engine, io, orders, profiles, r2r, trace
 
@@ -86,7 +101,7 @@ def _run(options: argparse.Namespace) -> None:
         raise RefengineError(f"--max-reports must be > 0, got {options.max_reports}", rule="ENG-3")
     name, *overrides = options.semantics
     chosen = profiles.profile(name).but(**_overrides(overrides)).semantics()
-    query = io.read_query(options.query)
+    query = io.read_query(options.query, options.dialect, named=bool(options.static))
     streams = _streams(options, query)
     static: Dataset = frozenset().union(*map(io.read_static, options.static))
     witnesses = (options.witness,) if options.witness else tuple(r2r.WITNESSES)

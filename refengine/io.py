@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from rdflib.plugins.parsers.notation3 import RDFSink, SinkParser
 from rdflib.plugins.parsers.trig import TrigSinkParser
 
+from refengine import dialects
 from refengine.errors import InvalidQuery, InvalidStream, RefengineError, Refused
 from refengine.model import TIME_BOUND, XSD, Dataset, Relation, Stream, Term, Triple, is_blank, literal, parse_literal, row, stream
 from refengine.query import Query, from_table
@@ -105,12 +106,18 @@ def read_static(path: str | Path) -> Dataset:
     return frozenset(s.triple if s.graph is None else (*s.triple, s.graph) for s in statements if s.triple)
 
 
-def read_query(path: str | Path) -> Query:
-    """QRY-1: a query from a TOML file, or the query part of a conformance case (a table with `rule` and `query`).
+def read_query(path: str | Path, dialect: str | None = None, named: bool = False) -> Query:
+    """QRY-1: a query from a TOML file, or the query part of a conformance case (a table with `rule` and `query`); or, DIA-1, a
+    text in a dialect, which the last line end is no part of. `named` is that of `dialects.read`.
 
     Raises InvalidQuery, and whatever the query itself breaks, with the file as place.
     """
     text = read_text(path, InvalidQuery, "QRY-1")
+    if dialect is not None:
+        try:
+            return dialects.read(text.removesuffix("\n"), dialect, named)
+        except RefengineError as error:
+            raise error.at(str(path)) from None
     try:
         table = tomllib.loads(text)
         if not all(-TIME_BOUND <= number < TIME_BOUND for number in _integers(table)):

@@ -32,7 +32,7 @@ def spec():
 def docstring(name):
     """The docstring of `module.function` or `module.Class.method`. Raises ImportError, AttributeError."""
     module, *path = name.split(".")
-    package = "refengine" if (ROOT / "refengine" / f"{module}.py").exists() else "conformance"
+    package = "refengine" if module in {path.stem for path in (ROOT / "refengine").iterdir()} else "conformance"
     found = importlib.import_module(f"{package}.{module}")
     for part in path:
         found = getattr(found, part)

@@ -1,0 +1,103 @@
+"""The extents of windows in a dialect's text: DIA-3, read and written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from lark import Token, Tree
+
+from refengine.dialects import durations
+from refengine.dialects.source import Source, Unrenderable, start
+from refengine.errors import InvalidWindow, Unsupported
+from refengine.guard import bounded
+from refengine.query import ABSOLUTE, Unit, Window, WindowKind
+from refengine.texts import integer, shown
+
+NAME = "urn:window"  # the reserved names of DIA-5: this one, and those that begin with it and a colon
+
+
+@dataclass(frozen=True)
+class Extents:
+    """How a dialect writes extents: the text of each form that it has, with {size} and {slide}, and its durations."""
+
+    forms: Mapping[str, str]
+    duration: Callable[[int], str]
+
+    def written(self, window: Window, title: str) -> str:
+        """DIA-3: a window's extent as text, without brackets. Raises Unrenderable for a form that the dialect has not."""
+        form = shape(window)
+        if form == "time" and window.size == window.slide and "tumbling" in self.forms:
+            form = "tumbling"
+        if form not in self.forms:
+            has = ", ".join(sorted(text.format(**_symbols(name)) or "no window" for name, text in self.forms.items()))
+            raise Unrenderable(f"{title} has no window of kind {form}; it has {has}", rule="DIA-6", place=f"window on {window.stream!r}")
+        lengths = str if window.kind in (WindowKind.TUPLE, WindowKind.ROWS) else self.duration
+        sizes = {name: lengths(value) for name in ("size", "slide") if (value := getattr(window, name)) is not None}
+        return self.forms[form].format(**sizes)
+
+
+def _symbols(form: str) -> dict[str, str]:
+    return {"size": "n", "slide": "m"} if form in ("tuple", "rows", "triples") else {"size": "ω", "slide": "β"}
+
+
+def shape(window: Window) -> str:
+    """The form of a window's extent, one word where a dialect has it."""
+    match window.kind, window.unit:
+        case WindowKind.RANGE | WindowKind.ROWS, _ if window.slide is not None:
+            return f"{window.kind} with a slide"
+        case WindowKind.ROWS, Unit.TRIPLES:
+            return "triples"
+        case _, Unit.TRIPLES:
+            return f"{window.kind} of triples"
+        case kind, _:
+            return str(kind)
+
+
+def read(source: Source, stream: str, extent: Tree | None, name: str | None = None) -> Window:
+    """DIA-3: the window that an extent means, by the form that the grammar found; without one it is unbounded."""
+    if extent is None:
+        return Window(stream, WindowKind.UNBOUNDED, name=name)
+    lengths = [_length(source, node) for node in extent.children if isinstance(node, Tree) or node.type == "INTEGER"]
+    match str(extent.data):
+        case "past":
+            source.fail(extent, "a window in the past has no definition here; write NOW - ω SLIDE β", Unsupported)
+        case "triples":
+            fields = {"kind": WindowKind.ROWS, "unit": Unit.TRIPLES}
+        case "tumbling":
+            fields, lengths = {"kind": WindowKind.TIME}, lengths * 2
+        case form:
+            fields = {"kind": WindowKind(form)}
+    fields |= dict(zip(("size", "slide"), lengths, strict=False))
+    return source.made(extent, Window, stream, **fields, name=name)
+
+
+def _length(source: Source, node: Tree | Token) -> int:
+    """A number of elements, or a duration in milliseconds."""
+    if isinstance(node, Token):
+        found = integer(str(node))
+    elif node.children[0].type == "ISO":
+        found = durations.iso(str(node.children[0]))
+    elif len(node.children) == 1:
+        found = integer(str(node.children[0]))
+    else:
+        found = durations.milliseconds(zip(map(str, node.children[::2]), map(str, node.children[1::2]), strict=True))
+    if found is None:
+        written = source.text[start(node) : node.meta.end_pos]
+        source.fail(node, f"expected a duration of whole milliseconds, such as PT10S, without years and months, got {shown(written)}", rule="DIA-2")
+    return source.made(node, bounded, "a window's extent", found, InvalidWindow, "WIN-1")
+
+
+def named(window: Window, name: str | None) -> Window:
+    """The window under another name."""
+    return replace(window, name=name)
+
+
+def iri(name: str, source: Source, what: str) -> str:
+    """A name as an IRI reference that reads back as the same name. Raises Unrenderable."""
+    if not re.fullmatch(r'[^<>"{}|^`\\\x00-\x20]+', name):
+        raise Unrenderable(f"{what} {name!r} is no IRI", rule="DIA-6")
+    if source.base and not re.fullmatch(ABSOLUTE, name):
+        raise Unrenderable(f"{what} {name!r} is relative, and the body has a BASE", rule="DIA-6")
+    return f"<{name}>"
