@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-from lark import Lark
 from lark.exceptions import UnexpectedInput
 
 from refengine.dialects import durations, grammar, windows
@@ -22,6 +19,7 @@ from refengine.texts import nearest
 __all__ = ["DIALECTS", "Unrenderable", "read", "render"]
 
 DIALECTS = {dialect.name: dialect for dialect in (RSPQL, RSP4J, RSPJS, CSPARQL, CQELS, SPARQLSTREAM)}
+PLAIN = grammar.Additions()
 OWN = frozenset({"register", "operator", "window_clause", "window_pattern"})  # the nodes of a dialect's own clauses
 
 
@@ -33,7 +31,7 @@ def read(text: str, dialect: str, named: bool = False) -> Query:
     """
     spoken = known(dialect)
     try:
-        source = Source(text, spoken.parser.parse(text))
+        source = Source(text, spoken.added.parser.parse(text))
     except UnexpectedInput as error:
         raise grammar.fault(text, error, _likely(text, spoken)) from None
     source.check_prefixes()
@@ -59,7 +57,7 @@ def render(query: Query, dialect: str, r2s: R2S | None = None) -> str:
     if len(set(names)) < len(names):
         raise Unrenderable("two windows have one name", rule="DIA-6", place="windows")
     body = query.body.text
-    source = Source(body, _plain().parse(body), "body")
+    source = Source(body, PLAIN.parser.parse(body), "body")
     [form] = source.nodes("form")
     operator = _operator(query, spoken, r2s)
     register = spoken.register(query, operator)
@@ -69,12 +67,6 @@ def render(query: Query, dialect: str, r2s: R2S | None = None) -> str:
         source.put(keyword.end_pos, keyword.end_pos, f" {operator.upper()}")
     spoken.place(source, query, spoken)
     return source.edited()
-
-
-@cache
-def _plain() -> Lark:
-    """The parser of SPARQL without a dialect's clauses."""
-    return grammar.parser(grammar.Additions())
 
 
 def known(dialect: str) -> Dialect:
@@ -122,7 +114,7 @@ def _likely(text: str, spoken: Dialect) -> str:
 def _read(text: str, dialect: Dialect) -> int:
     """How many characters a dialect reads; none of a text without a clause of its own."""
     try:
-        tree = dialect.parser.parse(text)
+        tree = dialect.added.parser.parse(text)
     except UnexpectedInput as error:
         return grammar.reached(text, error)
     return len(text) + 1 if any(node.data in OWN for node in grammar.nodes(tree)) else 0

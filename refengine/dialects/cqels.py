@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refengine.dialects import durations, windows
+from refengine.dialects import durations
 from refengine.dialects.dialect import Dialect, as_streams, streams, wrap
 from refengine.dialects.grammar import Additions
 from refengine.dialects.source import Source, Unrenderable
@@ -39,7 +39,7 @@ def place(source: Source, query: Query, dialect: Dialect) -> None:
         raise Unrenderable(f"{dialect.title} does not merge windows; each has patterns of its own", rule="DIA-6", place="windows")
     else:
         [window] = nameless
-        wrap(source, f"STREAM {windows.iri(window.stream, source, 'stream')} {dialect.extent(window)}")
+        wrap(source, f"STREAM {dialect.over(window, source)}")
 
 
 CQELS = Dialect(

@@ -53,14 +53,9 @@ def place(source: Source, query: Query, dialect: Dialect) -> None:
         if window.name not in (None, window.stream):
             reason = f"{dialect.title} names a window by its stream; the name would be {window.stream!r}"
             raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
+    lines = (f"FROM {'NAMED ' if window.name else ''}STREAM {dialect.over(window, source)}" for window in query.windows)
     [where] = source.nodes("where")
-    source.insert(
-        where.meta.start_pos,
-        (
-            f"FROM {'NAMED ' if window.name else ''}STREAM {windows.iri(window.stream, source, 'stream')} {dialect.extent(window)}"
-            for window in query.windows
-        ),
-    )
+    source.insert(where.meta.start_pos, lines)
 
 
 def _register(query: Query, r2s: R2S | None) -> str:

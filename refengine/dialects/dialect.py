@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
 
-from lark import Lark, Token, Tree
+from lark import Token, Tree
 
 from refengine.dialects import windows
-from refengine.dialects.grammar import Additions, parser
+from refengine.dialects.grammar import Additions
 from refengine.dialects.source import Source, Unrenderable, start
 from refengine.dialects.windows import NAME, Extents
 from refengine.query import Query, Window
@@ -33,21 +32,14 @@ class Dialect:
     selects: bool = False
 
     @property
-    def parser(self) -> Lark:
-        """Made when it is asked for, once."""
-        return _parser(self.added)
-
-    @property
     def states(self) -> bool:
         """Whether a text can state an operator of R2S (DIA-4)."""
         return self.registers or self.selects
 
-    def extent(self, window: Window) -> str:
-        """DIA-3, in brackets."""
-        return f"[{self.extents.written(window, self.title)}]"
-
-
-_parser = cache(parser)
+    def over(self, window: Window, source: Source) -> str:
+        """DIA-3: the stream and, in brackets, the extent, unless the dialect leaves it out."""
+        extent = self.extents.written(window, self.title)
+        return windows.iri(window.stream, source, "stream") + (f" [{extent}]" if extent else "")
 
 
 def references(source: Source, names: Iterable[str]) -> list[tuple[Tree, str]]:
@@ -112,14 +104,14 @@ def streams(source: Source, alone: bool) -> list[Window]:
 
 
 def _window(source: Source, pattern: Tree) -> Window:
-    _, iri, _, extent, _, _ = pattern.children
-    return windows.read(source, source.resolve(iri), extent)
+    iri, *extent, _ = (child for child in pattern.children if isinstance(child, Tree))
+    return windows.read(source, source.resolve(iri), *extent or [None])
 
 
 def as_streams(source: Source, named: list[Window], dialect: Dialect, alone: bool) -> None:
     """DIA-6: the GRAPH patterns of named windows become STREAM patterns, if reading those gives the same names."""
     unbound(source)
-    texts = {w.name: f"STREAM {windows.iri(w.stream, source, 'stream')} {dialect.extent(w)}" for w in named}
+    texts = {w.name: f"STREAM {dialect.over(w, source)}" for w in named}
     found = references(source, texts)
     for number, window in enumerate(named, 1):
         place = f"window {window.name!r}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
@@ -77,14 +78,14 @@ class Additions:
     patterns: str = ""
     rules: str = ""
 
-
-def parser(added: Additions) -> Lark:
-    """The LALR(1) parser of SPARQL with a dialect's additions."""
-    head = "declaration*"
-    if added.register:
-        head += f" ({added.register} declaration*)" + "?" * added.optional
-    rules = SHARED.format(head=head, r2s=added.r2s, clauses=added.clauses, patterns=added.patterns) + added.rules
-    return Lark(rules, parser="lalr", propagate_positions=True, keep_all_tokens=True)
+    @cached_property
+    def parser(self) -> Lark:
+        """The LALR(1) parser of SPARQL with these additions, made when it is first asked for."""
+        head = "declaration*"
+        if self.register:
+            head += f" ({self.register} declaration*)" + "?" * self.optional
+        rules = SHARED.format(head=head, r2s=self.r2s, clauses=self.clauses, patterns=self.patterns) + self.rules
+        return Lark(rules, parser="lalr", propagate_positions=True, keep_all_tokens=True)
 
 
 def place(text: str, offset: int) -> str:

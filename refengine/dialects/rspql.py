@@ -118,8 +118,7 @@ def place(source: Source, query: Query, dialect: Dialect) -> None:
 
 def _clause(source: Source, window: Window, dialect: Dialect) -> str:
     on = "ON STREAM" if dialect.name == "rsp-js" else "ON"
-    name, stream = windows.iri(window.name or NAME, source, "window"), windows.iri(window.stream, source, "stream")
-    return f"FROM NAMED WINDOW {name} {on} {stream} {dialect.extent(window)}"
+    return f"FROM NAMED WINDOW {windows.iri(window.name or NAME, source, 'window')} {on} {dialect.over(window, source)}"
 
 
 def _register(names: dict[R2S, str]):

@@ -122,9 +122,16 @@ class Source:
         try:
             return Body(self.edited())
         except RefengineError as error:
-            if found := re.fullmatch(r"body line (\d+) column (\d+)", error.place):
-                error.place = grammar.place(self.text, self._origin(int(found[1]), int(found[2])))
+            found = re.fullmatch(r"body line (\d+) column (\d+)", error.place)
+            offset = self._origin(int(found[1]), int(found[2])) if found else self._blamed(error.reason)
+            error.place = grammar.place(self.text, offset)
             raise
+
+    def _blamed(self, reason: str) -> int:
+        """The offset of the first token that a reason names, a keyword or an IRI; WHERE, if it names none."""
+        words = set(re.findall(r"<[^<>]*>|\b[A-Z_]{3,}\b", reason))
+        named = (token.start_pos for token in self.tokens if token in words or token.upper() in words)
+        return next(named, start(self.where))
 
     def _pieces(self) -> list[tuple[str, int]]:
         """The pieces of the edited text, each with the offset that it comes from."""

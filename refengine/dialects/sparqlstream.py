@@ -14,7 +14,7 @@ from refengine.query import Query, Window
 
 RULES = r"""
     window_clause: FROM NAMED STREAM iri ("[" extent "]")?
-    window_pattern: STREAM iri "[" extent "]" group
+    window_pattern: STREAM iri ("[" extent "]")? group
     extent: NOW -> now | TRIPLES INTEGER -> triples | NOW MINUS duration (TO NOW)? -> range
           | NOW MINUS duration (TO NOW)? SLIDE duration -> time
           | NOW MINUS duration TO NOW MINUS duration (SLIDE duration)? -> past
@@ -35,8 +35,8 @@ def declared(source: Source, named: bool) -> list[Window]:
     """DIA-5: the windows of FROM NAMED STREAM, whose contents are merged, then those of STREAM patterns."""
     found = []
     for node in source.nodes("window_clause"):
-        trees = [child for child in node.children if isinstance(child, Tree)]
-        found.append(windows.read(source, source.resolve(trees[0]), *trees[1:] or [None]))
+        iri, *extent = (child for child in node.children if isinstance(child, Tree))
+        found.append(windows.read(source, source.resolve(iri), *extent or [None]))
         source.cut(node)
     return found + streams(source, alone=False)
 
@@ -47,16 +47,10 @@ def place(source: Source, query: Query, dialect: Dialect) -> None:
     named = [window for window in query.windows if window.name is not None]
     if list(query.windows) != nameless + named:
         raise Unrenderable(f"{dialect.title} has the windows without a name first", rule="DIA-6", place="windows")
-    lines = (f"FROM NAMED STREAM {windows.iri(w.stream, source, 'stream')} {_extent(w, dialect)}".rstrip() for w in nameless)
     [where] = source.nodes("where")
-    source.insert(where.meta.start_pos, lines)
+    source.insert(where.meta.start_pos, (f"FROM NAMED STREAM {dialect.over(window, source)}" for window in nameless))
     if named:
         as_streams(source, named, dialect, alone=False)
-
-
-def _extent(window: Window, dialect: Dialect) -> str:
-    extent = dialect.extent(window)
-    return "" if extent == "[]" else extent
 
 
 SPARQLSTREAM = Dialect(
