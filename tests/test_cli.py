@@ -184,6 +184,57 @@ def test_several_windows_and_static_data(files, capsys):
     assert "REP-12 the trigger is any of 2 windows" in err and "WIN-14 window on z: the content is the elements 1@4" in err
 
 
+CSPARQL = "REGISTER QUERY q AS\nSELECT ?x\nFROM STREAM <s> [RANGE 10ms TUMBLING]\nWHERE { ?x <urn:p> ?y }\n"
+
+
+def test_a_query_in_a_dialect_gives_the_same_reports(files, capsys):
+    assert run(files, "t0=0") == 0
+    wanted = capsys.readouterr().out
+    (files / "q.csparql").write_text(CSPARQL)
+    assert run(files, "t0=0", "--dialect", "csparql", query="q.csparql") == 0
+    assert capsys.readouterr() == (wanted, "")
+
+
+def test_a_query_is_rendered(files, capsys):
+    (files / "q.csparql").write_text(CSPARQL)
+    words = ["render", str(files / "q.csparql"), "--from", "csparql", "--dialect"]
+    assert main([*words, "cqels"]) == 0
+    assert capsys.readouterr().out == "SELECT ?x\nWHERE {\nSTREAM <s> [RANGE 10ms TUMBLING] { ?x <urn:p> ?y }\n}\n"
+    assert main([*words, "rsp-js", "--semantics", "rsp-js"]) == 0
+    assert capsys.readouterr().out.startswith("REGISTER RStream <out> AS\nSELECT ?x\n\nFROM NAMED WINDOW <urn:window> ON STREAM <s> [RANGE 10 STEP 10]\n")
+    assert main(["render", str(files / "q.toml"), "--dialect", "csparql"]) == 0
+    rendered = capsys.readouterr().out
+    (files / "again").write_text(rendered)
+    assert run(files, "t0=0", "--dialect", "csparql", query="again") == 0
+
+
+def test_what_cannot_be_rendered_is_unsupported(files, capsys):
+    (files / "q.toml").write_text(QUERY + 'r2s = "Istream"\n')
+    assert main(["render", str(files / "q.toml"), "--dialect", "cqels", "--semantics", "csparql"]) == 3
+    assert capsys.readouterr() == ("", "refengine: r2s: DIA-6: CQELS-QL cannot state Istream, and the semantics says Rstream\n")
+    assert main(["render", str(files / "q.toml"), "--dialect", "cqels", "--semantics", "cqels"]) == 0
+
+
+def test_a_text_in_another_dialect(files, capsys):
+    (files / "q.csparql").write_text(CSPARQL)
+    assert run(files, "t0=0", "--dialect", "cqels", query="q.csparql") == 2
+    out, err = capsys.readouterr()
+    place = f"refengine: {files / 'q.csparql'}: line 1 column 1: DIA-7: expected ASK, BASE, CONSTRUCT, DESCRIBE, PREFIX or SELECT, got 'REGISTER'"
+    assert (out, err) == ("", f"{place}; this looks like C-SPARQL (csparql)\n")
+
+
+def test_a_lone_stream_pattern_does_not_see_static_data(files, capsys):
+    """DIA-5: ?x <urn:k> ?y is in the static data alone, and STREAM reads the stream."""
+    (files / "q.cqels").write_text("SELECT ?x { STREAM <s> [RANGE 10ms] { ?x <urn:k> ?y } }")
+    (files / "k.ttl").write_text('<urn:a> <urn:k> "static" .')
+    words = ["t0=0", "--dialect", "cqels", "--static", str(files / "k.ttl")]
+    assert run(files, *words, profile="cqels", query="q.cqels") == 0
+    assert capsys.readouterr().out == ""
+    (files / "q.cqels").write_text("SELECT ?x { STREAM <s> [RANGE 10ms] { ?x <urn:p> ?z } ?x <urn:k> ?y }")
+    assert run(files, *words, profile="cqels", query="q.cqels") == 0
+    assert '"urn:a"' in capsys.readouterr().out
+
+
 def test_profiles_are_a_table_with_sources(capsys):
     assert main(["profiles"]) == 0
     lines = capsys.readouterr().out.splitlines()

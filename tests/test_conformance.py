@@ -19,6 +19,7 @@ from conformance import csrbench, secret
 from conformance.__main__ import _spread, main
 from conformance.judge import Outcome
 from refengine import infer, io, profile
+from refengine.dialects import render
 
 ROOT = Path(__file__).parents[1]
 
@@ -45,6 +46,20 @@ def test_the_21_cells_of_table_2(shared, capsys):
     ):
         assert line in err
     assert len(err.splitlines()) <= 24  # one screen
+
+
+def test_the_queries_may_be_texts_in_a_dialect(tmp_path, capsys, monkeypatch):
+    """The same verdicts from C-SPARQL's texts, ours and a folder's; a folder without them is named."""
+    monkeypatch.setattr(csrbench, "QUERIES", ("Q3",))  # which no wrong engine but one fails, so that the self-check complains
+    (tmp_path / "Q3.cqels").write_text(render(csrbench.query("Q3"), "cqels"))
+    main(["csrbench", "--format", "json"])
+    wanted = capsys.readouterr().out
+    main(["csrbench", "--format", "json", "--dialect", "csparql"])
+    assert capsys.readouterr().out == wanted
+    main(["csrbench", "--format", "json", "--dialect", "cqels", "--queries", str(tmp_path)])
+    assert capsys.readouterr().out == wanted and '"fail"' in wanted
+    assert main(["csrbench", "--dialect", "rspql", "--queries", str(tmp_path), "--jobs", "1"]) == 2
+    assert capsys.readouterr().err == f"conformance: {tmp_path}/Q3.rspql: QRY-1: cannot be read: No such file or directory\n"
 
 
 @pytest.mark.needs_shared
