@@ -60,10 +60,19 @@ def unbound(source: Source) -> None:
 # A pattern around all of WHERE
 
 
+def outside(source: Source) -> Tree | None:
+    """The first pattern outside of WHERE, which a pattern around WHERE would leave where it is."""
+    [form] = source.nodes("form")
+    first, last = start(source.where), source.where.meta.end_pos
+    groups = (group for group in source.nodes("group") if group not in form.children)
+    return next((group for group in groups if not first <= start(group) < last), None)
+
+
 def lone(source: Source) -> Tree | None:
-    """The window's pattern that is all of WHERE, if there is one."""
+    """The window's pattern that is all of WHERE, if there is one, and no other pattern outside."""
     inner = source.where.children[1:-1]
-    return inner[0] if len(inner) == 1 and isinstance(inner[0], Tree) and inner[0].data == "window_pattern" else None
+    alone = len(inner) == 1 and isinstance(inner[0], Tree) and inner[0].data == "window_pattern" and outside(source) is None
+    return inner[0] if alone else None
 
 
 def unwrap(source: Source, pattern: Tree) -> None:
@@ -76,13 +85,11 @@ def unwrap(source: Source, pattern: Tree) -> None:
 def wrap(source: Source, opening: str) -> None:
     """DIA-6: all of WHERE becomes the inside of one pattern. No pattern may stand outside."""
     [form] = source.nodes("form")
-    template = [child for child in form.children if isinstance(child, Tree)]
-    if form.children[0].type == "CONSTRUCT" and not template:
+    if form.children[0].type == "CONSTRUCT" and not isinstance(form.children[-1], Tree):
         raise Unrenderable("CONSTRUCT without a template has no room for a window's pattern", rule="DIA-6", place=source.place(form))
+    if (group := outside(source)) is not None:
+        raise Unrenderable("a pattern outside of WHERE would not be in the window", rule="DIA-6", place=source.place(group))
     first, last = start(source.where), source.where.meta.end_pos
-    for group in source.nodes("group"):
-        if not first <= start(group) < last and group not in template:
-            raise Unrenderable("a pattern outside of WHERE would not be in the window", rule="DIA-6", place=source.place(group))
     source.put(first + 1, first + 1, f"\n{opening} {{")
     source.put(last - 1, last - 1, "}\n")
 
