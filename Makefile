@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test conformance evidence brute lock clean
+.PHONY: help setup test conformance evidence brute fuzz lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -63,6 +63,9 @@ evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 
 brute: $(READY) ## hold the engine against the brute-force definition, at length
 	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/test_brute.py
+
+fuzz: $(READY) ## try the laws on 20,000 draws each
+	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/test_laws.py -rP -k holds
 
 # On 3.11, the oldest Python supported: a newer one would leave out what the older needs.
 lock: ## regenerate requirements.lock from pyproject.toml (UPGRADE=1: with the newest versions)

@@ -13,13 +13,14 @@ PROFILE = os.environ.get("REFENGINE_HYPOTHESIS_PROFILE", "ci")
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=1500, database=None)
 settings.register_profile("full", derandomize=False, deadline=None, max_examples=10_000, database=None, print_blob=True)
+settings.register_profile("fuzz", settings.get_profile("full"), max_examples=20_000)
 settings.load_profile(PROFILE)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """The full profile draws anew each time: its seed is chosen here, so that it can be printed and given again."""
-    if PROFILE == "full" and config.getoption("--hypothesis-seed") is None:
+    """Outside of CI draws are new each time: the seed is chosen here, so that it can be printed and given again."""
+    if PROFILE != "ci" and config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
 
 
