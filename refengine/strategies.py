@@ -12,7 +12,7 @@ refengine imports this module, which needs Hypothesis.
 >>> @given(st.data())
 ... def test_reports_are_in_the_order_of_time(data):
 ...     query = data.draw(queries(kinds=["time"], sizes=st.integers(1, 9)))
-...     choice = data.draw(semantics(query, r2s="Rstream"))
+...     choice = data.draw(semantics(query, tick="time"))
 ...     reports = list(evaluate(query, data.draw(inputs(query, choice)), choice))
 ...     assert reports == sorted(reports, key=lambda report: report.evaluation)
 >>> test_reports_are_in_the_order_of_time()
@@ -21,7 +21,6 @@ refengine imports this module, which needs Hypothesis.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate, combinations, product
 from types import SimpleNamespace
@@ -37,9 +36,9 @@ except ModuleNotFoundError as error:
 from refengine.engine import meaning
 from refengine.errors import InvalidQuery, InvalidSemantics
 from refengine.model import XSD, Element, Stream, Term, Triple, literal
-from refengine.query import BORDERED, CLOSING, COUNTING, POSITIONS, SIZED, SLIDING, Body, Form, Query, Unit, Window, WindowKind
+from refengine.query import COUNTING, POSITIONS, SIZED, SLIDING, Body, Form, Query, Unit, Window, WindowKind
 from refengine.semantics import (
-    ENUMS, FIELDS, INTEGRAL, OPTIONAL, POLICIES, R2S, T0, UNKNOWN, Between, Condition, Disorder, End, OneOf, Semantics, Tick,
+    ENUMS, FIELDS, INTEGRAL, OPTIONAL, R2S, T0, UNKNOWN, Between, Condition, Disorder, OneOf, Semantics, Tick,
     Gap, Trigger, contradictions, known_field, parse_field,
 )  # fmt: skip
 
@@ -50,7 +49,10 @@ SUBJECTS = ("<urn:a>", "<urn:b>", "<urn:c>")
 LINKS = ("<urn:p>", "<urn:q>")
 NUMBER = "<urn:n>"  # the predicate whose objects are integers
 # What a parser that looks for windows, comments and braces without reading SPARQL's tokens trips over.
-TEXTS = ("x", "a } b", "{ [RANGE 10s STEP 2s] } # text", "it's \"so\" #1", "FROM STREAM <urn:s> WHERE {", "two\nlines # ]", "back\\slash", "")
+TEXTS = (
+    "x", "a } b", "{ [RANGE 10s STEP 2s] } # text", "it's \"so\" #1", "FROM STREAM <urn:s> WHERE {", "two\nlines # ]",
+    "back\\slash", "",
+)  # fmt: skip
 NUMBERS = tuple(literal(str(n), XSD + "integer") for n in (0, 1, 2, 10, -3))
 
 STREAMS = ("s", "http://example.org/streams/r")
@@ -384,7 +386,7 @@ def _queries(
 
 KEYWORDS = frozenset(
     "SELECT DISTINCT REDUCED ASK CONSTRUCT WHERE PREFIX FILTER OPTIONAL UNION MINUS BIND AS VALUES UNDEF GROUP BY HAVING ORDER ASC DESC "
-    "GRAPH EXISTS NOT COUNT SUM AVG MIN MAX STR STRLEN BOUND REGEX IN ISIRI IF COALESCE CONCAT".split()
+    "GRAPH EXISTS NOT COUNT SUM AVG MIN MAX STR STRLEN BOUND REGEX IN ISIRI IF COALESCE( CONCAT(".split()
 )
 CASES: tuple[Callable[[str], str], ...] = (str.upper, str.lower, str.title)
 SPACES = (" ", "\n", "  ", "\t", "\n\n    ", " # comment\n", " # } ] { [RANGE 1 STEP 1] 'odd \" SELECT ?x\n", "\r\n")
@@ -446,6 +448,11 @@ class _Writer:
         self.made += 1
         return f"${self.stem}{self.made}" if self.made % 3 == 0 else f"?{self.stem}{self.made}"
 
+    def shown(self) -> str:
+        """A new variable that can be projected."""
+        self.visible.append(new := self.fresh())
+        return new
+
     def iri(self, term: Term) -> str:
         """An IRI whole, or as a prefixed name."""
         return term if self.prefix is None else self.prefix + term.removeprefix("<urn:").removesuffix(">")
@@ -473,10 +480,14 @@ class _Writer:
 
     def construct(self) -> list[str]:
         if self.draw(st.integers(0, 4)) == 4:
-            return ["CONSTRUCT", "WHERE", "{", self.s, self.link(), self.o, "}"]
+            return _filled("CONSTRUCT WHERE { _ _ _ }", self.s, self.link(), self.o)
         where = self.where()
-        template = self.pick((self.s, "<urn:made>", self.o), (self.s, self.link(), self.text()), (self.s, self.link(), self.s, ".", self.subject(), "a", self.o))
-        return ["CONSTRUCT", "{", *template, *self.pick((), (".",)), "}", *where]
+        template = self.pick(
+            _filled("_ <urn:made> _", self.s, self.o),
+            _filled("_ _ _", self.s, self.link(), self.text()),
+            _filled("_ _ _ . _ a _ .", self.s, self.link(), self.s, self.subject(), self.o),
+        )
+        return ["CONSTRUCT", "{", *template, "}", *where]
 
     def select(self) -> list[str]:
         where, head = self.where(), list(self.pick((), ("DISTINCT",)))
@@ -490,29 +501,29 @@ class _Writer:
         return ["SELECT", *head, *where, *self.order()]
 
     def order(self) -> list[str]:
-        by = self.pick((), ("DESC", "(", self.s, ")"), (self.s,), ("ASC", "(", self.s, ")", self.o))
-        return ["ORDER", "BY", *by] if by else []
+        return self.pick([], *(_filled(form, self.s) for form in ("ORDER BY _", "ORDER BY DESC ( _ )", "ORDER BY ASC ( _ )")))
 
     def aggregated(self) -> list[str]:
         head, tail = [], []
         if key := self.pick(None, self.s, self.s):
-            head, tail = [key], ["GROUP", "BY", key, *self.pick((), ("HAVING", "(", "COUNT", "(", "*", ")", ">", "1", ")"))]
+            head, tail = [key], ["GROUP", "BY", key, *self.pick([], _filled("HAVING ( COUNT ( * ) > 1 )"))]
         for _ in range(self.draw(st.integers(1, 2))):
             head += ["(", *self.aggregate(), "AS", self.fresh(), ")"]
-        return ["SELECT", *head, *self.where(self.s, self.iri(NUMBER), self.n), *tail]
+        return ["SELECT", *head, *self.where(*self.number()), *tail]
 
     def aggregate(self) -> list[str]:
-        what = self.pick(("COUNT", "*"), ("COUNT", self.n), ("SUM", self.n), ("AVG", self.n), ("MIN", self.n), ("MAX", self.n))
-        distinct = self.pick((), ("DISTINCT",)) if what[1] != "*" else ()
-        return [what[0], "(", *distinct, what[1], ")"]
+        function = self.pick("COUNT", "SUM", "AVG", "MIN", "MAX")
+        if function == "COUNT" and self.draw(st.booleans()):
+            return _filled("COUNT ( * )")
+        return [function, "(", *self.pick((), ("DISTINCT",)), self.n, ")"]
 
     def group(self, *first: str) -> list[str]:
         """A group: triples, and up to three more patterns."""
         tokens = ["{", *(first or self.core())]
         self.visible += [v for v in (self.s, self.o, self.n) if v in tokens and v not in self.visible]
-        extras = self.draw(st.lists(st.sampled_from(self.extras()), max_size=3))
-        for extra in extras:
-            tokens += [*self.pick((".",), ()), *extra()] if tokens[-1] not in ("}", ".", "{") else extra()
+        for pattern in self.draw(st.lists(st.sampled_from(self.patterns()), max_size=3)):
+            dot = self.pick((), (".",)) if tokens[-1] != "}" else ()
+            tokens += [*dot, *pattern()]
         return [*tokens, "}"]
 
     def core(self) -> list[str]:
@@ -533,10 +544,10 @@ class _Writer:
     def path(self) -> list[str]:
         p, q = map(self.iri, LINKS)
         # rdflib does not read `p +`, with a space
-        whole = self.pick((p, "/", q), ("(", p, "|", q, ")"), ("^", p), (p + "+",), ("!", q), (p, "/", "^", q))
-        return [self.s, *whole, self.o]
+        path = self.pick((p, "/", q), ("(", p, "|", q, ")"), ("^", p), (p + "+",), ("!", q), (p, "/", "^", q))
+        return [self.s, *path, self.o]
 
-    def extras(self) -> list[Callable[[], list[str]]]:
+    def patterns(self) -> list[Callable[[], list[str]]]:
         more = [self.graph] if self.names else []
         more += [self.any_graph] if self.graph_variable else []
         return [self.filter, self.exists, self.optional, self.union, self.minus, self.bind, self.values, self.subselect, *more]
@@ -546,55 +557,66 @@ class _Writer:
 
     def condition(self) -> list[str]:
         return self.pick(
-            (self.n, ">", "1"), (self.n, "+", "1", "<=", "3"), (self.o, "=", self.text()), (self.o, "!=", self.subject()),
-            ("STR", "(", self.o, ")", "=", self.text()), ("REGEX", "(", "STR", "(", self.s, ")", ",", self.text_of("[ab#]"), ")"),
-            ("BOUND", "(", self.o, ")"), ("!", "BOUND", "(", self.n, ")"), (self.s, "IN", "(", self.subject(), ",", self.subject(), ")"),
-            ("ISIRI", "(", self.o, ")", "||", self.s, "=", self.subject()),
-        )  # fmt: skip
-
-    def text_of(self, lexical: str) -> str:
-        return quoted(lexical, self.pick('"', "'"))
+            _filled("_ > 1", self.n),
+            _filled("_ + 1 <= 3", self.n),
+            _filled("_ = _", self.o, self.text()),
+            _filled("_ != _", self.o, self.subject()),
+            _filled("STR ( _ ) = _", self.o, self.text()),
+            _filled("REGEX ( STR ( _ ) , '[ab#]' )", self.s),
+            _filled("BOUND ( _ )", self.o),
+            _filled("! BOUND ( _ )", self.n),
+            _filled("_ IN ( _ , _ )", self.s, self.subject(), self.subject()),
+            _filled("ISIRI ( _ ) || _ = _", self.o, self.s, self.subject()),
+        )
 
     def exists(self) -> list[str]:
-        return ["FILTER", *self.pick((), ("NOT",)), "EXISTS", "{", self.s, self.link(), self.fresh(), "}"]
+        return [*self.pick(("FILTER",), ("FILTER", "NOT")), "EXISTS", "{", self.s, self.link(), self.fresh(), "}"]
 
     def optional(self) -> list[str]:
-        self.visible.append(new := self.fresh())
-        return ["OPTIONAL", "{", self.s, self.link(), new, "}"]
+        return _filled("OPTIONAL { _ _ _ }", self.s, self.link(), self.shown())
 
     def union(self) -> list[str]:
-        self.visible.append(new := self.fresh())
-        return ["{", self.s, self.link(), new, "}", "UNION", "{", *self.pick((self.s, self.link(), new), ("BIND", "(", self.text(), "AS", new, ")")), "}"]
+        new = self.shown()
+        other = self.pick(_filled("_ _ _", self.s, self.link(), new), _filled("BIND ( _ AS _ )", self.text(), new))
+        return [*_filled("{ _ _ _ } UNION {", self.s, self.link(), new), *other, "}"]
 
     def minus(self) -> list[str]:
-        return ["MINUS", "{", self.s, self.link(), self.pick(self.subject(), self.text(), "[ ]"), "}"]
+        return _filled("MINUS { _ _ _ }", self.s, self.link(), self.pick(self.subject(), self.text(), "[ ]"))
 
     def bind(self) -> list[str]:
-        value = self.expression()
-        self.visible.append(new := self.fresh())
-        return ["BIND", "(", *value, "AS", new, ")"]
+        return ["BIND", "(", *self.expression(), "AS", self.shown(), ")"]
 
     def expression(self) -> list[str]:
         return self.pick(
-            (self.text(),), ("STR", "(", self.s, ")"), ("STRLEN", "(", "STR", "(", self.s, ")", ")"), ("COALESCE", "(", self.n, ",", "0", ")"),
-            ("IF", "(", "BOUND", "(", self.o, ")", ",", self.text(), ",", "'b'", ")"), ("CONCAT", "(", "STR", "(", self.s, ")", ",", self.text(), ")"),
-        )  # fmt: skip
+            [self.text()],
+            _filled("STR ( _ )", self.s),
+            _filled("STRLEN ( STR ( _ ) )", self.s),
+            _filled("COALESCE( _ , 0 )", self.n),  # pyoxigraph reads no space before its bracket, nor before CONCAT's
+            _filled("IF ( BOUND ( _ ) , _ , 'b' )", self.o, self.text()),
+            _filled("CONCAT( STR ( _ ) , _ )", self.s, self.text()),
+        )
 
     def values(self) -> list[str]:
         return self.pick(
-            ("VALUES", self.s, "{", self.subject(), self.subject(), "}"),
-            ("VALUES", "(", self.s, self.o, ")", "{", "(", self.subject(), "UNDEF", ")", "(", self.subject(), self.text(), ")", "}"),
-        )  # fmt: skip
+            _filled("VALUES _ { _ _ }", self.s, self.subject(), self.subject()),
+            _filled("VALUES ( _ _ ) { ( _ UNDEF ) ( _ _ ) }", self.s, self.o, self.subject(), self.subject(), self.text()),
+        )
 
     def subselect(self) -> list[str]:
-        self.visible.append(new := self.fresh())
-        return ["{", "SELECT", self.s, "(", "COUNT", "(", "*", ")", "AS", new, ")", "WHERE", "{", self.s, self.link(), self.fresh(), "}", "GROUP", "BY", self.s, "}"]
+        inner = _filled("{ _ _ _ }", self.s, self.link(), self.fresh())
+        return [*_filled("{ SELECT _ ( COUNT ( * ) AS _ ) WHERE", self.s, self.shown()), *inner, "GROUP", "BY", self.s, "}"]
 
     def graph(self) -> list[str]:
-        return ["GRAPH", f"<{self.pick(*self.names)}>", "{", self.s, self.link(), self.fresh(), "}"]
+        return _filled("GRAPH _ { _ _ _ }", f"<{self.pick(*self.names)}>", self.s, self.link(), self.fresh())
 
     def any_graph(self) -> list[str]:
-        return ["GRAPH", self.g, "{", self.s, self.link(), self.fresh(), "}"]
+        return _filled("GRAPH _ { _ _ _ }", self.g, self.s, self.link(), self.fresh())
+
+
+def _filled(template: str, *words: str) -> list[str]:
+    """The tokens of a template, with a word in each place that is left open."""
+    rest = iter(words)
+    return [next(rest) if token == "_" else token for token in template.split()]
 
 
 def quoted(lexical: str, quote: str) -> str:
@@ -668,7 +690,7 @@ def _semantics(draw: st.DrawFn, choices: Sequence[tuple], coupled: Sequence[list
             values[name] = _one_of(draw, dict.fromkeys(shape[position] for shape in legal))
             legal = [shape for shape in legal if shape[position] == values[name]]
     values |= {name: _one_of(draw, found) for name, found in zip(FIELDS, choices, strict=True) if name not in values}
-    ranges = {name: Between(*(bound * scale for bound in bounds)) for name, bounds in RANGES.items()} | {"period": Between(1, max(2, scale // 2))}
+    ranges = {name: Between(lo * scale, hi * scale) for name, (lo, hi) in RANGES.items()} | {"period": Between(1, max(2, scale // 2))}
     integers = {name: ranges[name] if value is INTEGER else value for name, value in values.items()}
     return Semantics(**{n: draw(st.integers(v.lo, v.hi)) if isinstance(v, Between) else v for n, v in integers.items()})
 

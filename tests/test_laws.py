@@ -28,7 +28,8 @@ from refengine.engine import Report
 from refengine.errors import RefengineError
 from refengine.model import XSD, Bag, Dataset
 from refengine.profiles import PLAIN
-from refengine.semantics import R2S, T0, Against, Base, Change, Closing, Closure, Condition, Empty, Expiry, Gap, Partial, Semantics, Slide, Tick
+from refengine.semantics import R2S, T0, Against, Base, Change, Closing, Closure, Condition, Empty, Expiry, Gap, Partial
+from refengine.semantics import Semantics, Slide, Tick
 from refengine.strategies import inputs, queries, semantics, triples
 from refengine.tick import due as right_due
 
@@ -93,11 +94,12 @@ class Trial:
 
 @st.composite
 def trials(
-    draw: st.DrawFn, *, kinds: Sequence[WindowKind] = tuple(WindowKind), most: int = 3, slides: Any = None, r2s: Sequence = (None, *R2S),
+    draw: st.DrawFn, *, kinds: Sequence[WindowKind] = tuple(WindowKind), most: int = 3, r2s: Sequence = (None, *R2S),
     intervals: bool = True, payloads: Any = None, late: bool = True, **fields: Any,
 ) -> Trial:  # fmt: skip
     """Small windows of the kinds, in one query, under the semantics that the fields allow, and streams for them."""
-    query = draw(queries(kinds=kinds, max_windows=most, streams=["s", "r"], sizes=st.integers(1, 6), slides=slides or st.integers(1, 7), r2s=r2s, bodies=st.sampled_from([*ANSWERS])))
+    small = {"sizes": st.integers(1, 6), "slides": st.integers(1, 7)}
+    query = draw(queries(kinds=kinds, max_windows=most, streams=["s", "r"], r2s=r2s, bodies=st.sampled_from([*ANSWERS]), **small))
     chosen = draw(semantics(query, **fields))
     keyed = any(spec.by for spec in query.windows)
     apart = chosen
@@ -120,7 +122,7 @@ class Law:
     drawn: st.SearchStrategy[tuple]
     wrong: tuple[Miniature, ...]
     beyond: Mapping[str, st.SearchStrategy[tuple]] = field(default_factory=dict)
-    least: float = 1 / 4
+    least: float = 1 / 6
 
     @property
     def sentence(self) -> str:
@@ -212,10 +214,9 @@ def permutations(draw: st.DrawFn, **more: Any) -> tuple[Trial, Trial]:
     trial = draw(trials(**{"kinds": BY_TIME, "tick": "time", "late": False} | more))
     arrivals = trial.arrivals()
     runs = list(accumulate((a[1].app != b[1].app for a, b in zip(arrivals, arrivals[1:], strict=False)), initial=0))
-    order = draw(st.permutations(range(len(arrivals))))
-    order = sorted(order, key=lambda i: runs[i])
-    placed = [(name, e._replace(sys=at.sys, batch=at.batch)) for (_, at), (name, e) in zip(arrivals, (arrivals[i] for i in order), strict=False)]
-    return trial, trial.arriving(placed)
+    order = sorted(draw(st.permutations(range(len(arrivals)))), key=lambda i: runs[i])
+    pairs = zip((place for _, place in arrivals), (arrivals[i] for i in order), strict=True)
+    return trial, trial.arriving([(name, e._replace(sys=place.sys, batch=place.batch)) for place, (name, e) in pairs])
 
 
 def without_order(report: Report) -> tuple:
@@ -371,7 +372,8 @@ def coverage(trial: Trial) -> bool:
     return ratio != 1 and any(app >= last for app in view.times)
 
 
-SPELT = [literal(text, XSD + kind) for text, kind in (("1", "integer"), ("01", "integer"), ("1.0", "decimal"), ("2", "integer"), ("1e0", "double"))]
+ONE = (("1", "integer"), ("01", "integer"), ("1.0", "decimal"), ("1e0", "double"))
+SPELT = [literal(text, XSD + kind) for text, kind in (*ONE, ("2", "integer"))]
 NEAR = [literal(text, XSD + "double") for text in ("1.0", "1.0000000009", "1.0000000018")]
 
 
@@ -536,10 +538,12 @@ def test_the_law_holds(name: str):
     assert sum(told) >= held.least * len(told), f"only {sum(told)} of {len(told)} draws told something"
 
 
-@pytest.mark.parametrize(("name", "engine_"), [(n, m) for n, known in LAWS.items() for m in known.wrong], ids=lambda v: getattr(v, "name", v))
-def test_a_wrong_engine_breaks_the_law(name: str, engine_: Miniature):
-    with engine_.installed():
-        assert breaks(LAWS[name], LAWS[name].drawn), f"no draw of the law {name!r} notices: {engine_.name}"
+@pytest.mark.parametrize(
+    ("name", "mistaken"), [(n, m) for n, known in LAWS.items() for m in known.wrong], ids=lambda value: getattr(value, "name", value)
+)
+def test_a_wrong_engine_breaks_the_law(name: str, mistaken: Miniature):
+    with mistaken.installed():
+        assert breaks(LAWS[name], LAWS[name].drawn), f"no draw of the law {name!r} notices: {mistaken.name}"
 
 
 @pytest.mark.parametrize(("name", "beyond"), [(n, b) for n, known in LAWS.items() for b in known.beyond])
@@ -622,5 +626,4 @@ def test_the_counterexample_is_one_and_the_smallest(closure: str, size: str, sli
     smaller = [other for other in small() if other < shown]
     assert any(other.elements == 0 for other in smaller)
     for other, choice in product(smaller, every_other_choice()):
-        if choice["slide"] is Slide.STATED or other.slide == 1:  # a slide that is ignored is 1: that window comes first
-            assert not refutes(other.trial(closure=closure, **choice)), f"{other} is smaller, under {choice}"
+        assert not refutes(other.trial(closure=closure, **choice)), f"{other} is smaller, under {choice}"
