@@ -14,16 +14,15 @@ from conftest import PROFILE
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from refengine import Body, Element, Query, Relation, Stream, Unit, Window, WindowKind, engine, evaluate, row
-from refengine.model import Bag
-from refengine.profiles import PLAIN
+from refengine import Body, Element, OneOf, Query, Relation, Stream, Unit, Window, WindowKind, engine, evaluate, row
+from refengine.model import Bag, Triple
 from refengine.semantics import R2S, Against, Anchor, Base, Change, Closing, Closure, Collection, Condition, Empty, Expiry, Gap
 from refengine.semantics import Partial, Semantics, Slide, Tick, Trigger
+from refengine.strategies import semantics, streams, windows
 
 SPEC = Path(__file__).resolve().parent.parent / "SPEC.md"
 BODY = Body("SELECT ?o { ?s ?p ?o }")
 CLOSE, CHANGE, NON_EMPTY, PERIODIC = Condition.CLOSE, Condition.CHANGE, Condition.NON_EMPTY, Condition.PERIODIC
-REPORTS = [frozenset(c for c, on in zip(Condition, f"{bits:04b}", strict=True) if on == "1") for bits in range(1, 16)]
 
 
 @dataclass(frozen=True)
@@ -70,36 +69,21 @@ def objects(body: Body, graph: frozenset) -> Relation:
 def sides(draw: st.DrawFn, *, recurring: bool = True) -> Side:
     """One window over time, and a stream of up to 8 points with ties, gaps and elements on borders; where triples do not
     recur, each element has its own."""
-    size, slide, t0 = draw(st.integers(1, 5)), draw(st.integers(1, 6)), draw(st.integers(-4, 4))
-    near = st.builds(lambda n, off: t0 + n * slide + off, st.integers(0, 4), st.integers(-1, 1) | st.just(size))
-    apps = sorted(draw(st.lists(st.integers(-4, 16) | near, max_size=8)))
-    names = [draw(st.sampled_from("abc")) if recurring else f"n{i}" for i in range(len(apps))]
-    elements = [Element(frozenset({("<urn:s>", "<urn:p>", f"<urn:{n}>")}), app, i) for i, (n, app) in enumerate(zip(names, apps, strict=True), 1)]
-    report = draw(st.sampled_from(REPORTS))
-    r2s = draw(st.sampled_from(R2S))
-    fields = {
-        **PLAIN,
-        "t0": t0,
-        "closure": draw(st.sampled_from(Closure)),
-        "report": report,
-        "period": draw(st.integers(1, 4)) if PERIODIC in report else None,
-        "anchor": draw(st.integers(-3, 3) | st.sampled_from(Anchor)) if PERIODIC in report else None,
-        "tick": draw(st.sampled_from([Tick.TUPLE, Tick.TIME])),
-        "against": draw(st.sampled_from(Against)),
-        "change": draw(st.sampled_from(Change)),
-        "expiry": draw(st.sampled_from(Expiry)),
-        "closing": draw(st.sampled_from(Closing)),
-        "trigger": draw(st.sampled_from([Trigger.ANY, Trigger.ALL, Trigger.LEADING])),
-        "gap": draw(st.sampled_from(Gap)) if report & {CLOSE, PERIODIC} else Gap.ALL,
-        "partial": draw(st.sampled_from(Partial)),
-        "collection": draw(st.sampled_from(Collection)),
-        "r2s": r2s,
-        "base": draw(st.sampled_from(Base)) if r2s in (R2S.ISTREAM, R2S.DSTREAM) else None,
-        "empty": draw(st.sampled_from(Empty)),
-        "horizon": (apps[-1] if apps else t0) + draw(st.integers(1, 12)),
-        "instant": "evaluation",
-    }
-    return Side(Window("s", WindowKind.TIME, size, slide), Stream(tuple(elements)), Semantics(**fields))
+    window = draw(windows(kinds=["time"], sizes=st.integers(1, 5), slides=st.integers(1, 6), triggers=False))
+    t0 = draw(st.integers(-4, 4))
+    stream = draw(streams(window, t0=t0, payloads=st.sampled_from([triple(name) for name in "abc"])))
+    if not recurring:
+        stream = Stream(tuple(element._replace(graph=frozenset({triple(f"n{element.sys}")})) for element in stream))
+    last = stream.elements[-1].app if stream.elements else t0
+    drawn = semantics(
+        Query((window,), BODY), t0=t0, slide="stated", tick=OneOf((Tick.TUPLE, Tick.TIME)), horizon=last + draw(st.integers(1, 12)),
+        instant="evaluation", disorder="reject",
+    )  # fmt: skip
+    return Side(window, stream, draw(drawn))
+
+
+def triple(name: str) -> Triple:
+    return "<urn:s>", "<urn:p>", f"<urn:{name}>"
 
 
 LAWS: dict[str, Callable[[Side], None]] = {}
