@@ -316,11 +316,14 @@ def test_epoch_milliseconds_cost_nothing(files, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
-def test_the_command_of_the_readme_runs():
+def test_the_commands_of_the_readme_run():
     text = (ROOT / "README.md").read_text()
-    [command] = re.findall(r"^python -m refengine (run .*)$", text, re.MULTILINE)
-    done = subprocess.run([sys.executable, "-m", "refengine", *command.split()], capture_output=True, cwd=ROOT, timeout=120)
-    assert done.returncode == 0 and done.stdout and b"TICK-1" in done.stderr
+    outputs = []
+    for command in re.findall(r"^python -m refengine ((?:run|render) .*)$", text, re.MULTILINE):
+        done = subprocess.run([sys.executable, "-m", "refengine", *command.split()], capture_output=True, cwd=ROOT, timeout=120)
+        assert done.returncode == 0 and done.stdout and (b"TICK-1" in done.stderr) == ("--trace" in command), command
+        outputs.append(done.stdout)
+    assert len(outputs) == 4 and outputs[0] == outputs[1]  # one query, in TOML and in C-SPARQL
 
 
 # What ends a run
