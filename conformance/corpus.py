@@ -325,7 +325,7 @@ def _judge(case: Case, block: Mapping[str, Any]) -> list[str]:
 
 def _read(case: Case, block: Mapping[str, Any]) -> list[str]:
     asked = query_of(case)
-    got = dialects.read(block["text"], block["dialect"], block.get("named", False))
+    got = dialects.read(block["text"], block["dialect"], block.get("static", False))
     return [f": {block['dialect']}: expected {wanted!r}, got {had!r}" for wanted, had in _differing(asked, got)]
 
 
@@ -337,10 +337,10 @@ def _differing(asked: Query, got: Query) -> list[tuple[Any, Any]]:
 
 def _render(case: Case, block: Mapping[str, Any]) -> list[str]:
     asked, r2s = query_of(case), _r2s(block)
-    text = dialects.render(asked, block["dialect"], r2s)
+    text = dialects.render(asked, block["dialect"], r2s, block.get("static", False))
     if text != block["text"]:
         return [f": {block['dialect']}: expected {block['text']!r}, got {text!r}"]
-    got = dialects.read(text, block["dialect"])
+    got = dialects.read(text, block["dialect"], block.get("static", False))
     stated = asked if r2s is None else replace(asked, r2s=got.r2s)
     return [f": {block['dialect']}: reads back as {had!r}, not {wanted!r}" for wanted, had in _differing(stated, got)]
 
@@ -351,10 +351,10 @@ def _r2s(block: Mapping[str, Any]) -> semantics.R2S | None:
 
 def _refuse(case: Case, block: Mapping[str, Any]) -> list[str]:
     if "text" in block:
-        return _accepted(block, dialects.read(block["text"], block["dialect"]))
+        return _accepted(block, dialects.read(block["text"], block["dialect"], block.get("static", False)))
     asked = query_of(case)
     if "dialect" in block:
-        return _accepted(block, dialects.render(asked, block["dialect"], _r2s(block)))
+        return _accepted(block, dialects.render(asked, block["dialect"], _r2s(block), block.get("static", False)))
     streams_of(case)
     count = len(_reports(case, asked, block, MANY)) if "semantics" in block else 0
     return [f": expected {_wanted('refuse', block)}, got {_count(count, 'report')}"]

@@ -66,6 +66,7 @@ def _main(arguments: list[str] | None) -> int:
     rendered.add_argument("--dialect", required=True, choices=sorted(dialects.DIALECTS))
     rendered.add_argument("--from", dest="source", choices=sorted(dialects.DIALECTS), help="the dialect that QUERY is in")
     rendered.add_argument("--semantics", metavar="PROFILE", help="whose operator of R2S is meant where the query states none (DIA-4)")
+    rendered.add_argument("--static", action="store_true", help="the query is asked beside static data, which some patterns do not see")
     options = parser.parse_args(arguments)
     try:
         {"run": _run, "profiles": _profiles, "render": _render}[options.command](options)
@@ -90,8 +91,8 @@ def _render(options: argparse.Namespace) -> None:
     from refengine.semantics import R2S
 
     r2s = profiles.profile(options.semantics).fields.get("r2s") if options.semantics else None
-    query = io.read_query(options.query, options.source)
-    print(dialects.render(query, options.dialect, r2s if isinstance(r2s, R2S) else None))
+    query = io.read_query(options.query, options.source, options.static)
+    print(dialects.render(query, options.dialect, r2s if isinstance(r2s, R2S) else None, options.static))
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -101,7 +102,7 @@ def _run(options: argparse.Namespace) -> None:
         raise RefengineError(f"--max-reports must be > 0, got {options.max_reports}", rule="ENG-3")
     name, *overrides = options.semantics
     chosen = profiles.profile(name).but(**_overrides(overrides)).semantics()
-    query = io.read_query(options.query, options.dialect, named=bool(options.static))
+    query = io.read_query(options.query, options.dialect, static=bool(options.static))
     streams = _streams(options, query)
     static: Dataset = frozenset().union(*map(io.read_static, options.static))
     witnesses = (options.witness,) if options.witness else tuple(r2r.WITNESSES)

@@ -106,16 +106,16 @@ def read_static(path: str | Path) -> Dataset:
     return frozenset(s.triple if s.graph is None else (*s.triple, s.graph) for s in statements if s.triple)
 
 
-def read_query(path: str | Path, dialect: str | None = None, named: bool = False) -> Query:
+def read_query(path: str | Path, dialect: str | None = None, static: bool = False) -> Query:
     """QRY-1: a query from a TOML file, or the query part of a conformance case (a table with `rule` and `query`); or, DIA-1, a
-    text in a dialect, which the last line end is no part of. `named` is that of `dialects.read`.
+    text in a dialect, which the last line end is no part of. `static` is that of `dialects.read`.
 
     Raises InvalidQuery, and whatever the query itself breaks, with the file as place.
     """
     text = read_text(path, InvalidQuery, "QRY-1")
     if dialect is not None:
         try:
-            return dialects.read(text.removesuffix("\n"), dialect, named)
+            return dialects.read(text.removesuffix("\n"), dialect, static)
         except RefengineError as error:
             raise error.at(str(path)) from None
     try:

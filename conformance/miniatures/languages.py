@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urljoin
 
 from lark import Token, Tree
 
@@ -45,7 +46,7 @@ def clause_alone(source: Source, begin: int, end: int) -> tuple[int, int]:
 
 def both_line_ends(source: Source, begin: int, end: int) -> tuple[int, int]:
     """A clause goes with the line ends on both sides, whatever runs together then."""
-    before, after = source.text[:begin].endswith("\n"), source.text[end : end + 1]
+    before, after = begin > 0 and source.text[begin - 1] == "\n", source.text[end : end + 1]
     return begin - (before and after == "\n"), end + (after in ("\n", " "))
 
 
@@ -108,12 +109,12 @@ def always_rstream(source: Source) -> R2S | None:
 
 def operator_is_lost(query: Query, spoken: Any, r2s: R2S | None) -> R2S | None:
     """An operator that the text cannot state is left out."""
-    return None if not spoken.states else right_operator(query, spoken, r2s)
+    return right_operator(query, spoken, r2s) if spoken.states(query.body.form) else None
 
 
 def own_operator_alone(query: Query, spoken: Any, r2s: R2S | None) -> R2S | None:
     """The semantics' operator is never stated."""
-    return right_operator(query, spoken, None if spoken.states else r2s)
+    return right_operator(query, spoken, None if spoken.states(query.body.form) else r2s)
 
 
 # DIA-5
@@ -136,25 +137,43 @@ def lone_pattern_is_always_nameless(source: Source, alone: bool) -> list[Window]
 
 def iris_as_written(source: Source, node: Tree) -> str:
     """A name is the text between < and >, base and escapes or not."""
-    token = node.children[0]
-    return token[1:-1] if token.type == "IRIREF" else source.prefixes[token[: token.index(":") + 1]] + token[token.index(":") + 1 :]
+    token, (_, namespaces) = node.children[0], source.prologue
+    return token[1:-1] if token.type == "IRIREF" else namespaces[token[: token.index(":") + 1]] + token[token.index(":") + 1 :]
+
+
+def iris_lose_their_end(base: str, reference: str) -> str:
+    """An empty query or fragment is dropped."""
+    return urljoin(base, reference)
 
 
 # DIA-6
 
 
-def patterns_stay_outside(source: Source, opening: str) -> None:
+def patterns_stay_outside(source: Source, opening: str, static: bool) -> None:
     """A window's pattern goes around WHERE, whatever is outside of it."""
     try:
-        right_wrap(source, opening)
+        right_wrap(source, opening, static)
     except Unrenderable:
-        first, last = start(source.where), source.where.meta.end_pos
-        source.put(first + 1, first + 1, f"\n{opening} {{")
-        source.put(last - 1, last - 1, "}\n")
+        first, last = start(source.pattern) + 1, source.pattern.meta.end_pos - 1
+        source.put(first, first, f"\n{opening} {{")
+        source.put(last, last, "}\n")
 
 
-def variables_find_what_they_find(source: Source) -> None:
-    """GRAPH with a variable may find the name that a window has in the text only."""
+def static_data_are_everywhere(source: Source, opening: str, static: bool) -> None:
+    """A window's pattern goes around WHERE beside static data, too."""
+    right_wrap(source, opening, False)
+
+
+def groups_that_look_alike(source: Source) -> Tree | None:
+    """A pattern that reads like the template is the template, and so is one in SELECT."""
+    first, last = start(source.where), source.where.meta.end_pos
+    groups = (group for group in source.nodes("group") if group not in source.form.children)
+    return next((group for group in groups if not first <= start(group) < last), None)
+
+
+def variables_find_what_they_find(source: Source) -> Tree | None:
+    """GRAPH with a variable may find the name that a window has in the text only, or in the body only."""
+    return None
 
 
 def every_name_is_an_iri(name: str, source: Source, what: str) -> str:
@@ -209,8 +228,11 @@ MINIATURES = (
     Miniature("DIA-5", "named streams are merged", "C-SPARQL's grammar: (<NAMED>)*", "refengine.dialects.windows:read", named_streams_are_merged),
     Miniature("DIA-5", "a lone pattern sees static data", NOBODY, "refengine.dialects.dialect:streams", lone_pattern_is_always_nameless),
     Miniature("DIA-5", "IRIs as written", "RSP-JS", "refengine.dialects.source:Source.resolve", iris_as_written),
+    Miniature("DIA-5", "IRIs lose their end", "rdflib and others that use urljoin", "refengine.dialects.iris:resolve", iris_lose_their_end),
     Miniature("DIA-6", "patterns stay outside", NOBODY, "refengine.dialects.dialect:wrap", patterns_stay_outside),
-    Miniature("DIA-6", "variables find what they find", NOBODY, "refengine.dialects.dialect:unbound", variables_find_what_they_find),
+    Miniature("DIA-6", "static data are everywhere", NOBODY, "refengine.dialects.dialect:wrap", static_data_are_everywhere),
+    Miniature("DIA-6", "groups that look alike", NOBODY, "refengine.dialects.dialect:outside", groups_that_look_alike),
+    Miniature("DIA-6", "variables find what they find", NOBODY, "refengine.dialects.dialect:variable", variables_find_what_they_find),
     Miniature("DIA-6", "every name is an IRI", NOBODY, "refengine.dialects.windows:iri", every_name_is_an_iri),
     Miniature("DIA-7", "columns from zero", NOBODY, "refengine.dialects.grammar:place", columns_from_zero),
     Miniature("DIA-7", "no place", "RSP-JS: a window of NaN, and no error", "refengine.dialects.grammar:fault", no_place),

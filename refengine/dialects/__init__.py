@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from lark import Tree
 from lark.exceptions import UnexpectedInput
 
 from refengine.dialects import durations, grammar, windows
 from refengine.dialects.cqels import CQELS
 from refengine.dialects.csparql import CSPARQL
-from refengine.dialects.dialect import Dialect
+from refengine.dialects.dialect import IN_TEXT, Dialect
 from refengine.dialects.rspql import RSP4J, RSPJS, RSPQL
 from refengine.dialects.source import Source, Unrenderable
 from refengine.dialects.sparqlstream import SPARQLSTREAM
 from refengine.errors import InvalidQuery
-from refengine.query import Form, Query
+from refengine.query import Query
 from refengine.semantics import R2S
 from refengine.texts import nearest
 
@@ -23,49 +24,52 @@ PLAIN = grammar.Additions()
 OWN = frozenset({"register", "operator", "window_clause", "window_pattern"})  # the nodes of a dialect's own clauses
 
 
-def read(text: str, dialect: str, named: bool = False) -> Query:
+def read(text: str, dialect: str, static: bool = False) -> Query:
     """DIA-1: the query that a text in a dialect means; its body is the SPARQL that is left without the dialect's clauses.
 
-    `named`: a window whose pattern is all of WHERE has a name nevertheless, so that its pattern does not see static data
-    (DIA-5, CQELS-QL). Raises InvalidQuery, InvalidWindow, Unsupported, Refused, each with line and column where it has one.
+    `static`: whether it is asked beside static data, which the patterns of windows do not see (DIA-5). Raises InvalidQuery,
+    InvalidWindow, Unsupported, Refused, each with line and column.
     """
     spoken = known(dialect)
     try:
         source = Source(text, spoken.added.parser.parse(text))
     except UnexpectedInput as error:
-        raise grammar.fault(text, error, _likely(text, spoken)) from None
+        raise grammar.fault(text, error, _likely(text, spoken, grammar.reached(text, error))) from None
     source.check_prefixes()
     r2s = stated(source)
-    declared = spoken.declared(source, named)
+    declared = spoken.declared(source, static)
     if not declared:
-        source.fail(source.where, f"expected a window of {spoken.title}, found none{_likely(text, spoken)}")
+        source.fail(source.pattern, f"expected a window of {spoken.title}, found none{_likely(text, spoken, 0)}")
     return Query(tuple(declared), source.body(), r2s)
 
 
-def render(query: Query, dialect: str, r2s: R2S | None = None) -> str:
+def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = False) -> str:
     """DIA-6: a query as a text that `read` reads as the same query. `r2s` is the operator that the semantics says: it is
-    stated, too, where the query states none and the text can; where the text cannot, the query's must be the same.
+    stated, too, where the query states none and the text can; where the text cannot, the query's must be the same. `static`
+    is that of `read`.
 
     Raises Unrenderable, which names the construct that the dialect cannot say.
     """
-    spoken = known(dialect)
-    if query.registered is not None:
-        raise Unrenderable("no text says when it was registered", rule="DIA-6", place="registered")
-    if any(window.triggers for window in query.windows):
-        raise Unrenderable("no text says which window triggers", rule="DIA-6", place="windows")
-    names = [window.name for window in query.windows if window.name is not None]
-    if len(set(names)) < len(names):
-        raise Unrenderable("two windows have one name", rule="DIA-6", place="windows")
-    body = query.body.text
-    source = Source(body, PLAIN.parser.parse(body), "body")
-    [form] = source.nodes("form")
+    spoken, names = known(dialect), [window.name for window in query.windows if window.name is not None]
+    for place, reason, wrong in (
+        ("registered", "no text says when it was registered", query.registered is not None),
+        ("windows", "no text says which window triggers", any(window.triggers for window in query.windows)),
+        ("windows", "two windows have one name", len(set(names)) < len(names)),
+    ):
+        if wrong:
+            raise Unrenderable(reason, rule="DIA-6", place=place)
+    try:
+        source = Source(query.body.text, PLAIN.parser.parse(query.body.text), "body")
+    except UnexpectedInput as error:
+        fault = grammar.fault(query.body.text, error)
+        raise Unrenderable(f"its tokens cannot be told apart: {fault.reason}", rule="DIA-6", place=f"body {fault.place}") from None
     operator = _operator(query, spoken, r2s)
-    register = spoken.register(query, operator)
-    source.insert(0 if not spoken.states else form.meta.start_pos, [register] * bool(register))
-    if operator and spoken.selects:
-        keyword = form.children[0]
-        source.put(keyword.end_pos, keyword.end_pos, f" {operator.upper()}")
-    spoken.place(source, query, spoken)
+    if spoken.register and (clause := spoken.register(query, operator)):
+        source.insert(0 if spoken.first else source.form.meta.start_pos, [clause])
+    if operator and spoken.operators:
+        after = source.form.children[0].end_pos
+        source.put(after, after, f" {operator.upper()}")
+    spoken.write(source, query, spoken, static)
     return source.edited()
 
 
@@ -91,30 +95,30 @@ def stated(source: Source) -> R2S | None:
 
 
 def _operator(query: Query, spoken: Dialect, r2s: R2S | None) -> R2S | None:
-    """DIA-4: the operator to be stated. Raises Unrenderable."""
+    """DIA-4: the operator to be stated: the query's, or else the semantics' if the text can. Raises Unrenderable."""
     own = query.r2s
-    if not spoken.states:
-        if own is not None and own is not r2s:
-            said = "" if r2s is None else f", and the semantics says {r2s}"
-            raise Unrenderable(f"{spoken.title} cannot state {own}{said}", rule="DIA-6", place="r2s")
-        return None
-    if own is R2S.APPEND or (own is not None and spoken.selects and query.body.form is Form.ASK):
-        raise Unrenderable(f"{spoken.title} cannot state {own}{' of ASK' if own is not R2S.APPEND else ''}", rule="DIA-6", place="r2s")
-    if own is None and (r2s is R2S.APPEND or (spoken.selects and query.body.form is Form.ASK)):
-        return None
-    return own or r2s
+    if (own or r2s) in IN_TEXT and spoken.states(query.body.form):
+        return own or r2s
+    if own is not None and (own is not r2s or own not in IN_TEXT or spoken.states(query.body.form)):
+        of = f" of {query.body.form}" if spoken.operators and own in IN_TEXT else ""
+        said = f", and the semantics says {r2s}" if r2s not in (None, own) else ""
+        raise Unrenderable(f"{spoken.title} cannot state {own}{of}{said}", rule="DIA-6", place="r2s")
+    return None
 
 
-def _likely(text: str, spoken: Dialect) -> str:
-    """`; this looks like C-SPARQL (csparql)`: the dialect that reads a text further than the one asked for."""
-    best = max(DIALECTS.values(), key=lambda other: (_read(text, other), other is spoken))
-    return "" if best is spoken or _read(text, best) <= _read(text, spoken) else f"; this looks like {best.title} ({best.name})"
+def _likely(text: str, spoken: Dialect, far: int) -> str:
+    """`; this looks like C-SPARQL (csparql)`: of the dialects that found a clause of their own, the one that reads furthest, if
+    it reads further than the one that was asked for."""
+    reach = {name: _reach(text, other) for name, other in DIALECTS.items() if other is not spoken}
+    best = max(reach, key=reach.__getitem__)
+    return f"; this looks like {DIALECTS[best].title} ({best})" if reach[best] > far else ""
 
 
-def _read(text: str, dialect: Dialect) -> int:
-    """How many characters a dialect reads; none of a text without a clause of its own."""
+def _reach(text: str, dialect: Dialect) -> int:
+    """How many characters a dialect reads of a text in which it finds a clause of its own; none of another."""
     try:
-        tree = dialect.added.parser.parse(text)
+        trees, far = [dialect.added.parser.parse(text)], len(text) + 1
     except UnexpectedInput as error:
-        return grammar.reached(text, error)
-    return len(text) + 1 if any(node.data in OWN for node in grammar.nodes(tree)) else 0
+        trees, far = [item for item in grammar.unfinished(error) if isinstance(item, Tree)], grammar.reached(text, error)
+    return far if any(node.data in OWN for tree in trees for node in grammar.nodes(tree)) else 0
+

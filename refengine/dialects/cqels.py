@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from refengine.dialects import durations
 from refengine.dialects.dialect import Dialect, as_streams, streams, wrap
 from refengine.dialects.grammar import Additions
@@ -10,50 +12,40 @@ from refengine.dialects.windows import Extents
 from refengine.query import Query, Window
 
 RULES = r"""
-    window_pattern: STREAM iri "[" extent "]" group
+    window_pattern: STREAM (iri | VAR) "[" extent "]" group
     extent: NOW -> now | ALL -> unbounded | TRIPLES INTEGER -> triples | RANGE duration -> range
           | RANGE duration SLIDE duration -> time | RANGE duration TUMBLING -> tumbling
     duration: (INTEGER UNIT)+
-    UNIT: /(?:ns|ms|[smhd])(?!\w)/
-    STREAM.2: /STREAM(?![\w:.-])/i
-    NOW.2: /NOW(?![\w:.-])/i
-    ALL.2: /ALL(?![\w:.-])/i
-    TRIPLES.2: /TRIPLES(?![\w:.-])/i
-    RANGE.2: /RANGE(?![\w:.-])/i
-    SLIDE.2: /SLIDE(?![\w:.-])/i
-    TUMBLING.2: /TUMBLING(?![\w:.-])/i
+    UNIT: /(?:ns|ms|[smhd])(?![A-Za-z_])/
 """
 
 
-def declared(source: Source, named: bool) -> list[Window]:
-    """DIA-5: the windows of STREAM patterns; one that is all of WHERE has no name, unless it must have one."""
-    return streams(source, alone=not named)
+def declared(source: Source, static: bool) -> list[Window]:
+    """DIA-5: the windows of STREAM patterns; one that is all of WHERE has no name, unless there is static data."""
+    return streams(source, alone=not static)
 
 
-def place(source: Source, query: Query, dialect: Dialect) -> None:
+def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
     """DIA-5, DIA-6: a STREAM pattern around all of WHERE, or one for each GRAPH pattern of a window."""
-    nameless = [window for window in query.windows if window.name is None]
-    if not nameless:
-        as_streams(source, list(query.windows), dialect, alone=True)
+    if all(window.name for window in query.windows):
+        as_streams(source, list(query.windows), dialect, alone=not static)
     elif len(query.windows) > 1:
         raise Unrenderable(f"{dialect.title} does not merge windows; each has patterns of its own", rule="DIA-6", place="windows")
     else:
-        [window] = nameless
-        wrap(source, f"STREAM {dialect.over(window, source)}")
+        wrap(source, f"STREAM {dialect.over(query.windows[0], source)}", static)
 
 
 CQELS = Dialect(
     name="cqels",
     title="CQELS-QL",
-    added=Additions(patterns="| window_pattern", rules=RULES),
+    added=Additions(patterns="| window_pattern", rules=RULES, keywords="STREAM NOW ALL TRIPLES RANGE SLIDE TUMBLING"),
     extents=Extents(
         {
             "time": "RANGE {size} SLIDE {slide}", "tumbling": "RANGE {size} TUMBLING", "range": "RANGE {size}",
             "triples": "TRIPLES {size}", "now": "NOW", "unbounded": "ALL",
         },
-        durations.number_unit,
+        partial(durations.written, forms={"m": "{}m", "s": "{}s", "ms": "{}ms"}),  # CQELS reads hours and days without a digit
     ),
     declared=declared,
-    place=place,
-    register=lambda query, r2s: "",
+    write=write,
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from lark import Tree
 
 from refengine.dialects import durations, windows
@@ -14,26 +16,17 @@ from refengine.query import Form, Query, Window
 from refengine.semantics import R2S
 
 RULES = r"""
-    register: REGISTER (QUERY | STREAM) (WORD | iri) computed? AS
+    register: REGISTER (QUERY | STREAM) (QUERY_NAME | iri) computed? AS
     computed: COMPUTED EVERY duration
     window_clause: FROM NAMED? STREAM iri "[" extent "]"
     extent: RANGE duration STEP duration -> time | RANGE duration TUMBLING -> tumbling | RANGE TRIPLES INTEGER -> triples
     duration: INTEGER UNIT
     UNIT: /(?:ms|[smhd])(?!\w)/
-    REGISTER.2: /REGISTER(?![\w:.-])/i
-    QUERY.2: /QUERY(?![\w:.-])/i
-    STREAM.2: /STREAM(?![\w:.-])/i
-    COMPUTED.2: /COMPUTED(?![\w:.-])/i
-    EVERY.2: /EVERY(?![\w:.-])/i
-    AS.2: /AS(?![\w:.-])/i
-    RANGE.2: /RANGE(?![\w:.-])/i
-    STEP.2: /STEP(?![\w:.-])/i
-    TUMBLING.2: /TUMBLING(?![\w:.-])/i
-    TRIPLES.2: /TRIPLES(?![\w:.-])/i
+    QUERY_NAME: /\w+/
 """
 
 
-def declared(source: Source, named: bool) -> list[Window]:
+def declared(source: Source, static: bool) -> list[Window]:
     """DIA-5: the windows of FROM STREAM, whose contents are merged, and of FROM NAMED STREAM, which have their stream's name."""
     for node in source.nodes("computed"):
         source.fail(node, "COMPUTED EVERY is the semantics' to say: report=periodic with a period", Unsupported)
@@ -41,36 +34,39 @@ def declared(source: Source, named: bool) -> list[Window]:
     for node in source.nodes("window_clause"):
         iri, extent = (child for child in node.children if isinstance(child, Tree))
         stream = source.resolve(iri)
-        name = stream if any(token.type == "NAMED" for token in node.children if not isinstance(token, Tree)) else None
-        found.append(windows.read(source, stream, extent, name))
+        found.append(windows.read(source, stream, extent, windows.absolute(stream) if node.children[1].type == "NAMED" else None))
         source.cut(node)
     return found
 
 
-def place(source: Source, query: Query, dialect: Dialect) -> None:
+def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
     """DIA-5, DIA-6: a clause for each window."""
     for window in query.windows:
-        if window.name not in (None, window.stream):
-            reason = f"{dialect.title} names a window by its stream; the name would be {window.stream!r}"
+        if window.name not in (None, name := windows.absolute(window.stream)):
+            reason = f"{dialect.title} names a window by its stream; the name would be {name!r}"
             raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
     lines = (f"FROM {'NAMED ' if window.name else ''}STREAM {dialect.over(window, source)}" for window in query.windows)
-    [where] = source.nodes("where")
-    source.insert(where.meta.start_pos, lines)
+    source.insert(source.where.meta.start_pos, lines)
 
 
-def _register(query: Query, r2s: R2S | None) -> str:
+def register(query: Query, r2s: R2S | None) -> str:
+    """A query whose answer is a graph is registered as a stream."""
     return f"REGISTER {'STREAM' if query.body.form is Form.CONSTRUCT else 'QUERY'} q AS"
 
 
 CSPARQL = Dialect(
     name="csparql",
     title="C-SPARQL",
-    added=Additions(register="register", optional=False, clauses="| window_clause", rules=RULES),
+    added=Additions(
+        register="register", optional=False, clauses="| window_clause", rules=RULES,
+        keywords="REGISTER QUERY STREAM COMPUTED EVERY AS RANGE STEP TUMBLING TRIPLES",
+    ),
     extents=Extents(
         {"time": "RANGE {size} STEP {slide}", "tumbling": "RANGE {size} TUMBLING", "triples": "RANGE TRIPLES {size}"},
-        durations.number_unit,
+        partial(durations.written, forms={"d": "{}d", "h": "{}h", "m": "{}m", "s": "{}s", "ms": "{}ms"}),
     ),
     declared=declared,
-    place=place,
-    register=_register,
-)
+    write=write,
+    register=register,
+    first=True,
+)  # fmt: skip

@@ -3,38 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lark import Token, Tree
 
 from refengine.dialects import windows
 from refengine.dialects.grammar import Additions
 from refengine.dialects.source import Source, Unrenderable, start
-from refengine.dialects.windows import NAME, Extents
-from refengine.query import Query, Window
+from refengine.dialects.windows import RESERVED, Extents
+from refengine.errors import Unsupported
+from refengine.query import Form, Query, Window
 from refengine.semantics import R2S
+
+IN_TEXT = frozenset({R2S.RSTREAM, R2S.ISTREAM, R2S.DSTREAM})  # append has no text
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """A query language: its name and the name that people know; its syntax beyond SPARQL; how it writes extents; the windows
-    that a text declares, with their clauses taken out of it (named: whether each has a name), and the reverse; the clause
-    before the query form; whether the operator of R2S stands after SELECT or CONSTRUCT."""
+    """A query language.
+
+    `title` is the name that people know; `added`, its syntax beyond SPARQL; `extents`, how it writes them.
+    `declared(source, static)` are the windows of a text, whose clauses and patterns it takes out or makes GRAPH patterns.
+    `write(source, query, dialect, static)` is the reverse. `static`: whether the query is asked beside static data.
+    `register(query, r2s)` is the clause before the query form, if any; `first`, whether it comes before the prologue, too.
+    `operators`: after which query forms' keyword the operator of R2S may stand; `registers`: or in the clause.
+    """
 
     name: str
     title: str
     added: Additions
     extents: Extents
     declared: Callable[[Source, bool], list[Window]]
-    place: Callable[[Source, Query, Dialect], None]
-    register: Callable[[Query, R2S | None], str]
+    write: Callable[[Source, Query, Dialect, bool], None]
+    register: Callable[[Query, R2S | None], str] | None = None
+    first: bool = False
+    operators: frozenset[Form] = frozenset()
     registers: bool = False
-    selects: bool = False
 
-    @property
-    def states(self) -> bool:
-        """Whether a text can state an operator of R2S (DIA-4)."""
-        return self.registers or self.selects
+    def states(self, form: Form) -> bool:
+        """DIA-4: whether a text of this form can state an operator of R2S."""
+        return self.registers or form in self.operators
 
     def over(self, window: Window, source: Source) -> str:
         """DIA-3: the stream and, in brackets, the extent, unless the dialect leaves it out."""
@@ -45,16 +53,19 @@ class Dialect:
 def references(source: Source, names: Iterable[str]) -> list[tuple[Tree, str]]:
     """The GRAPH patterns of the windows of these names, in the order of the text."""
     known = set(names)
-    graphs = [(node, node.children[1]) for node in source.nodes("graph")]
-    named = [(node, source.resolve(name)) for node, name in graphs if isinstance(name, Tree)]
-    return [(node, name) for node, name in named if name in known]
+    graphs = [(node, source.resolve(node.children[1])) for node in source.nodes("graph") if isinstance(node.children[1], Tree)]
+    return [(node, name) for node, name in graphs if name in known]
 
 
-def unbound(source: Source) -> None:
-    """DIA-6: GRAPH with a variable would find the name that a window has in a dialect only."""
-    for node in source.nodes("graph"):
-        if isinstance(node.children[1], Token):
-            raise Unrenderable("GRAPH with a variable would find the window's name, too", rule="DIA-6", place=source.place(node))
+def variable(source: Source) -> Tree | None:
+    """The first GRAPH with a variable: it would find the name that a window has in a text only, or in the body only."""
+    return next((node for node in source.nodes("graph") if isinstance(node.children[1], Token)), None)
+
+
+def bound(source: Source) -> None:
+    """DIA-6: there is no GRAPH with a variable. Raises Unrenderable."""
+    if (node := variable(source)) is not None:
+        raise Unrenderable("GRAPH with a variable would find the window's name, too", rule="DIA-6", place=source.locate(node))
 
 
 # A pattern around all of WHERE
@@ -62,15 +73,14 @@ def unbound(source: Source) -> None:
 
 def outside(source: Source) -> Tree | None:
     """The first pattern outside of WHERE, which a pattern around WHERE would leave where it is."""
-    [form] = source.nodes("form")
+    template = source.form.children[-1] if source.form.children[0].type == "CONSTRUCT" else None
     first, last = start(source.where), source.where.meta.end_pos
-    groups = (group for group in source.nodes("group") if group not in form.children)
-    return next((group for group in groups if not first <= start(group) < last), None)
+    return next((g for g in source.nodes("group") if g is not template and not first <= start(g) < last), None)
 
 
 def lone(source: Source) -> Tree | None:
     """The window's pattern that is all of WHERE, if there is one, and no other pattern outside."""
-    inner = source.where.children[1:-1]
+    inner = source.pattern.children[1:-1]
     alone = len(inner) == 1 and isinstance(inner[0], Tree) and inner[0].data == "window_pattern" and outside(source) is None
     return inner[0] if alone else None
 
@@ -78,64 +88,76 @@ def lone(source: Source) -> Tree | None:
 def unwrap(source: Source, pattern: Tree) -> None:
     """What is inside a lone pattern becomes all of WHERE."""
     inner = pattern.children[-1]
-    source.put(start(source.where) + 1, start(inner) + 1, "")
-    source.put(inner.meta.end_pos - 1, source.where.meta.end_pos - 1, "")
+    source.put(start(source.pattern) + 1, start(inner) + 1, "")
+    source.put(inner.meta.end_pos - 1, source.pattern.meta.end_pos - 1, "")
 
 
-def wrap(source: Source, opening: str) -> None:
-    """DIA-6: all of WHERE becomes the inside of one pattern. No pattern may stand outside."""
-    [form] = source.nodes("form")
-    if form.children[0].type == "CONSTRUCT" and not isinstance(form.children[-1], Tree):
-        raise Unrenderable("CONSTRUCT without a template has no room for a window's pattern", rule="DIA-6", place=source.place(form))
+def wrap(source: Source, opening: str, static: bool) -> None:
+    """DIA-6: all of WHERE becomes the inside of one pattern, if nothing stands outside, and there is no static data, which it
+    would not see. Raises Unrenderable."""
+    if static:
+        raise Unrenderable("a window's pattern around WHERE would not see static data", rule="DIA-6", place="static data")
+    if source.form.children[0].type == "CONSTRUCT" and len(source.form.children) == 1:
+        reason = "CONSTRUCT without a template has no room for a window's pattern"
+        raise Unrenderable(reason, rule="DIA-6", place=source.locate(source.form))
     if (group := outside(source)) is not None:
-        raise Unrenderable("a pattern outside of WHERE would not be in the window", rule="DIA-6", place=source.place(group))
-    first, last = start(source.where), source.where.meta.end_pos
-    source.put(first + 1, first + 1, f"\n{opening} {{")
-    source.put(last - 1, last - 1, "}\n")
+        raise Unrenderable("a pattern outside of WHERE would not be in the window", rule="DIA-6", place=source.locate(group))
+    first, last = start(source.pattern) + 1, source.pattern.meta.end_pos - 1
+    source.put(first, first, f"\n{opening} {{")
+    source.put(last, last, "}\n")
 
 
 # STREAM s [extent] {…}, a window without a name
 
 
 def streams(source: Source, alone: bool) -> list[Window]:
-    """DIA-5: the windows of STREAM patterns: one without a name if it is alone in WHERE and that has a meaning, else
-    `urn:window:1` and so on."""
+    """DIA-5: the windows of STREAM patterns, `urn:window:1` and so on; or, where `alone` allows it, the one that is all of WHERE,
+    without a name."""
     if alone and (pattern := lone(source)):
         unwrap(source, pattern)
         return [_window(source, pattern)]
     names: dict[Window, str] = {}
     for node in source.nodes("window_pattern"):
-        name = names.setdefault(_window(source, node), f"{NAME}:{len(names) + 1}")
+        name = names.setdefault(_window(source, node), f"{RESERVED}:{len(names) + 1}")
         source.put(start(node), start(node.children[-1]), f"GRAPH <{name}> ")
-    return [windows.named(window, name) for window, name in names.items()]
+    if names and (node := variable(source)) is not None:
+        source.fail(node, "GRAPH with a variable beside STREAM would find the names that windows have here", Unsupported)
+    for node, name in references(source, names.values()):
+        source.fail(node, f"<{name}> is the name that a window has here; GRAPH reads static data")
+    return [replace(window, name=name) for window, name in names.items()]
 
 
 def _window(source: Source, pattern: Tree) -> Window:
-    iri, *extent, _ = (child for child in pattern.children if isinstance(child, Tree))
-    return windows.read(source, source.resolve(iri), *extent or [None])
+    name, extent = pattern.children[1], pattern.children[3]
+    if isinstance(name, Token):
+        source.fail(name, "a variable for a stream is unsupported; expected an IRI such as <urn:s>", Unsupported)
+    return windows.read(source, source.resolve(name), extent)
 
 
 def as_streams(source: Source, named: list[Window], dialect: Dialect, alone: bool) -> None:
-    """DIA-6: the GRAPH patterns of named windows become STREAM patterns, if reading those gives the same names."""
-    unbound(source)
-    texts = {w.name: f"STREAM {dialect.over(w, source)}" for w in named}
-    found = references(source, texts)
+    """DIA-6: the GRAPH patterns of named windows become STREAM patterns, if reading those gives the same names. `alone`: a
+    pattern that is all of WHERE would be read as a window without one."""
+    bound(source)
     for number, window in enumerate(named, 1):
-        place = f"window {window.name!r}"
-        if window.name != (name := f"{NAME}:{number}"):
-            raise Unrenderable(f"{dialect.title} has no names for windows; the {_th(number)} is read as {name}", rule="DIA-6", place=place)
-    for window in (w for w in named if len({windows.named(other, None) for other in named}) < len(named) or w.name not in dict(map(reversed, found))):
-        raise Unrenderable("a window without a pattern of its own cannot be told from another", rule="DIA-6", place=f"window {window.name!r}")
-    if list(dict.fromkeys(name for _, name in found)) != [w.name for w in named]:
+        _refuse(window.name != (name := f"{RESERVED}:{number}"), f"{dialect.title} has no names; window {number} is read as {name}", window)
+        _refuse("[" not in dialect.over(window, source), f"a STREAM pattern of {dialect.title} has an extent", window)
+        twin = next((other for other in named[: number - 1] if replace(other, name=window.name) == window), None)
+        _refuse(twin is not None, f"it has the stream and the extent of {twin and twin.name}, and would be read as that", window)
+    found = references(source, [window.name for window in named])
+    for window in named:
+        _refuse(window.name not in {name for _, name in found}, "it has no pattern, which is all that it has here", window)
+    if list(dict.fromkeys(name for _, name in found)) != [window.name for window in named]:
         raise Unrenderable(f"{dialect.title} numbers its windows in the order of their patterns", rule="DIA-6", place="windows")
+    texts = {window.name: f"STREAM {dialect.over(window, source)} " for window in named}
     for node, name in found:
         group = start(node.children[-1])
         if source.text[start(node) : group] != f"GRAPH <{name}> ":
-            raise Unrenderable(f"the pattern must be written GRAPH <{name}> {{…}}", rule="DIA-6", place=source.place(node))
-        if alone and source.where.children[1:-1] == [node]:
-            raise Unrenderable("a window whose pattern is all of WHERE is read as one without a name", rule="DIA-6", place=source.place(node))
-        source.put(start(node), group, f"{texts[name]} ")
+            raise Unrenderable(f"the pattern must be written GRAPH <{name}> {{…}}", rule="DIA-6", place=source.locate(node))
+        if alone and len(source.pattern.children) == 3 and source.pattern.children[1] is node and outside(source) is None:
+            raise Unrenderable("a window whose pattern is all of WHERE is read as one without a name", rule="DIA-6", place=source.locate(node))
+        source.put(start(node), group, texts[name])
 
 
-def _th(number: int) -> str:
-    return {1: "first", 2: "second", 3: "third"}.get(number, f"{number}th")
+def _refuse(when: bool, reason: str, window: Window) -> None:
+    if when:
+        raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")

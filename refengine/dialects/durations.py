@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from refengine.texts import integer
 
 UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
+LONGEST = 100  # characters of an ISO 8601 duration
 ISO = re.compile(
     r"P(?:(?P<W>\d+)W)?(?:(?P<D>\d+)D)?(?:T(?=\d)(?:(?P<H>\d+)H)?(?:(?P<M>\d+)M)?(?:(?P<S>\d+(?:[.,]\d+)?)S)?)?", re.IGNORECASE | re.ASCII
 )
@@ -18,45 +19,34 @@ PARTS = {"W": 7 * UNITS["d"], "D": UNITS["d"], "H": UNITS["h"], "M": UNITS["m"],
 def milliseconds(parts: Iterable[tuple[str, str]]) -> int | None:
     """DIA-2: the sum of (number, unit), where a unit is written as any dialect writes it; None if that is no whole number
     of milliseconds, which only nanoseconds can miss."""
-    total = Fraction(0)
-    for number, unit in parts:
-        total += (integer(number) or 0) * factor(unit)
-    return int(total) if total.denominator == 1 else None
+    return _whole(sum(integer(number) * _length(unit) for number, unit in parts))
 
 
-def factor(unit: str) -> Fraction:
+def _length(unit: str) -> Fraction:
     """The milliseconds of a unit: `s`, `S`, `SECONDS`; `m` and `MIN` are minutes."""
     word = unit.lower()
-    if word in ("ms", "ns"):
-        return Fraction(1, 1 if word == "ms" else 1_000_000)
-    return Fraction(UNITS[word[0]])
+    return Fraction(1, 10**6) if word == "ns" else Fraction(UNITS["ms" if word == "ms" else word[0]])
 
 
 def iso(text: str) -> int | None:
     """DIA-2: an ISO 8601 duration; None if it is none, has years or months, or is no whole number of milliseconds."""
-    match = ISO.fullmatch(text)
-    if match is None or not any(match.groupdict().values()):
-        return None
-    total = sum(Fraction(value[:40].replace(",", ".")) * PARTS[part] for part, value in match.groupdict().items() if value)
-    return int(total) if total.denominator == 1 else None
+    match = ISO.fullmatch(text) if len(text) <= LONGEST else None
+    found = {part: value for part, value in match.groupdict().items() if value} if match else {}
+    return _whole(sum(Fraction(value.replace(",", ".")) * PARTS[part] for part, value in found.items())) if found else None
 
 
-def number_unit(duration: int) -> str:
-    """`10s`, `90s`, `1500ms`: the greatest unit that divides it."""
-    unit = next(unit for unit, factor in UNITS.items() if duration % factor == 0)
-    return f"{duration // UNITS[unit]}{unit}"
+def _whole(duration: Fraction | int) -> int | None:
+    return int(duration) if duration.denominator == 1 else None
 
 
-def spaced(duration: int) -> str:
-    """`10 S`, `1500 MS`, as SPARQLstream's grammar has it: no unit is longer than an hour, `HR`, since not all are read by it."""
-    words = {3_600_000: "HR", 60_000: "MIN", 1000: "S", 1: "MS"}
-    factor = next(factor for factor in words if duration % factor == 0)
-    return f"{duration // factor} {words[factor]}"
+def written(duration: int, forms: Mapping[str, str]) -> str:
+    """DIA-2: a duration in the greatest of the units that divides it, by the text of each unit, greatest first."""
+    unit = next(unit for unit in forms if duration % UNITS[unit] == 0)
+    return forms[unit].format(duration // UNITS[unit])
 
 
-def in_iso(duration: int) -> str:
-    """`PT10S`, `P1D`, `PT1.5S`: in one unit, the greatest that divides it; below a second as a fraction of one."""
-    for unit, part in (("d", "P{}D"), ("h", "PT{}H"), ("m", "PT{}M"), ("s", "PT{}S")):
-        if duration % UNITS[unit] == 0:
-            return part.format(duration // UNITS[unit])
-    return f"PT{duration // 1000}.{duration % 1000:03}".rstrip("0") + "S"
+def written_iso(duration: int) -> str:
+    """DIA-2: `PT10S`, `PT1.5S`: below a second as a fraction of one. Days would be without the T that rsp4j asks for."""
+    if duration % UNITS["s"]:
+        return f"PT{duration // 1000}.{duration % 1000:03}".rstrip("0") + "S"
+    return written(duration, {"h": "PT{}H", "m": "PT{}M", "s": "PT{}S"})

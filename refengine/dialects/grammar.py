@@ -11,72 +11,73 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lark import Lark, Token, Tree
-from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from refengine.errors import InvalidQuery
 from refengine.texts import shown
 
-SHARED = r"""
-    start: {head} form clause* where solution*
+ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
+CHARACTER = rf"(?:[\w\x80-\U0010ffff]|{ESCAPE})"  # of names: more than SPARQL has, which is for the body's parser to say
+PREFIX = rf"(?:(?!_:)(?:[\w\x80-\U0010ffff.-]|{ESCAPE}){{0,200}})"  # bounded: what follows may be no colon
+LOCAL = rf"(?:{CHARACTER}|[:]|%[0-9A-Fa-f]{{2}}|\\[^uU])"
+SHARED = rf"""
+    start: HEAD form clause* where solution*
     declaration: BASE IRIREF -> base | PREFIX NAMESPACE IRIREF -> prefix
-    form: SELECT {r2s} _atom+ | ASK | DESCRIBE _atom+ | CONSTRUCT {r2s} group?
-    clause: FROM NAMED? iri -> graph_clause {clauses}
+    form: SELECT AFTER_SELECT _atom+ | ASK | DESCRIBE _atom+ | CONSTRUCT AFTER_CONSTRUCT group?
+    clause: FROM NAMED? iri -> graph_clause CLAUSES
     where: WHERE? group
-    solution: _atom | group
+    solution: _atom | group | data
     group: "{{" _item* "}}"
-    _item: _atom | SELECT | WHERE | group | graph {patterns}
+    _item: _atom | SELECT | WHERE | group | data | graph PATTERNS
     graph: GRAPH (VAR | iri) group
+    data: VALUES (VAR | _parens) "{{" _atom* "}}"
     _atom: WORD | VAR | PNAME | IRIREF | BLANK | STRING | LANGUAGE | INTEGER | NUMBER | SIGN | _parens | _brackets
-    _parens: "(" (_item)* ")"
-    _brackets: "[" (_item)* "]"
+    _parens: "(" _item* ")"
+    _brackets: "[" _item* "]"
     iri: IRIREF | PNAME
 
-    BASE.2: /BASE(?![\w:.-])/i
     PREFIX.2: /PREFIX(?![\w.-])/i
-    FROM.2: /FROM(?![\w:.-])/i
-    NAMED.2: /NAMED(?![\w:.-])/i
-    WHERE.2: /WHERE(?![\w:.-])/i
-    GRAPH.2: /GRAPH(?![\w:.-])/i
-    SELECT.2: /SELECT(?![\w:.-])/i
-    ASK.2: /ASK(?![\w:.-])/i
-    DESCRIBE.2: /DESCRIBE(?![\w:.-])/i
-    CONSTRUCT.2: /CONSTRUCT(?![\w:.-])/i
-    IRIREF: /<(?:[^<>"{{}}|^`\\\x00-\x20]|\\u[0-9A-Fa-f]{{4}}|\\U[0-9A-Fa-f]{{8}})*>/
-    NAMESPACE.3: /(?:[^\W\d_](?:[\w.\-\xb7]*[\w\-\xb7])?)?:/
-    PNAME.1: /(?:[^\W\d_](?:[\w.\-\xb7]*[\w\-\xb7])?)?:(?:(?:[\w:]|%[0-9A-Fa-f]{{2}}|\\.)(?:\.*(?:[\w:\-\xb7]|%[0-9A-Fa-f]{{2}}|\\.))*)?/
-    BLANK: /_:\w(?:\.*[\w\-\xb7])*/
-    VAR: /[?$]\w+/
+    IRIREF: /<(?:[^<>"{{}}|^`\\\x00-\x20]|{ESCAPE})*>/
+    NAMESPACE.3: /{PREFIX}:/
+    PNAME.1: /{PREFIX}:(?:{LOCAL}(?:\.*(?:{LOCAL}|[-\xb7]))*)?/
+    BLANK.2: /_:{CHARACTER}(?:\.*(?:{CHARACTER}|[-\xb7]))*/
+    VAR: /[?$]{CHARACTER}+/
     STRING: /"{{3}}(?:"?"?(?:[^"\\]|\\.))*"{{3}}|'{{3}}(?:'?'?(?:[^'\\]|\\.))*'{{3}}|"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*'/s
     LANGUAGE: /@[A-Za-z]+(?:-[A-Za-z0-9]+)*/
     INTEGER: /[0-9]+/
-    NUMBER: /[0-9]*\.?[0-9]+[eE][+-]?[0-9]+|[0-9]+\.[eE][+-]?[0-9]+|[0-9]*\.[0-9]+/
-    WORD: /[^\W\d]\w*/
+    NUMBER: /(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[eE][+-]?[0-9]+|[0-9]*\.[0-9]+/
+    WORD: /(?!\d){CHARACTER}+/
     SIGN: /\^\^|&&|\|\||!=|[<>]=|[-;,.*\/|^!=<>&+?]/
     COMMENT: /#[^\n\r]*/
     %ignore COMMENT
     %ignore /\s+/
 """
-CLOSERS = {"LBRACE": "'}'", "LPAR": "')'", "LSQB": "']'"}
+KEYWORDS = "BASE FROM NAMED WHERE GRAPH VALUES SELECT ASK DESCRIBE CONSTRUCT"
+KEYWORD = r"    {0}.2: /{0}(?![\w:])(?![.-][\w.-]*:)/i"  # it is not the beginning of a prefixed name; NOW-10S has one
+BRACKETS = {"LBRACE": "RBRACE", "LPAR": "RPAR", "LSQB": "RSQB"}
 WORDS = {  # what a person calls a terminal; keywords are called by their name
     "LBRACE": "'{'", "RBRACE": "'}'", "LPAR": "'('", "RPAR": "')'", "LSQB": "'['", "RSQB": "']'", "IRIREF": "an IRI such as <urn:s>",
     "PNAME": "a prefixed name", "NAMESPACE": "a prefix such as ex:", "VAR": "a variable", "INTEGER": "an integer", "MINUS": "'-'",
-    "UNIT": "a unit such as s", "ISO": "an ISO 8601 duration such as PT10S", "$END": "the end",
+    "UNIT": "a unit such as s", "ISO": "an ISO 8601 duration such as PT10S", "QUERY_NAME": "a name", "$END": "the end",
 }  # fmt: skip
-SUBSELECT = frozenset({"SELECT", "WHERE"})
+SUBSELECT = frozenset({"SELECT", "WHERE", "VALUES"})
 SPARQL = frozenset("WORD VAR PNAME IRIREF BLANK STRING LANGUAGE INTEGER NUMBER SIGN LPAR LSQB".split())
 
 
 @dataclass(frozen=True)
 class Additions:
-    """A dialect's own syntax: `register`, the rule that must stand before the query form, or may (`optional`); `r2s`, after
-    its keyword; alternatives of `clauses` and `patterns`; and the rules and terminals that define them."""
+    """A dialect's own syntax: `register`, a rule that must stand before the query form, or may (`optional`); what may stand
+    after SELECT and after CONSTRUCT; alternatives of `clauses` and of `patterns`; the rules and terminals that define them,
+    and the keywords in them."""
 
     register: str = ""
     optional: bool = True
-    r2s: str = ""
+    after_select: str = ""
+    after_construct: str = ""
     clauses: str = ""
     patterns: str = ""
     rules: str = ""
+    keywords: str = ""
 
     @cached_property
     def parser(self) -> Lark:
@@ -84,8 +85,10 @@ class Additions:
         head = "declaration*"
         if self.register:
             head += f" ({self.register} declaration*)" + "?" * self.optional
-        rules = SHARED.format(head=head, r2s=self.r2s, clauses=self.clauses, patterns=self.patterns) + self.rules
-        return Lark(rules, parser="lalr", propagate_positions=True, keep_all_tokens=True)
+        rules = SHARED + self.rules + "\n" + "\n".join(map(KEYWORD.format, f"{KEYWORDS} {self.keywords}".split()))
+        for name in ("after_select", "after_construct", "clauses", "patterns"):
+            rules = rules.replace(name.upper(), getattr(self, name))
+        return Lark(rules.replace("HEAD", head), parser="lalr", propagate_positions=True, keep_all_tokens=True)
 
 
 def place(text: str, offset: int) -> str:
@@ -95,27 +98,25 @@ def place(text: str, offset: int) -> str:
 
 
 def fault(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
-    """DIA-7: what stands where a text cannot be read further, and what was expected there."""
-    offset = reached(text, error)
+    """DIA-7: what stands where a text cannot be read further, and what was expected there; the bracket that is still open, if
+    it is the text's end or another bracket that stands there."""
+    offset, opened = reached(text, error), None
     match error:
-        case UnexpectedToken() if error.token.type != "$END":
-            found, expected = shown(str(error.token)), error.accepts or error.expected
         case UnexpectedCharacters():
             found, expected = "a string that is not closed" if text[offset] in "\"'" else shown(text[offset]), SPARQL
+        case UnexpectedToken() if error.token.type == "$END":
+            found, expected, opened = "the end", error.accepts or error.expected, _open(error)
         case _:
-            found, expected = "the end", getattr(error, "accepts", None) or error.expected
-    reason = f"expected {_either(set(expected))}, got {found}"
-    opened = _open(error)
-    if opened is not None and (found == "the end" or str(found)[1:-1] in ")]}"):
-        reason += f"; {shown(str(opened))} at {place(text, opened.start_pos)} is not closed"
-    return InvalidQuery(reason + hint, rule="DIA-7", place=place(text, offset))
+            found, expected = shown(str(error.token)), error.accepts or error.expected
+            innermost = _open(error) if error.token.type in BRACKETS.values() else None
+            opened = innermost if innermost and BRACKETS[innermost.type] != error.token.type else None
+    still = f"; {shown(str(opened))} at {place(text, opened.start_pos)} is not closed" if opened else ""
+    return InvalidQuery(f"expected {_either(set(expected))}, got {found}{still}{hint}", rule="DIA-7", place=place(text, offset))
 
 
 def reached(text: str, error: UnexpectedInput) -> int:
     """The offset of the first character that cannot be read."""
-    if isinstance(error, UnexpectedEOF) or (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
-        return len(text)
-    return error.pos_in_stream
+    return len(text) if isinstance(error, UnexpectedToken) and error.token.type == "$END" else error.pos_in_stream
 
 
 def _either(terminals: set[str]) -> str:
@@ -126,29 +127,38 @@ def _either(terminals: set[str]) -> str:
     return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "nothing"
 
 
-def _open(error: UnexpectedInput) -> Token | None:
-    """The innermost bracket that was not closed: it is still a token of its own on the parser's stack."""
+def _open(error: UnexpectedToken) -> Token | None:
+    """The innermost bracket without its other half."""
+    waiting: list[Token] = []
+    for item in unfinished(error):
+        if isinstance(item, Token) and item.type in BRACKETS:
+            waiting.append(item)
+        elif isinstance(item, Token) and item.type in BRACKETS.values():
+            waiting.pop()
+    return waiting[-1] if waiting else None
+
+
+def unfinished(error: UnexpectedInput) -> list[Tree | Token]:
+    """What the parser had read when it could not go on: trees, and the tokens of what is not yet one."""
     state = getattr(error, "interactive_parser", None)
-    stack = state.parser_state.value_stack if state else ()
-    return next((item for item in reversed(stack) if isinstance(item, Token) and item.type in CLOSERS), None)
+    return list(state.parser_state.value_stack) if state else []
 
 
 def nodes(tree: Tree) -> Iterator[Tree]:
-    """Every node of a parse tree, in the order of the text. Nothing recurs: a text may be nested deeply."""
-    stack: list[Tree | Token] = [tree]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, Tree):
-            yield item
-            stack.extend(reversed(item.children))
+    """Every node of a parse tree, in the order of the text."""
+    return (item for item in _items(tree) if isinstance(item, Tree))
 
 
 def tokens(tree: Tree) -> Iterator[Token]:
     """Every token below a node, in the order of the text."""
+    return (item for item in _items(tree) if isinstance(item, Token))
+
+
+def _items(tree: Tree) -> Iterator[Tree | Token]:
+    """Nothing recurs: a text may be nested deeply."""
     stack: list[Tree | Token] = [tree]
     while stack:
         item = stack.pop()
-        if isinstance(item, Token):
-            yield item
-        else:
+        yield item
+        if isinstance(item, Tree):
             stack.extend(reversed(item.children))

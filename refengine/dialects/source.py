@@ -7,16 +7,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NoReturn
-from urllib.parse import urljoin
 
 from lark import Token, Tree
 
-from refengine.dialects import grammar
+from refengine.dialects import grammar, iris
 from refengine.errors import InvalidQuery, RefengineError, Unsupported
 from refengine.query import Body
 from refengine.texts import nearest
-
-LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class Unrenderable(Unsupported):
@@ -44,19 +41,30 @@ class Source:
         return list(grammar.tokens(self.tree))
 
     @cached_property
+    def form(self) -> Tree:
+        """The query form, with what stands before its clauses."""
+        [form] = self.nodes("form")
+        return form
+
+    @cached_property
     def where(self) -> Tree:
-        """The group of WHERE."""
+        """WHERE: its group, after the keyword if there is one."""
         [where] = self.nodes("where")
-        return where.children[-1]
+        return where
+
+    @property
+    def pattern(self) -> Tree:
+        """The group of WHERE."""
+        return self.where.children[-1]
 
     # Errors
 
     def fail(self, at: Tree | Token, reason: str, kind: type[RefengineError] = InvalidQuery, rule: str = "DIA-7") -> NoReturn:
         """An error at a node or a token."""
-        raise kind(reason, rule=rule, place=self.place(at))
+        raise kind(reason, rule=rule, place=self.locate(at))
 
-    def place(self, at: Tree | Token) -> str:
-        """`line 3 column 7`."""
+    def locate(self, at: Tree | Token) -> str:
+        """`line 3 column 7`, or `body line 3 column 7`."""
         return " ".join(filter(None, (self.name, grammar.place(self.text, start(at)))))
 
     def made(self, at: Tree | Token, make: Callable[..., Any], *args: Any, **fields: Any) -> Any:
@@ -64,39 +72,43 @@ class Source:
         try:
             return make(*args, **fields)
         except RefengineError as error:
-            raise error.at(self.place(at)) from None
+            raise error.at(self.locate(at)) from None
 
     # Names
 
     @cached_property
-    def base(self) -> str:
-        """The base IRI, or nothing."""
-        found = ""
-        for node in self.nodes("base"):
-            found = urljoin(found, _inner(node.children[-1]))
-        return found
-
-    @cached_property
-    def prefixes(self) -> dict[str, str]:
-        """The namespace of each prefix, colon included."""
-        declared = (node.children for node in self.nodes("prefix"))
-        return {str(name): urljoin(self.base, _inner(iri)) for _, name, iri in declared}
+    def prologue(self) -> tuple[str, dict[str, str]]:
+        """The base IRI, or nothing, and the namespace of each prefix, colon included; each declaration under the base before it."""
+        base, namespaces = "", {}
+        for node in self.nodes("base", "prefix"):
+            iri = iris.resolve(base, self._inner(node.children[-1]))
+            if node.data == "base":
+                base = iri
+            else:
+                namespaces[str(node.children[1])] = iri
+        return base, namespaces
 
     def check_prefixes(self) -> None:
         """Every prefix is declared. Raises InvalidQuery where the first that is not is used."""
+        _, namespaces = self.prologue
         for token in self.tokens:
-            if token.type == "PNAME" and _prefix(token) not in self.prefixes:
-                name = _prefix(token)
-                self.fail(token, f"expected a declared prefix, got {name!r}; write PREFIX {name} <…>{nearest(name, self.prefixes)}")
+            if token.type == "PNAME" and (name := _prefix(token)) not in namespaces:
+                self.fail(token, f"expected a declared prefix, got {name!r}; write PREFIX {name} <…>{nearest(name, namespaces)}")
 
     def resolve(self, node: Tree) -> str:
-        """The IRI of an `iri` node; a relative one is kept as it is written, unless there is a base."""
-        [token] = node.children
+        """The IRI of an `iri` node, whose prefix is declared; a relative one is kept as it is written, unless there is a base."""
+        [token], (base, namespaces) = node.children, self.prologue
         if token.type == "IRIREF":
-            return urljoin(self.base, _inner(token))
-        if _prefix(token) not in self.prefixes:
-            self.check_prefixes()
-        return self.prefixes[_prefix(token)] + re.sub(r"\\(.)", r"\1", token[len(_prefix(token)) :])
+            return iris.resolve(base, self._inner(token))
+        local = re.sub(r"\\([^uU])", r"\1", token[len(_prefix(token)) :])
+        return namespaces[_prefix(token)] + _unescaped(local)
+
+    def _inner(self, token: Token) -> str:
+        """The IRI between its brackets, its escapes read."""
+        iri = _unescaped(token[1:-1])
+        if re.search(r'[<>"{}|^`\\\x00-\x20]', iri):
+            self.fail(token, f"expected an IRI, got {iri!r}")
+        return iri
 
     # Edits
 
@@ -110,8 +122,7 @@ class Source:
 
     def insert(self, at: int, lines: Iterable[str]) -> None:
         """Clauses on lines of their own, before an offset: what `cut` takes out again."""
-        if lines := list(lines):
-            self.put(at, at, ("\n" if at else "") + "\n".join(lines) + "\n")
+        self.put(at, at, ("\n" if at else "") + "".join(f"{line}\n" for line in lines))
 
     def edited(self) -> str:
         """The text after all edits."""
@@ -125,13 +136,16 @@ class Source:
             found = re.fullmatch(r"body line (\d+) column (\d+)", error.place)
             offset = self._origin(int(found[1]), int(found[2])) if found else self._blamed(error.reason)
             error.place = grammar.place(self.text, offset)
+            error.reason = re.sub(r"\s*\(at char \d+\), \(line:\d+, col:\d+\)", "", error.reason)  # which count in the body
             raise
 
     def _blamed(self, reason: str) -> int:
-        """The offset of the first token that a reason names, a keyword or an IRI; WHERE, if it names none."""
+        """A guess where a reason without a place belongs: at the first token of the body that it names, a keyword or an IRI, or
+        else at WHERE."""
         words = set(re.findall(r"<[^<>]*>|\b[A-Z_]{3,}\b", reason))
-        named = (token.start_pos for token in self.tokens if token in words or token.upper() in words)
-        return next(named, start(self.where))
+        gone = [*self.clauses, *(edit[:2] for edit in self.edits)]
+        left = (token for token in self.tokens if not any(begin <= token.start_pos < end for begin, end in gone))
+        return next((token.start_pos for token in left if token in words or token.upper() in words), start(self.pattern))
 
     def _pieces(self) -> list[tuple[str, int]]:
         """The pieces of the edited text, each with the offset that it comes from."""
@@ -163,14 +177,15 @@ class Source:
     def _loosened(self, begin: int, end: int) -> tuple[int, int]:
         """What a clause takes with it: the line end after it, and then the one before it, or the space after it. The line end
         before it stays where it ends a comment, or keeps two words apart."""
-        before, after = re.search(r"(\r\n|\n|\r)?\Z", self.text[:begin])[0], LINE_END.match(self.text, end)
-        if after is None:
-            return begin, end + self.text.startswith(" ", end)
+        text = self.text
+        if not text.startswith("\n", end):
+            return begin, end + text.startswith(" ", end)
+        if not text.startswith("\n", begin - 1) or begin == 0:
+            return begin, end + 1
         last = max((token.end_pos for token in self.tokens if token.end_pos <= begin), default=0)
-        commented = "#" in re.split(LINE_END, self.text[last : begin - len(before)])[-1]
-        joined = self.text[begin - len(before) - 1 : begin - len(before)] + self.text[after.end() : after.end() + 1]
-        apart = commented or re.fullmatch(r"\w\w", joined)
-        return begin - (0 if apart else len(before)), after.end()
+        commented = "#" in re.split(r"[\r\n]", text[last : begin - 1])[-1]
+        joined = re.fullmatch(r"\w\w", text[begin - 2 : begin - 1] + text[end + 1 : end + 2])
+        return begin - (not commented and not joined), end + 1
 
 
 def start(at: Tree | Token) -> int:
@@ -178,9 +193,9 @@ def start(at: Tree | Token) -> int:
     return at.start_pos if isinstance(at, Token) else at.meta.start_pos
 
 
-def _inner(token: Token) -> str:
-    """The IRI between its brackets, its escapes read."""
-    return re.sub(r"\\u([0-9A-Fa-f]{4})|\\U00([01][0-9A-Fa-f]{5})", lambda m: chr(min(int(m[1] or m[2], 16), 0x10FFFF)), token[1:-1])
+def _unescaped(text: str) -> str:
+    """A text with its codepoint escapes read (SPARQL §19.2)."""
+    return re.sub(grammar.ESCAPE, lambda found: chr(min(int(found[0][2:], 16), 0x10FFFF)), text)
 
 
 def _prefix(token: Token) -> str:

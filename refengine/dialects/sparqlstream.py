@@ -3,6 +3,8 @@ grammar, which also has `STREAM s [extent] {…}` among the patterns."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from lark import Tree
 
 from refengine.dialects import durations, windows
@@ -10,28 +12,23 @@ from refengine.dialects.dialect import Dialect, as_streams, streams
 from refengine.dialects.grammar import Additions
 from refengine.dialects.source import Source, Unrenderable
 from refengine.dialects.windows import Extents
-from refengine.query import Query, Window
+from refengine.query import Form, Query, Window
 
 RULES = r"""
+    operator: OPERATOR
     window_clause: FROM NAMED STREAM iri ("[" extent "]")?
-    window_pattern: STREAM iri ("[" extent "]")? group
+    window_pattern: STREAM (iri | VAR) "[" extent "]" group
     extent: NOW -> now | TRIPLES INTEGER -> triples | NOW MINUS duration (TO NOW)? -> range
           | NOW MINUS duration (TO NOW)? SLIDE duration -> time
-          | NOW MINUS duration TO NOW MINUS duration (SLIDE duration)? -> past
+          | NOW MINUS duration TO NOW MINUS duration (SLIDE duration)? -> until
     duration: INTEGER UNIT
     UNIT: /(?:ms|s|seconds?|min|minutes?|h|hr|hours?|d|days?)(?!\w)/i
     MINUS: "-"
-    operator: OPERATOR
     OPERATOR.2: /[IRD]STREAM(?![\w:.-])/i
-    STREAM.2: /STREAM(?![\w:.-])/i
-    NOW.2: /NOW(?![\w:.])/i
-    TO.2: /TO(?![\w:.-])/i
-    SLIDE.2: /SLIDE(?![\w:.-])/i
-    TRIPLES.2: /TRIPLES(?![\w:.-])/i
 """
 
 
-def declared(source: Source, named: bool) -> list[Window]:
+def declared(source: Source, static: bool) -> list[Window]:
     """DIA-5: the windows of FROM NAMED STREAM, whose contents are merged, then those of STREAM patterns."""
     found = []
     for node in source.nodes("window_clause"):
@@ -41,14 +38,15 @@ def declared(source: Source, named: bool) -> list[Window]:
     return found + streams(source, alone=False)
 
 
-def place(source: Source, query: Query, dialect: Dialect) -> None:
+def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
     """DIA-5, DIA-6: a clause for each window without a name, STREAM patterns for the others."""
     nameless = [window for window in query.windows if window.name is None]
     named = [window for window in query.windows if window.name is not None]
     if list(query.windows) != nameless + named:
         raise Unrenderable(f"{dialect.title} has the windows without a name first", rule="DIA-6", place="windows")
-    [where] = source.nodes("where")
-    source.insert(where.meta.start_pos, (f"FROM NAMED STREAM {dialect.over(window, source)}" for window in nameless))
+    if nameless:
+        lines = (f"FROM NAMED STREAM {dialect.over(window, source)}" for window in nameless)
+        source.insert(source.where.meta.start_pos, lines)
     if named:
         as_streams(source, named, dialect, alone=False)
 
@@ -56,13 +54,15 @@ def place(source: Source, query: Query, dialect: Dialect) -> None:
 SPARQLSTREAM = Dialect(
     name="sparqlstream",
     title="SPARQLstream",
-    added=Additions(r2s="operator?", clauses="| window_clause", patterns="| window_pattern", rules=RULES),
+    added=Additions(
+        after_select="operator?", clauses="| window_clause", patterns="| window_pattern", rules=RULES,
+        keywords="STREAM NOW TO SLIDE TRIPLES",
+    ),
     extents=Extents(
         {"time": "NOW - {size} SLIDE {slide}", "range": "NOW - {size}", "triples": "TRIPLES {size}", "now": "NOW", "unbounded": ""},
-        durations.spaced,
+        partial(durations.written, forms={"h": "{} HR", "m": "{} MIN", "s": "{} S", "ms": "{} MS"}),
     ),
     declared=declared,
-    place=place,
-    register=lambda query, r2s: "",
-    selects=True,
-)
+    write=write,
+    operators=frozenset({Form.SELECT}),
+)  # fmt: skip

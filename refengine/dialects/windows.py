@@ -1,21 +1,22 @@
-"""The extents of windows in a dialect's text: DIA-3, read and written."""
+"""The windows of a dialect's text: their names, and their extents (DIA-3), read and written."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lark import Token, Tree
 
-from refengine.dialects import durations
+from refengine.dialects import durations, iris
 from refengine.dialects.source import Source, Unrenderable, start
 from refengine.errors import InvalidWindow, Unsupported
 from refengine.guard import bounded
-from refengine.query import ABSOLUTE, Unit, Window, WindowKind
+from refengine.query import Unit, Window, WindowKind
 from refengine.texts import integer, shown
 
-NAME = "urn:window"  # the reserved names of DIA-5: this one, and those that begin with it and a colon
+RESERVED = "urn:window"  # DIA-5: this name, and those that begin with it and a colon
+COUNTED = frozenset({"tuple", "rows", "triples"})  # forms whose lengths are numbers
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,13 @@ class Extents:
         if form not in self.forms:
             has = ", ".join(sorted(text.format(**_symbols(name)) or "no window" for name, text in self.forms.items()))
             raise Unrenderable(f"{title} has no window of kind {form}; it has {has}", rule="DIA-6", place=f"window on {window.stream!r}")
-        lengths = str if window.kind in (WindowKind.TUPLE, WindowKind.ROWS) else self.duration
-        sizes = {name: lengths(value) for name in ("size", "slide") if (value := getattr(window, name)) is not None}
-        return self.forms[form].format(**sizes)
+        length = str if form in COUNTED else self.duration
+        lengths = {name: length(value) for name in ("size", "slide") if (value := getattr(window, name)) is not None}
+        return self.forms[form].format(**lengths)
 
 
 def _symbols(form: str) -> dict[str, str]:
-    return {"size": "n", "slide": "m"} if form in ("tuple", "rows", "triples") else {"size": "ω", "slide": "β"}
+    return {"size": "n", "slide": "m"} if form in COUNTED else {"size": "ω", "slide": "β"}
 
 
 def shape(window: Window) -> str:
@@ -61,8 +62,10 @@ def read(source: Source, stream: str, extent: Tree | None, name: str | None = No
         return Window(stream, WindowKind.UNBOUNDED, name=name)
     lengths = [_length(source, node) for node in extent.children if isinstance(node, Tree) or node.type == "INTEGER"]
     match str(extent.data):
-        case "past":
-            source.fail(extent, "a window in the past has no definition here; write NOW - ω SLIDE β", Unsupported)
+        case "until":  # NOW - ω TO NOW - 0 [SLIDE β]
+            if lengths.pop(1) != 0:
+                source.fail(extent, "a window in the past has no definition here; write NOW - ω SLIDE β", Unsupported)
+            fields = {"kind": WindowKind.TIME if lengths[1:] else WindowKind.RANGE}
         case "triples":
             fields = {"kind": WindowKind.ROWS, "unit": Unit.TRIPLES}
         case "tumbling":
@@ -76,28 +79,31 @@ def read(source: Source, stream: str, extent: Tree | None, name: str | None = No
 def _length(source: Source, node: Tree | Token) -> int:
     """A number of elements, or a duration in milliseconds."""
     if isinstance(node, Token):
-        found = integer(str(node))
-    elif node.children[0].type == "ISO":
-        found = durations.iso(str(node.children[0]))
-    elif len(node.children) == 1:
-        found = integer(str(node.children[0]))
+        return source.made(node, bounded, "a window's extent", integer(str(node)), InvalidWindow, "WIN-1")
+    words = [str(token) for token in node.children]
+    if node.children[0].type == "ISO":
+        found = durations.iso(words[0])
+    elif len(words) == 1:
+        found = integer(words[0])
     else:
-        found = durations.milliseconds(zip(map(str, node.children[::2]), map(str, node.children[1::2]), strict=True))
+        found = durations.milliseconds(zip(words[::2], words[1::2], strict=True))
     if found is None:
-        written = source.text[start(node) : node.meta.end_pos]
-        source.fail(node, f"expected a duration of whole milliseconds, such as PT10S, without years and months, got {shown(written)}", rule="DIA-2")
+        written = shown(source.text[start(node) : node.meta.end_pos])
+        reason = f"expected a duration of whole milliseconds, such as PT10S, without years and months, got {written}"
+        source.fail(node, reason, rule="DIA-2")
     return source.made(node, bounded, "a window's extent", found, InvalidWindow, "WIN-1")
 
 
-def named(window: Window, name: str | None) -> Window:
-    """The window under another name."""
-    return replace(window, name=name)
+def absolute(name: str) -> str:
+    """DIA-5: a window's name; a relative one is put under the reserved one."""
+    return name if iris.has_scheme(name) else f"{RESERVED}:{name}"
 
 
 def iri(name: str, source: Source, what: str) -> str:
     """A name as an IRI reference that reads back as the same name. Raises Unrenderable."""
     if not re.fullmatch(r'[^<>"{}|^`\\\x00-\x20]+', name):
         raise Unrenderable(f"{what} {name!r} is no IRI", rule="DIA-6")
-    if source.base and not re.fullmatch(ABSOLUTE, name):
+    base, _ = source.prologue
+    if base and not iris.has_scheme(name):
         raise Unrenderable(f"{what} {name!r} is relative, and the body has a BASE", rule="DIA-6")
     return f"<{name}>"
