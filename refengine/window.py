@@ -128,11 +128,11 @@ def policy(spec: Window, semantics: Semantics, first: int | None, registered: in
             return None
         case T0.FIRST:
             return first
-        case T0.REACH:
-            return first - size
-        case T0.EPOCH:
-            last = semantics.offset + size + (borders(closure_of(spec, semantics.closure))[1] if size else 0)
+        case T0.EPOCH if size:
+            last = semantics.offset + size + borders(semantics.closure)[1]
             return semantics.offset - (last - first) // step * step
+        case T0.REACH | T0.EPOCH:
+            return first - size
 
 
 def reach(spec: Window) -> int:
