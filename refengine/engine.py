@@ -105,9 +105,9 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
     arrivals, counts = merged(kept)
     end = horizon([view.spec for view in views], arrivals, semantics.horizon)
     if end is not None:
-        last = max((*arrivals, *late), key=lambda element: element.sys, default=Element(frozenset(), end, 0, 0))
+        last = max((element.sys for element in (*arrivals, *late)), default=0)
         batch = max((element.batch or 0 for element in (*arrivals, *late)), default=0) + 1
-        arrivals = (*arrivals, Element(frozenset(), end, last.sys + 1, batch))
+        arrivals = (*arrivals, Element(frozenset(), end, last + 1, batch))
     if views[0].spec.kind is WindowKind.TUPLE:
         own = [*views[0].ids, *([(views[0].ids or [0])[-1] + 1] if end is not None else [])]
     else:

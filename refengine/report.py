@@ -76,8 +76,6 @@ def beats(semantics: Semantics, view: View, span: range) -> range:
 
 def meet(a: range, b: range) -> range:
     """The common members of two ascending progressions over the same span."""
-    if not a or not b:
-        return range(0)
     common = gcd(a.step, b.step)
     if (b.start - a.start) % common:
         return range(0)

@@ -236,14 +236,14 @@ def content(view: View, t: int, arrived: int) -> Content:
     first, last = extent
     if view.ends is not None:
         return overlapping(view, first, last, arrived)
-    return range(bisect_left(view.times, first, 0, arrived), bisect_right(view.times, last, 0, arrived)) or range(0)
+    return range(bisect_left(view.times, first), bisect_right(view.times, last, 0, arrived)) or range(0)
 
 
 def rows(view: View, arrived: int) -> Content:
     """WIN-14: the latest N elements, or triples, looked up at every L-th."""
     size, step = view.spec.size, view.spec.step
     newest = view.ids[arrived - 1] // step * step if arrived else 0
-    return range(bisect_right(view.ids, newest - size, 0, arrived), bisect_right(view.ids, newest, 0, arrived)) or range(0)
+    return range(bisect_right(view.ids, newest - size), bisect_right(view.ids, newest, 0, arrived)) or range(0)
 
 
 def partition(view: View, arrived: int) -> Content:
@@ -286,9 +286,9 @@ def until(view: View, t: int, arrived: int) -> int | None:
     if frame is None or kind in (WindowKind.ROWS, WindowKind.PARTITION):
         return start(frame) if frame and t < start(frame) else None
     extent = scope(frame, t)
-    if extent is None:
-        return max(start(frame), frame.last + frame.least * frame.slide if kind in (WindowKind.RANGE, WindowKind.NOW) else t + 1)
     ended = kind in (WindowKind.RANGE, WindowKind.NOW)  # windows are shown from their last instant on, not up to it
+    if extent is None:
+        return frame.last + frame.least * frame.slide if ended else start(frame)
     first, last = extent
     entering = bisect_right(view.times, last, 0, arrived)
     changes = []
@@ -296,7 +296,7 @@ def until(view: View, t: int, arrived: int) -> int | None:
         at = view.times[entering]
         changes.append(frame.last - (frame.last - at) // frame.slide * frame.slide if ended else at)
     if view.ends is None:
-        oldest = bisect_left(view.times, first, 0, arrived)
+        oldest = bisect_left(view.times, first)
         leaving = view.times[oldest] if oldest < entering else None
     else:
         leaving = min((view.ends[i] for i in overlapping(view, first, last, arrived)), default=None)
