@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test conformance evidence brute fuzz lock clean
+.PHONY: help setup test conformance evidence brute fuzz mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -66,6 +66,11 @@ brute: $(READY) ## hold the engine against the brute-force definition, at length
 
 fuzz: $(READY) ## try the laws on 20,000 draws each, and the round trip of each dialect on 5,000
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/test_laws.py tests/test_dialects.py -rP -k 'holds or reads_back or rendered_or'
+
+# In a temporary folder, or in WORK=..., where an interrupted run goes on; with an environment of its own.
+mutants: ## mutate the code of the definition and list what no test notices (an hour; WORK=... goes on where it ended)
+	@$(call find_python,mutants,$(or $(PYTHON),python3 python3.13 python3.12 python3.11),sys.version_info.minor >= 11,3.11 or newer); \
+	exec "$$python" tools/mutate.py $(if $(WORK),--folder "$(WORK)") $(if $(JOBS),--jobs $(JOBS))
 
 # On 3.11, the oldest Python supported: a newer one would leave out what the older needs.
 lock: ## regenerate requirements.lock from pyproject.toml (UPGRADE=1: with the newest versions)

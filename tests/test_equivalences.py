@@ -10,7 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 
 import pytest
-from conftest import PROFILE
+from conftest import draws
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -277,7 +277,7 @@ ONCE = {rows_that_never_recur, operators_of_tumbling_windows, change_of_what, is
 def test_no_stream_tells_them_apart(sentence: str):
     check = LAWS[sentence]
 
-    @settings(max_examples=300 if PROFILE == "ci" else 10_000)
+    @settings(max_examples=draws(300))
     @given(sides(recurring=check not in ONCE))
     def holds(side: Side) -> None:
         check(side)
