@@ -208,7 +208,7 @@ def stretches(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Iterato
 
 
 def _size(span: range) -> int:
-    return max(0, -((span.start - span.stop) // span.step))
+    return -((span.start - span.stop) // span.step)
 
 
 def instants(
