@@ -220,8 +220,8 @@ def instants(
         return range(0)
     at = report.timely(semantics, view, span, own)
     at = report.looked_at(Gap.LATEST if tuples else semantics.gap, at, candidates[-1:])
-    if Condition.CHANGE in semantics.report and semantics.against is Against.PREVIOUS and not tuples:
-        at = at[:1] if span.start in at[:1] else range(0)
+    if Condition.CHANGE in semantics.report and semantics.against is Against.PREVIOUS and not tuples and span.start not in at:
+        return range(0)
     base = report.base(semantics.against, reported, before)
     return at if at and report.worthy(semantics, view, content, base) else range(0)
 
