@@ -143,7 +143,7 @@ def merged(streams: Mapping[str, Sequence[Element]]) -> tuple[tuple[Element, ...
         ((name, elements),) = streams.items()
         return tuple(elements), {name: range(len(elements) + 1)}
     labelled = ([(e.app, e.sys, place, e) for e in elements] for place, elements in enumerate(streams.values()))
-    order = list(merge(*labelled, key=lambda arrival: arrival[:3]))
+    order = list(merge(*labelled))  # no two have app, sys and place in common
     counts = {
         name: list(accumulate((number == place for _, _, number, _ in order), initial=0)) for place, name in enumerate(streams)
     }

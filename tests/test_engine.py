@@ -36,3 +36,15 @@ def test_a_step_has_the_answer_and_the_output():
         (Counter([ROW_A]), Counter([ROW_A]), True),
         (Counter([ROW_A]), Counter(), False),
     ]
+
+
+def test_a_plan_counts_the_arrivals_of_each_window():
+    """ENG-5: of the first 0, 1, 2, 3 arrivals, which are a over s, b over r, a over s, how many are each window's own."""
+    alone = engine.plan(QUERY, {"s": STREAM}, SEMANTICS)
+    assert [list(counted) for counted in alone.counts] == [[0, 1, 2, 3]]
+    two = from_table({
+        "windows": [{"stream": name, "kind": "time", "size": 10, "slide": 10} for name in "sr"],
+        "body": "SELECT ?x { ?x <urn:p> ?y }",
+    })  # fmt: skip
+    planned = engine.plan(two, {"s": stream([(A, 3), (A, 13)]), "r": stream([(B, 5)])}, SEMANTICS)
+    assert [list(counted) for counted in planned.counts] == [[0, 1, 1, 2], [0, 0, 1, 1]]
