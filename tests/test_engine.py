@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from refengine import engine, evaluate, from_table, profile, row, stream
+import pytest
+
+from refengine import InvalidQuery, engine, evaluate, from_table, profile, row, stream
 
 QUERY = from_table({
     "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
@@ -48,3 +50,11 @@ def test_a_plan_counts_the_arrivals_of_each_window():
     })  # fmt: skip
     planned = engine.plan(two, {"s": stream([(A, 3), (A, 13)]), "r": stream([(B, 5)])}, SEMANTICS)
     assert [list(counted) for counted in planned.counts] == [[0, 1, 1, 2], [0, 0, 1, 1]]
+
+
+@pytest.mark.parametrize(("declared", "words"), [("", "none"), ("r", "r"), ("tr", "r, t")])
+def test_a_window_on_an_undeclared_stream_is_told_what_is_declared(declared: str, words: str):
+    """QRY-4: s is not declared; the others are named in the order of the alphabet."""
+    with pytest.raises(InvalidQuery) as error:
+        engine.plan(QUERY, dict.fromkeys(declared, STREAM), SEMANTICS)
+    assert str(error.value) == f"windows[0]: QRY-4: window on undeclared stream 's'; declared: {words}"
