@@ -216,14 +216,12 @@ def agreed(
 
 
 def fresh(rows: Bag, graph: Dataset, evaluation: str) -> Bag:
-    """R2R-7: a blank node that the body makes (a template's, BNODE()) is new at every evaluation; the data's keep their label."""
+    """R2R-7: a blank node that the body makes (a template's, BNODE()) is new at every evaluation; the data's keep their label,
+    in which there is no slash (N-Triples has none in labels)."""
     made = blanks(rows)
     if not made:
         return rows
     known = {term for triple in graph for term in triple if is_blank(term)}
     colour = colours(rows)
     made = sorted(made - known, key=lambda label: (colour[label], label))
-    names = {old: f"_:made-{evaluation}-{i}" for i, old in enumerate(made)}
-    while known.intersection(names.values()):
-        names = {old: f"{new}x" for old, new in names.items()}
-    return rename(rows, names)
+    return rename(rows, {old: f"_:made/{evaluation}/{i}" for i, old in enumerate(made)})

@@ -161,6 +161,12 @@ def every_node_is_new(rows: Bag, graph: Dataset, evaluation: str) -> Bag:
     return right_fresh(rows, frozenset(), evaluation)
 
 
+def made_like_data(rows: Bag, graph: Dataset, evaluation: str) -> Bag:
+    """A blank node that is made gets a label that no node of the present content has; one of another might."""
+    right = right_fresh(rows, graph, evaluation)
+    return compare.rename(right, {label: label.replace("/", "-") for label in compare.blanks(right)})
+
+
 # §8 R2S
 
 
@@ -870,6 +876,7 @@ MINIATURES = (
         "refengine.r2r:groups_have_members", one_group_at_least,
     ),
     Miniature("R2R-7", "made nodes come back", NOBODY, "refengine.r2r:fresh", made_nodes_come_back),
+    Miniature("R2R-7", "made like data", NOBODY, "refengine.r2r:fresh", made_like_data),
     Miniature("R2R-7", "every node is new", NOBODY, "refengine.r2r:fresh", every_node_is_new),
     Miniature("R2S-1", "only news", NOBODY, "refengine.r2s:rstream", only_news),
     Miniature(
