@@ -139,7 +139,7 @@ def test_a_refusal_that_does_not_come_is_a_line(case, old, new, line):
         ('rule = "WIN-2"', 'rule = "WIN2"', "case.toml: rule: case: 'WIN2' does not match"),
         ('rule = "WIN-2"', "rule = WIN-2", "case.toml: case: not TOML: "),
         ("[[expect]]", "[expect]", "case.toml: expect: case: "),
-        (TEXT[TEXT.index("[[expect]]") :], "", "case.toml: case: a case has at least one of expect, judge and refuse"),
+        (TEXT[TEXT.index("[[expect]]") :], "", "case.toml: case: a case has at least one of expect, judge, refuse, read and render"),
     ],
 )
 def test_a_file_that_is_no_case_is_named_with_its_key(case, old, new, message):
