@@ -213,9 +213,15 @@ def place_in_the_body(source: Source, line: int, column: int) -> int:
 MINIATURES = (
     Miniature("DIA-1", "the body on one line", "RSP-JS trims every line", "refengine.dialects:read", body_on_one_line),
     Miniature("DIA-1", "a clause alone", NOBODY, "refengine.dialects.source:Source._loosened", clause_alone),
-    Miniature("DIA-1", "both line ends always", "C-SPARQL skips line ends, comments or not", "refengine.dialects.source:Source._loosened", both_line_ends),
+    Miniature(
+        "DIA-1", "both line ends always", "C-SPARQL skips line ends, comments or not",
+        "refengine.dialects.source:Source._loosened", both_line_ends,
+    ),
     Miniature("DIA-2", "every unit is seconds", NOBODY, "refengine.dialects.durations:milliseconds", no_unit_is_seconds),
-    Miniature("DIA-2", "hours lose a digit", "CQELS, Duration.parse: substring(0, l-1)", "refengine.dialects.durations:milliseconds", last_digit_of_hours),
+    Miniature(
+        "DIA-2", "hours lose a digit", "CQELS, Duration.parse: substring(0, l-1)",
+        "refengine.dialects.durations:milliseconds", last_digit_of_hours,
+    ),
     Miniature("DIA-2", "the first of several durations", NOBODY, "refengine.dialects.durations:milliseconds", first_duration),
     Miniature("DIA-2", "fractions are dropped", NOBODY, "refengine.dialects.durations:iso", iso_without_fractions),
     Miniature("DIA-2", "months are minutes", NOBODY, "refengine.dialects.durations:iso", iso_with_minutes_for_months),
@@ -225,14 +231,26 @@ MINIATURES = (
     Miniature("DIA-4", "always Rstream", "RSP-JS", "refengine.dialects:stated", always_rstream),
     Miniature("DIA-4", "the operator is lost", NOBODY, "refengine.dialects:_operator", operator_is_lost),
     Miniature("DIA-4", "the query's operator alone", NOBODY, "refengine.dialects:_operator", own_operator_alone),
-    Miniature("DIA-5", "named streams are merged", "C-SPARQL's grammar: (<NAMED>)*", "refengine.dialects.windows:read", named_streams_are_merged),
-    Miniature("DIA-5", "a lone pattern sees static data", NOBODY, "refengine.dialects.dialect:streams", lone_pattern_is_always_nameless),
+    Miniature(
+        "DIA-5", "named streams are merged", "C-SPARQL's grammar: (<NAMED>)*",
+        "refengine.dialects.windows:read", named_streams_are_merged,
+    ),
+    Miniature(
+        "DIA-5", "a lone pattern sees static data", NOBODY,
+        "refengine.dialects.dialect:streams", lone_pattern_is_always_nameless,
+    ),
     Miniature("DIA-5", "IRIs as written", "RSP-JS", "refengine.dialects.source:Source.resolve", iris_as_written),
-    Miniature("DIA-5", "IRIs lose their end", "rdflib and others that use urljoin", "refengine.dialects.iris:resolve", iris_lose_their_end),
+    Miniature(
+        "DIA-5", "IRIs lose their end", "rdflib and others that use urljoin",
+        "refengine.dialects.iris:resolve", iris_lose_their_end,
+    ),
     Miniature("DIA-6", "patterns stay outside", NOBODY, "refengine.dialects.dialect:wrap", patterns_stay_outside),
     Miniature("DIA-6", "static data are everywhere", NOBODY, "refengine.dialects.dialect:wrap", static_data_are_everywhere),
     Miniature("DIA-6", "groups that look alike", NOBODY, "refengine.dialects.dialect:outside", groups_that_look_alike),
-    Miniature("DIA-6", "variables find what they find", NOBODY, "refengine.dialects.dialect:variable", variables_find_what_they_find),
+    Miniature(
+        "DIA-6", "variables find what they find", NOBODY,
+        "refengine.dialects.dialect:variable", variables_find_what_they_find,
+    ),
     Miniature("DIA-6", "every name is an IRI", NOBODY, "refengine.dialects.windows:iri", every_name_is_an_iri),
     Miniature("DIA-7", "columns from zero", NOBODY, "refengine.dialects.grammar:place", columns_from_zero),
     Miniature("DIA-7", "no place", "RSP-JS: a window of NaN, and no error", "refengine.dialects.grammar:fault", no_place),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lark import Tree
 from lark.exceptions import UnexpectedInput
 
-from refengine.dialects import durations, grammar, windows
+from refengine.dialects import grammar
 from refengine.dialects.cqels import CQELS
 from refengine.dialects.csparql import CSPARQL
 from refengine.dialects.dialect import IN_TEXT, Dialect
