@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from refengine import cli
-from refengine.errors import Disputed, InvalidQuery, InvalidSemantics, RefengineError
+from refengine.errors import Disputed, InvalidQuery, InvalidSemantics, RefengineError, UnknownField
 
 if TYPE_CHECKING:  # the engine is imported where it is used, within `cli.guarded`: that takes long enough to be interrupted
     from refengine.engine import Report
@@ -65,7 +65,9 @@ def _main(arguments: list[str] | None) -> int:
     rendered.add_argument("query", type=cli.path, metavar="QUERY", help="a TOML file or a case; or a text in the dialect of --from")
     rendered.add_argument("--dialect", required=True, choices=sorted(dialects.DIALECTS))
     rendered.add_argument("--from", dest="source", choices=sorted(dialects.DIALECTS), help="the dialect that QUERY is in")
-    rendered.add_argument("--semantics", metavar="PROFILE", help="whose operator of R2S is meant where the query states none (DIA-4)")
+    rendered.add_argument(
+        "--semantics", nargs="+", metavar=("PROFILE", "key=value"), help="whose r2s is meant where the query states none (DIA-4)"
+    )
     rendered.add_argument("--static", action="store_true", help="the query is asked beside static data, which some patterns do not see")
     options = parser.parse_args(arguments)
     try:
@@ -90,9 +92,14 @@ def _render(options: argparse.Namespace) -> None:
     from refengine import dialects, io, profiles
     from refengine.semantics import R2S
 
-    r2s = profiles.profile(options.semantics).fields.get("r2s") if options.semantics else None
+    r2s = None
+    if options.semantics:
+        name, *overrides = options.semantics
+        r2s = profiles.profile(name).but(**_overrides(overrides)).fields["r2s"]
+        if not isinstance(r2s, R2S):
+            raise UnknownField(f"profile {name!r} leaves r2s unknown; give r2s=…", rule="SEM-3")
     query = io.read_query(options.query, options.source, options.static)
-    print(dialects.render(query, options.dialect, r2s if isinstance(r2s, R2S) else None, options.static))
+    print(dialects.render(query, options.dialect, r2s, options.static))
 
 
 def _run(options: argparse.Namespace) -> None:

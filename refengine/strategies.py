@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 try:
     from hypothesis import strategies as st
+    from hypothesis.errors import InvalidArgument
 except ModuleNotFoundError as error:
     if error.name != "hypothesis":
         raise
@@ -110,13 +111,13 @@ def streams(
     t0: int | None = 0,
     payloads: Strategy[Graph] | Strategy[Triple] | None = None,
     min_size: int = 0,
-    max_size: int = 8,
+    max_size: int | None = None,
     batches: bool = False,
     intervals: bool = False,
     disorder: int = 0,
     before: int | None = None,
 ) -> Strategy[Stream]:
-    """Streams of `min_size` to `max_size` elements that hug the borders of windows which open from `t0` on: the windows
+    """Streams of `min_size` to `max_size` elements (by default 8, or twice `min_size` if that is more) that hug the borders of windows which open from `t0` on: the windows
     given, or [t0 + n*slide, t0 + n*slide + size) (a slide is the size where none is given).
 
     Drawn are elements on a border, one before it and one after; several at an instant, up to all; gaps longer than the
@@ -133,10 +134,15 @@ def streams(
     ...     assert instants == sorted(instants)
     >>> test_elements_come_in_order()
     """
-    over = (windows,) if isinstance(windows, Window) else tuple(windows)
+    over = (windows,) if isinstance(windows, Window) else tuple(_several("windows", windows))
+    for window in over:
+        _is("windows", window, Window, "a window or several; extents are size=10, slide=5")
+    _is("t0", t0, int | None, "an integer, or None for anywhere")
+    if size is None and slide is not None:
+        raise InvalidArgument("slide is that of a size; write size=10, slide=5")
     if size is not None:
-        over += (Window("s", WindowKind.TIME, size, slide or size),)
-    shape = _Shape(t0, min_size, max_size, batches, intervals, disorder, before)
+        over += (Window("s", WindowKind.TIME, size, size if slide is None else slide),)
+    shape = _Shape(t0, min_size, _most(min_size, max_size), batches, intervals, disorder, before)
     return _arrivals({"s": over}, {"s": graphs() if payloads is None else payloads}, shape).map(lambda found: found["s"])
 
 
@@ -146,7 +152,7 @@ def inputs(
     *,
     payloads: Strategy[Graph] | Strategy[Triple] | None = None,
     min_size: int = 0,
-    max_size: int = 8,
+    max_size: int | None = None,
     intervals: bool = False,
 ) -> Strategy[dict[str, Stream]]:
     """{name: stream} of every stream that a query names, as `evaluate` takes it, together of `min_size` to `max_size`
@@ -167,12 +173,29 @@ def inputs(
     ...     assert len(windows) == len(set(windows))
     >>> test_a_window_is_reported_once()
     """
+    _is("query", query, Query, "a Query")
+    _is("semantics", semantics, Semantics | None, "a Semantics, such as profile.semantics()")
     over = {name: tuple(w for w in query.windows if w.stream == name) for name in dict.fromkeys(w.stream for w in query.windows)}
     drawn = {name: _keyed(windows, payloads) for name, windows in over.items()}
     late = semantics.disorder + 2 if semantics and isinstance(semantics.disorder, int) else 0
     before = semantics.horizon if semantics and isinstance(semantics.horizon, int) else None
     batched = semantics is not None and semantics.tick is Tick.BATCH
-    return _arrivals(over, drawn, _Shape(_around(query, semantics), min_size, max_size, batched, intervals, late, before))
+    return _arrivals(over, drawn, _Shape(_around(query, semantics), min_size, _most(min_size, max_size), batched, intervals, late, before))
+
+
+def _is(name: str, value: Any, kind: Any, form: str) -> None:
+    if not isinstance(value, kind):
+        raise InvalidArgument(f"{name} must be {form}, got {value!r}")
+
+
+def _several(name: str, values: Iterable) -> Iterable:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidArgument(f"{name} are several; write a list, got {values!r}")
+    return values
+
+
+def _most(least: int, most: int | None) -> int:
+    return max(8, 2 * least) if most is None else most
 
 
 class _Shape(NamedTuple):
@@ -248,7 +271,11 @@ def _more(over: Mapping[str, Iterable[Window]], shape: _Shape) -> Iterator[Strat
 
 
 def _graph(payload: Graph | Triple) -> Graph:
-    return frozenset([payload]) if isinstance(payload, tuple) else frozenset(payload)
+    triples = [payload] if isinstance(payload, tuple) else _several("payloads", payload)
+    for triple in triples:
+        if not (isinstance(triple, tuple) and len(triple) == 3 and all(isinstance(term, str) for term in triple)):
+            raise InvalidArgument(f"payloads must be graphs or triples of N-Triples text, got {triple!r}")
+    return frozenset(triples)
 
 
 @lru_cache(maxsize=1024)
@@ -297,9 +324,11 @@ def windows(
     ...     assert window.size > 0
     >>> test_a_window_has_a_size()
     """
-    options = {"streams": streams, "sizes": sizes, "slides": slides, "units": [Unit(unit) for unit in units], "keys": keys}
+    for name, strategy in (("sizes", sizes), ("slides", slides)):
+        _is(name, strategy, Strategy | None, "a strategy, such as st.just(10)")
+    options = {"streams": _several("streams", streams), "sizes": sizes, "slides": slides, "units": [Unit(unit) for unit in units], "keys": keys}
     named = st.sampled_from([None, *names])
-    return st.sampled_from([WindowKind(kind) for kind in kinds]).flatmap(lambda kind: _window(kind, named, triggers, **options))
+    return st.sampled_from([WindowKind(kind) for kind in _several("kinds", kinds)]).flatmap(lambda kind: _window(kind, named, triggers, **options))
 
 
 @st.composite
@@ -358,8 +387,12 @@ def queries(
     ...     assert Body(query.body.text) == query.body
     >>> test_a_body_is_what_its_text_says()
     """
-    kinds = [WindowKind(kind) for kind in kinds]
-    stated = st.sampled_from([None if operator is None else R2S(operator) for operator in r2s])
+    kinds = [WindowKind(kind) for kind in _several("kinds", kinds)]
+    if min_windows > 1 and set(kinds) == {WindowKind.TUPLE}:
+        raise InvalidArgument("a tuple-based window is the only one of its query (QRY-5); write min_windows=1")
+    for name, strategy in (("bodies", bodies), ("registered", registered)):
+        _is(name, strategy, Strategy | None, "a strategy, such as st.none()")
+    stated = st.sampled_from([None if operator is None else R2S(operator) for operator in _several("r2s", r2s)])
     when = st.sampled_from([None, 0, 5, -1]) if registered is None else registered
     options = {"streams": streams, "sizes": sizes, "slides": slides, "units": units, "keys": keys, "triggers": triggers}
     return _queries(kinds, min_windows, max_windows, names, options, stated, when, bodies, [Form(form) for form in forms], graph_variable)
@@ -659,6 +692,7 @@ def semantics(query: Query | None = None, /, **fields: Any) -> Strategy[Semantic
     >>> test_the_tick_is_by_time(), test_csparql_leaves_t0_open()
     (None, None)
     """
+    _is("query", query, Query | None, "a Query; the fields of a profile are **profile.fields")
     for name in fields:
         known_field(name)
     scale = max(sum(_extent(window)) for window in query.windows) if query else SCALE

@@ -212,7 +212,11 @@ def test_what_cannot_be_rendered_is_unsupported(files, capsys):
     (files / "q.toml").write_text(QUERY + 'r2s = "Istream"\n')
     assert main(["render", str(files / "q.toml"), "--dialect", "cqels", "--semantics", "csparql"]) == 3
     assert capsys.readouterr() == ("", "refengine: r2s: DIA-6: CQELS-QL cannot state Istream, and the semantics says Rstream\n")
+    assert main(["render", str(files / "q.toml"), "--dialect", "cqels", "--semantics", "csparql", "r2s=Istream", "base=previous"]) == 0
     assert main(["render", str(files / "q.toml"), "--dialect", "cqels", "--semantics", "cqels"]) == 0
+    capsys.readouterr()
+    assert main(["render", str(files / "q.toml"), "--dialect", "rsp4j", "--semantics", "yasper"]) == 2
+    assert capsys.readouterr() == ("", "refengine: SEM-3: profile 'yasper' leaves r2s unknown; give r2s=…\n")
 
 
 def test_a_text_in_another_dialect(files, capsys):

@@ -382,9 +382,6 @@ def numbers(terms: Sequence[str]) -> st.SearchStrategy:
     return st.frozensets(st.tuples(st.sampled_from(["<urn:a>", "<urn:b>"]), st.just("<urn:p>"), st.sampled_from(terms)), max_size=3)
 
 
-DIFFERENCES = {"r2s": [None], "empty": "emit"}
-
-
 @st.composite
 def differences(draw: st.DrawFn, terms: Sequence[str] = SPELT, **more: Any) -> tuple[Trial]:
     operators = {} if "base" in more else {"base": OneOf(tuple(Base))}

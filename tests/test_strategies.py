@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
+from hypothesis.errors import InvalidArgument
 
 from refengine import Between, OneOf, Stream, Window, WindowKind, engine, evaluate, from_table, profile, strategies
-from refengine.errors import InvalidQuery, InvalidSemantics
+from refengine.errors import InvalidQuery, InvalidSemantics, InvalidWindow
 from refengine.model import check, parse_literal
 from refengine.profiles import PROFILES
 from refengine.query import Unit
@@ -375,3 +376,41 @@ def test_fixed_fields_are_kept():
 def test_semantics_shrink():
     plainest = smallest(semantics(ASK), lambda choice: True)
     assert (plainest.t0, plainest.offset, plainest.report, plainest.period) == (0, None, {"window-close"}, None)
+
+
+# Wrong arguments
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        (lambda: streams(10), "windows are several; write a list, got 10"),
+        (lambda: streams("s"), "windows are several; write a list, got 's'"),
+        (lambda: streams(["s"]), "windows must be a window or several; extents are size=10, slide=5, got 's'"),
+        (lambda: streams(slide=5), "slide is that of a size; write size=10, slide=5"),
+        (lambda: streams(t0="first-element"), "t0 must be an integer, or None for anywhere, got 'first-element'"),
+        (lambda: inputs(ASK, profile("csparql")), "semantics must be a Semantics, such as profile.semantics(), got Profile"),
+        (lambda: semantics(profile("csparql")), "query must be a Query; the fields of a profile are"),
+        (lambda: windows(sizes=5), "sizes must be a strategy, such as st.just(10), got 5"),
+        (lambda: windows(kinds="time"), "kinds are several; write a list, got 'time'"),
+        (lambda: windows(streams="abc"), "streams are several; write a list, got 'abc'"),
+        (lambda: queries(bodies=ASK.body), "bodies must be a strategy, such as st.none"),
+        (lambda: queries(r2s=None), "r2s are several; write a list, got None"),
+        (lambda: queries(kinds=["tuple"], min_windows=2), "a tuple-based window is the only one of its query"),
+        (lambda: draws(streams(payloads=st.text(min_size=1), min_size=1), 1), "payloads are several; write a list"),
+        (lambda: draws(streams(payloads=st.tuples(triples(), triples()), min_size=1), 1), "payloads must be graphs or triples"),
+        (lambda: draws(streams(payloads=st.just(["<urn:a>"]), min_size=1), 1), "payloads must be graphs or triples"),
+    ],
+)
+def test_a_wrong_argument_is_named(wrong, reason):
+    with pytest.raises(InvalidArgument, match=re.escape(reason)):
+        wrong()
+
+
+def test_a_slide_of_nothing_is_no_slide():
+    with pytest.raises(InvalidWindow, match="WIN-1: slide must be an integer > 0, got 0"):
+        streams(size=10, slide=0)
+
+
+def test_many_elements_need_no_second_number():
+    assert all(len(stream) >= 10 for stream in draws(streams(size=10, min_size=10), 20))

@@ -96,14 +96,14 @@ def stated(source: Source) -> R2S | None:
 
 def _operator(query: Query, spoken: Dialect, r2s: R2S | None) -> R2S | None:
     """DIA-4: the operator to be stated: the query's, or else the semantics' if the text can. Raises Unrenderable."""
-    own = query.r2s
-    if (own or r2s) in IN_TEXT and spoken.states(query.body.form):
-        return own or r2s
-    if own is not None and (own is not r2s or own not in IN_TEXT or spoken.states(query.body.form)):
-        of = f" of {query.body.form}" if spoken.operators and own in IN_TEXT else ""
-        said = f", and the semantics says {r2s}" if r2s not in (None, own) else ""
-        raise Unrenderable(f"{spoken.title} cannot state {own}{of}{said}", rule="DIA-6", place="r2s")
-    return None
+    own, wanted = query.r2s, query.r2s or r2s
+    if wanted in IN_TEXT and spoken.states(query.body.form):
+        return wanted
+    if own is None or (own is r2s and not spoken.states(query.body.form)):
+        return None  # there the semantics says it
+    of = f" of {query.body.form}" if spoken.operators and own in IN_TEXT else ""
+    said = f", and the semantics says {r2s}" if r2s not in (None, own) else ""
+    raise Unrenderable(f"{spoken.title} cannot state {own}{of}{said}", rule="DIA-6", place="r2s")
 
 
 def _likely(text: str, spoken: Dialect, far: int) -> str:

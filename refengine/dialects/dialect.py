@@ -138,14 +138,12 @@ def as_streams(source: Source, named: list[Window], dialect: Dialect, alone: boo
     """DIA-6: the GRAPH patterns of named windows become STREAM patterns, if reading those gives the same names. `alone`: a
     pattern that is all of WHERE would be read as a window without one."""
     bound(source)
-    for number, window in enumerate(named, 1):
-        _refuse(window.name != (name := f"{RESERVED}:{number}"), f"{dialect.title} has no names; window {number} is read as {name}", window)
-        _refuse("[" not in dialect.over(window, source), f"a STREAM pattern of {dialect.title} has an extent", window)
-        twin = next((other for other in named[: number - 1] if replace(other, name=window.name) == window), None)
-        _refuse(twin is not None, f"it has the stream and the extent of {twin and twin.name}, and would be read as that", window)
     found = references(source, [window.name for window in named])
-    for window in named:
-        _refuse(window.name not in {name for _, name in found}, "it has no pattern, which is all that it has here", window)
+    for number, window in enumerate(named, 1):
+        if reason := _unnumbered(window, number, named[: number - 1], dialect, source):
+            raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
+        if window.name not in {name for _, name in found}:
+            raise Unrenderable("it has no pattern, which is all that it has here", rule="DIA-6", place=f"window {window.name!r}")
     if list(dict.fromkeys(name for _, name in found)) != [window.name for window in named]:
         raise Unrenderable(f"{dialect.title} numbers its windows in the order of their patterns", rule="DIA-6", place="windows")
     texts = {window.name: f"STREAM {dialect.over(window, source)} " for window in named}
@@ -158,6 +156,11 @@ def as_streams(source: Source, named: list[Window], dialect: Dialect, alone: boo
         source.put(start(node), group, texts[name])
 
 
-def _refuse(when: bool, reason: str, window: Window) -> None:
-    if when:
-        raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
+def _unnumbered(window: Window, number: int, before: list[Window], dialect: Dialect, source: Source) -> str:
+    """Why a window would not be read as the one of its number; nothing if it would."""
+    if window.name != (name := f"{RESERVED}:{number}"):
+        return f"{dialect.title} has no names; window {number} is read as {name}"
+    if "[" not in dialect.over(window, source):
+        return f"a STREAM pattern of {dialect.title} has an extent"
+    twins = [other.name for other in before if replace(other, name=window.name) == window]
+    return f"it has the stream and the extent of {twins[0]}, and would be read as that" if twins else ""

@@ -102,8 +102,8 @@ def absolute(name: str) -> str:
 def iri(name: str, source: Source, what: str) -> str:
     """A name as an IRI reference that reads back as the same name. Raises Unrenderable."""
     if not re.fullmatch(r'[^<>"{}|^`\\\x00-\x20]+', name):
-        raise Unrenderable(f"{what} {name!r} is no IRI", rule="DIA-6")
+        raise Unrenderable("its name is no IRI", rule="DIA-6", place=f"{what} {name!r}")
     base, _ = source.prologue
     if base and not iris.has_scheme(name):
-        raise Unrenderable(f"{what} {name!r} is relative, and the body has a BASE", rule="DIA-6")
+        raise Unrenderable("its name is relative, and the body has a BASE", rule="DIA-6", place=f"{what} {name!r}")
     return f"<{name}>"
