@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test conformance evidence brute fuzz mutants lock clean
+.PHONY: help setup test conformance engines evidence brute fuzz mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -52,6 +52,11 @@ test: $(READY) ## run the tests
 conformance: $(READY) ## judge CSRBench: the fixture, or the recordings in DIR=...
 	@$(PY) -m conformance csrbench $${DIR:+"$$DIR"}
 
+engines: ## install the engines that are packages: RSP-JS, with npm (Node.js 20 or newer)
+	@command -v npm >/dev/null || { echo "engines: needs npm (Node.js 20 or newer)" >&2; exit 1; }
+	@npm ci --prefix conformance/engines/rsp-js --ignore-scripts --omit=dev --no-audit --no-fund --loglevel=error
+	@echo "engines: conformance/engines/rsp-js is ready"
+
 evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 	@status=0; for suite in csrbench secret; do \
 	  if [ -d "$(EVIDENCE)/$$suite" ]; then \
@@ -87,5 +92,6 @@ lock: ## regenerate requirements.lock from pyproject.toml (UPGRADE=1: with the n
 
 clean: ## remove .venv and everything else that was made
 	@$(remove_venv)
+	@rm -rf conformance/engines/rsp-js/node_modules
 	@rm -rf build dist results .pytest_cache .hypothesis .mutmut-cache *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

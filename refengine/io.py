@@ -161,6 +161,13 @@ def read_recording(path: str | Path) -> Recording:
     return Recording(tuple(relation for relation, _ in reports), tuple(time for _, time in reports))
 
 
+def relation_from_json(rows: Any, variables: tuple[str, ...], where: str, labels: dict[str, Term]) -> Relation:
+    """IO-2: a relation from its rows as SPARQL 1.1 JSON. `labels` are the blank nodes seen so far, which get new names in the
+    order of their appearance. Raises InvalidStream that names the path to the fault, below `where`."""
+    found = [_row(entry, list(variables), f"{where}[{number}]", labels) for number, entry in enumerate(_array(rows, where))]
+    return Relation(variables, Counter(found))
+
+
 def relation_to_json(relation: Relation) -> dict[str, Any]:
     """A relation as SPARQL 1.1 JSON: rows sorted, each as often as the bag holds it; ASK too is a row, over `ask`."""
     rows = [{name: _term_to_json(term) for name, term in line} for line in sorted(relation.rows.elements())]

@@ -1,0 +1,118 @@
+"""The reference engine behind the protocol: `python reference.py PROFILE key=value …`.
+
+It answers an element with the reports that the element triggers, and the end with those that the horizon triggers. The
+semantics is the profile's, unless `register` brings one. Queries are tables (QRY-1) as JSON, or texts in any dialect.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from refengine import dialects, engine, io, profiles, query
+from refengine.errors import RefengineError, Unsupported
+from refengine.model import Dataset, Element, Stream
+from refengine.semantics import Disorder, End, Semantics
+
+
+class Reference:
+    """The engine and the case that it is in."""
+
+    def __init__(self, semantics: Semantics) -> None:
+        self.usual = semantics
+
+    def register(self, text: str, dialect: str, streams: list[str], static: str = "", semantics: dict[str, Any] | None = None) -> list:
+        """A new case, which nothing of the one before is part of."""
+        self.static = _statements(static)
+        self.query = query.from_table(json.loads(text)) if dialect == "table" else dialects.read(text, dialect, bool(self.static))
+        self.semantics = self.usual if semantics is None else Semantics(**semantics)
+        self.elements: dict[str, list[Element]] = {name: [] for name in streams}
+        self.arrivals = self.given = 0
+        return []
+
+    def push(self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None) -> list:
+        """The reports that an element triggers. With bounded disorder what triggers them may come late, so they wait for the end."""
+        self.arrivals += 1
+        self.elements[stream].append(Element(_statements(graph), at, self.arrivals, batch, end))
+        waits = self.semantics.disorder not in (Disorder.REJECT, 0)
+        return [] if waits else self._reports(_without_end(self.semantics))
+
+    def end(self) -> list:
+        """The reports that the horizon triggers."""
+        return self._reports(self.semantics)
+
+    def _reports(self, semantics: Semantics) -> list:
+        streams = {name: Stream(tuple(elements)) for name, elements in self.elements.items()}
+        reports = list(engine.evaluate(self.query, streams, semantics, static=self.static))
+        new, self.given = reports[self.given :], len(reports)
+        return [_relation(report) for report in new]
+
+
+def _without_end(semantics: Semantics) -> Semantics:
+    return Semantics(**{**vars(semantics), "horizon": End.NONE})
+
+
+def _relation(report: engine.Report) -> dict[str, Any]:
+    rows = io.relation_to_json(report.relation)["results"]["bindings"]
+    borders = {} if report.window is None else {"window": list(report.window)}
+    return {"rows": rows, "instant": report.instant, **borders}
+
+
+def _statements(text: str) -> Dataset:
+    """The triples and quads of N-Quads."""
+    if not text.strip():
+        return frozenset()
+    with tempfile.NamedTemporaryFile("w", suffix=".nq", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        return io.read_static(Path(file.name))
+
+
+def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
+    """The reply to a command, without its number."""
+    command = asked.pop("command")
+    try:
+        match command:
+            case "start":
+                return {"reply": "result", "protocol": 1, "engine": "refengine", "version": "0.1.0", "configurable": True}
+            case "register":
+                return {"reply": "result", "relations": reference.register(asked.pop("query"), **asked)}
+            case "push":
+                return {"reply": "result", "relations": reference.push(**asked)}
+            case "end":
+                return {"reply": "result", "relations": reference.end()}
+            case "advance":
+                return {"reply": "result", "relations": []}
+            case _:
+                return {"reply": "result"}
+    except Unsupported as error:
+        return {"reply": "unsupported", "reason": str(error)}
+    except RefengineError as error:
+        return {"reply": "error", "context": f"{type(error).__name__}: {error}"}
+
+
+def main() -> None:
+    """One line in, one line out."""
+    logging.disable()
+    parser = argparse.ArgumentParser(description="The reference engine behind the harness protocol.")
+    parser.add_argument("profile")
+    parser.add_argument("fields", nargs="*", metavar="key=value")
+    options = parser.parse_args()
+    reference = Reference(profiles.profile(options.profile).but(**dict(word.split("=", 1) for word in options.fields)).semantics())
+    for line in sys.stdin:
+        asked = json.loads(line)
+        seq, command = asked.pop("seq"), asked["command"]
+        print(json.dumps({"seq": seq, **reply(reference, asked)}), flush=True)
+        if command == "stop":
+            break
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt, BrokenPipeError):
+        main()

@@ -1,0 +1,143 @@
+"""A case as a question to an engine: judged by the oracle under what the engine sets out to do, or, of an engine that is told its
+semantics, by the case's own expectations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from conformance import corpus, judge
+from conformance.client import Broken, Harness
+from conformance.corpus import Case
+from conformance.judge import Outcome
+from conformance.session import Answered, Asked, Declined, play
+from conformance.under_test import Deviation, Engine
+from refengine import compare, infer
+from refengine import engine as reference
+from refengine.errors import Disputed, RefengineError, Unsupported
+from refengine.model import Dataset, Stream
+from refengine.query import Query
+from refengine.semantics import Profile
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a case against an engine: the outcome, its argument, and the known deviations that explain a fail."""
+
+    engine: str
+    case: Case
+    outcome: Outcome
+    argument: str
+    deviations: tuple[Deviation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """A case's query, streams and static data, and what an engine answered to them."""
+
+    query: Query
+    streams: Mapping[str, Stream]
+    static: Dataset
+    answers: list[Answered]
+
+
+def result(tested: Engine, harness: Harness, case: Case) -> Result:
+    """A case against an engine. Whatever the engine does, there is a result; a case that is bad input asks nothing."""
+    try:
+        if tested.profile is None:
+            found = expected(tested, harness, case)
+        else:
+            found = judged(tested, asked(tested, harness, case))
+    except (Unsupported, Declined) as error:
+        found = Outcome.UNSUPPORTED, str(error), ()
+    except Disputed as error:
+        found = Outcome.DISPUTED, str(error), ()
+    except Broken as error:
+        found = Outcome.ERROR, str(error), ()
+    except RefengineError as error:
+        found = Outcome.UNSUPPORTED, f"the case asks nothing of an engine: {error}", ()
+    return Result(tested.name, case, *found)
+
+
+def asked(tested: Engine, harness: Harness, case: Case) -> Question:
+    """What an engine answers to a case. Raises what makes the case no question, and Declined and Broken."""
+    query, streams, static = corpus.query_of(case), corpus.streams_of(case), corpus.static_of(case)
+    text = tested.text(query, bool(static))
+    return Question(query, streams, static, play(harness, Asked(query, text, tested.dialect), streams, static))
+
+
+Found = tuple[Outcome, str, tuple[Deviation, ...]]
+
+
+def judged(tested: Engine, question: Question) -> Found:
+    """The oracle's verdict under what the engine sets out to do; of a fail, the known deviations that explain it, if they do."""
+    outcome, argument = verdict(tested.profile, question, True)
+    if outcome is not Outcome.FAIL or not tested.deviations:
+        return outcome, argument, ()
+    if not holds(tested, question, tested.deviations):
+        return outcome, argument, ()
+    needed = tuple(one for one in tested.deviations if not holds(tested, question, [other for other in tested.deviations if other is not one]))
+    return outcome, argument, needed or tested.deviations
+
+
+def holds(tested: Engine, question: Question, deviations: Any) -> bool:
+    """Whether the oracle passes an engine with these deviations."""
+    fields = {name: value for deviation in deviations for name, value in deviation.fields.items()}
+    windows = all(deviation.told != "window" for deviation in deviations)
+    try:
+        return verdict(tested.profile.but(**fields), question, windows, brief=True)[0] is Outcome.PASS
+    except (Unsupported, Disputed):
+        return False
+
+
+def verdict(profile: Profile, question: Question, windows: bool, brief: bool = False) -> tuple[Outcome, str]:
+    """The verdict on all that an engine answered, and on the windows that it says they are about."""
+    relations = [answer.relation for answer in question.answers]
+    options = {"missing": 0, "static": question.static}
+    if brief:
+        facts = infer.judge(question.query, question.streams, profile, relations, **options)
+        found = (Outcome.PASS, "") if facts.passed else (Outcome.FAIL, "")
+    else:
+        given = judge.verdict(question.query, question.streams, profile, relations, **options)
+        found = given.outcome, given.argument
+        facts = infer.judge(question.query, question.streams, profile, relations, **options) if given.outcome is Outcome.PASS else None
+    if windows and found[0] is Outcome.PASS:
+        for line in wrong_windows(question, facts):
+            return Outcome.FAIL, line
+    return found
+
+
+def wrong_windows(question: Question, facts: infer.Judgement) -> Iterator[str]:
+    """The windows that an engine says its answers are about, where they are others."""
+    reports = reference.evaluate(question.query, question.streams, facts.trial.semantics, static=question.static)
+    for number, (report, answer) in enumerate(zip(reports, question.answers, strict=False), 1):
+        if answer.window is not None and report.window is not None and answer.window != report.window:
+            yield f"WIN-3 at t={report.evaluation}: answer {number} is about {list(report.window)}; the engine says {list(answer.window)}"
+
+
+def expected(tested: Engine, harness: Harness, case: Case) -> Found:
+    """A case's own expectations, each under its semantics."""
+    blocks = [block for block in case.table.get("expect", []) if "max_reports" not in block]
+    if not blocks:
+        raise Unsupported("it expects nothing of an engine", rule="case", place=case.path)
+    query, streams, static = corpus.query_of(case), corpus.streams_of(case), corpus.static_of(case)
+    lines = []
+    for block in blocks:
+        told = Asked(query, tested.text(query, bool(static), case.table["query"]), tested.dialect, corpus.semantics_of(block["semantics"]))
+        lines += _differences(query, block, play(harness, told, streams, static))
+    return (Outcome.FAIL, "\n".join(f"{case.rule}: {line}" for line in lines), ()) if lines else (Outcome.PASS, "", ())
+
+
+def _differences(query: Query, block: Mapping[str, Any], got: list[Answered]) -> Iterator[str]:
+    wanted = block["reports"]
+    if len(got) != len(wanted):
+        yield f"expected {len(wanted)} reports, got {len(got)}"
+    for number, (report, answer) in enumerate(zip(wanted, got, strict=False), 1):
+        rows = corpus.relation(report["rows"], query).rows
+        if not compare.equal(rows, answer.relation.rows, compare.Mode(block.get("mode", "value"))):
+            yield f"report {number}: expected {corpus.show(rows)}, got {corpus.show(answer.relation.rows)}"
+        if report.get("window") and answer.window is not None and list(answer.window) != report["window"]:
+            yield f"report {number}: expected window {report['window']}, got {list(answer.window)}"
+        if "instant" in report and answer.instant is not None and answer.instant != report["instant"]:
+            yield f"report {number}: expected instant {report['instant']}, got {answer.instant}"

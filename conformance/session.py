@@ -1,0 +1,95 @@
+"""A case played to a harness: its query registered, its elements pushed in the order of their arrival, its end said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from heapq import merge
+from typing import Any, NamedTuple
+
+from conformance.client import Broken, Harness
+from refengine import io
+from refengine.errors import InvalidStream
+from refengine.model import Dataset, Element, Relation, Stream, Term
+from refengine.query import Query
+from refengine.semantics import Semantics, show
+
+
+class Answered(NamedTuple):
+    """One report of an engine: its relation, and what it is stamped with and the window that it is about, if the engine says
+    so."""
+
+    relation: Relation
+    instant: int | None
+    window: tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class Declined(Exception):
+    """The engine has no such thing; `link` says where it says so."""
+
+    reason: str
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query as an engine is asked it: its text in a dialect, and the semantics, if the engine is told one."""
+
+    query: Query
+    text: str
+    dialect: str
+    semantics: Semantics | None = None
+
+
+def play(harness: Harness, asked: Asked, streams: Mapping[str, Stream], static: Dataset = frozenset()) -> list[Answered]:
+    """What an engine answers to a query over streams, in the order of its reports.
+
+    Raises Declined if it does not support them, and Broken where the harness breaks down, or answers with what are no terms.
+    """
+    fields: dict[str, Any] = {"query": asked.text, "dialect": asked.dialect, "streams": sorted({w.stream for w in asked.query.windows})}
+    if static:
+        fields["static"] = lines(static)
+    if asked.semantics is not None:
+        fields["semantics"] = {name: _value(value) for name, value in vars(asked.semantics).items()}
+    answered, labels = [], {}
+    for command, more in [("register", fields), *_pushes(asked.query, streams), ("end", {})]:
+        reply = harness.ask(command, **more)
+        if reply["reply"] == "unsupported":
+            raise Declined(reply["reason"], reply.get("link", ""))
+        if reply["reply"] == "error":
+            raise Broken(f"{command}: {reply['context']}")
+        answered += _answers(reply, asked.query.body.variables, command, labels)
+    return answered
+
+
+def _pushes(query: Query, streams: Mapping[str, Stream]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The elements of all streams in the order of their arrival: of each stream its own, of several by ENG-5."""
+    order = {name: number for number, name in enumerate(dict.fromkeys(window.stream for window in query.windows))}
+    named = ([(name, element) for element in stream] for name, stream in streams.items() if name in order)
+    for name, element in merge(*named, key=lambda arrival: (arrival[1].app, arrival[1].sys, order[arrival[0]])):
+        yield "push", {"stream": name, "at": element.app, "graph": lines(element.graph), **_more(element)}
+
+
+def _more(element: Element) -> dict[str, int]:
+    batch = {} if element.batch is None else {"batch": element.batch}
+    return batch if element.end in (None, element.app) else {**batch, "end": element.end}
+
+
+def lines(dataset: Dataset) -> str:
+    """Triples as N-Triples, quads as N-Quads, sorted."""
+    return "".join(f"{' '.join(statement)} .\n" for statement in sorted(dataset))
+
+
+def _value(value: Any) -> Any:
+    return value if isinstance(value, int) else show(value)
+
+
+def _answers(reply: Mapping[str, Any], variables: tuple[str, ...], command: str, labels: dict[str, Term]) -> Iterator[Answered]:
+    for number, entry in enumerate(reply.get("relations", ())):
+        where = f"relations[{number}].rows"
+        try:
+            relation = io.relation_from_json(entry["rows"], variables, where, labels)
+        except InvalidStream as error:
+            raise Broken(f"{command}: {error}") from None
+        yield Answered(relation, entry.get("instant"), tuple(entry["window"]) if "window" in entry else None)

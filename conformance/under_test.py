@@ -1,0 +1,125 @@
+"""Engines under test: what each one's file says of how it is started, what it reads, what it sets out to do, and what it cannot."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from conformance import corpus
+from refengine import dialects
+from refengine.dialects import Unrenderable
+from refengine.errors import RefengineError
+from refengine.query import Form, Query, WindowKind
+from refengine.semantics import R2S, Profile
+from refengine.texts import nearest
+
+HERE = Path(__file__).parent
+FILES = HERE / "engines"
+SCHEMA = HERE / "schema" / "engine.schema.json"
+PLACES = {"python": sys.executable, "adapters": str(HERE / "adapters"), "engines": str(FILES)}
+
+
+class InvalidEngine(RefengineError):
+    """An engine's file that is none, or an engine that there is not."""
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """What an engine is known to do otherwise: `fields` of its semantics that have other values, or what it has wrong to say of
+    its answers (`told`: window). `case` is the id of one that shows it."""
+
+    reason: str
+    link: str
+    case: str
+    fields: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    told: str = ""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine as its file describes it: `profile` is what it sets out to do; an engine without one is told its semantics.
+    `kinds` and `forms` are the windows and the queries that it has; `deviations`, what it is known to do otherwise."""
+
+    name: str
+    title: str
+    command: tuple[str, ...]
+    dialect: str
+    link: str = ""
+    get: str = ""
+    needs: tuple[str, ...] = ()
+    profile: Profile | None = None
+    kinds: frozenset[WindowKind] = frozenset(WindowKind)
+    forms: frozenset[Form] = frozenset(Form)
+    deviations: tuple[Deviation, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def missing(self) -> str:
+        """The first thing that it needs and that is not there; nothing if it can be started."""
+        return next((place for place in self.needs if not os.path.exists(place)), "")
+
+    def text(self, query: Query, static: bool = False, table: Mapping[str, Any] | None = None) -> str:
+        """A query, which a table was, in the engine's language. Raises Unrenderable, also for what the engine has not."""
+        if self.dialect == "table":
+            return json.dumps(table)
+        for window in query.windows:
+            if window.kind not in self.kinds:
+                raise Unrenderable(f"{self.title} has no windows of kind {window.kind}", rule="DIA-6", place=f"window on {window.stream!r}")
+        if query.body.form not in self.forms:
+            raise Unrenderable(f"{self.title} has no {query.body.form}", rule="DIA-6", place="body")
+        return dialects.render(query, self.dialect, self._operator(), static)
+
+    def _operator(self) -> R2S | None:
+        stated = self.profile.fields.get("r2s") if self.profile else None
+        return stated if isinstance(stated, R2S) else None
+
+
+@cache
+def validator() -> Draft202012Validator:
+    """The validator of an engine's file."""
+    return Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+
+
+def read(path: Path) -> Engine:
+    """An engine from its file. Raises InvalidEngine with the file and the key."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidEngine(f"cannot be read: {error}", rule="engine", place=str(path)) from None
+    for error in sorted(validator().iter_errors(table), key=lambda error: (error.json_path, error.message)):
+        raise InvalidEngine(f"{error.json_path}: {error.message}", rule="engine", place=str(path))
+    capabilities = table.pop("capabilities", {})
+    for name, kind in (("kinds", WindowKind), ("forms", Form)):
+        if name in capabilities:
+            table[name] = frozenset(map(kind, capabilities[name]))
+    try:
+        table["profile"] = corpus.profile_of(table.pop("semantics")) if "semantics" in table else None
+    except RefengineError as error:
+        raise error.at(str(path)) from None
+    table["deviations"] = tuple(Deviation(**entry) for entry in table.get("deviations", ()))
+    for name in ("command", "needs"):
+        table[name] = tuple(word.format(**PLACES) for word in table.get(name, ()))
+    return Engine(path.stem, **table)
+
+
+def engines() -> dict[str, Engine]:
+    """The engines that have a file here, by name."""
+    return {path.stem: read(path) for path in sorted(FILES.glob("*.toml"))}
+
+
+def engine(name: str) -> Engine:
+    """An engine by its name. Raises InvalidEngine with the nearest valid one."""
+    found = engines()
+    if name not in found:
+        raise InvalidEngine(f"no engine {name!r}{nearest(name, found)}", rule="engine")
+    return found[name]
