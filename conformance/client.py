@@ -12,21 +12,20 @@ import selectors
 import signal
 import subprocess
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import psutil
-from jsonschema import Draft202012Validator, ValidationError
+from jsonschema import ValidationError
 
+from conformance.schemas import validator
+from refengine.io import no_key_twice
 from refengine.texts import plain, shown, why
 
 PROTOCOL = 1
-SCHEMAS = Path(__file__).parent / "schema"
 KEPT = 64 * 1024  # bytes of standard error
 CHUNK = 1 << 16
 SAMPLE = 0.5  # seconds between two samples of resources, as YABench takes them
@@ -172,7 +171,7 @@ class Harness:
 
     def _reply(self, answer: bytes, command: str) -> dict[str, Any]:
         try:
-            reply = json.loads(answer.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
+            reply = json.loads(answer.decode("utf-8"), object_pairs_hook=no_key_twice, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
             self._break(f"{command}: not JSON: {why(error)}: {shown(answer[:200].decode('utf-8', 'replace'))}")
         problems = sorted(validator("reply").iter_errors(reply), key=lambda error: (error.json_path, error.message))
@@ -219,12 +218,6 @@ class Harness:
             self.samples.append(Sample(round(now - self._started, 3), rss, round(cpu, 3), threads))
 
 
-@cache
-def validator(name: str) -> Draft202012Validator:
-    """The validator of a command or of a reply."""
-    return Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8")))
-
-
 def _telling(problem: ValidationError) -> ValidationError:
     """What is wrong with a reply as one of the kind that it says it is."""
     branches: dict[int, list[ValidationError]] = {}
@@ -232,14 +225,6 @@ def _telling(problem: ValidationError) -> ValidationError:
         branches.setdefault(error.relative_schema_path[0], []).append(error)
     own = [errors for errors in branches.values() if not any(list(error.path) == ["reply"] for error in errors)]
     return min(own[0], key=lambda error: (error.json_path, error.message)) if own else problem
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    table = dict(pairs)
-    if len(table) < len(pairs):
-        key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise ValueError(f"key {shown(key)} stands twice in one object")
-    return table
 
 
 def _no_constant(word: str) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tempfile
 import tomllib
@@ -15,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pyoxigraph
-from jsonschema import Draft202012Validator, ValidationError
+from jsonschema import ValidationError
 
 from conformance import judge
+from conformance.schemas import validator
 from refengine import compare, dialects, engine, io, model, query, profiles, r2r, semantics
 from refengine.errors import RefengineError
 from refengine.model import XSD, Bag, Dataset, Relation, Row, Stream, Term, Triple
@@ -28,7 +28,6 @@ from refengine.texts import nearest
 
 HERE = Path(__file__).parent
 CASES = HERE / "cases"
-SCHEMA = HERE / "schema" / "case.schema.json"
 BASE = "http://example.org/"
 PREFIXES = f"PREFIX : <{BASE}> PREFIX xsd: <{XSD}>\n"
 MANY = 1000  # reports after which a refusal that has not come is not waited for
@@ -82,16 +81,10 @@ def cases(root: Path = CASES) -> list[Case]:
     return [load(path, root) for path in sorted(root.rglob("*.toml"))]
 
 
-@cache
-def validator() -> Draft202012Validator:
-    """The validator of the case schema."""
-    return Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
-
-
 def lint(table: Mapping[str, Any]) -> list[InvalidCase]:
     """What is wrong with a case's shape, by place in the file."""
     unknown = "additionalProperties"  # first: an unknown key is often why another is missing
-    errors = [(error.validator != unknown, _place(error.absolute_path), error) for error in validator().iter_errors(table)]
+    errors = [(error.validator != unknown, _place(error.absolute_path), error) for error in validator("case").iter_errors(table)]
     ordered = sorted(errors, key=lambda entry: (*entry[:2], entry[2].message))
     return [InvalidCase(reason, rule="case", place=place) for _, place, error in ordered for reason in _reasons(error)]
 

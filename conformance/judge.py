@@ -26,10 +26,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """An outcome and the argument for it, in one screen of text."""
+    """An outcome and the argument for it, in one screen of text; the oracle's facts, where it came to any."""
 
     outcome: Outcome
     argument: str
+    facts: infer.Judgement | None = None
 
 
 def verdict(
@@ -50,7 +51,7 @@ def verdict(
     except Disputed as error:
         return Verdict(Outcome.DISPUTED, explain.disputed(query, error))
     if facts.passed:
-        return Verdict(Outcome.PASS, explain.passed(profile, facts))
+        return Verdict(Outcome.PASS, explain.passed(profile, facts), facts)
     far = diverge.out_of_reach(query, streams, recording, mode=facts.mode, static=options.get("static", frozenset()))
     found = infer.Nearest() if far else infer.nearest(query, streams, profile, recording, **options)
-    return Verdict(Outcome.FAIL, explain.failed(query, profile, recording, facts, far, found))
+    return Verdict(Outcome.FAIL, explain.failed(query, profile, recording, facts, far, found), facts)

@@ -3,7 +3,7 @@ semantics, by the case's own expectations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,8 @@ from conformance.under_test import Deviation, Engine
 from refengine import compare, infer
 from refengine import engine as reference
 from refengine.errors import Disputed, RefengineError, Unsupported
-from refengine.model import Dataset, Stream
+from refengine.model import Dataset, Relation, Stream
 from refengine.query import Query
-from refengine.semantics import Profile
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,16 @@ class Question:
     streams: Mapping[str, Stream]
     static: Dataset
     answers: list[Answered]
+
+    @property
+    def relations(self) -> list[Relation]:
+        """What is judged."""
+        return [answer.relation for answer in self.answers]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Of the oracle: a live engine is seen from its beginning to its end."""
+        return {"missing": 0, "static": self.static}
 
 
 def result(tested: Engine, harness: Harness, case: Case) -> Result:
@@ -72,40 +81,25 @@ Found = tuple[Outcome, str, tuple[Deviation, ...]]
 
 def judged(tested: Engine, question: Question) -> Found:
     """The oracle's verdict under what the engine sets out to do; of a fail, the known deviations that explain it, if they do."""
-    outcome, argument = verdict(tested.profile, question, True)
-    if outcome is not Outcome.FAIL or not tested.deviations:
+    found = judge.verdict(question.query, question.streams, tested.profile, question.relations, **question.options)
+    wrong = next(wrong_windows(question, found.facts), None) if found.outcome is Outcome.PASS else None
+    outcome, argument = (found.outcome, found.argument) if wrong is None else (Outcome.FAIL, wrong)
+    known = tested.deviations
+    if outcome is not Outcome.FAIL or not known or not holds(tested, question, known):
         return outcome, argument, ()
-    if not holds(tested, question, tested.deviations):
-        return outcome, argument, ()
-    needed = tuple(one for one in tested.deviations if not holds(tested, question, [other for other in tested.deviations if other is not one]))
-    return outcome, argument, needed or tested.deviations
+    needed = tuple(one for one in known if not holds(tested, question, [other for other in known if other is not one]))
+    return outcome, argument, needed or known
 
 
-def holds(tested: Engine, question: Question, deviations: Any) -> bool:
+def holds(tested: Engine, question: Question, deviations: Iterable[Deviation]) -> bool:
     """Whether the oracle passes an engine with these deviations."""
     fields = {name: value for deviation in deviations for name, value in deviation.fields.items()}
-    windows = all(deviation.told != "window" for deviation in deviations)
     try:
-        return verdict(tested.profile.but(**fields), question, windows, brief=True)[0] is Outcome.PASS
+        facts = infer.judge(question.query, question.streams, tested.profile.but(**fields), question.relations, **question.options)
+        told = any(deviation.told == "window" for deviation in deviations)
+        return facts.passed and (told or next(wrong_windows(question, facts), None) is None)
     except (Unsupported, Disputed):
         return False
-
-
-def verdict(profile: Profile, question: Question, windows: bool, brief: bool = False) -> tuple[Outcome, str]:
-    """The verdict on all that an engine answered, and on the windows that it says they are about."""
-    relations = [answer.relation for answer in question.answers]
-    options = {"missing": 0, "static": question.static}
-    if brief:
-        facts = infer.judge(question.query, question.streams, profile, relations, **options)
-        found = (Outcome.PASS, "") if facts.passed else (Outcome.FAIL, "")
-    else:
-        given = judge.verdict(question.query, question.streams, profile, relations, **options)
-        found = given.outcome, given.argument
-        facts = infer.judge(question.query, question.streams, profile, relations, **options) if given.outcome is Outcome.PASS else None
-    if windows and found[0] is Outcome.PASS:
-        for line in wrong_windows(question, facts):
-            return Outcome.FAIL, line
-    return found
 
 
 def wrong_windows(question: Question, facts: infer.Judgement) -> Iterator[str]:

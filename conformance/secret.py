@@ -6,12 +6,10 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
-
+from conformance.schemas import validator
 from refengine.engine import evaluations, plan
 from refengine.errors import InvalidStream, RefengineError
 from refengine.io import listed, read_text
@@ -22,7 +20,6 @@ from refengine.semantics import Disorder, Semantics
 from refengine.texts import why
 
 BODY = Body("SELECT * { ?s ?p ?o }")  # the vectors are about windows: nothing is asked
-SCHEMA = Path(__file__).parent / "schema" / "secret.schema.json"
 
 
 @dataclass(frozen=True)
@@ -38,11 +35,6 @@ class Vector:
     tuples: tuple[int, ...]
     expected: tuple[Any, ...]
     triggers: bool
-
-
-@cache
-def _validator() -> Draft202012Validator:
-    return Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
 def read(path: Path) -> Iterator[Vector]:
@@ -61,7 +53,7 @@ def read(path: Path) -> Iterator[Vector]:
             table = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise InvalidStream(f"not JSON: {why(error)}", rule="vector", place=place) from None
-        problem = next(iter(sorted(_validator().iter_errors(table), key=lambda e: e.json_path)), None)
+        problem = next(iter(sorted(validator("secret").iter_errors(table), key=lambda e: e.json_path)), None)
         if problem is not None:
             raise InvalidStream(f"{problem.json_path}: {problem.message[:200]}", rule="vector", place=place)
         try:

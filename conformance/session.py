@@ -24,12 +24,12 @@ class Answered(NamedTuple):
     window: tuple[int, int] | None
 
 
-@dataclass(frozen=True)
 class Declined(Exception):
     """The engine has no such thing; `link` says where it says so."""
 
-    reason: str
-    link: str = ""
+    def __init__(self, reason: str, link: str = "") -> None:
+        super().__init__(reason)
+        self.link = link
 
 
 @dataclass(frozen=True)

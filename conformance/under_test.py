@@ -8,14 +8,12 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from jsonschema import Draft202012Validator
-
 from conformance import corpus
+from conformance.schemas import validator
 from refengine import dialects
 from refengine.dialects import Unrenderable
 from refengine.errors import RefengineError
@@ -25,7 +23,6 @@ from refengine.texts import nearest
 
 HERE = Path(__file__).parent
 FILES = HERE / "engines"
-SCHEMA = HERE / "schema" / "engine.schema.json"
 PLACES = {"python": sys.executable, "adapters": str(HERE / "adapters"), "engines": str(FILES)}
 
 
@@ -61,7 +58,6 @@ class Engine:
     kinds: frozenset[WindowKind] = frozenset(WindowKind)
     forms: frozenset[Form] = frozenset(Form)
     deviations: tuple[Deviation, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def missing(self) -> str:
@@ -84,19 +80,13 @@ class Engine:
         return stated if isinstance(stated, R2S) else None
 
 
-@cache
-def validator() -> Draft202012Validator:
-    """The validator of an engine's file."""
-    return Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
-
-
 def read(path: Path) -> Engine:
     """An engine from its file. Raises InvalidEngine with the file and the key."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidEngine(f"cannot be read: {error}", rule="engine", place=str(path)) from None
-    for error in sorted(validator().iter_errors(table), key=lambda error: (error.json_path, error.message)):
+    for error in sorted(validator("engine").iter_errors(table), key=lambda error: (error.json_path, error.message)):
         raise InvalidEngine(f"{error.json_path}: {error.message}", rule="engine", place=str(path))
     capabilities = table.pop("capabilities", {})
     for name, kind in (("kinds", WindowKind), ("forms", Form)):

@@ -144,7 +144,7 @@ def read_recording(path: str | Path) -> Recording:
     """
     text = read_text(path, InvalidStream, "IO-2")
     try:
-        document = json.loads(text, object_pairs_hook=_no_key_twice)
+        document = json.loads(text, object_pairs_hook=no_key_twice)
     except json.JSONDecodeError as error:
         raise InvalidStream(f"not JSON: {error.msg}", rule="IO-2", place=f"{path}:{error.lineno}") from None
     except (ValueError, RecursionError) as error:
@@ -665,7 +665,8 @@ def _timestamp(entry: dict[str, Any], where: str) -> int | None:
     return time
 
 
-def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON (`object_pairs_hook`). Raises ValueError for a key that stands twice in it."""
     table = dict(pairs)
     if len(table) < len(pairs):
         key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)

@@ -243,6 +243,6 @@ def test_the_example_of_the_protocol_is_of_its_schemas():
     assert seqs == [n for n in range(1, len(lines) // 2 + 1) for _ in range(2)]
 
 
-@pytest.mark.parametrize("name", ["command", "reply"])
+@pytest.mark.parametrize("name", ["case", "command", "engine", "reply", "secret"])
 def test_the_schemas_are_schemas(name):
-    client.Draft202012Validator.check_schema(client.validator(name).schema)
+    client.validator(name).check_schema(client.validator(name).schema)

@@ -12,6 +12,7 @@ import logging
 import sys
 import tempfile
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
     try:
         match command:
             case "start":
-                return {"reply": "result", "protocol": 1, "engine": "refengine", "version": "0.1.0", "configurable": True}
+                return {"reply": "result", "protocol": 1, "engine": "refengine", "version": version("refengine"), "configurable": True}
             case "register":
                 return {"reply": "result", "relations": reference.register(asked.pop("query"), **asked)}
             case "push":

@@ -78,10 +78,10 @@ def outside(source: Source) -> Tree | None:
     return next((g for g in source.nodes("group") if g is not template and not first <= start(g) < last), None)
 
 
-def lone(source: Source) -> Tree | None:
-    """The window's pattern that is all of WHERE, if there is one, and no other pattern outside."""
+def lone(source: Source, kind: str = "window_pattern") -> Tree | None:
+    """The pattern of a kind that is all of WHERE, if there is one, and no other pattern outside."""
     inner = source.pattern.children[1:-1]
-    alone = len(inner) == 1 and isinstance(inner[0], Tree) and inner[0].data == "window_pattern" and outside(source) is None
+    alone = len(inner) == 1 and isinstance(inner[0], Tree) and inner[0].data == kind and outside(source) is None
     return inner[0] if alone else None
 
 
@@ -151,7 +151,7 @@ def as_streams(source: Source, named: list[Window], dialect: Dialect, alone: boo
         group = start(node.children[-1])
         if source.text[start(node) : group] != f"GRAPH <{name}> ":
             raise Unrenderable(f"the pattern must be written GRAPH <{name}> {{…}}", rule="DIA-6", place=source.locate(node))
-        if alone and len(source.pattern.children) == 3 and source.pattern.children[1] is node and outside(source) is None:
+        if alone and node is lone(source, "graph"):
             raise Unrenderable("a window whose pattern is all of WHERE is read as one without a name", rule="DIA-6", place=source.locate(node))
         source.put(start(node), group, texts[name])
 
