@@ -7,12 +7,10 @@ Exit codes: 0 the run worked (whatever the verdicts), 1 a self-check or a golden
 from __future__ import annotations
 
 import argparse
-import errno
 import json
 import multiprocessing
 import os
 import signal
-import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -26,7 +24,7 @@ from refengine import cli
 from refengine.errors import RefengineError
 
 if TYPE_CHECKING:  # the suite is imported where it is used, within `cli.guarded`: that takes long enough to be interrupted
-    from conformance import csrbench
+    from conformance.results import Result
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -56,12 +54,12 @@ def _main(arguments: list[str] | None) -> int:
 
 
 def _csrbench(options: argparse.Namespace) -> int:
-    from conformance import csrbench
+    from conformance import csrbench, results
     from refengine.r2r import WITNESSES
 
     if options.jobs < 1:
         raise RefengineError(f"--jobs must be > 0, got {options.jobs}", rule="usage")
-    target = _target(options.results)
+    target = options.results and results.target(options.results)
     witnesses = (options.witness,) if options.witness else tuple(WITNESSES)
     written = csrbench.Written(*filter(None, [options.queries]), dialect=options.dialect)
     if options.folder is None:
@@ -70,32 +68,32 @@ def _csrbench(options: argparse.Namespace) -> int:
         chosen = csrbench.selected(csrbench.cells(options.folder))
         csrbench.stream(options.folder)
         tasks = [(csrbench.judge_query, options.folder, name, cells, witnesses, written) for name, cells in chosen.items()]
-    results = [result for found in _spread(tasks, options.jobs) for result in found]
+    found = [result for some in _spread(tasks, options.jobs) for result in some]
     if target:
-        _replace(target, [json.dumps(result.as_json(), ensure_ascii=False, sort_keys=True) for result in results])
-    _print(results, options.format)
-    problems = csrbench.self_check(results) if options.folder is None else []
+        results.write(target, found)
+    _print(found, options.format)
+    problems = csrbench.self_check(found) if options.folder is None else []
     for problem in problems:
         print(f"conformance: {problem}", file=sys.stderr)
     return 1 if problems else 0
 
 
-def _print(results: list[csrbench.Result], form: str) -> None:
+def _print(found: list[Result], form: str) -> None:
     from conformance import csrbench
 
     match form:
         case "json":
-            print(json.dumps([result.as_json() for result in results], indent=2, ensure_ascii=False))
+            print(json.dumps([result.as_json() for result in found], indent=2, ensure_ascii=False))
         case "tsv":
-            print("\n".join(csrbench.as_tsv(results)))
-            for result in results:
-                if result.suffix:
-                    print(f"{result.engine} {result.query} {result.suffix}\n{result.argument}", file=sys.stderr)
+            print("\n".join(csrbench.as_tsv(found)))
+            for result in found:
+                if csrbench.suffix(result):
+                    print(f"{result.engine} {result.case}\n{result.argument}", file=sys.stderr)
         case _:
-            print("\n".join(csrbench.as_text(results)))
+            print("\n".join(csrbench.as_text(found)))
 
 
-def _spread(tasks: list[tuple[Callable, ...]], jobs: int) -> Iterator[list[csrbench.Result]]:
+def _spread(tasks: list[tuple[Callable, ...]], jobs: int) -> Iterator[list[Result]]:
     """The results of all tasks in their order, over several processes where that helps."""
     from tqdm import tqdm
 
@@ -145,44 +143,6 @@ def _uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _target(path: Path | None) -> Path | None:
-    """The file, behind its links, that results go to. What cannot be written is found out before the work."""
-    if path is None:
-        return None
-    with _writing(path):
-        real = Path(os.path.realpath(path))
-        os.stat(real.parent)
-        with suppress(FileNotFoundError):
-            if not stat.S_ISREG(os.stat(real).st_mode):
-                raise OSError(errno.EINVAL, "not a regular file")
-        if not os.access(real.parent, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        return real
-
-
-def _replace(path: Path, lines: Iterable[str]) -> None:
-    """The lines replace a file at once, with its mode, or leave it alone."""
-    draft = path.with_name(f".conformance-{os.getpid()}")
-    with _writing(path):
-        try:
-            with open(draft, "x", encoding="utf-8") as file:
-                file.writelines(f"{line}\n" for line in lines)
-            with suppress(FileNotFoundError):
-                os.chmod(draft, stat.S_IMODE(os.stat(path).st_mode))
-            os.replace(draft, path)
-        except BaseException:
-            draft.unlink(missing_ok=True)
-            raise
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise RefengineError(f"cannot write: {error.strerror}", rule="usage", place=str(path)) from None
 
 
 def _secret(options: argparse.Namespace) -> int:

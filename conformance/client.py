@@ -37,10 +37,12 @@ class Broken(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds for the reply to `start` and to any other command; bytes of one line and of all replies of a case."""
+    """Seconds for the reply to `start`, to any other command and for a whole case; bytes of one line and of all replies of a
+    case."""
 
     start: float = 30
     reply: float = 10
+    whole: float = 300
     line: int = 16 << 20
     case: int = 64 << 20
 
@@ -75,7 +77,7 @@ class Harness:
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             os.set_blocking(stream.fileno(), False)
         self._seq, self._spent, self._pending, self._said = 0, 0, b"", b""
-        self._started = self._sampled = time.monotonic()
+        self._started = self._began = self._sampled = time.monotonic()
         self.alive = True
 
     def start(self) -> dict[str, Any]:
@@ -90,11 +92,12 @@ class Harness:
         if not self.alive:
             raise Broken("the process has ended")
         self._seq += 1
-        self._spent = 0 if command == "register" else self._spent
+        if command == "register":
+            self._spent, self._began = 0, time.monotonic()
         request = {"seq": self._seq, "command": command, **fields}
         validator("command").validate(request)
         line = json.dumps(request, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
-        answer = self._exchange(line, self.limits.start if command == "start" else self.limits.reply, command)
+        answer = self._exchange(line, self._patience(command), command)
         reply = self._reply(answer, command)
         if reply["reply"] == "error":
             self._kill()
@@ -116,6 +119,15 @@ class Harness:
 
     # One exchange
 
+    def _patience(self, command: str) -> float:
+        """The seconds that a reply is waited for."""
+        if command in ("start", "stop"):
+            return self.limits.start if command == "start" else self.limits.reply
+        left = self._began + self.limits.whole - time.monotonic()
+        if left <= 0:
+            self._break(f"{command}: the case takes more than {self.limits.whole:g} s")
+        return min(left, self.limits.reply)
+
     def _exchange(self, line: bytes, seconds: float, command: str) -> bytes:
         """The line that answers a line, before the time is over."""
         process, deadline = self._process, time.monotonic() + seconds
@@ -126,7 +138,7 @@ class Harness:
             while b"\n" not in self._pending or line:
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    self._break(f"{command}: no reply within {seconds:g} s")
+                    self._break(f"{command}: no reply within {seconds:.3g} s")
                 for key, _ in selector.select(min(left, SAMPLE)):
                     if key.fileobj is process.stdin:
                         line = self._write(line, selector)

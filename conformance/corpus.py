@@ -219,8 +219,8 @@ def recording(block: Mapping[str, Any], asked: Query) -> list[Relation]:
     if "answers" in block:
         return [relation(rows, asked) for rows in block["answers"]]
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "recording.json"
-        _write(path, block["text"])
+        path = Path(folder) / ("QR_recording" if "tabbed" in block else "recording.json")
+        _write(path, block["tabbed"] if "tabbed" in block else block["text"])
         try:
             return list(io.read_recording(path))
         except RefengineError as error:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from conformance.judge import Outcome, Verdict, verdict
 from conformance.miniatures import MINIATURES, Miniature
+from conformance.results import Result
 from refengine import io
 from refengine.compare import Mode
 from refengine.engine import evaluate
@@ -44,28 +45,6 @@ class Cell:
     def name(self) -> str:
         """`csparql Q3` or `csparql Q3 rerun`."""
         return " ".join(filter(None, (self.engine, self.query, self.suffix)))
-
-
-@dataclass(frozen=True)
-class Result:
-    """A cell's verdict."""
-
-    engine: str
-    query: str
-    suffix: str
-    outcome: Outcome
-    argument: str
-
-    def as_json(self) -> dict[str, str]:
-        """One result as a JSON object."""
-        return {
-            "benchmark": "csrbench",
-            "engine": self.engine,
-            "query": self.query,
-            "recording": self.suffix,
-            "outcome": str(self.outcome),
-            "argument": self.argument,
-        }
 
 
 class Written(NamedTuple):
@@ -136,7 +115,12 @@ def judge_query(
 
 
 def _result(engine: str, name: str, suffix: str, found: Verdict) -> Result:
-    return Result(engine, name, suffix, found.outcome, found.argument)
+    return Result(engine, "csrbench", f"{name} {suffix}".strip(), "", found.outcome, found.argument)
+
+
+def suffix(result: Result) -> str:
+    """What names an extra recording: '' in the table."""
+    return result.case.partition(" ")[2]
 
 
 # Without recordings: the reference engine and three wrong engines, recorded over the embedded stream.
@@ -218,14 +202,14 @@ def table(results: Iterable[Result]) -> Mapping[str, Mapping[str, Outcome]]:
     """Query → engine → outcome, without the extra recordings."""
     rows: dict[str, dict[str, Outcome]] = {name: {} for name in QUERIES}
     for result in results:
-        if not result.suffix:
-            rows[result.query][result.engine] = result.outcome
+        if not suffix(result):
+            rows[result.case][result.engine] = result.outcome
     return rows
 
 
 def as_tsv(results: list[Result]) -> Iterator[str]:
     """The table in the form of CSRBench's Table 2, one line a query."""
-    engines = columns(result.engine for result in results if not result.suffix)
+    engines = columns(result.engine for result in results if not suffix(result))
     yield "\t".join(["query", *engines])
     for name, row in table(results).items():
         if row:
@@ -239,9 +223,9 @@ def as_text(results: list[Result]) -> Iterator[str]:
     for line in lines:
         yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
     for result in results:
-        if result.suffix or result.outcome is not Outcome.PASS:
+        if suffix(result) or result.outcome is not Outcome.PASS:
             yield ""
-            yield f"{result.engine} {result.query} {result.suffix}".strip()
+            yield f"{result.engine} {result.case}"
             yield result.argument
 
 

@@ -1,21 +1,43 @@
-"""pytest: --engine and --answers, and the items they make. Everything else is in the modules that pytest calls.
+"""pytest: the suite's options, and the items that they make. What an item is and becomes is in suite.py.
 
 Every pytest run in the environment loads this: nothing of ours is imported, and no option registered, before it is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from conformance.csrbench import Result
+    from conformance.harnesses import Harnesses
+    from conformance.results import Result
+    from conformance.suite import Item
 
-OPTIONS = ("--engine", "--answers")
+OPTIONS: dict[str, dict[str, Any]] = {
+    "--engine": {"action": "append", "default": [], "metavar": "NAME", "help": "engine to judge, by name or by its file (*.toml); repeatable"},
+    "--answers": {"metavar": "DIR", "help": "judge the engine's recordings in DIR (CSRBench's layout, or YABench's QR_ files)"},
+    "--engine-command": {"metavar": "COMMAND", "help": "judge the engine behind this harness; no shell reads the command"},
+    "--engine-dialect": {"default": "rspql", "metavar": "DIALECT", "help": "the language that it reads (default: rspql)"},
+    "--engine-semantics": {
+        "default": "csparql", "metavar": "WORDS", "help": "what it sets out to do: a profile and key=value words (default: csparql)",
+    },
+    "--csrbench": {"metavar": "DIR", "help": "CSRBench's stream for engines that are started (default: an embedded one)"},
+    "--smoke": {"action": "store_true", "help": "a dozen cases for a first look"},
+    "--results": {"metavar": "FILE", "help": "write every result as NDJSON"},
+    "--allow-missing": {"action": "store_true", "help": "no failure if every item of an engine is skipped"},
+}  # fmt: skip
+MARKERS = {
+    "corpus": "a case of the corpus against an engine",
+    "csrbench": "a CSRBench query against an engine or its recording",
+    "yabench": "a YABench run against its recording",
+    "rule(id)": "the rule that the case is about",
+}
 ITEMS = pytest.StashKey[list]()
+RESULT = pytest.StashKey[dict]()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -23,32 +45,47 @@ def pytest_load_initial_conftests(parser: pytest.Parser, args: list[str]) -> Ite
     """The suite's own options, after those of the project under test, which may have the same names."""
     result = yield
     asked = any(word.partition("=")[0] in (*OPTIONS, "-h", "--help") for word in args)
-    free = asked and len(parser.parse_known_and_unknown_args([f"{option}=x" for option in OPTIONS])[1]) == len(OPTIONS)
-    if free:
+    probes = [option if "action" in words and words["action"] == "store_true" else f"{option}=x" for option, words in OPTIONS.items()]
+    if asked and len(parser.parse_known_and_unknown_args(probes)[1]) == len(OPTIONS):
         group = parser.getgroup("conformance", "conformance of RDF stream engines")
-        group.addoption(
-            "--engine", dest="conformance_engines", action="append", default=[], metavar="NAME", help="engine to judge; repeatable"
-        )
-        group.addoption(
-            "--answers", dest="conformance_answers", metavar="DIR", help="judge the engine's recordings in DIR (CSRBench's layout)"
-        )
+        for option, words in OPTIONS.items():
+            group.addoption(option, dest=_dest(option), **words)
     return result
+
+
+def _dest(option: str) -> str:
+    return f"conformance_{option.removeprefix('--').replace('-', '_')}"
+
+
+def _option(config: pytest.Config, option: str) -> Any:
+    return getattr(config.option, _dest(option), None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The suite's own markers, and the items that the command line asks for: what it names wrongly ends the run here."""
-    config.addinivalue_line("markers", "csrbench: a CSRBench query against a recording")
-    names = config.option.conformance_engines if _registered(config) else []
-    if not names:
+    for name, meaning in MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+    if not (_option(config, "--engine") or _option(config, "--engine-command")):
         return
-    from refengine import cli
+    from conformance import results
     from refengine.errors import RefengineError
 
     try:
-        answers = None if config.option.conformance_answers is None else cli.path(config.option.conformance_answers)
-        config.stash[ITEMS] = [item for name in dict.fromkeys(names) for item in _items(name, answers)]
+        if _option(config, "--results"):
+            results.target(Path(_option(config, "--results")))
+        config.stash[ITEMS] = _items(config)
     except RefengineError as error:
         raise pytest.UsageError(str(error)) from None
+
+
+def _items(config: pytest.Config) -> list[Item]:
+    from conformance import suite, under_test
+    from refengine import cli
+
+    line = _option(config, "--engine-command")
+    more = (under_test.command(line, _option(config, "--engine-dialect"), _option(config, "--engine-semantics")),) if line else ()
+    folders = [None if _option(config, name) is None else cli.path(_option(config, name)) for name in ("--answers", "--csrbench")]
+    return suite.items(suite.Chosen(tuple(_option(config, "--engine")), more, *folders, _option(config, "--smoke")))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -61,48 +98,117 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One item a recording: `cqels-Q4`."""
-    if "csrbench_item" not in metafunc.fixturenames:
+    """One item a question: `rsp-js-WIN-2-…`, `cqels-Q4`."""
+    if "conformance_item" not in metafunc.fixturenames:
         return
-    items = [pytest.param(judge, id=label) for label, judge in metafunc.config.stash.get(ITEMS, [])]
+    items = [pytest.param(item, id=item.id, marks=_marks(item)) for item in metafunc.config.stash.get(ITEMS, [])]
     reason = "no engine named: give --engine=NAME, and --answers=DIR for a recorded one"
-    if not _registered(metafunc.config) and any(metafunc.config.getoption(option, None) for option in OPTIONS):
-        reason = f"{' or '.join(OPTIONS)} is an option of another plugin or conftest.py here: run the suite elsewhere"
+    if not hasattr(metafunc.config.option, _dest("--engine")) and any(metafunc.config.getoption(option, None) for option in OPTIONS):
+        reason = "an option of the suite is an option of another plugin or conftest.py here: run the suite elsewhere"
     nothing = [pytest.param(None, marks=pytest.mark.skip(reason=reason), id="no-engine")]
-    metafunc.parametrize("csrbench_item", items or nothing)
+    metafunc.parametrize("conformance_item", items or nothing)
 
 
-def _registered(config: pytest.Config) -> bool:
-    """Whether --engine and --answers are ours."""
-    return hasattr(config.option, "conformance_engines")
+def _marks(item: Item) -> list[pytest.MarkDecorator]:
+    return [getattr(pytest.mark, item.suite), *([pytest.mark.rule(item.rule)] if item.rule else [])]
 
 
-def _items(name: str, answers: Path | None) -> list[tuple[str, Callable[[], Result]]]:
-    from conformance import csrbench
-    from refengine import io
-    from refengine.r2r import WITNESSES
+@pytest.fixture(scope="session")
+def conformance_harnesses() -> Iterator[Harnesses]:
+    """The engines of this process: one a worker, under xdist."""
+    from conformance.harnesses import Harnesses
 
-    witnesses = tuple(WITNESSES)
-    if answers is None:
-        ours = [recorder for recorder in csrbench.recorders() if recorder.name.partition("/")[0] == name]
-        if not ours:
-            engines = sorted({recorder.name.partition("/")[0] for recorder in csrbench.recorders()})
-            raise pytest.UsageError(f"{name!r} is judged by its recordings: give --answers=DIR; without it: {', '.join(engines)}")
-        return [
-            (f"{recorder.name.replace('/', '-')}-{query}", lambda r=recorder, q=query: csrbench.judge_ours(q, witnesses, [r])[0])
-            for recorder in ours
-            for query in csrbench.QUERIES
-        ]
-    cells = csrbench.cells(answers)
-    chosen = [cell for cell in cells if cell.engine == name]
-    if not chosen:
-        recorded = sorted({cell.engine for cell in cells})
-        raise pytest.UsageError(f"no recording of {name!r} in {answers}; recorded: {', '.join(recorded)}")
-    csrbench.stream(answers)
-    for cell in chosen:
-        io.read_recording(cell.path)  # what is malformed is no engine's failure: the run ends here
-    return [
-        (cell.name.replace(" ", "-"), lambda c=cell: csrbench.judge_query(answers, c.query, (c,), witnesses)[0])
-        for cell in chosen
-        if not cell.suffix
-    ]
+    harnesses = Harnesses()
+    yield harnesses
+    harnesses.stop()
+
+
+@pytest.fixture
+def conformance_settle(request: pytest.FixtureRequest, conformance_harnesses: Harnesses) -> Any:
+    """A function from an item to its end as a test's: known deviations are expected failures, and strict ones."""
+    from conformance.judge import Outcome
+    from conformance.suite import unexpected
+    from refengine.errors import RefengineError
+
+    def settle(item: Item) -> None:
+        request.node.stash[RESULT] = {"engine": item.engine}
+        if item.missing:
+            pytest.skip(item.missing)
+        try:
+            result = item.run(conformance_harnesses)
+        except RefengineError as error:
+            pytest.fail(f"error: {error}", pytrace=False)
+        request.node.stash[RESULT]["result"] = result.as_json()
+        for name in ("outcome", "rule", "argument"):
+            request.node.user_properties.append((name, str(getattr(result, name))))
+        if reason := unexpected(item, result):
+            pytest.fail(reason, pytrace=False)
+        if result.known:
+            pytest.xfail("; ".join(f"{reason} ({link})" for reason, link in result.known))
+        if result.outcome is not Outcome.PASS:
+            pytest.skip(result.argument)
+
+    return settle
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """A report carries the result, from a worker too."""
+    report = yield
+    report.conformance = item.stash.get(RESULT, None)
+    return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """What comes together from all workers is kept by the process that started them."""
+    if ITEMS in session.config.stash and not hasattr(session.config, "workerinput"):
+        session.config.pluginmanager.register(_Collected(session.config), "conformance-collected")
+
+
+class _Collected:
+    """The results of a run, from all its workers."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.ran: Counter = Counter()
+        self.skipped: Counter = Counter()
+        self.results: list[Result] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Counts, and keeps the results."""
+        from conformance.results import from_json
+
+        told = getattr(report, "conformance", None)
+        if told is None or report.when != "call":
+            return
+        self.ran[told["engine"]] += 1
+        self.skipped[told["engine"]] += report.skipped and not hasattr(report, "wasxfail")
+        if "result" in told:
+            self.results.append(from_json(told["result"]))
+
+    @property
+    def unheld(self) -> list[str]:
+        """The engines of which nothing was judged."""
+        return sorted(engine for engine, count in self.ran.items() if self.skipped[engine] == count)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Writes the results, and tells a run in which an engine was not judged from a green one."""
+        from conformance import results
+
+        if path := _option(self.config, "--results"):
+            results.write(results.target(Path(path)), self.results)
+        if self.unheld and not _option(self.config, "--allow-missing") and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """A line an engine."""
+        told: dict[str, Counter] = {}
+        for result in self.results:
+            kind = f"known {result.outcome}" if result.known else str(result.outcome)
+            told.setdefault(result.engine, Counter())[kind] += 1
+        for engine, counts in sorted(told.items()):
+            terminalreporter.write_line(f"conformance: {engine}: {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}")
+        for engine in self.unheld:
+            terminalreporter.write_line(f"conformance: every item of {engine} was skipped (exit code 4; 0 with --allow-missing)")

@@ -3,8 +3,8 @@ semantics, by the case's own expectations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance import corpus, judge
@@ -53,27 +53,53 @@ class Question:
 
 def result(tested: Engine, harness: Harness, case: Case) -> Result:
     """A case against an engine. Whatever the engine does, there is a result; a case that is bad input asks nothing."""
+
+    def found() -> Found:
+        return expected(tested, harness, case) if tested.profile is None else judged(tested, asked(tested, harness, case))
+
+    return Result(tested.name, case, *settled(found))
+
+
+def benchmark(tested: Engine, harness: Harness, query: Query, streams: Mapping[str, Stream]) -> Found:
+    """A benchmark's query against an engine: its relations are judged, as a recording has no more."""
+
+    def found() -> Found:
+        question = answered(tested, harness, query, streams)
+        return judged(tested, replace(question, answers=[answer._replace(window=None) for answer in question.answers]))
+
+    return settled(found)
+
+
+def settled(ask: Callable[[], Found]) -> Found:
+    """What becomes of a question, however it ends."""
     try:
-        if tested.profile is None:
-            found = expected(tested, harness, case)
-        else:
-            found = judged(tested, asked(tested, harness, case))
+        return ask()
     except (Unsupported, Declined) as error:
-        found = Outcome.UNSUPPORTED, str(error), ()
+        return Outcome.UNSUPPORTED, str(error), ()
     except Disputed as error:
-        found = Outcome.DISPUTED, str(error), ()
+        return Outcome.DISPUTED, str(error), ()
     except Broken as error:
-        found = Outcome.ERROR, str(error), ()
+        return Outcome.ERROR, str(error), ()
     except RefengineError as error:
-        found = Outcome.UNSUPPORTED, f"the case asks nothing of an engine: {error}", ()
-    return Result(tested.name, case, *found)
+        return Outcome.UNSUPPORTED, f"the case asks nothing of an engine: {error}", ()
 
 
 def asked(tested: Engine, harness: Harness, case: Case) -> Question:
     """What an engine answers to a case. Raises what makes the case no question, and Declined and Broken."""
-    query, streams, static = corpus.query_of(case), corpus.streams_of(case), corpus.static_of(case)
-    text = tested.text(query, bool(static))
-    return Question(query, streams, static, play(harness, Asked(query, text, tested.dialect), streams, static))
+    return answered(tested, harness, corpus.query_of(case), corpus.streams_of(case), corpus.static_of(case))
+
+
+def answered(
+    tested: Engine, harness: Harness, query: Query, streams: Mapping[str, Stream], static: Dataset = frozenset()
+) -> Question:
+    """What an engine answers to a query over streams."""
+    told = Asked(query, tested.text(query, bool(static)), tested.dialect)
+    return Question(query, streams, static, play(harness, told, streams, static, tested.heartbeat))
+
+
+def expects(case: Case) -> bool:
+    """Whether a case says what a configurable engine answers."""
+    return any("max_reports" not in block for block in case.table.get("expect", []))
 
 
 Found = tuple[Outcome, str, tuple[Deviation, ...]]

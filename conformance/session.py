@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge
+from itertools import chain
 from typing import Any, NamedTuple
 
 from conformance.client import Broken, Harness
@@ -42,8 +43,11 @@ class Asked:
     semantics: Semantics | None = None
 
 
-def play(harness: Harness, asked: Asked, streams: Mapping[str, Stream], static: Dataset = frozenset()) -> list[Answered]:
-    """What an engine answers to a query over streams, in the order of its reports.
+def play(
+    harness: Harness, asked: Asked, streams: Mapping[str, Stream], static: Dataset = frozenset(), heartbeat: int = 0
+) -> list[Answered]:
+    """What an engine answers to a query over streams, in the order of its reports. With a heartbeat it is told of the instant
+    after every multiple of it, until the last window with an element is over.
 
     Raises Declined if it does not support them, and Broken where the harness breaks down, or answers with what are no terms.
     """
@@ -53,7 +57,10 @@ def play(harness: Harness, asked: Asked, streams: Mapping[str, Stream], static: 
     if asked.semantics is not None:
         fields["semantics"] = {name: _value(value) for name, value in vars(asked.semantics).items()}
     answered, labels = [], {}
-    for command, more in [("register", fields), *_pushes(asked.query, streams), ("end", {})]:
+    pushes = _pushes(asked.query, streams)
+    if heartbeat:
+        pushes = _with_heartbeats(pushes, heartbeat, 1 + max(window.span for window in asked.query.windows))
+    for command, more in chain([("register", fields)], pushes, [("end", {})]):
         reply = harness.ask(command, **more)
         if reply["reply"] == "unsupported":
             raise Declined(reply["reason"], reply.get("link", ""))
@@ -69,6 +76,23 @@ def _pushes(query: Query, streams: Mapping[str, Stream]) -> Iterator[tuple[str, 
     named = ([(name, element) for element in stream] for name, stream in streams.items() if name in order)
     for name, element in merge(*named, key=lambda arrival: (arrival[1].app, arrival[1].sys, order[arrival[0]])):
         yield "push", {"stream": name, "at": element.app, "graph": lines(element.graph), **_more(element)}
+
+
+def _with_heartbeats(pushes: Iterator[tuple[str, dict[str, Any]]], every: int, after: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The pushes, with the instants k · every + 1 between and `after` them: one past a border, for engines that wait for that."""
+    last = None
+    for command, more in pushes:
+        if last is not None:
+            yield from (("advance", {"at": at}) for at in _beats(last, more["at"], every))
+        yield command, more
+        last = more["at"]
+    if last is not None:
+        yield from (("advance", {"at": at}) for at in _beats(last, last + after, every))
+
+
+def _beats(after: int, until: int, every: int) -> range:
+    """The instants k · every + 1 in (after, until]."""
+    return range(((after - 1) // every + 1) * every + 1, until + 1, every)
 
 
 def _more(element: Element) -> dict[str, int]:

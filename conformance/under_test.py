@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from conformance import corpus
+from conformance.client import Limits
 from conformance.schemas import validator
 from refengine import dialects
 from refengine.dialects import Unrenderable
 from refengine.errors import RefengineError
 from refengine.query import Form, Query, WindowKind
 from refengine.semantics import R2S, Profile
-from refengine.texts import nearest
+from refengine.texts import nearest, shown
 
 HERE = Path(__file__).parent
 FILES = HERE / "engines"
+GROUP = "conformance.engines"  # of entry points, each of which is an Engine or the path of an engine's file
 PLACES = {"python": sys.executable, "adapters": str(HERE / "adapters"), "engines": str(FILES)}
 
 
@@ -45,7 +49,8 @@ class Deviation:
 @dataclass(frozen=True)
 class Engine:
     """An engine as its file describes it: `profile` is what it sets out to do; an engine without one is told its semantics.
-    `kinds` and `forms` are the windows and the queries that it has; `deviations`, what it is known to do otherwise."""
+    `kinds` and `forms` are the windows and the queries that it has; `deviations`, what it is known to do otherwise; `suites`,
+    what it is held to. With a `heartbeat` it is told how time goes on every so many ms."""
 
     name: str
     title: str
@@ -58,6 +63,9 @@ class Engine:
     kinds: frozenset[WindowKind] = frozenset(WindowKind)
     forms: frozenset[Form] = frozenset(Form)
     deviations: tuple[Deviation, ...] = ()
+    suites: tuple[str, ...] = ("corpus",)
+    heartbeat: int = 0
+    limits: Limits = Limits()
 
     @property
     def missing(self) -> str:
@@ -98,8 +106,30 @@ def read(path: Path) -> Engine:
         raise error.at(str(path)) from None
     table["deviations"] = tuple(Deviation(**entry) for entry in table.get("deviations", ()))
     for name in ("command", "needs"):
-        table[name] = tuple(word.format(**PLACES) for word in table.get(name, ()))
+        table[name] = tuple(word.format(**PLACES, here=str(path.parent)) for word in table.get(name, ()))
+    table["suites"] = tuple(table.get("suites", ("corpus",)))
+    table["limits"] = Limits(**table.get("limits", {}))
     return Engine(path.stem, **table)
+
+
+def command(text: str, dialect: str, semantics: str) -> Engine:
+    """An engine from a command line, which no shell reads; `semantics` is a profile's name and key=value words."""
+    try:
+        words = tuple(shlex.split(text))
+        profile, *fields = semantics.split()
+        stated = corpus.profile_of({"profile": profile, **dict(_pair(word) for word in fields)})
+    except ValueError as error:
+        raise InvalidEngine(f"cannot be read: {error}", rule="engine", place=shown(text)) from None
+    if not words:
+        raise InvalidEngine("an empty command", rule="engine")
+    return Engine("command", words[0], words, dialect, profile=stated)
+
+
+def _pair(word: str) -> tuple[str, str]:
+    key, sign, value = word.partition("=")
+    if not sign:
+        raise InvalidEngine(f"{shown(word)} is not key=value", rule="engine")
+    return key, value
 
 
 def engines() -> dict[str, Engine]:
@@ -108,8 +138,19 @@ def engines() -> dict[str, Engine]:
 
 
 def engine(name: str) -> Engine:
-    """An engine by its name. Raises InvalidEngine with the nearest valid one."""
-    found = engines()
-    if name not in found:
-        raise InvalidEngine(f"no engine {name!r}{nearest(name, found)}", rule="engine")
-    return found[name]
+    """An engine by its name, here or of the entry points of installed packages, or by the path of its file (*.toml).
+    Raises InvalidEngine with the nearest valid name."""
+    if name.endswith(".toml"):
+        return read(Path(name))
+    ours, theirs = FILES / f"{name}.toml", {point.name: point for point in entry_points(group=GROUP)}
+    if ours.parent == FILES and ours.is_file():
+        return read(ours)
+    if name not in theirs:
+        raise InvalidEngine(f"no engine {shown(name)}{nearest(name, names())}", rule="engine")
+    found = theirs[name].load()
+    return found if isinstance(found, Engine) else replace(read(Path(found)), name=name)
+
+
+def names() -> list[str]:
+    """The names of all engines that `engine` knows."""
+    return sorted({*engines(), *(point.name for point in entry_points(group=GROUP))})

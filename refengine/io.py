@@ -57,7 +57,7 @@ def read_stream(
 
     - a folder of `data_NN.ttl`, there or in `data/` (CSRBench): t_app = NN × 1000, one triple an element. The
       order within one file was not recorded: triples come sorted by their text and the stream is not `ordered`.
-    - `.n3t` (YABench): a line is `s p o "ms" .`, one triple an element, in file order.
+    - `.n3t` or `SG_…` (YABench): a line is `s p o "ms" .`, one triple an element, in file order.
     - `.nq`, `.trig`: a named graph is an element, dated by one triple `graph time_predicate date` of the default
       graph, where the date is an integer (ms) or an xsd:dateTime (UTC where it names no zone, cut to ms; from the
       epoch). prov:invalidatedAtTime dates the end of its validity, if it has one (MOD-3), and `batch_predicate` gives its
@@ -78,6 +78,8 @@ def read_stream(
         return _instants(path)
     match path.suffix.lower():
         case ".n3t":
+            return _timed_lines(path)
+        case _ if path.name.startswith("SG_"):
             return _timed_lines(path)
         case ".nq":
             return _dated_graphs(path, _quads(path), time_predicate, batch_predicate)
@@ -136,13 +138,15 @@ def read_query(path: str | Path, dialect: str | None = None, static: bool = Fals
 
 
 def read_recording(path: str | Path) -> Recording:
-    """IO-2: a recording in CSRBench's JSON: `relations`, each a SPARQL 1.1 JSON result with a `timestamp`.
+    """IO-2: a recording in CSRBench's JSON: `relations`, each a SPARQL 1.1 JSON result with a `timestamp`; or YABench's QR_ file.
 
     A row is `{"timestamp", "binding"}` or, as in SPARQL JSON, the binding itself. A relation without bindings is an
     empty answer that was sent. Blank nodes are renamed in order of appearance, one scope for the whole recording.
     Raises InvalidStream that names the path to the fault.
     """
     text = read_text(path, InvalidStream, "IO-2")
+    if os.path.basename(path).startswith("QR_"):
+        return _tabbed(text, path)
     try:
         document = json.loads(text, object_pairs_hook=no_key_twice)
     except json.JSONDecodeError as error:
@@ -634,6 +638,47 @@ def _term(entry: Any, where: str, labels: dict[str, Term]) -> Term:
                 raise _Fault(f"type must be uri, bnode, literal or typed-literal, got {shown(kind)}")
     except _Fault as fault:
         raise _misshapen(str(fault), where) from None
+
+
+def _tabbed(text: str, path: str | Path) -> Recording:
+    """IO-2: YABench's QR: the clock (ms) at the start; the variables; then of each relation the clock, and its rows. Names and
+    values end in a tab, which a clock has not."""
+    relations: list[tuple[int, Bag]] = []
+    start, *lines = text.removesuffix("\n").split("\n")
+    names, number = lines[0].split("\t")[:-1] if lines else [], 1
+    try:
+        began = _clock(start)
+        number = 2
+        if lines and (set(names) != set(re.findall(r"\w+", lines[0])) or len({*names}) < len(names)):
+            raise _Fault(f"expected the variables' names, each once and followed by a tab, got {shown(lines[0])}")
+        for number, line in enumerate(lines[1:], 3):
+            *values, rest = line.split("\t")
+            if not values:
+                relations.append((_clock(line) - began, Counter()))
+            elif rest or len(values) != len(names) or not relations:
+                raise _Fault(f"expected a clock, or {len(names)} values after one, each followed by a tab, got {shown(line)}")
+            else:
+                relations[-1][1][row(zip(names, map(_untyped, values), strict=True))] += 1
+    except _Fault as fault:
+        raise InvalidStream(str(fault), rule="IO-2", place=f"{path}:{number}") from None
+    return Recording(tuple(Relation(tuple(names), rows) for _, rows in relations), tuple(at for at, _ in relations))
+
+
+def _clock(line: str) -> int:
+    clock = integer(line)
+    if clock is None:
+        raise _Fault(f"expected a clock, an integer (ms), got {shown(line)}")
+    return clock
+
+
+def _untyped(value: str) -> Term:
+    """A term as YABench writes it: an IRI as it is, a literal with or without quotes, its datatype after ^^."""
+    if value.startswith(("http://", "https://")):
+        return _iri(value)
+    lexical, typed, datatype = value.partition("^^")
+    if len(lexical) > 1 and lexical[0] == lexical[-1] == '"':
+        lexical = lexical[1:-1]
+    return _literal(lexical, datatype.removeprefix("<").removesuffix(">") if typed else None)
 
 
 def _misshapen(reason: str, where: str) -> InvalidStream:

@@ -18,6 +18,7 @@ import pytest
 from conformance import csrbench, secret
 from conformance.__main__ import _spread, main
 from conformance.judge import Outcome
+from conformance.results import Result
 from refengine import infer, io, profile
 from refengine.dialects import render
 
@@ -139,8 +140,8 @@ def test_pytest_says_what_it_needs():
 
 
 def test_self_check_notices():
-    def result(engine: str, outcome: Outcome) -> csrbench.Result:
-        return csrbench.Result(engine, "Q1", "", outcome, "")
+    def result(engine: str, outcome: Outcome) -> Result:
+        return Result(engine, "csrbench", "Q1", "", outcome, "")
 
     assert csrbench.self_check([result("reference/cqels", Outcome.FAIL)]) == ["reference/cqels must pass every query"]
     assert csrbench.self_check([result("wrong/WIN-2", Outcome.PASS)]) == ["wrong/WIN-2 must fail a query"]
@@ -250,7 +251,7 @@ def test_an_error_in_a_worker_ends_the_others():
 @pytest.fixture
 def nothing_to_judge(monkeypatch):
     """The command without its work, which takes a while."""
-    result = csrbench.Result("reference/cqels", "Q1", "", Outcome.PASS, "pass")
+    result = Result("reference/cqels", "csrbench", "Q1", "", Outcome.PASS, "pass")
     monkeypatch.setattr("conformance.__main__._spread", lambda tasks, jobs: [[result]])
 
 

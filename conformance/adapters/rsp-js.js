@@ -2,7 +2,7 @@
 // RSP-JS behind the harness protocol: `node rsp-js.js FOLDER`, FOLDER having node_modules with rsp-js and n3.
 //
 // An element is given triple by triple. A reply waits until every query that it caused has ended. One query of the engine is
-// one relation; what it finds nothing for it does not tell, so neither does this. No time but that of elements is told to it.
+// one relation; what it finds nothing for it does not tell, so neither does this. `advance` is an element that no pattern asks for.
 
 const fs = require('fs');
 const os = require('os');
@@ -18,6 +18,7 @@ process.on('exit', () => { const here = process.cwd(); process.chdir('/'); fs.rm
 
 const { RSPEngine } = load('rsp-js');
 const { Parser } = load('n3');
+const [HEARTBEAT] = new Parser().parse('<urn:heartbeat> <urn:heartbeat> <urn:heartbeat> .');
 const version = JSON.parse(fs.readFileSync(path.join(folder, 'node_modules', 'rsp-js', 'package.json'))).version;
 
 let engine = null; // of this case
@@ -74,17 +75,23 @@ const commands = {
   async push({ stream, at, graph }) {
     const target = engine.getStream(stream);
     if (!target) return { reply: 'error', context: `RSP-JS has no stream ${stream}` };
-    for (const quad of new Parser({ format: 'N-Triples' }).parse(graph)) {
-      target.add(quad, at);
-      while (running.length) await running.shift();
-    }
+    for (const quad of new Parser({ format: 'N-Triples' }).parse(graph)) await give(target, quad, at);
     return settled();
   },
 
-  advance: () => settled(),
+  async advance({ at }) { // by an element, which is all that tells it the time
+    for (const name of engine.streams.keys()) await give(engine.getStream(name), HEARTBEAT, at);
+    return settled();
+  },
+
   end: () => settled(),
   stop: () => ({}),
 };
+
+async function give(stream, quad, at) {
+  stream.add(quad, at);
+  while (running.length) await running.shift();
+}
 
 function settled() {
   if (failure) return { reply: 'error', context: String(failure) };

@@ -40,6 +40,7 @@ from refengine.io import _epoch as right_epoch
 from refengine.io import _in_time as right_in_time
 from refengine.io import _lines as right_lines
 from refengine.io import _turtle as right_turtle
+from refengine.io import _untyped as right_untyped
 from refengine.io import read_recording as right_read_recording
 from refengine.model import XSD, Bag, Dataset, Element, Relation, Row, Stream, Term, Triple, is_blank, literal, row
 from refengine.orders import _classes as right_classes
@@ -836,6 +837,11 @@ def bindings_are_a_set(path: str | Path) -> Recording:
     return replace(right, relations=tuple(Relation(r.variables, Counter(set(r.rows))) for r in right.relations))
 
 
+def datatypes_are_dropped(value: str) -> Term:
+    """What follows a literal's ^^ is left out."""
+    return right_untyped(value if value.startswith("http") else value.partition("^^")[0])
+
+
 def sorted_by_timestamp(path: str | Path) -> Recording:
     """Relations are in the order of their timestamps."""
     right = right_read_recording(path)
@@ -1026,5 +1032,6 @@ MINIATURES = (
     Miniature("IO-1", "local time", NOBODY, "refengine.io:_epoch", local_time),
     Miniature("IO-2", "empty relations are no reports", NOBODY, "refengine.io:read_recording", empty_relations_are_no_reports),
     Miniature("IO-2", "bindings are a set", NOBODY, "refengine.io:read_recording", bindings_are_a_set),
+    Miniature("IO-2", "datatypes are dropped", NOBODY, "refengine.io:_untyped", datatypes_are_dropped),
     Miniature("IO-2", "languages are dropped", NOBODY, "refengine.io:_term", languages_are_dropped),
 )

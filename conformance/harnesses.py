@@ -1,0 +1,37 @@
+"""The running harnesses of one process: one an engine, started when it is needed and again after it broke down."""
+
+from __future__ import annotations
+
+from conformance.client import Broken, Harness
+from conformance.under_test import Engine
+
+
+class Harnesses:
+    """At most one running harness an engine. An engine that twice in a row does not start is not started again."""
+
+    def __init__(self) -> None:
+        self.running: dict[str, Harness] = {}
+        self.refused: dict[str, list[Broken]] = {}
+
+    def of(self, engine: Engine) -> Harness:
+        """The engine's harness, ready for `register`. Raises Broken."""
+        harness = self.running.get(engine.name)
+        if harness is not None and harness.alive:
+            return harness
+        refused = self.refused.setdefault(engine.name, [])
+        if len(refused) > 1:
+            raise Broken(f"it does not start, twice tried: {refused[-1]}")
+        try:
+            harness = Harness(engine.command, limits=engine.limits)
+            harness.start()
+        except Broken as error:
+            refused.append(error)
+            raise
+        refused.clear()
+        self.running[engine.name] = harness
+        return harness
+
+    def stop(self) -> None:
+        """Ends them all."""
+        while self.running:
+            self.running.popitem()[1].stop()

@@ -1,0 +1,87 @@
+"""Results: what became of each item, one JSON object a line. Tables, pages and exit codes are made of them."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from conformance.judge import Outcome
+from refengine.errors import RefengineError
+
+
+@dataclass(frozen=True)
+class Result:
+    """An engine and one item of a suite (`corpus`, `csrbench`, `yabench`): the outcome and its argument. `rule` is the id that
+    the case is about, empty for a benchmark's query. `known` are the known deviations that explain it, with their links."""
+
+    engine: str
+    suite: str
+    case: str
+    rule: str
+    outcome: Outcome
+    argument: str
+    known: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What no two results of a run have in common; also their order."""
+        return self.engine, self.suite, self.case
+
+    def as_json(self) -> dict[str, Any]:
+        """As a JSON object; `known` as objects of `reason` and `link`."""
+        return {**asdict(self), "outcome": str(self.outcome), "known": [{"reason": reason, "link": link} for reason, link in self.known]}
+
+
+def from_json(told: dict[str, Any]) -> Result:
+    """A result from its JSON object."""
+    known = tuple((entry["reason"], entry["link"]) for entry in told["known"])
+    return Result(**{**told, "outcome": Outcome(told["outcome"]), "known": known})
+
+
+def write(path: Path, results: Iterable[Result]) -> None:
+    """Results replace a file (see `target`), by engine, suite and case."""
+    ordered = sorted(results, key=lambda result: result.key)
+    replace(path, (json.dumps(result.as_json(), ensure_ascii=False, sort_keys=True) for result in ordered))
+
+
+def target(path: Path) -> Path:
+    """The file, behind its links, that results go to. What cannot be written is found out before the work."""
+    with _writing(path):
+        real = Path(os.path.realpath(path))
+        os.stat(real.parent)
+        with suppress(FileNotFoundError):
+            if not stat.S_ISREG(os.stat(real).st_mode):
+                raise OSError(errno.EINVAL, "not a regular file")
+        if not os.access(real.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return real
+
+
+def replace(path: Path, lines: Iterable[str]) -> None:
+    """The lines replace a file at once, with its mode, or leave it alone."""
+    draft = path.with_name(f".conformance-{os.getpid()}")
+    with _writing(path):
+        try:
+            with open(draft, "x", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in lines)
+            with suppress(FileNotFoundError):
+                os.chmod(draft, stat.S_IMODE(os.stat(path).st_mode))
+            os.replace(draft, path)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RefengineError(f"cannot write: {error.strerror}", rule="usage", place=str(path)) from None

@@ -1,0 +1,188 @@
+"""What an engine is held to: items, one a case of the corpus or a query of a benchmark, and what each becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+
+from conformance import corpus, csrbench, probe, under_test, yabench
+from conformance.client import Broken, Harness
+from conformance.corpus import Case
+from conformance.harnesses import Harnesses
+from conformance.judge import Outcome
+from conformance.results import Result
+from conformance.under_test import Engine, InvalidEngine
+from refengine import io, profiles
+from refengine.r2r import WITNESSES
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question to one engine. `shows` are the known deviations that it must show; `missing`, why it cannot be asked."""
+
+    engine: str
+    suite: str
+    case: str
+    run: Callable[[Harnesses], Result]
+    rule: str = ""
+    shows: tuple[tuple[str, str], ...] = ()
+    missing: str = ""
+
+    @property
+    def id(self) -> str:
+        """`rsp-js-WIN-2-an-element-on-the-upper-border-…`."""
+        return f"{self.engine}-{self.case}".replace("/", "-").replace(" ", "-")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What items are wanted: of which engines, from recordings in `answers`, with CSRBench's stream from `csrbench`, the cases
+    for a first look alone (`smoke`); `more` are engines that have no name."""
+
+    names: tuple[str, ...] = ()
+    more: tuple[Engine, ...] = ()
+    answers: Path | None = None
+    csrbench: Path | None = None
+    smoke: bool = False
+
+
+def items(chosen: Chosen) -> list[Item]:
+    """The items that are wanted, by engine. Raises a RefengineError for what there is not."""
+    found = [item for name in dict.fromkeys(chosen.names) for item in _named(name, chosen)]
+    return found + [item for engine in chosen.more for item in live(engine, chosen)]
+
+
+def _named(name: str, chosen: Chosen) -> list[Item]:
+    if chosen.answers is not None:
+        return recorded(name, chosen.answers)
+    own = [recorder for recorder in csrbench.recorders() if recorder.name.partition("/")[0] == name]
+    try:
+        engine = under_test.engine(name)
+    except InvalidEngine as error:
+        if own:
+            return ours(own)
+        if name in profiles.PROFILES:
+            raise InvalidEngine(f"{name!r} is judged by its recordings: give --answers=DIR", rule="engine") from error
+        raise
+    return live(engine, chosen) + ([] if chosen.smoke else ours(own))
+
+
+def live(engine: Engine, chosen: Chosen = Chosen()) -> list[Item]:
+    """The items of an engine that is started."""
+    make = {"corpus": _of_corpus, "csrbench": _of_csrbench}
+    return [replace(item, missing=engine.missing) for suite in engine.suites for item in make[suite](engine, chosen)]
+
+
+@cache
+def questions() -> tuple[Case, ...]:
+    """The cases that ask something of an engine: those that expect reports, or judge an output."""
+    return tuple(case for case in corpus.cases() if "expect" in case.table or "judge" in case.table)
+
+
+def _of_corpus(engine: Engine, chosen: Chosen) -> Iterator[Item]:
+    for case in questions():
+        if engine.profile is None and not probe.expects(case) or chosen.smoke and not case.table.get("smoke"):
+            continue
+        shows = tuple((one.reason, one.link) for one in engine.deviations if case.id in (one.case,))
+        yield Item(engine.name, "corpus", case.id, partial(_probed, engine, case), case.rule, shows)
+
+
+def _probed(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
+    def ask(harness: Harness) -> probe.Found:
+        found = probe.result(engine, harness, case)
+        return found.outcome, found.argument, found.deviations
+
+    return _result(engine, "corpus", case.id, case.rule, harnesses, ask)
+
+
+def _of_csrbench(engine: Engine, chosen: Chosen) -> Iterator[Item]:
+    folder, prefix = (csrbench.embedded(), "embedded-") if chosen.csrbench is None else (chosen.csrbench, "")
+    csrbench.stream(folder)
+    for query in csrbench.QUERIES:
+        name = prefix + query
+        shows = tuple((one.reason, one.link) for one in engine.deviations if name in (one.case,))
+        yield Item(engine.name, "csrbench", name, partial(_benched, engine, name, query, folder), shows=shows)
+
+
+def _benched(engine: Engine, name: str, query: str, folder: Path, harnesses: Harnesses) -> Result:
+    asked = csrbench.query(query)
+    streams = {asked.windows[0].stream: csrbench.stream(folder)}
+    return _result(engine, "csrbench", name, "", harnesses, lambda harness: probe.benchmark(engine, harness, asked, streams))
+
+
+def _result(
+    engine: Engine, suite: str, case: str, rule: str, harnesses: Harnesses, ask: Callable[[Harness], probe.Found]
+) -> Result:
+    try:
+        outcome, argument, known = ask(harnesses.of(engine))
+    except Broken as error:
+        outcome, argument, known = Outcome.ERROR, str(error), ()
+    return Result(engine.name, suite, case, rule, outcome, argument, tuple((one.reason, one.link) for one in known))
+
+
+def recorded(name: str, answers: Path) -> list[Item]:
+    """An engine's recordings in a folder: CSRBench's ENGINE-answer-N.json, or YABench's QR_ files."""
+    if runs := yabench.runs(name, answers):
+        profiles.profile(name)
+        for run in runs:
+            _ = run.query, run.stream, run.relations  # what is malformed is no engine's failure: the run ends here
+        return [Item(name, "yabench", run.name, lambda _, r=run: yabench.judge_run(r, tuple(WITNESSES))) for run in runs]
+    cells = csrbench.cells(answers)
+    chosen = [cell for cell in cells if cell.engine == name]
+    if not chosen:
+        there = ", ".join(sorted({cell.engine for cell in cells}))
+        raise InvalidEngine(f"no recording of {name!r}; recorded: {there}", rule="engine", place=str(answers))
+    csrbench.stream(answers)
+    for cell in chosen:
+        io.read_recording(cell.path)
+    return [
+        Item(name, "csrbench", cell.query, lambda _, c=cell: csrbench.judge_query(answers, c.query, (c,), tuple(WITNESSES))[0])
+        for cell in chosen
+        if not cell.suffix
+    ]
+
+
+def ours(recorders: list[csrbench.Recorder]) -> list[Item]:
+    """Our own engines over CSRBench's queries, recorded here, under the names of their profiles or defects."""
+    return [
+        Item(recorder.name, "csrbench", name, lambda _, r=recorder, n=name: csrbench.judge_ours(n, tuple(WITNESSES), [r])[0])
+        for recorder in recorders
+        for name in csrbench.QUERIES
+    ]
+
+
+class NonConformance(AssertionError):
+    """An engine fails; the message has every argument. `results` are all results."""
+
+    def __init__(self, wrong: list[str], results: list[Result]) -> None:
+        super().__init__("\n\n".join(wrong))
+        self.results = results
+
+
+def unexpected(item: Item, result: Result) -> str:
+    """Why a result is a failure of the run, or nothing: a fail or an error that no known deviation explains, or a known deviation
+    that does not show where it must."""
+    if result.outcome in (Outcome.FAIL, Outcome.ERROR) and not result.known:
+        return result.argument if result.outcome is Outcome.FAIL else f"error: {result.argument}"
+    gone = [reason for reason, link in item.shows if (reason, link) not in result.known]
+    return f"{result.outcome}, without what the engine is known for here: {'; '.join(gone)}\n{result.argument}" if gone else ""
+
+
+def check_engine(engine: Engine | str | Path, *, smoke: bool = False) -> list[Result]:
+    """Every result of an engine, by its name, the path of its file, or itself. Raises NonConformance if any is unexpected, and a
+    RefengineError if there is no such engine or what it needs is not there."""
+    tested = engine if isinstance(engine, Engine) else under_test.engine(str(engine))
+    if tested.missing:
+        raise InvalidEngine(tested.missing, rule="engine", place=tested.name)
+    harnesses = Harnesses()
+    try:
+        asked = [(item, item.run(harnesses)) for item in live(tested, Chosen(smoke=smoke))]
+    finally:
+        harnesses.stop()
+    results = [result for _, result in asked]
+    wrong = [f"{item.id}: {reason}" for item, result in asked if (reason := unexpected(item, result))]
+    if wrong:
+        raise NonConformance(wrong, results)
+    return results

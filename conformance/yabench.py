@@ -1,0 +1,55 @@
+"""YABench: the recordings of a folder of its results, each with its query and its stream (Kolchin, Wetz et al., ICWE 2016)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.judge import verdict
+from conformance.results import Result
+from refengine import io
+from refengine.dialects import DIALECTS
+from refengine.errors import InvalidQuery
+from refengine.model import Relation, Stream
+from refengine.profiles import profile
+from refengine.query import Query
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of an engine: QR_name, what it answered; SG_name, the stream; QUERY_name, the query in the engine's language."""
+
+    engine: str
+    folder: Path
+    name: str
+
+    @property
+    def query(self) -> Query:
+        """Raises InvalidQuery, also where the query has several streams: a run has one."""
+        path = self.folder / f"QUERY_{self.name}"
+        found = io.read_query(path, self.engine if self.engine in DIALECTS else "csparql")
+        if len({window.stream for window in found.windows}) > 1:
+            raise InvalidQuery("a run of YABench has one stream", rule="IO-2", place=str(path))
+        return found
+
+    @property
+    def stream(self) -> Stream:
+        """The elements."""
+        return io.read_stream(self.folder / f"SG_{self.name}")
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """The reports."""
+        return io.read_recording(self.folder / f"QR_{self.name}").relations
+
+
+def runs(engine: str, folder: Path) -> list[Run]:
+    """The runs of an engine that a folder has, by name; none if it has no QR_ file."""
+    return [Run(engine, folder, path.name.removeprefix("QR_")) for path in io.listed(folder, "QR_*", "IO-2")]
+
+
+def judge_run(run: Run, witnesses: tuple[str, ...]) -> Result:
+    """The verdict on a run. What is malformed raises its RefengineError."""
+    query = run.query
+    found = verdict(query, {query.windows[0].stream: run.stream}, profile(run.engine), run.relations, witnesses=witnesses)
+    return Result(run.engine, "yabench", run.name, "", found.outcome, found.argument)
