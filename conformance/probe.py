@@ -5,19 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance import corpus, judge
 from conformance.client import Broken, Harness
 from conformance.corpus import Case
 from conformance.judge import Outcome
 from conformance.session import Answered, Asked, Declined, play
+from conformance.specification import means
 from conformance.under_test import Deviation, Engine
 from refengine import compare, infer
 from refengine import engine as reference
-from refengine.errors import Disputed, RefengineError, Unsupported
+from refengine.errors import Disputed, InvalidStream, RefengineError, Unsupported
 from refengine.model import Dataset, Relation, Stream
 from refengine.query import Query
+from refengine.semantics import show
 
 
 @dataclass(frozen=True)
@@ -51,26 +53,34 @@ class Question:
         return {"missing": 0, "static": self.static}
 
 
+class Named(NamedTuple):
+    """What a benchmark's query is called, as a case is."""
+
+    id: str
+    rule: str
+    name: str
+
+
 def result(tested: Engine, harness: Harness, case: Case) -> Result:
     """A case against an engine. Whatever the engine does, there is a result; a case that is bad input asks nothing."""
 
     def found() -> Found:
-        return expected(tested, harness, case) if tested.profile is None else judged(tested, asked(tested, harness, case))
+        return expected(tested, harness, case) if tested.profile is None else judged(tested, case, asked(tested, harness, case))
 
-    return Result(tested.name, case, *settled(found))
+    return Result(tested.name, case, *settled(tested, case, found))
 
 
-def benchmark(tested: Engine, harness: Harness, query: Query, streams: Mapping[str, Stream]) -> Found:
+def benchmark(tested: Engine, harness: Harness, named: Named, query: Query, streams: Mapping[str, Stream]) -> Found:
     """A benchmark's query against an engine: its relations are judged, as a recording has no more."""
 
     def found() -> Found:
         question = answered(tested, harness, query, streams)
-        return judged(tested, replace(question, answers=[answer._replace(window=None) for answer in question.answers]))
+        return judged(tested, named, replace(question, answers=[answer._replace(window=None) for answer in question.answers]))
 
-    return settled(found)
+    return settled(tested, named, found)
 
 
-def settled(ask: Callable[[], Found]) -> Found:
+def settled(tested: Engine, case: Case | Named, ask: Callable[[], Found]) -> Found:
     """What becomes of a question, however it ends."""
     try:
         return ask()
@@ -79,7 +89,8 @@ def settled(ask: Callable[[], Found]) -> Found:
     except Disputed as error:
         return Outcome.DISPUTED, str(error), ()
     except Broken as error:
-        return Outcome.ERROR, str(error), ()
+        known = unsayable(tested, case)
+        return Outcome.ERROR, f"{error}\n{because(case, known)}", known
     except RefengineError as error:
         return Outcome.UNSUPPORTED, f"the case asks nothing of an engine: {error}", ()
 
@@ -105,26 +116,63 @@ def expects(case: Case) -> bool:
 Found = tuple[Outcome, str, tuple[Deviation, ...]]
 
 
-def judged(tested: Engine, question: Question) -> Found:
+def judged(tested: Engine, case: Case | Named, question: Question) -> Found:
     """The oracle's verdict under what the engine sets out to do; of a fail, the known deviations that explain it, if they do."""
-    found = judge.verdict(question.query, question.streams, tested.profile, question.relations, **question.options)
-    wrong = next(wrong_windows(question, found.facts), None) if found.outcome is Outcome.PASS else None
-    outcome, argument = (found.outcome, found.argument) if wrong is None else (Outcome.FAIL, wrong)
-    known = tested.deviations
-    if outcome is not Outcome.FAIL or not known or not holds(tested, question, known):
+    facts = None
+    try:
+        found = judge.verdict(question.query, question.streams, tested.claim(question.query), question.relations, **question.options)
+        outcome, argument, facts = found.outcome, found.argument, found.facts
+    except InvalidStream as error:
+        if error.rule != "MOD-2":
+            raise
+        # An engine that sets out to refuse what is late has no answer to it; this one has.
+        outcome, argument = Outcome.FAIL, f"{error}; that element is to be refused, and was taken"
+    if outcome is Outcome.PASS and (wrong := next(wrong_windows(question, facts), None)):
+        outcome, argument = Outcome.FAIL, wrong
+    if outcome is not Outcome.FAIL:
         return outcome, argument, ()
-    needed = tuple(one for one in known if not holds(tested, question, [other for other in known if other is not one]))
-    return outcome, argument, needed or known
+    known = unsayable(tested, case) or needed(tested, question)
+    return outcome, f"{argument}\n{because(case, known)}", known
+
+
+def unsayable(tested: Engine, case: Case | Named) -> tuple[Deviation, ...]:
+    """The known deviations that no field says and that this case shows."""
+    return tuple(one for one in tested.deviations if not one.grants and case.id in one.cases)
+
+
+def needed(tested: Engine, question: Question) -> tuple[Deviation, ...]:
+    """The least set of the other known deviations that explains a fail, if they do: each in turn, the last first, is left out
+    if the rest explains it. All are in force all the time, so all of them together explain whatever some do."""
+    kept = [one for one in tested.deviations if one.grants]
+    if not kept or not holds(tested, question, kept):
+        return ()
+    for one in reversed(kept):
+        rest = [other for other in kept if other is not one]
+        kept = rest if holds(tested, question, rest) else kept
+    return tuple(kept)
+
+
+def because(case: Case | Named, known: Iterable[Deviation]) -> str:
+    """What explains a fail: the fields and their rules, or else the rule that the case is about."""
+    lines = []
+    for one in known:
+        said = [f"{name}={show(value)} ({', '.join(means(name, value))})" for name, value in one.fields.items()]
+        rules = " ".join(said) or ("the windows that it tells (WIN-3)" if one.told else f"{case.rule or case.id}, in no field")
+        lines.append(f"  known, and explains it: {rules}: {one.reason}")
+    return "\n".join(lines) or f"  no known deviation explains it; the case is about {case.rule or case.id}: {case.name}"
 
 
 def holds(tested: Engine, question: Question, deviations: Iterable[Deviation]) -> bool:
-    """Whether the oracle passes an engine with these deviations."""
+    """Whether the oracle passes an engine with these deviations. One in r2s is about what the query states, too (R2S-6)."""
     fields = {name: value for deviation in deviations for name, value in deviation.fields.items()}
+    if "r2s" in fields:
+        question = replace(question, query=replace(question.query, r2s=None))
+    profile = tested.claim(question.query).but(**fields)
     try:
-        facts = infer.judge(question.query, question.streams, tested.profile.but(**fields), question.relations, **question.options)
+        facts = infer.judge(question.query, question.streams, profile, question.relations, **question.options)
         told = any(deviation.told == "window" for deviation in deviations)
         return facts.passed and (told or next(wrong_windows(question, facts), None) is None)
-    except (Unsupported, Disputed):
+    except RefengineError:  # unsupported or disputed, or what the engine takes and its semantics, so changed, refuses
         return False
 
 

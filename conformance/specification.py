@@ -80,6 +80,13 @@ def values() -> Iterator[tuple[str, str, str]]:
             yield field, value, _rule(field, value)
 
 
+def means(field: str, value: Any) -> list[str]:
+    """The rules that say what a field's value means: of a report, one for each condition; of an open t0, ORA-2."""
+    words = sorted(value) if isinstance(value, frozenset) else [INTEGER if isinstance(value, int) else show(value)]
+    said = RULES[field]
+    return sorted({said if isinstance(said, str) else said.get(word, "ORA-2") for word in words})
+
+
 def _rule(field: str, value: str) -> str:
     said = RULES[field]
     return said if isinstance(said, str) else said[value]

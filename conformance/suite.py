@@ -85,7 +85,7 @@ def _of_corpus(engine: Engine, chosen: Chosen) -> Iterator[Item]:
     for case in questions():
         if engine.profile is None and not probe.expects(case) or chosen.smoke and not case.table.get("smoke"):
             continue
-        shows = tuple((one.reason, one.link) for one in engine.deviations if case.id in (one.case,))
+        shows = tuple((one.reason, one.link) for one in engine.deviations if case.id in one.cases)
         yield Item(engine.name, "corpus", case.id, partial(_probed, engine, case), case.rule, shows)
 
 
@@ -102,14 +102,15 @@ def _of_csrbench(engine: Engine, chosen: Chosen) -> Iterator[Item]:
     csrbench.stream(folder)
     for query in csrbench.QUERIES:
         name = prefix + query
-        shows = tuple((one.reason, one.link) for one in engine.deviations if name in (one.case,))
+        shows = tuple((one.reason, one.link) for one in engine.deviations if name in one.cases)
         yield Item(engine.name, "csrbench", name, partial(_benched, engine, name, query, folder), shows=shows)
 
 
 def _benched(engine: Engine, name: str, query: str, folder: Path, harnesses: Harnesses) -> Result:
     asked = csrbench.query(query)
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
-    return _result(engine, "csrbench", name, "", harnesses, lambda harness: probe.benchmark(engine, harness, asked, streams))
+    named = probe.Named(name, "", f"CSRBench's {query}")
+    return _result(engine, "csrbench", name, "", harnesses, lambda harness: probe.benchmark(engine, harness, named, asked, streams))
 
 
 def _result(

@@ -21,7 +21,7 @@ from refengine import dialects
 from refengine.dialects import Unrenderable
 from refengine.errors import RefengineError
 from refengine.query import Form, Query, WindowKind
-from refengine.semantics import R2S, Profile
+from refengine.semantics import R2S, Base, Profile
 from refengine.texts import nearest, shown
 
 HERE = Path(__file__).parent
@@ -37,13 +37,19 @@ class InvalidEngine(RefengineError):
 @dataclass(frozen=True)
 class Deviation:
     """What an engine is known to do otherwise: `fields` of its semantics that have other values, or what it has wrong to say of
-    its answers (`told`: window). `case` is the id of one that shows it."""
+    its answers (`told`: window), or neither, where no value says it. `cases` are the ids of those that show it; what neither
+    fields nor `told` say explains these and no others."""
 
     reason: str
     link: str
-    case: str
+    cases: tuple[str, ...]
     fields: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     told: str = ""
+
+    @property
+    def grants(self) -> bool:
+        """Whether the oracle can be told of it."""
+        return bool(self.fields or self.told)
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,11 @@ class Engine:
             raise Unrenderable(f"{self.title} has no {query.body.form}", rule="DIA-6", place="body")
         return dialects.render(query, self.dialect, self._operator(), static)
 
+    def claim(self, query: Query) -> Profile:
+        """What it sets out to do with a query: the operator that one states, with the base that it needs (QRY-5)."""
+        compares = query.r2s in (R2S.ISTREAM, R2S.DSTREAM) and self.profile.fields.get("base") is None
+        return self.profile.but(r2s=query.r2s, base=Base.PREVIOUS) if compares else self.profile
+
     def _operator(self) -> R2S | None:
         stated = self.profile.fields.get("r2s") if self.profile else None
         return stated if isinstance(stated, R2S) else None
@@ -104,12 +115,20 @@ def read(path: Path) -> Engine:
         table["profile"] = corpus.profile_of(table.pop("semantics")) if "semantics" in table else None
     except RefengineError as error:
         raise error.at(str(path)) from None
-    table["deviations"] = tuple(Deviation(**entry) for entry in table.get("deviations", ()))
+    try:
+        table["deviations"] = tuple(map(_deviation, table.get("deviations", ())))
+    except RefengineError as error:
+        raise error.at(str(path)) from None
     for name in ("command", "needs"):
         table[name] = tuple(word.format(**PLACES, here=str(path.parent)) for word in table.get(name, ()))
     table["suites"] = tuple(table.get("suites", ("corpus",)))
     table["limits"] = Limits(**table.get("limits", {}))
     return Engine(path.stem, **table)
+
+
+def _deviation(entry: Mapping[str, Any]) -> Deviation:
+    fields = corpus.profile_of(entry.get("fields", {})).fields
+    return Deviation(**{**entry, "cases": tuple(entry["cases"]), "fields": fields})
 
 
 def command(text: str, dialect: str, semantics: str) -> Engine:

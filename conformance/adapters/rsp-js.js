@@ -1,8 +1,9 @@
 'use strict';
 // RSP-JS behind the harness protocol: `node rsp-js.js FOLDER`, FOLDER having node_modules with rsp-js and n3.
 //
-// An element is given triple by triple. A reply waits until every query that it caused has ended. One query of the engine is
-// one relation; what it finds nothing for it does not tell, so neither does this. `advance` is an element that no pattern asks for.
+// An element is given triple by triple; one without triples, one that is valid over an interval, and an instant that is no
+// JavaScript integer it has not. A reply waits until every query that it caused has ended. One query of the engine is one
+// relation; what it finds nothing for it does not tell, so neither does this. `advance` is an element that no pattern asks for.
 
 const fs = require('fs');
 const os = require('os');
@@ -47,7 +48,7 @@ const commands = {
   start: () => ({ protocol: 1, engine: 'rsp-js', version }),
 
   register({ query, dialect, static: data }) {
-    if (dialect !== 'rsp-js') return { reply: 'unsupported', reason: `RSP-JS reads its own RSP-QL, not ${dialect}` };
+    if (dialect !== 'rsp-js') return unsupported(`RSP-JS reads its own RSP-QL, not ${dialect}`);
     engine = new RSPEngine(query);
     running = [];
     relations = [];
@@ -68,14 +69,18 @@ const commands = {
       if (!current.rows.length) current.window = [from, to];
       current.rows.push(row(bindings));
     });
-    for (const quad of new Parser({ format: 'N-Quads' }).parse(data || '')) engine.addStaticData(quad);
+    for (const quad of parsed(data || '', 'static')) engine.addStaticData(quad);
     return { relations: [] };
   },
 
-  async push({ stream, at, graph }) {
+  async push({ stream, at, graph, end = at }) {
     const target = engine.getStream(stream);
+    const quads = parsed(graph, [...engine.streams.keys()].indexOf(stream));
     if (!target) return { reply: 'error', context: `RSP-JS has no stream ${stream}` };
-    for (const quad of new Parser({ format: 'N-Triples' }).parse(graph)) await give(target, quad, at);
+    if (!Number.isSafeInteger(at)) return unsupported(`its instants are numbers of JavaScript, which has none for ${at}`);
+    if (end !== at) return unsupported('its elements have an instant, and no interval');
+    if (!quads.length) return unsupported('its elements are triples; this one has none');
+    for (const quad of quads) await give(target, quad, at);
     return settled();
   },
 
@@ -91,6 +96,13 @@ const commands = {
 async function give(stream, quad, at) {
   stream.add(quad, at);
   while (running.length) await running.shift();
+}
+
+const unsupported = (reason) => ({ reply: 'unsupported', reason });
+
+// The labels of blank nodes are those of their stream, not of one text.
+function parsed(text, scope) {
+  return new Parser({ format: 'N-Quads', blankNodePrefix: `_:${scope}_` }).parse(text);
 }
 
 function settled() {
