@@ -65,13 +65,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """The suite's own markers, and the items that the command line asks for: what it names wrongly ends the run here."""
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
-    if not (_option(config, "--engine") or _option(config, "--engine-command")):
+    if not _option(config, "--engine") and _option(config, "--engine-command") is None:
         return
     from conformance import results
     from refengine.errors import RefengineError
 
     try:
-        if _option(config, "--results"):
+        if _option(config, "--results") is not None:
             results.target(Path(_option(config, "--results")))
         config.stash[ITEMS] = _items(config)
     except RefengineError as error:
@@ -83,7 +83,8 @@ def _items(config: pytest.Config) -> list[Item]:
     from refengine import cli
 
     line = _option(config, "--engine-command")
-    more = (under_test.command(line, _option(config, "--engine-dialect"), _option(config, "--engine-semantics")),) if line else ()
+    words = line, _option(config, "--engine-dialect"), _option(config, "--engine-semantics")
+    more = () if line is None else (under_test.command(*words),)
     folders = [None if _option(config, name) is None else cli.path(_option(config, name)) for name in ("--answers", "--csrbench")]
     return suite.items(suite.Chosen(tuple(_option(config, "--engine")), more, *folders, _option(config, "--smoke")))
 
@@ -197,7 +198,7 @@ class _Collected:
         """Writes the results, and tells a run in which an engine was not judged from a green one."""
         from conformance import results
 
-        if path := _option(self.config, "--results"):
+        if (path := _option(self.config, "--results")) is not None:
             results.write(results.target(Path(path)), self.results)
         if self.unheld and not _option(self.config, "--allow-missing") and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR

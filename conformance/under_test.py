@@ -75,8 +75,9 @@ class Engine:
 
     @property
     def missing(self) -> str:
-        """The first thing that it needs and that is not there; nothing if it can be started."""
-        return next((place for place in self.needs if not os.path.exists(place)), "")
+        """What it needs, is not there, and how to get it; nothing if it can be started."""
+        lacking = next((place for place in self.needs if not os.path.exists(place)), "")
+        return f"no {self.title}, which needs {lacking}: {self.get}".removesuffix(": ") if lacking else ""
 
     def text(self, query: Query, static: bool = False, table: Mapping[str, Any] | None = None) -> str:
         """A query, which a table was, in the engine's language. Raises Unrenderable, also for what the engine has not."""
@@ -133,14 +134,16 @@ def _deviation(entry: Mapping[str, Any]) -> Deviation:
 
 def command(text: str, dialect: str, semantics: str) -> Engine:
     """An engine from a command line, which no shell reads; `semantics` is a profile's name and key=value words."""
+    if dialect != "table":
+        dialects.known(dialect)
     try:
         words = tuple(shlex.split(text))
-        profile, *fields = semantics.split()
-        stated = corpus.profile_of({"profile": profile, **dict(_pair(word) for word in fields)})
     except ValueError as error:
         raise InvalidEngine(f"cannot be read: {error}", rule="engine", place=shown(text)) from None
-    if not words:
-        raise InvalidEngine("an empty command", rule="engine")
+    profile, *fields = semantics.split() or [""]
+    if not words or not profile:
+        raise InvalidEngine(f"an empty {'semantics' if words else 'command'}", rule="engine")
+    stated = corpus.profile_of({"profile": profile, **dict(_pair(word) for word in fields)})
     return Engine("command", words[0], words, dialect, profile=stated)
 
 

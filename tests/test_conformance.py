@@ -83,7 +83,7 @@ def test_a_recording_is_an_item(shared):
     run = pytest_run("--engine=cqels", answers, "-k", "Q2 or Q7")
     assert run.returncode == 1
     assert "1 failed, 1 passed" in run.stdout
-    assert "test_csrbench[cqels-Q7]" in run.stdout and "first divergence" in run.stdout
+    assert "test_engine[cqels-Q7]" in run.stdout and "first divergence" in run.stdout
 
 
 def test_our_engines_right_and_wrong(tmp_path, capsys):

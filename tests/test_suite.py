@@ -1,0 +1,294 @@
+"""The suite as a user runs it: engines named, behind a command, in a file, of a package, recorded; right, wrong and broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import conformance
+from conformance import suite, under_test
+from conformance.corpus import cases
+from conformance.results import from_json
+from refengine.errors import RefengineError
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = under_test.engine("reference")
+TUMBLING = "sh " + str(ROOT / "tests" / "harnesses" / "tumbling.sh")
+
+
+def run(*words: str, folder: Path = ROOT, suite: str = "conformance", **environment: str) -> subprocess.CompletedProcess:
+    """pytest on the suite."""
+    command = [sys.executable, "-m", "pytest", suite, "-q", "-p", "no:cacheprovider", *words]
+    workers = [] if "-n" in words else ["-p", "no:xdist"]
+    return subprocess.run(
+        command + workers, cwd=folder, capture_output=True, text=True, timeout=300, env={**os.environ, **environment}
+    )
+
+
+def told(path: Path) -> list:
+    """The results in a file."""
+    return [from_json(json.loads(line)) for line in path.read_text().splitlines()]
+
+
+def engine_file(folder: Path, code: str, **more: object) -> Path:
+    """An engine's file whose harness is this Python."""
+    path = folder / "mine.toml"
+    (folder / "mine.py").write_text(textwrap.dedent(code))
+    keys = {"title": "Mine", "command": [sys.executable, "{here}/mine.py"], "dialect": "rspql", **more}
+    semantics = '[semantics]\nprofile = "csparql"\nt0 = 0\n'
+    path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items()) + semantics)
+    return path
+
+
+SILENT = """
+    import json, sys
+    for line in sys.stdin:
+        asked = json.loads(line)
+        more = {"start": {"protocol": 1, "engine": "mine", "version": "1"}, "stop": {}}.get(asked["command"], {"relations": []})
+        CRASH
+        print(json.dumps({"seq": asked["seq"], "reply": "result", **more}), flush=True)
+        if asked["command"] == "stop":
+            break
+"""
+
+
+# The reference engine
+
+
+def test_the_reference_engine_passes_all_whoever_runs_it(tmp_path):
+    """By one process, or by two, each with a harness of its own: the same results, written once."""
+    alone, spread = tmp_path / "alone.ndjson", tmp_path / "spread.ndjson"
+    first = run("--engine=reference", "-m", "corpus", f"--results={alone}")
+    second = run("--engine=reference", "-m", "corpus", f"--results={spread}", "-n", "2")
+    assert first.returncode == second.returncode == 0, first.stdout + second.stdout
+    assert alone.read_text() == spread.read_text()
+    results = told(alone)
+    assert {result.outcome for result in results} == {"pass"}
+    asked = {case.id for case in cases() if any("max_reports" not in block for block in case.table.get("expect", []))}
+    assert {result.case for result in results} == asked and len(results) == len(asked)
+    assert f"conformance: reference: {len(asked)} pass" in second.stdout
+
+
+def test_the_smoke_cases_are_a_dozen_and_one_call(capsys):
+    results = conformance.check_engine("reference", smoke=True)
+    assert len(results) == sum(case.table.get("smoke", False) for case in cases()) == 12
+    assert len({result.rule.partition("-")[0] for result in results}) >= 4
+
+
+# Other engines
+
+
+def test_a_shell_script_is_an_engine():
+    """20 lines; the case is that of WIN-2's border."""
+    assert len((ROOT / "tests" / "harnesses" / "tumbling.sh").read_text().splitlines()) <= 20
+    words = [f"--engine-command={TUMBLING}", "--engine-semantics=csparql t0=0", "--smoke"]
+    found = run(*words, "-k", "upper-border")
+    assert found.returncode == 0 and "1 passed" in found.stdout, found.stdout
+    found = run(*words, "-k", "overlap")
+    assert found.returncode == 1 and "window [5, 15) at t=14: the recording ends too early" in found.stdout, found.stdout
+
+
+def test_a_wrong_engine_is_told_all_that_is_wrong(tmp_path):
+    path = engine_file(tmp_path, SILENT.replace("CRASH", ""))
+    with pytest.raises(conformance.NonConformance, match="mine-WIN-2-an-element-on-the-upper-border") as caught:
+        conformance.check_engine(path, smoke=True)
+    assert [result.outcome for result in caught.value.results] == ["fail"] * 12, "an engine that never answers"
+
+
+def test_a_crash_is_the_error_of_its_case_alone(tmp_path):
+    """It dies at every query that counts, and is started again for the next."""
+    crash = 'if "COUNT" in asked.get("query", ""): sys.exit("no such function")'
+    path = engine_file(tmp_path, SILENT.replace("CRASH", crash))
+    results = tmp_path / "results.ndjson"
+    found = run(f"--engine={path}", "--smoke", f"--results={results}")
+    errors = [result for result in told(results) if result.outcome == "error"]
+    assert found.returncode == 1 and len(told(results)) == 12 and {result.rule for result in errors} == {"R2R-1", "R2R-6"}
+    assert "register: the process ended with exit code 1; it said: no such function" in errors[0].argument
+
+
+def test_an_engine_that_does_not_start_is_tried_twice(tmp_path):
+    path = engine_file(tmp_path, f"open({str(tmp_path / 'tries')!r}, 'a').write('x')")
+    results = tmp_path / "results.ndjson"
+    assert run(f"--engine={path}", "--smoke", f"--results={results}").returncode == 1
+    assert {result.outcome for result in told(results)} == {"error"} and (tmp_path / "tries").read_text() == "xx"
+    assert "it does not start, twice tried: start: the process ended" in told(results)[-1].argument
+
+
+def test_an_engine_of_a_package(tmp_path):
+    """The group conformance.engines of entry points: the path of a file."""
+    engine_file(tmp_path, SILENT.replace("CRASH", ""))
+    info = tmp_path / "theirs-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[conformance.engines]\ntheirs = theirs:ENGINE\n")
+    (tmp_path / "theirs.py").write_text("from pathlib import Path\nENGINE = Path(__file__).with_name('mine.toml')\n")
+    found = run("--engine=theirs", "--smoke", "-k", "upper-border", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    assert "conformance: theirs: " in found.stdout, found.stdout + found.stderr
+    found = run("--engine=their", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    assert found.returncode == 4 and "engine: no engine 'their'; did you mean 'theirs'" in found.stderr
+
+
+# What was judged, and what was not
+
+
+def test_an_engine_of_which_nothing_was_judged_is_not_green(tmp_path):
+    path = engine_file(tmp_path, "", needs=[str(tmp_path / "engine.jar")], get="make engine.jar")
+    found = run(f"--engine={path}", "--smoke")
+    assert found.returncode == 4 and "12 skipped" in found.stdout, found.stdout
+    assert "conformance: every item of mine was skipped (exit code 4; 0 with --allow-missing)" in found.stdout
+    assert f"no Mine, which needs {tmp_path}/engine.jar: make engine.jar" in run(f"--engine={path}", "--smoke", "-rs").stdout
+    assert run(f"--engine={path}", "--smoke", "--allow-missing").returncode == 0
+    assert run(f"--engine={path}", "--engine=reference", "--smoke", "-n", "2").returncode == 4
+    with pytest.raises(RefengineError, match="mine: engine: no Mine, which needs"):
+        conformance.check_engine(path)
+
+
+def test_what_an_engine_is_known_for_explains_its_fails_and_must_show(tmp_path):
+    """In the cases that it names: a fail there is expected, a pass is a failure."""
+    deviation = '[[deviations]]\nreason = "it overlaps no windows"\nlink = "https://example.org/1"\n'
+    path = engine_file(tmp_path, "", command=TUMBLING.split())
+    whole = path.read_text()
+    overlap, border = ([case.id for case in cases() if case.table.get("smoke") and word in case.id] for word in ("overlap", "upper-border"))
+    words = [f"--engine={path}", "--smoke", "-rx", "-k", "overlap or upper-border"]
+    path.write_text(whole + deviation + f"cases = {json.dumps(overlap)}\n")
+    found = run(*words)
+    assert found.returncode == 0 and "1 passed, 10 deselected, 1 xfailed" in found.stdout, found.stdout
+    assert "it overlaps no windows (https://example.org/1)" in found.stdout
+    path.write_text(whole + deviation + f"cases = {json.dumps(overlap + border)}\n")
+    found = run(*words)
+    assert found.returncode == 1 and "1 failed, 10 deselected, 1 xfailed" in found.stdout, found.stdout
+    assert "pass, without what the engine is known for here: it overlaps no windows" in found.stdout
+
+
+def test_the_results_come_from_an_interrupted_run_too(tmp_path):
+    """-x ends the run at its first failure; what was judged is written."""
+    path = engine_file(tmp_path, SILENT.replace("CRASH", ""))
+    results = tmp_path / "results.ndjson"
+    assert run(f"--engine={path}", "--smoke", "-x", f"--results={results}").returncode == 1
+    assert 0 < len(told(results)) < 12 and told(results)[-1].outcome == "fail"
+
+
+# Bad words
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--engine=refrence"], "engine: no engine 'refrence'; did you mean 'reference'"),
+        (["--engine=../engines/reference"], "engine: no engine '../engines/reference'"),
+        (["--engine=nowhere.toml"], "nowhere.toml: engine: cannot be read: "),
+        (["--engine=cqels"], "'cqels' is judged by its recordings: give --answers=DIR"),
+        (["--engine-command="], "engine: an empty command"),
+        (["--engine-command='"], "engine: cannot be read: No closing quotation"),
+        (["--engine-command=x", "--engine-dialect=sparql"], "DIA-1: no dialect 'sparql'"),
+        (["--engine-command=x", "--engine-semantics=csparkl"], "did you mean 'csparql'"),
+        (["--engine-command=x", "--engine-semantics=csparql t0"], "'t0' is not key=value"),
+        (["--engine-command=x", "--engine-semantics="], "engine: an empty semantics"),
+        (["--engine=reference", "--results=no/where/results.ndjson"], "usage: cannot write: No such file or directory"),
+        (["--engine=rsp-js-heartbeat", "--csrbench=nowhere"], "nowhere: IO-1: "),
+    ],
+)
+def test_what_is_named_wrongly_ends_the_run_in_one_line(words, reason):
+    found = run(*words)
+    assert found.returncode == 4 and reason in found.stderr, found.stdout + found.stderr
+    assert "Traceback" not in found.stdout + found.stderr
+
+
+# The wheel
+
+
+def test_the_wheel_holds_all_that_the_suite_needs(tmp_path):
+    """Unpacked elsewhere, and run in an empty folder."""
+    build = [sys.executable, "-c", "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))", str(tmp_path)]
+    name = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True).stdout.split()[-1]
+    place, empty = tmp_path / "place", tmp_path / "empty"
+    empty.mkdir()
+    with zipfile.ZipFile(tmp_path / name) as wheel:
+        wheel.extractall(place)
+        assert not [name for name in wheel.namelist() if "node_modules" in name or name.startswith("tests")]
+    found = run("--pyargs", "--engine=reference", "--smoke", folder=empty, PYTHONPATH=str(place))
+    assert found.returncode == 0 and "conformance: reference: 12 pass" in found.stdout, found.stdout + found.stderr
+
+
+# Recordings
+
+
+@pytest.fixture
+def yabench(tmp_path):
+    """A run of YABench: two tumbling windows of 5 s, and what C-SPARQL answers to them, by hand."""
+    lines = [("a", 1000), ("b", 4000), ("c", 6000)]
+    (tmp_path / "SG_small1").write_text("".join(f'<http://x/{name}> <http://x/p> "1" "{at}" .\n' for name, at in lines))
+    query = "REGISTER QUERY q AS SELECT ?x FROM STREAM <http://x/s> [RANGE 5s STEP 5s] WHERE { ?x <http://x/p> ?y }"
+    (tmp_path / "QUERY_small1").write_text(query)
+    (tmp_path / "QR_small1").write_text("100\nx\t\n5100\nhttp://x/a\t\nhttp://x/b\t\n10100\nhttp://x/c\t\n")
+    return tmp_path
+
+
+def test_a_recording_of_yabench_is_an_item(yabench):
+    found = run("--engine=csparql", f"--answers={yabench}")
+    assert found.returncode == 0 and "conformance: csparql: 1 pass" in found.stdout, found.stdout + found.stderr
+    (yabench / "QR_small1").write_text("100\nx\t\n5100\nhttp://x/a\t\nhttp://x/c\t\n10100\nhttp://x/b\t\n")
+    found = run("--engine=csparql", f"--answers={yabench}")
+    assert found.returncode == 1 and "test_engine[csparql-small1]" in found.stdout, found.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "QR_small1:1: IO-2: expected a clock, an integer (ms), got ''"),
+        ("100\nx y\t\n", "QR_small1:2: IO-2: expected the variables' names, each once and followed by a tab"),
+        ("100\nx\t\nhttp://x/a\t\n", "QR_small1:3: IO-2: expected a clock, or 1 values after one"),
+        ("100\nx\t\n5100\nhttp://x/a\thttp://x/b\t\n", "QR_small1:4: IO-2: expected a clock, or 1 values"),
+        ("100\nx\t\n5100\n9^^nothing\t\n", "QR_small1:4: IO-2: "),
+    ],
+)
+def test_a_malformed_recording_of_yabench_ends_the_run(yabench, text, reason):
+    (yabench / "QR_small1").write_text(text)
+    found = run("--engine=csparql", f"--answers={yabench}")
+    assert found.returncode == 4 and reason in found.stderr, found.stdout + found.stderr
+
+
+# RSP-JS, live
+
+
+@pytest.fixture(scope="module")
+def installed():
+    """RSP-JS; where it is not installed its tests are skipped, in CI they fail."""
+    found = under_test.engine("rsp-js")
+    if found.missing:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(found.missing)
+
+
+@pytest.mark.xdist_group("rsp-js")
+def test_rsp_js_does_what_it_is_known_for(installed, tmp_path):
+    """Green with its known deviations, and the same twice, however the items are spread."""
+    first, second = tmp_path / "1.ndjson", tmp_path / "2.ndjson"
+    found = run("--engine=rsp-js", f"--results={first}", "-n", "2")
+    assert found.returncode == 0, found.stdout
+    assert run("--engine=rsp-js", f"--results={second}").returncode == 0
+    outcomes = [[(result.case, result.outcome, result.known) for result in told(path)] for path in (first, second)]
+    assert outcomes[0] == outcomes[1] and len(outcomes[0]) == len(suite.questions())
+
+
+@pytest.mark.xdist_group("rsp-js")
+def test_rsp_js_with_heartbeats(installed):
+    found = run("--engine=rsp-js-heartbeat")
+    assert found.returncode == 0, found.stdout
+
+
+@pytest.mark.needs_shared
+@pytest.mark.xdist_group("rsp-js")
+def test_rsp_js_with_heartbeats_passes_csrbench(installed, shared, tmp_path):
+    """Q1, Q2 and Q5 over CSRBench's own stream."""
+    results = tmp_path / "results.ndjson"
+    folder = shared / "data" / "csrbench"
+    found = run("--engine=rsp-js-heartbeat", f"--csrbench={folder}", f"--results={results}", "-k", "Q1 or Q2 or Q5")
+    assert found.returncode == 0, found.stdout
+    assert [(result.case, result.outcome) for result in told(results)] == [("Q1", "pass"), ("Q2", "pass"), ("Q5", "pass")]
