@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
+from conformance import corpus, under_test
+
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 TESTING = [block for block in BLOCKS if "def test_" in block]
@@ -76,3 +78,13 @@ def test_a_wrong_operator_fails_on_few_elements(block: str, right: str, wrong: s
         assert elements[0].graph == elements[1].graph
     else:
         assert all(element.app % 5 == 0 for element in elements)
+
+
+def test_the_engines_file_is_one(tmp_path):
+    """The keys are the schema's, and the case is one of the corpus."""
+    [block] = re.findall(r"```toml\n(title = .*?)```", README, re.DOTALL)
+    (tmp_path / "mine.toml").write_text(block)
+    found = under_test.read(tmp_path / "mine.toml")
+    assert found.command[-1] == f"{tmp_path}/Harness.java"
+    [deviation] = found.deviations
+    assert {*deviation.cases} <= {case.id for case in corpus.cases()}
