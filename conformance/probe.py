@@ -11,8 +11,8 @@ from conformance import corpus, judge
 from conformance.client import Broken, Harness
 from conformance.corpus import Case
 from conformance.judge import Outcome
+from conformance.rules import means
 from conformance.session import Answered, Asked, Declined, play
-from conformance.specification import means
 from conformance.under_test import Deviation, Engine
 from refengine import compare, infer
 from refengine import engine as reference
@@ -141,15 +141,18 @@ def unsayable(tested: Engine, case: Case | Named) -> tuple[Deviation, ...]:
 
 
 def needed(tested: Engine, question: Question) -> tuple[Deviation, ...]:
-    """The least set of the other known deviations that explains a fail, if they do: each in turn, the last first, is left out
-    if the rest explains it. All are in force all the time, so all of them together explain whatever some do."""
+    """A least set of the other known deviations that explains a fail, if they do: the last is left out first, and again and
+    again, since one may be needed for the sake of another. All are in force all the time, so all of them together explain
+    whatever some do."""
     kept = [one for one in tested.deviations if one.grants]
     if not kept or not holds(tested, question, kept):
         return ()
-    for one in reversed(kept):
-        rest = [other for other in kept if other is not one]
-        kept = rest if holds(tested, question, rest) else kept
-    return tuple(kept)
+    while True:
+        rests = ([other for other in kept if other is not one] for one in reversed(kept))
+        rest = next((rest for rest in rests if holds(tested, question, rest)), None)
+        if rest is None:
+            return tuple(kept)
+        kept = rest
 
 
 def because(case: Case | Named, known: Iterable[Deviation]) -> str:

@@ -67,7 +67,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
                 horizon=End.NONE, instant=Instant.CLOSE,
             ),
             _profile(
-                "rsp-js", "the code of RSP-JS 1.3.5", t0=0, closure="[)", closing=Closing.PASSED, gap=Gap.LATEST,
+                "rsp-js", "the code of RSP-JS 1.3.5", t0=T0.EPOCH, offset=0, closure="[)", closing=Closing.PASSED, gap=Gap.LATEST,
                 report=CLOSES, tick="time", empty=Empty.SUPPRESS, horizon=End.NONE, instant=Instant.TRIGGER,
             ),
             _profile(

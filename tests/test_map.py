@@ -15,7 +15,8 @@ import pytest
 
 from conformance import corpus
 from conformance.miniatures import MINIATURES
-from conformance.specification import ID, RULES, catches, only, rules, values
+from conformance.rules import RULES
+from conformance.specification import ID, catches, only, rules, values
 from refengine.semantics import FIELDS
 
 ROOT = Path(__file__).resolve().parent.parent
