@@ -73,7 +73,7 @@ const commands = {
 
   async push({ stream, at, graph }) {
     const target = engine.getStream(stream);
-    if (!target) return { reply: 'error', context: `RSP-JS has no stream ${stream}` };
+    if (!target) return settled(); // the query does not name it: the engine has nowhere to put it
     for (const quad of new Parser({ format: 'N-Triples' }).parse(graph)) {
       target.add(quad, at);
       while (running.length) await running.shift();
