@@ -19,7 +19,7 @@ from refengine import engine as reference
 from refengine.errors import Disputed, InvalidStream, RefengineError, Unsupported
 from refengine.model import Dataset, Relation, Stream
 from refengine.query import Query
-from refengine.semantics import show
+from refengine.semantics import Disorder, show
 
 
 @dataclass(frozen=True)
@@ -196,11 +196,18 @@ def expected(tested: Engine, harness: Harness, case: Case) -> Found:
     lines = []
     for block in blocks:
         told = Asked(query, tested.text(query, bool(static), case.table["query"]), tested.dialect, corpus.semantics_of(block["semantics"]))
-        lines += _differences(query, block, play(harness, told, streams, static))
+        lines += _differences(query, block, play(harness, told, streams, static), _expected_with(told, streams))
     return (Outcome.FAIL, "\n".join(f"{case.rule}: {line}" for line in lines), ()) if lines else (Outcome.PASS, "", ())
 
 
-def _differences(query: Query, block: Mapping[str, Any], got: list[Answered]) -> Iterator[str]:
+def _expected_with(told: Asked, streams: Mapping[str, Stream]) -> frozenset[int] | None:
+    """The instants of the elements with which reports may come, or None where elements may wait for others (MOD-2)."""
+    waits = told.semantics.disorder not in (Disorder.REJECT, 0)
+    return None if waits else frozenset(element.app for window in told.query.windows for element in streams[window.stream])
+
+
+def _differences(query: Query, block: Mapping[str, Any], got: list[Answered], instants: frozenset[int] | None) -> Iterator[str]:
+    """What is said of a report and compared; a trigger that is no element's instant is the horizon, which is told to no engine."""
     wanted = block["reports"]
     if len(got) != len(wanted):
         yield f"expected {len(wanted)} reports, got {len(got)}"
@@ -212,3 +219,11 @@ def _differences(query: Query, block: Mapping[str, Any], got: list[Answered]) ->
             yield f"report {number}: expected window {report['window']}, got {list(answer.window)}"
         if "instant" in report and answer.instant is not None and answer.instant != report["instant"]:
             yield f"report {number}: expected instant {report['instant']}, got {answer.instant}"
+        if "trigger" in report and instants is not None:
+            trigger = report["trigger"] if report["trigger"] in instants else None
+            if answer.came != trigger:
+                yield f"report {number}: expected {_coming(trigger)}, got it {_coming(answer.came)}"
+
+
+def _coming(came: int | None) -> str:
+    return "at the end" if came is None else f"with the element at {came}"

@@ -17,12 +17,13 @@ from refengine.semantics import Semantics, show
 
 
 class Answered(NamedTuple):
-    """One report of an engine: its relation, and what it is stamped with and the window that it is about, if the engine says
-    so."""
+    """One report of an engine: its relation; what it is stamped with and the window that it is about, if the engine says so;
+    and the instant of the element that it came with, or None if it came with none."""
 
     relation: Relation
     instant: int | None
     window: tuple[int, int] | None
+    came: int | None = None
 
 
 class Declined(Exception):
@@ -51,7 +52,7 @@ def play(
 
     Raises Declined if it does not support them, and Broken where the harness breaks down, or answers with what are no terms.
     """
-    fields: dict[str, Any] = {"query": asked.text, "dialect": asked.dialect, "streams": sorted({w.stream for w in asked.query.windows})}
+    fields: dict[str, Any] = {"query": asked.text, "dialect": asked.dialect, "streams": list(streams)}
     if static:
         fields["static"] = lines(static)
     if asked.semantics is not None:
@@ -66,14 +67,17 @@ def play(
             raise Declined(reply["reason"], reply.get("link", ""))
         if reply["reply"] == "error":
             raise Broken(f"{command}: {reply['context']}")
-        answered += _answers(reply, asked.query.body.variables, command, labels)
+        found = _answers(reply, asked.query.body.variables, command, labels)
+        answered += [answer._replace(came=more.get("at")) for answer in found]
     return answered
 
 
 def _pushes(query: Query, streams: Mapping[str, Stream]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The elements of all streams in the order of their arrival: of each stream its own, of several by ENG-5."""
-    order = {name: number for number, name in enumerate(dict.fromkeys(window.stream for window in query.windows))}
-    named = ([(name, element) for element in stream] for name, stream in streams.items() if name in order)
+    """The elements of all streams in the order of their arrival: of each stream its own, of several by ENG-5. Those of streams
+    that the query does not name are pushed, too: that it does not see them is QRY-4."""
+    windows = [window.stream for window in query.windows]
+    order = {name: number for number, name in enumerate(dict.fromkeys([*windows, *streams]))}
+    named = ([(name, element) for element in stream] for name, stream in streams.items())
     for name, element in merge(*named, key=lambda arrival: (arrival[1].app, arrival[1].sys, order[arrival[0]])):
         yield "push", {"stream": name, "at": element.app, "graph": lines(element.graph), **_more(element)}
 

@@ -49,17 +49,19 @@ def test_the_reference_engine_passes_the_corpus_through_the_protocol(harness, ca
 
 
 def test_a_wrong_expectation_fails():
-    """What is compared: rows, the number of reports, windows and instants."""
+    """What is compared: rows, the number of reports, windows, instants, and the elements that reports come with."""
     case = CASES["WIN-2-an-element-on-the-upper-border-of-a-right-open-window-belongs-to-the-next"]
     running, said = reference(), []
-    for change in ({"rows": []}, {"window": [0, 11]}, {"instant": 1}, None):
+    for change in ({"rows": []}, {"window": [0, 11]}, {"instant": 1}, {"trigger": 5}, None):
         table = copy.deepcopy(dict(case.table))
         reports = table["expect"][0]["reports"]
         reports[0].update(change) if change else reports.pop()
         found = result(engine("reference"), running, Case(case.path, table))
         assert found.outcome is Outcome.FAIL
         said.append(found.argument)
-    assert [re.search(r"expected (no rows|window|instant|\d+ reports)", argument)[1][:6] for argument in said] == ["no row", "window", "instan", "1 repo"]
+    assert [re.search(r"expected (no rows|window|instant|at the end|\d+ reports)", argument)[1][:6] for argument in said] == [
+        "no row", "window", "instan", "at the", "1 repo",
+    ]  # fmt: skip
     running.stop()
 
 
@@ -94,7 +96,8 @@ def test_an_answer_of_no_terms_is_no_answer():
 
 
 def test_elements_come_in_the_order_of_their_arrival():
-    """Of each stream as it has them, of two streams by app (ENG-5); with what dates, batches and ends them."""
+    """Of each stream as it has them, of several by app (ENG-5), also of those that the query does not name (QRY-4); with what
+    dates, batches and ends them."""
     code = """if 1:
         import json, sys
         seen = []
@@ -107,11 +110,11 @@ def test_elements_come_in_the_order_of_their_arrival():
     windows = [{"stream": name, "kind": "time", "size": 10, "slide": 10} for name in "rs"]
     query = from_table({"windows": windows, "body": "SELECT ?x WHERE { ?x <urn:p> ?y }"})
     triple = ("<urn:a>", "<urn:p>", "<urn:y>")
-    streams = {"s": stream([(triple, 2, 1, 5), (triple, 4, 1)]), "r": stream([(triple, 4, 1), (triple, 3, 2)])}
+    streams = {"s": stream([(triple, 2, 1, 5), (triple, 4, 1)]), "r": stream([(triple, 4, 1), (triple, 3, 2)]), "q": stream([(triple, 4, 2)])}
     running = Harness([sys.executable, "-c", code])
     *_, last = play(running, Asked(query, "q", "table"), streams)
     [((_, seen),)] = last.relation.rows
-    assert json.loads(json.loads(seen)) == [["s", 2, 1, 5], ["r", 4, 1, None], ["r", 3, 2, None], ["s", 4, 1, None]]
+    assert json.loads(json.loads(seen)) == [["s", 2, 1, 5], ["r", 4, 1, None], ["r", 3, 2, None], ["q", 4, 2, None], ["s", 4, 1, None]]
     running.stop()
 
 
@@ -303,6 +306,16 @@ def test_rsp_js_waits_for_an_element_past_the_close(rsp_js):
     running.ask("register", query=engine("rsp-js").text(query), dialect="rsp-js", streams=["s"])
     told = [running.ask("push", stream="s", at=at, graph=f"<urn:{name}> <urn:p> <urn:y> .\n")["relations"] for name, at in [("a", 3), ("b", 10), ("c", 11)]]
     assert [len(relations) for relations in told] == [0, 0, 1]
+
+
+def test_rsp_js_does_not_see_a_stream_that_its_query_does_not_name(rsp_js):
+    """QRY-4: x is on another stream; [0,10) of s holds b alone, and c at 12 closes it."""
+    named = {
+        "r": stream([(("<urn:x>", "<urn:p>", "<urn:y>"), 3)]),
+        "s": stream([((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at) for name, at in (("b", 4), ("c", 12))]),
+    }
+    [answer] = play(rsp_js, Asked(QUERY, engine("rsp-js").text(QUERY), "rsp-js"), named)
+    assert list(answer.relation.rows) == [(("x", "<urn:b>"),)]
 
 
 def test_rsp_js_loses_windows_in_a_gap(rsp_js):

@@ -2,6 +2,7 @@
 
 It answers an element with the reports that the element triggers, and the end with those that the horizon triggers. The
 semantics is the profile's, unless `register` brings one. Queries are tables (QRY-1) as JSON, or texts in any dialect.
+`--wrong "WIN-8 nothing expires"` makes it the wrong engine of that name (conformance.miniatures), for the suite to catch.
 """
 
 from __future__ import annotations
@@ -11,15 +12,16 @@ import json
 import logging
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from refengine import dialects, engine, io, profiles, query
+from refengine import dialects, engine, io, profiles, query, r2r
 from refengine.errors import RefengineError, Unsupported
 from refengine.model import Dataset, Element, Stream
 from refengine.semantics import Disorder, End, Semantics
+from refengine.texts import nearest
 
 
 class Reference:
@@ -50,7 +52,8 @@ class Reference:
 
     def _reports(self, semantics: Semantics) -> list:
         streams = {name: Stream(tuple(elements)) for name, elements in self.elements.items()}
-        reports = list(engine.evaluate(self.query, streams, semantics, static=self.static))
+        answer = r2r.agreed  # the default was bound before a wrong engine could take its place
+        reports = list(engine.evaluate(self.query, streams, semantics, static=self.static, answer=answer))
         new, self.given = reports[self.given :], len(reports)
         return [_relation(report) for report in new]
 
@@ -98,20 +101,36 @@ def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
         return {"reply": "error", "context": f"{type(error).__name__}: {error}"}
 
 
-def main() -> None:
+def wrong(name: str) -> AbstractContextManager[None]:
+    """The wrong engine of a name such as `WIN-8 nothing expires`. Raises ArgumentTypeError with the nearest valid one."""
+    from conformance.miniatures import MINIATURES  # not before it is asked for: the right engine needs none
+
+    named = {f"{miniature.rule} {miniature.name}": miniature for miniature in MINIATURES}
+    if name not in named:
+        raise argparse.ArgumentTypeError(f"no wrong engine {name!r}{nearest(name, named)}")
+    return named[name].installed()
+
+
+def serve(reference: Reference) -> None:
     """One line in, one line out."""
-    logging.disable()
-    parser = argparse.ArgumentParser(description="The reference engine behind the harness protocol.")
-    parser.add_argument("profile")
-    parser.add_argument("fields", nargs="*", metavar="key=value")
-    options = parser.parse_args()
-    reference = Reference(profiles.profile(options.profile).but(**dict(word.split("=", 1) for word in options.fields)).semantics())
     for line in sys.stdin:
         asked = json.loads(line)
         seq, command = asked.pop("seq"), asked["command"]
         print(json.dumps({"seq": seq, **reply(reference, asked)}), flush=True)
         if command == "stop":
             break
+
+
+def main() -> None:
+    """The engine that the command line names, until it is stopped."""
+    logging.disable()
+    parser = argparse.ArgumentParser(description="The reference engine behind the harness protocol.")
+    parser.add_argument("profile")
+    parser.add_argument("fields", nargs="*", metavar="key=value")
+    parser.add_argument("--wrong", type=wrong, default=nullcontext(), metavar="'RULE name'", help="be this wrong engine")
+    options = parser.parse_args()
+    with options.wrong:
+        serve(Reference(profiles.profile(options.profile).but(**dict(word.split("=", 1) for word in options.fields)).semantics()))
 
 
 if __name__ == "__main__":

@@ -75,8 +75,8 @@ const commands = {
 
   async push({ stream, at, graph, end = at }) {
     const target = engine.getStream(stream);
+    if (!target) return settled(); // the query does not name it: the engine has nowhere to put it
     const quads = parsed(graph, [...engine.streams.keys()].indexOf(stream));
-    if (!target) return { reply: 'error', context: `RSP-JS has no stream ${stream}` };
     if (!Number.isSafeInteger(at)) return unsupported(`its instants are numbers of JavaScript, which has none for ${at}`);
     if (end !== at) return unsupported('its elements have an instant, and no interval');
     if (!quads.length) return unsupported('its elements are triples; this one has none');

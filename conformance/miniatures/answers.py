@@ -123,6 +123,9 @@ def first_witness_is_right(
     return r2r.WITNESSES[witnesses[0]](body, graph)
 
 
+RDFLIB_ALONE = (("refengine.r2r:agreed", first_witness_is_right),)  # of a defect in rdflib: no other witness disputes it
+
+
 def witnesses_agree_on_terms(
     body: Body, graph: Dataset, witnesses: tuple[str, ...] = ("rdflib", "pyoxigraph"), asked: Any = None
 ) -> Relation:
@@ -867,17 +870,17 @@ MINIATURES = (
     ),
     Miniature("R2R-2", "unbound is empty text", NOBODY, "refengine.r2r:solutions", unbound_is_empty_text),
     Miniature("R2R-3", "false is no row", NOBODY, "refengine.r2r:truth", false_is_no_row),
-    Miniature("R2R-4", "any triple", NOBODY, "refengine.r2r:triples", any_triple),
+    Miniature("R2R-4", "any triple", NOBODY, "refengine.r2r:triples", any_triple, RDFLIB_ALONE),
     Miniature("R2R-4", "only IRIs", NOBODY, "refengine.r2r:triples", only_iris),
     Miniature("R2R-5", "the first witness is right", NOBODY, "refengine.r2r:agreed", first_witness_is_right),
     Miniature("R2R-5", "witnesses agree on terms", NOBODY, "refengine.r2r:agreed", witnesses_agree_on_terms),
     Miniature(
         "R2R-6", "groups need no members", "rdflib 7.6: one empty row",
-        "refengine.r2r:groups_have_members", groups_need_no_members,
+        "refengine.r2r:groups_have_members", groups_need_no_members, RDFLIB_ALONE,
     ),
     Miniature(
         "R2R-6", "no group without members", "CQELS answers an average over no match with nothing",
-        "refengine.r2r:groups_have_members", one_group_at_least,
+        "refengine.r2r:groups_have_members", one_group_at_least, RDFLIB_ALONE,
     ),
     Miniature("R2R-7", "made nodes come back", NOBODY, "refengine.r2r:fresh", made_nodes_come_back),
     Miniature("R2R-7", "made like data", NOBODY, "refengine.r2r:fresh", made_like_data),

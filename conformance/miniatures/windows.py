@@ -18,8 +18,8 @@ from refengine.engine import Plan, Stretch
 from refengine.engine import instants as right_engine_instants
 from refengine.engine import plan as right_plan
 from refengine.errors import InvalidQuery, InvalidSemantics, InvalidStream, InvalidWindow, UnknownField
-from refengine.model import Element, Stream
-from refengine.model import stream as right_stream
+from refengine.model import Admitted, Element, Stream
+from refengine.model import admit as right_admit
 from refengine.query import QUERY_KEYS, WINDOW_KEYS, Query, Window, WindowKind
 from refengine.query import _parse as right_parse
 from refengine.query import extent as right_extent
@@ -76,9 +76,9 @@ def no_ties(elements: Sequence[Element]) -> None:
             raise InvalidStream(f"t_app must increase, got {element.app} after {before.app}", rule="MOD-1")
 
 
-def time_is_a_double(items: Iterable[tuple], ordered: bool = True) -> Stream:
+def time_is_a_double(elements: Iterable[Element], disorder: int | str) -> Admitted:
     """Application time passes through a double, so that neighbours far from 0 become one instant."""
-    return right_stream(((payload, int(float(app)), *more) for payload, app, *more in items), ordered)
+    return right_admit([element._replace(app=int(float(element.app))) for element in elements], disorder)
 
 
 # §2 Semantics
@@ -683,7 +683,7 @@ MINIATURES = (
     Miniature("MOD-1", "ties are refused", NOBODY, "refengine.model:check", no_ties),
     Miniature(
         "MOD-1", "time is a double", "rsp-rs 0.3.1 to 0.3.3: scope() in f64, by its own note on large timestamps",
-        "refengine.model:stream", time_is_a_double,
+        "refengine.model:admit", time_is_a_double,
     ),
     Miniature(
         "SEM-1", "an unknown value becomes the first", "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
