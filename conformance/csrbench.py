@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from conformance.evidence import evidence
 from conformance.judge import Outcome, Verdict, verdict
 from conformance.miniatures import MINIATURES, Miniature
 from conformance.results import Result
+from conformance.session import Answered
 from refengine import io
 from refengine.compare import Mode
 from refengine.engine import evaluate
@@ -108,14 +110,15 @@ def judge_query(
     streams = {asked.windows[0].stream: stream(folder)}
     results = []
     for cell in chosen:
-        recording = io.read_recording(cell.path).relations
-        found = verdict(asked, streams, profile(cell.engine), recording, witnesses=witnesses, answers=answers)
-        results.append(_result(cell.engine, name, cell.suffix, found))
+        recording = io.read_recording(cell.path)
+        found = verdict(asked, streams, profile(cell.engine), recording.relations, witnesses=witnesses, answers=answers)
+        answered = list(map(Answered, recording.relations, recording.timestamps))
+        results.append(_result(cell.engine, name, cell.suffix, found, evidence(asked, streams, frozenset(), answered, found.facts)))
     return results
 
 
-def _result(engine: str, name: str, suffix: str, found: Verdict) -> Result:
-    return Result(engine, "csrbench", f"{name} {suffix}".strip(), "", found.outcome, found.argument)
+def _result(engine: str, name: str, suffix: str, found: Verdict, rests_on: Mapping[str, Any]) -> Result:
+    return Result(engine, "csrbench", f"{name} {suffix}".strip(), "", found.outcome, found.argument, evidence=rests_on)
 
 
 def suffix(result: Result) -> str:
@@ -180,7 +183,8 @@ def judge_ours(
     for recorder in recorders() if chosen is None else chosen:
         recording = record(recorder, name, asked, folder)
         found = verdict(asked, streams, profile(recorder.profile), recording, witnesses=witnesses)
-        results.append(_result(recorder.name, name, "", found))
+        rests_on = evidence(asked, streams, frozenset(), list(map(Answered, recording)), found.facts)
+        results.append(_result(recorder.name, name, "", found, rests_on))
     return results
 
 

@@ -4,12 +4,14 @@ semantics, by the case's own expectations."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from conformance import corpus, judge
 from conformance.client import Broken, Harness
 from conformance.corpus import Case
+from conformance.evidence import evidence
 from conformance.judge import Outcome
 from conformance.rules import means
 from conformance.session import Answered, Asked, Declined, play
@@ -31,6 +33,16 @@ class Result:
     outcome: Outcome
     argument: str
     deviations: tuple[Deviation, ...] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Found(NamedTuple):
+    """The outcome of a question, its argument, the known deviations that explain a fail, and what it rests on."""
+
+    outcome: Outcome
+    argument: str
+    deviations: tuple[Deviation, ...] = ()
+    evidence: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -41,6 +53,7 @@ class Question:
     streams: Mapping[str, Stream]
     static: Dataset
     answers: list[Answered]
+    text: str = ""
 
     @property
     def relations(self) -> list[Relation]:
@@ -85,14 +98,14 @@ def settled(tested: Engine, case: Case | Named, ask: Callable[[], Found]) -> Fou
     try:
         return ask()
     except (Unsupported, Declined) as error:
-        return Outcome.UNSUPPORTED, str(error), ()
+        return Found(Outcome.UNSUPPORTED, str(error))
     except Disputed as error:
-        return Outcome.DISPUTED, str(error), ()
+        return Found(Outcome.DISPUTED, str(error))
     except Broken as error:
         known = unsayable(tested, case)
-        return Outcome.ERROR, f"{error}\n{because(case, known)}", known
+        return Found(Outcome.ERROR, f"{error}\n{because(case, known)}", known)
     except RefengineError as error:
-        return Outcome.UNSUPPORTED, f"the case asks nothing of an engine: {error}", ()
+        return Found(Outcome.UNSUPPORTED, f"the case asks nothing of an engine: {error}")
 
 
 def asked(tested: Engine, harness: Harness, case: Case) -> Question:
@@ -105,15 +118,12 @@ def answered(
 ) -> Question:
     """What an engine answers to a query over streams."""
     told = Asked(query, tested.text(query, bool(static)), tested.dialect)
-    return Question(query, streams, static, play(harness, told, streams, static, tested.heartbeat))
+    return Question(query, streams, static, play(harness, told, streams, static, tested.heartbeat), told.text)
 
 
 def expects(case: Case) -> bool:
     """Whether a case says what a configurable engine answers."""
     return any("max_reports" not in block for block in case.table.get("expect", []))
-
-
-Found = tuple[Outcome, str, tuple[Deviation, ...]]
 
 
 def judged(tested: Engine, case: Case | Named, question: Question) -> Found:
@@ -129,10 +139,11 @@ def judged(tested: Engine, case: Case | Named, question: Question) -> Found:
         outcome, argument = Outcome.FAIL, f"{error}; that element is to be refused, and was taken"
     if outcome is Outcome.PASS and (wrong := next(wrong_windows(question, facts), None)):
         outcome, argument = Outcome.FAIL, wrong
+    rests_on = evidence(question.query, question.streams, question.static, question.answers, facts, question.text)
     if outcome is not Outcome.FAIL:
-        return outcome, argument, ()
+        return Found(outcome, argument, (), rests_on)
     known = unsayable(tested, case) or needed(tested, question)
-    return outcome, f"{argument}\n{because(case, known)}", known
+    return Found(outcome, f"{argument}\n{because(case, known)}", known, rests_on)
 
 
 def unsayable(tested: Engine, case: Case | Named) -> tuple[Deviation, ...]:
@@ -197,7 +208,7 @@ def expected(tested: Engine, harness: Harness, case: Case) -> Found:
     for block in blocks:
         told = Asked(query, tested.text(query, bool(static), case.table["query"]), tested.dialect, corpus.semantics_of(block["semantics"]))
         lines += _differences(query, block, play(harness, told, streams, static), _expected_with(told, streams))
-    return (Outcome.FAIL, "\n".join(f"{case.rule}: {line}" for line in lines), ()) if lines else (Outcome.PASS, "", ())
+    return Found(Outcome.FAIL, "\n".join(f"{case.rule}: {line}" for line in lines)) if lines else Found(Outcome.PASS, "")
 
 
 def _expected_with(told: Asked, streams: Mapping[str, Stream]) -> frozenset[int] | None:

@@ -6,9 +6,9 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ from refengine.errors import RefengineError
 @dataclass(frozen=True)
 class Result:
     """An engine and one item of a suite (`corpus`, `csrbench`, `yabench`): the outcome and its argument. `rule` is the id that
-    the case is about, empty for a benchmark's query. `known` are the known deviations that explain it, with their links."""
+    the case is about, empty for a benchmark's query. `known` are the known deviations that explain it, with their links;
+    `evidence` is what it rests on (evidence.py), and nothing where nothing was answered."""
 
     engine: str
     suite: str
@@ -28,6 +29,7 @@ class Result:
     outcome: Outcome
     argument: str
     known: tuple[tuple[str, str], ...] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -36,7 +38,7 @@ class Result:
 
     def as_json(self) -> dict[str, Any]:
         """As a JSON object; `known` as objects of `reason` and `link`."""
-        return {**asdict(self), "outcome": str(self.outcome), "known": [{"reason": reason, "link": link} for reason, link in self.known]}
+        return {**vars(self), "outcome": str(self.outcome), "known": [{"reason": reason, "link": link} for reason, link in self.known]}
 
 
 def from_json(told: dict[str, Any]) -> Result:

@@ -21,8 +21,8 @@ class Answered(NamedTuple):
     and the instant of the element that it came with, or None if it came with none."""
 
     relation: Relation
-    instant: int | None
-    window: tuple[int, int] | None
+    instant: int | None = None
+    window: tuple[int, int] | None = None
     came: int | None = None
 
 

@@ -92,7 +92,7 @@ def _of_corpus(engine: Engine, chosen: Chosen) -> Iterator[Item]:
 def _probed(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
     def ask(harness: Harness) -> probe.Found:
         found = probe.result(engine, harness, case)
-        return found.outcome, found.argument, found.deviations
+        return probe.Found(found.outcome, found.argument, found.deviations, found.evidence)
 
     return _result(engine, "corpus", case.id, case.rule, harnesses, ask)
 
@@ -117,10 +117,11 @@ def _result(
     engine: Engine, suite: str, case: str, rule: str, harnesses: Harnesses, ask: Callable[[Harness], probe.Found]
 ) -> Result:
     try:
-        outcome, argument, known = ask(harnesses.of(engine))
+        found = ask(harnesses.of(engine))
     except Broken as error:
-        outcome, argument, known = Outcome.ERROR, str(error), ()
-    return Result(engine.name, suite, case, rule, outcome, argument, tuple((one.reason, one.link) for one in known))
+        found = probe.Found(Outcome.ERROR, str(error))
+    known = tuple((one.reason, one.link) for one in found.deviations)
+    return Result(engine.name, suite, case, rule, found.outcome, found.argument, known, found.evidence)
 
 
 def recorded(name: str, answers: Path) -> list[Item]:
@@ -128,7 +129,7 @@ def recorded(name: str, answers: Path) -> list[Item]:
     if runs := yabench.runs(name, answers):
         profiles.profile(name)
         for run in runs:
-            _ = run.query, run.stream, run.relations  # what is malformed is no engine's failure: the run ends here
+            _ = run.query, run.stream, run.answers  # what is malformed is no engine's failure: the run ends here
         return [Item(name, "yabench", run.name, lambda _, r=run: yabench.judge_run(r, tuple(WITNESSES))) for run in runs]
     cells = csrbench.cells(answers)
     chosen = [cell for cell in cells if cell.engine == name]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.evidence import evidence
 from conformance.judge import verdict
 from conformance.results import Result
+from conformance.session import Answered
 from refengine import io
 from refengine.dialects import DIALECTS
 from refengine.errors import InvalidQuery
-from refengine.model import Relation, Stream
+from refengine.model import Stream
 from refengine.profiles import profile
 from refengine.query import Query
 
@@ -38,9 +40,10 @@ class Run:
         return io.read_stream(self.folder / f"SG_{self.name}")
 
     @property
-    def relations(self) -> tuple[Relation, ...]:
-        """The reports."""
-        return io.read_recording(self.folder / f"QR_{self.name}").relations
+    def answers(self) -> list[Answered]:
+        """The reports, stamped with the clock since the stream began."""
+        recording = io.read_recording(self.folder / f"QR_{self.name}")
+        return list(map(Answered, recording.relations, recording.timestamps))
 
 
 def runs(engine: str, folder: Path) -> list[Run]:
@@ -50,6 +53,8 @@ def runs(engine: str, folder: Path) -> list[Run]:
 
 def judge_run(run: Run, witnesses: tuple[str, ...]) -> Result:
     """The verdict on a run. What is malformed raises its RefengineError."""
-    query = run.query
-    found = verdict(query, {query.windows[0].stream: run.stream}, profile(run.engine), run.relations, witnesses=witnesses)
-    return Result(run.engine, "yabench", run.name, "", found.outcome, found.argument)
+    query, answers = run.query, run.answers
+    streams = {query.windows[0].stream: run.stream}
+    found = verdict(query, streams, profile(run.engine), [answer.relation for answer in answers], witnesses=witnesses)
+    rests_on = evidence(query, streams, frozenset(), answers, found.facts)
+    return Result(run.engine, "yabench", run.name, "", found.outcome, found.argument, evidence=rests_on)

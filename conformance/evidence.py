@@ -1,0 +1,74 @@
+"""What a result rests on, as JSON: elements, the reports expected and those given. Pages and metrics are made of it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from conformance.session import Answered, lines
+from refengine import engine, infer, io
+from refengine.errors import TooManyReports
+from refengine.model import Dataset, Relation, Stream
+from refengine.query import Query
+from refengine.semantics import show
+
+TEXT, TRIPLES, ROWS, REPORTS = 4_000, 400, 2_000, 1_000  # kept of each; what is beyond is left out, and `cut` says so
+
+
+def evidence(
+    query: Query, streams: Mapping[str, Stream], static: Dataset, answers: Sequence[Answered], facts: infer.Judgement | None, text: str = ""
+) -> dict[str, Any]:
+    """`query`, the text that was asked; `windows`, its kinds, sizes and slides; `elements`: stream, `at`, `graph` (N-Triples), and
+    `end` if it is no point; `actual`: the reports given, `expected`: those of the assignment that wins or is nearest, each with
+    `rows` (SPARQL 1.1 JSON), `total`, and `window` and `instant` where they are said; `semantics`, that assignment."""
+    trial = None if facts is None else facts.trial
+    found: dict[str, Any] = {
+        "query": (text or query.body.text)[:TEXT],
+        "windows": [{"stream": w.stream, "kind": str(w.kind), "size": w.size, "slide": w.slide} for w in query.windows],
+        "elements": (elements := list(_elements(query, streams))),
+        "elements_total": sum(len(streams[name]) for name in {window.stream for window in query.windows}),
+        "actual": (actual := list(_kept((a.relation, a.window, a.instant) for a in answers))),
+        "actual_total": len(answers),
+    }
+    cut = len(elements) < found["elements_total"] or _is_cut(actual, len(answers))
+    if trial is not None:
+        reports = list(_reports(query, streams, static, trial.semantics))
+        expected = list(_kept((r.relation, r.window, r.evaluation) for r in reports[:REPORTS]))
+        found |= {
+            "expected": expected,
+            "semantics": {name: value if isinstance(value, int) else show(value) for name, value in vars(trial.semantics).items()},
+        }
+        cut = cut or _is_cut(expected, len(reports))
+    return {**found, "cut": cut}
+
+
+def _elements(query: Query, streams: Mapping[str, Stream]) -> Iterable[dict[str, Any]]:
+    left = TRIPLES
+    for name in dict.fromkeys(window.stream for window in query.windows):
+        for element in streams[name]:
+            left -= 1 + len(element.graph)
+            if left < 0:
+                return
+            more = {} if element.end in (None, element.app) else {"end": element.end}
+            yield {"stream": name, "at": element.app, "graph": lines(element.graph), **more}
+
+
+def _reports(query: Query, streams: Mapping[str, Stream], static: Dataset, semantics: Any) -> Iterable[engine.Report]:
+    try:
+        yield from islice(engine.evaluate(query, streams, semantics, static=static), REPORTS + 1)
+    except TooManyReports:  # those before it are shown
+        return
+
+
+def _kept(reports: Iterable[tuple[Relation, tuple[int, int] | None, int | None]]) -> Iterable[dict[str, Any]]:
+    left = ROWS
+    for relation, window, instant in islice(reports, REPORTS):
+        rows = io.relation_to_json(relation)["results"]["bindings"][: max(0, left)]
+        left -= len(rows)
+        said = {"window": None if window is None else list(window), "instant": instant}
+        yield {"rows": rows, "total": relation.rows.total(), **{key: value for key, value in said.items() if value is not None}}
+
+
+def _is_cut(kept: list[dict[str, Any]], total: int) -> bool:
+    return len(kept) < total or any(len(report["rows"]) < report["total"] for report in kept)
