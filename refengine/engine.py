@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import merge
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, groupby, islice
 from typing import NamedTuple
 
 from refengine import r2r, r2s, report, tick, window
 from refengine.errors import InvalidQuery, InvalidSemantics, RefengineError, TooManyReports
 from refengine.model import Bag, Dataset, Element, Relation, Stream, admit, valid
 from refengine.query import BORDERED, CLOSING, Body, Query, Window, WindowKind
-from refengine.semantics import R2S, T0, Against, Condition, End, Gap, Instant, Semantics, Trigger
+from refengine.report import Firing
+from refengine.semantics import R2S, T0, Against, Condition, End, Instant, Semantics, Trigger
 from refengine.window import Content, View
 
 MAX_REPORTS = 10**7
@@ -82,6 +83,19 @@ class Plan:
     own: Sequence[int]
     counts: tuple[Sequence[int], ...]
     late: tuple[Element, ...]
+
+    @property
+    def tuples(self) -> bool:
+        """Whether instants are ids: a tuple-based window is the only one of its query (QRY-5)."""
+        return self.views[0].spec.kind is WindowKind.TUPLE
+
+
+@dataclass
+class Seen:
+    """What content change compares with: each window's content as last reported, and at the instant evaluated before."""
+
+    reported: tuple[Content, ...]
+    before: tuple[Content, ...]
 
 
 def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> Plan:
@@ -173,57 +187,53 @@ def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evalu
 
 def stretches(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Iterator[Evaluation]]:
     """The evaluations in stretches of one arrival and one content of each window (ENG-2)."""
-    semantics, views = planned.semantics, planned.views
+    semantics, views, tuples = planned.semantics, planned.views, planned.tuples
     frames = [view.frame for view in views if view.frame]  # without one a window never opens
     if not frames:
         return
-    start = min(map(window.start, frames))
-    before = reported = (range(0),) * len(views)
-    tuples, change, count = views[0].spec.kind is WindowKind.TUPLE, Condition.CHANGE in semantics.report, 0
+    start, nothing, count = min(map(window.start, frames)), (range(0),) * len(views), 0
+    seen = Seen(nothing, nothing)
     for k, interval in tick.ticks(planned.arrivals, planned.own, semantics.tick, start):
-        own = planned.own[k]
-        arrived = tuple(counted[k] for counted in planned.counts)
-        interval = interval if tuples else tick.shifted(semantics.expiry, interval, own, frames)
+        interval = interval if tuples else tick.shifted(semantics.expiry, interval, planned.own[k], frames)
         interval = range(max(interval.start, start), interval.stop)
-        candidates = [report.timely(semantics, view, interval, own) if view.frame else range(0) for view in views]
-        if not any(candidates) and not change:
-            continue
-        for span, tested in (latest if tuples else spans)(views, arrived, interval):
-            earlier = (window.content(views[0], interval[-2], *arrived),) if tuples and len(interval) > 1 else before
-            before = tested
-            at = [
-                instants(semantics, *state, span, own, tuples)
-                for state in zip(views, tested, reported, earlier, candidates, strict=True)
-            ]
-            fired = report.fires(semantics.trigger, views, at)
-            if not fired:
-                continue
-            if change:
-                fired = range(first := next(iter(fired)), first + 1)
-            if not isinstance(fired, range):
-                fired = list(islice(fired, max_reports - count + 1))
-            count = bounded(count + (_size(fired) if isinstance(fired, range) else len(fired)), max_reports, planned.arrivals, k)
-            reported = (window.content(views[0], fired[0], *arrived),) if tuples else tested
-            yield map(partial(_evaluation, views, k, reported), fired)
+        for at, contents in report.of_a_gap(semantics.gap, firing(planned, k, interval, seen)):
+            times = at[0] if len(at) == 1 else list(islice((t for t, _ in groupby(merge(*at))), max_reports - count + 1))
+            if Condition.CHANGE in semantics.report:
+                times = times[:1]  # once reported it is no change
+            count = bounded(count + _size(times), max_reports, planned.arrivals, k)
+            seen.reported = (window.content(views[0], times[0], planned.counts[0][k]),) if tuples else contents
+            yield map(partial(_evaluation, views, k, seen.reported), times)
 
 
-def _size(span: range) -> int:
-    return -((span.start - span.stop) // span.step)
+def _size(times: Sequence[int]) -> int:
+    return -((times.start - times.stop) // times.step) if isinstance(times, range) else len(times)
+
+
+def firing(planned: Plan, k: int, interval: range, seen: Seen) -> Iterator[Firing]:
+    """The stretches of arrival k's interval in which the query would be reported, compared with what is seen by then."""
+    semantics, views, tuples, own = planned.semantics, planned.views, planned.tuples, planned.own[k]
+    timely = any(report.timely(semantics, view, interval, own) for view in views if view.frame)
+    if not timely and Condition.CHANGE not in semantics.report:
+        return
+    arrived = tuple(counted[k] for counted in planned.counts)
+    for span, tested in (latest if tuples else spans)(views, arrived, interval):
+        before = (window.content(views[0], interval[-2], *arrived),) if tuples and len(interval) > 1 else seen.before
+        seen.before = tested
+        states = zip(views, tested, seen.reported, before, strict=True)
+        if at := report.fires(semantics.trigger, views, [instants(semantics, *state, span, own, tuples) for state in states]):
+            yield at, tested
 
 
 def instants(
-    semantics: Semantics, view: View, content: Content, reported: Content, before: Content, candidates: range,
-    span: range, own: int, tuples: bool,
-) -> range:  # fmt: skip
-    """The instants of a stretch at which all conditions of one window hold, of the candidates in its interval."""
-    if not candidates or not (content or window.scope(view.frame, span[-1])):
+    semantics: Semantics, view: View, content: Content, reported: Content, before: Content, span: range, own: int, tuples: bool
+) -> range:
+    """The instants of a stretch at which all conditions of one window hold."""
+    if view.frame is None or not (content or window.scope(view.frame, span[-1])):
         return range(0)
-    at = report.timely(semantics, view, span, own)
-    at = report.looked_at(Gap.LATEST if tuples else semantics.gap, at, candidates[-1:])
-    if Condition.CHANGE in semantics.report and semantics.against is Against.PREVIOUS and not tuples and span.start not in at:
-        return range(0)
-    base = report.base(semantics.against, reported, before)
-    return at if at and report.worthy(semantics, view, content, base) else range(0)
+    if Condition.CHANGE in semantics.report and semantics.against is Against.PREVIOUS and not tuples:
+        span = span[:1]  # the others have the content of the instant before
+    at = report.timely(semantics, view, span, own)[-1 if tuples else 0 :]
+    return at if at and report.worthy(semantics, view, content, report.base(semantics.against, reported, before)) else range(0)
 
 
 def _evaluation(views: Sequence[View], arrival: int, contents: Sequence[Content], t: int) -> Evaluation:
@@ -236,7 +246,7 @@ Stretch = tuple[range, tuple[Content, ...]]
 
 def spans(views: Sequence[View], arrived: Sequence[int], interval: range) -> Iterator[Stretch]:
     """ENG-2: an interval's instants in stretches of constant content, each with that content; within a stretch only
-    the instants where close and periodic can hold are visited, and of those the first alone can be a content change."""
+    the instants where close and periodic can hold are visited, and of those that are content changes one alone."""
     t = interval.start
     while t < interval.stop:
         following = [window.until(view, t, n) for view, n in zip(views, arrived, strict=True)]

@@ -59,7 +59,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             ),
             _profile(
                 "yasper", "the code of rsp4j's yasper", t0=0, closure="[)", closing=Closing.PASSED, gap=Gap.LATEST,
-                report="window-close", tick="time", r2s=OneOf((R2S.RSTREAM, R2S.ISTREAM, R2S.DSTREAM)),
+                report=CLOSES, tick="time", r2s=OneOf((R2S.RSTREAM, R2S.ISTREAM, R2S.DSTREAM)),
                 base=OneOf((None, Base.PREVIOUS)), collection=Collection.SET, empty=Empty.EMIT, horizon=End.NONE, instant=Instant.CLOSE,
             ),
             _profile(

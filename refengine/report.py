@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import reduce
-from heapq import merge
-from itertools import groupby
 from math import gcd
 
 from refengine.semantics import Against, Anchor, Change, Condition, Gap, Semantics, Trigger
 from refengine.window import Content, Frame, View, borders
+
+Firing = tuple[list[range], tuple[Content, ...]]  # progressions of instants, and what each window holds at all of them
 
 
 def progression(first: int, step: int, span: range) -> range:
@@ -95,15 +96,6 @@ def timely(semantics: Semantics, view: View, span: range, own: int) -> range:
     return at
 
 
-def looked_at(gap: Gap, at: range, last: range) -> range:
-    """REP-10: of the instants between two arrivals that fulfil the conditions on the instant, all are looked at, or the last."""
-    match gap:
-        case Gap.ALL:
-            return at
-        case Gap.LATEST:
-            return last if last and last[0] in at else range(0)
-
-
 def worthy(semantics: Semantics, view: View, content: Content, base: Content) -> bool:
     """REP-6: whether every condition on the content holds; a window is reported iff all named conditions hold."""
     return (Condition.CHANGE not in semantics.report or changed(semantics.change, view, content, base)) and (
@@ -111,16 +103,26 @@ def worthy(semantics: Semantics, view: View, content: Content, base: Content) ->
     )
 
 
-def fires(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> Iterable[int]:
-    """REP-12: the instants at which a query is evaluated, of those at which each window's conditions hold; false if none."""
+def fires(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[range]:
+    """REP-12: the instants at which a query would be reported, as progressions, by those at which each window's conditions
+    hold; none if there are none."""
     match trigger:
         case Trigger.ALL:
-            return reduce(meet, at)
+            at = [reduce(meet, at)]
         case Trigger.LEADING:
-            return at[0]
+            at = at[:1]
         case Trigger.EXPLICIT:
             at = [instants for view, instants in zip(views, at, strict=True) if view.spec.triggers]
         case Trigger.ANY:
             pass
-    some = [instants for instants in at if instants]
-    return (t for t, _ in groupby(merge(*some))) if len(some) > 1 else some[0] if some else range(0)
+    return [instants for instants in at if instants]
+
+
+def of_a_gap(gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
+    """REP-10: of the instants between two arrivals at which a query would be reported, all are, each changing what the
+    following are compared with, or only the last, compared with what was reported before all of them."""
+    match gap:
+        case Gap.ALL:
+            return firing
+        case Gap.LATEST:
+            return [([max((instants[-1:] for instants in at), key=max)], contents) for at, contents in deque(firing, 1)]

@@ -148,7 +148,7 @@ class Expiry(StrEnum):
 
 
 class Gap(StrEnum):
-    """How many instants between two arrivals are looked at (REP-10)."""
+    """Which instants between two arrivals are reported (REP-10)."""
 
     ALL = "all"
     LATEST = "latest"

@@ -310,9 +310,8 @@ class Brute:
         return not same if self.semantics.change is Change.GRAPH else content != other
 
     def timely(self, number: int, instants: list[int], k: int) -> list[int]:
-        """REP-5, REP-10: the instants at which the conditions on the instant hold for a window, or the last of them."""
-        found = [t for t in instants if all(self.holds(c, number, t, k) for c in self.semantics.report & ON_INSTANTS)]
-        return found if self.semantics.gap is Gap.ALL else found[-1:]
+        """REP-5: the instants at which the conditions on the instant hold for a window."""
+        return [t for t in instants if all(self.holds(c, number, t, k) for c in self.semantics.report & ON_INSTANTS)]
 
     def worthy(self, number: int, t: int, k: int) -> bool:
         """REP-6: whether the conditions on the content hold for a window, which has a scope (ENG-5)."""
@@ -336,12 +335,18 @@ class Brute:
         return Reported(t, k, tuple(Held(e.number, e.borders, content) for e, content in zip(shown, self.reported, strict=True)))
 
     def by_instant(self, instants: list[int], k: int) -> Iterator[Reported]:
-        """REP-6: a report at each instant where all the conditions hold."""
-        timely = [self.timely(number, instants, k) for number in range(len(self.windows))]
+        """REP-6, REP-10: a report at each instant where all the conditions hold; or, as nothing is reported before the gap has
+        ended, at the greatest of them."""
+        timely, held = [self.timely(number, instants, k) for number in range(len(self.windows))], []
         for t in instants:
             if self.fires([t in timely[number] and self.worthy(number, t, k) for number in range(len(self.windows))]):
-                yield self.report(t, k)
+                if self.semantics.gap is Gap.ALL:
+                    yield self.report(t, k)
+                else:
+                    held.append(t)
             self.previous = self.contents(t, k)
+        if held:
+            yield self.report(max(held), k)
 
     def by_tick(self, ids: list[int], k: int) -> Iterator[Reported]:
         """REP-7: the largest id at which close and periodic hold, if the rest holds at the tick's largest id."""

@@ -629,15 +629,41 @@ class ChangeWhereReported(Brute):
         return self.by_instant(self.timely(0, ids, k)[-1:], k)
 
 
-class LatestOfThePromising(Brute):
-    """Breaks REP-10: the last instant at which all the conditions hold, not only those on the instant."""
+class LatestBeforeContent(Brute):
+    """Breaks REP-10: the last instant at which the conditions on the instant hold, and then the content is asked."""
 
     def timely(self, number, instants, k):
-        found = Brute.timely(self, number, instants, k)
-        if self.semantics.gap is Gap.LATEST and self.semantics.against is Against.LAST:
-            every = [t for t in instants if all(self.holds(c, number, t, k) for c in self.semantics.report)]
-            return every[-1:]
-        return found
+        found = super().timely(number, instants, k)
+        return found[-1:] if self.semantics.gap is Gap.LATEST else found
+
+
+class LatestOfAll(Brute):
+    """Breaks REP-10: content change in a gap is compared as if all were reported, though the last alone is."""
+
+    def by_instant(self, instants, k):
+        latest, self.semantics = self.semantics.gap is Gap.LATEST, replace(self.semantics, gap=Gap.ALL)
+        found = list(super().by_instant(instants, k))
+        yield from found[-1:] if latest else found
+        self.semantics = replace(self.semantics, gap=Gap.LATEST if latest else Gap.ALL)
+
+
+class LatestWindowByWindow(Brute):
+    """Breaks REP-10: each window has its latest instant, and the trigger chooses among them."""
+
+    def by_instant(self, instants, k):
+        if self.semantics.gap is Gap.ALL:
+            yield from super().by_instant(instants, k)
+            return
+        before, lasts = self.previous, []
+        for number in range(len(self.windows)):
+            timely, self.previous, found = self.timely(number, instants, k), before, []
+            for t in instants:
+                found += [t] if t in timely and self.worthy(number, t, k) else []
+                self.previous = self.contents(t, k)
+            lasts.append(found[-1:])
+        for t in instants:
+            if self.fires([t in last for last in lasts]):
+                yield self.report(t, k)
 
 
 class FirstElementAnywhere(Brute):
@@ -751,10 +777,13 @@ def reports(window: Window, elements: Stream, semantics: Semantics) -> list[tupl
 
 @pytest.mark.parametrize("kind", [WindowKind.TIME, WindowKind.RANGE])
 @pytest.mark.parametrize("closure", Closure)
-@pytest.mark.parametrize("report", ["window-close,non-empty", "window-close,content-change", "content-change"])
-def test_a_gap_costs_nothing(kind: WindowKind, closure: Closure, report: str):
+@pytest.mark.parametrize(
+    ("report", "gap"),
+    [(report, gap) for report in ("window-close,non-empty", "window-close,content-change") for gap in Gap] + [("content-change", Gap.ALL)],
+)
+def test_a_gap_costs_nothing(kind: WindowKind, closure: Closure, report: str, gap: Gap):
     """ENG-2: from t0 = 0 to epoch milliseconds in no time, with the reports of the stream moved to 0, windows renumbered."""
-    window, semantics = Window("s", kind, 1000, 1000), replace(CLOSING, closure=closure, report=report)
+    window, semantics = Window("s", kind, 1000, 1000), replace(CLOSING, closure=closure, report=report, gap=gap)
     late = reports(window, apart(SPARSE), semantics)  # visiting every instant would take days
     early = reports(window, apart([app - EPOCH for app in SPARSE]), semantics)
     renumbered = [(t + EPOCH, k, tuple((n + EPOCH // 1000, content) for n, content in held)) for t, k, held in early]

@@ -155,9 +155,20 @@ def test_a_triple_that_arrives_again():
 
 
 def test_the_latest_of_a_gap():
-    """REP-10, ω = β = 2: between 0 and 7 windows close at 1, 3 and 5."""
+    """REP-10, ω = β = 2: between 0 and 7 windows close at 1, 3 and 5, of which the first alone holds something."""
     assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, horizon="none") == [(1, (0,)), (3, ()), (5, ())]
     assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, horizon="none", gap="latest") == [(5, ())]
+    both = {"horizon": "none", "gap": "latest", "report": "window-close,non-empty"}
+    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, **both) == [(1, (0,))]
+
+
+def test_the_latest_change_of_a_gap():
+    """REP-10, λ = 1, [0, 2) and [2, 4): the element is there at 0 and 1, then nothing. `latest` compares with nothing, so that
+    1 is the last change; against the previous instant those are 0 and, as it goes, 2."""
+    beats = {"report": "periodic,content-change", "period": 1, "anchor": 0, "horizon": "none"}
+    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, **beats) == [(0, (0,)), (2, ())]
+    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, **beats, gap="latest") == [(1, (0,))]
+    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, **beats, gap="latest", against="previous-instant") == [(2, ())]
 
 
 def test_an_anchor_by_policy():

@@ -463,7 +463,8 @@ def refined(draw: st.DrawFn, *, on_instants: bool | None = None, change: bool = 
     never with content change, unless asked for."""
     on_instants = draw(st.booleans()) if on_instants is None else on_instants
     stronger = [r for r in REPORTS if len(r) > 1 and (not change or CHANGE in r) and (on_instants or r & {CHANGE, NON_EMPTY})]
-    fields = {"report": OneOf(tuple(stronger))} | ({"gap": "all", "kinds": NOT_TUPLES} if on_instants else {}) | more
+    sound = {"gap": "all", "kinds": NOT_TUPLES} if on_instants else draw(st.sampled_from(({"gap": "all"}, {"kinds": [WindowKind.TUPLE]})))
+    fields = {"report": OneOf(tuple(stronger))} | sound | more
     trial = draw(trials(**fields))
     report = trial.semantics.report
     kept = report & {CLOSE, PERIODIC} if not on_instants else frozenset()
@@ -481,13 +482,14 @@ def refined(draw: st.DrawFn, *, on_instants: bool | None = None, change: bool = 
         "the latest of a gap, and a condition on the instant": refined(
             on_instants=True, gap="latest", kinds=[WindowKind.TIME], report="window-close,periodic"
         ),
+        "the latest of a gap, and one on the content": refined(on_instants=False, gap="latest", kinds=[WindowKind.TIME]),
         "tuple-based windows, and a condition on the instant": refined(on_instants=True, kinds=[WindowKind.TUPLE], tick="time"),
     },
 )  # fmt: skip
 def refinement(weaker: Trial, stronger: Trial) -> bool:
     """A report with more conditions gives a subsequence of the evaluations, with the same contents, where the one with fewer
-    does not name content change. For all windows of a gap and windows that are not tuple-based; or for any, if what is added is
-    non-empty or content change, or both."""
+    does not name content change. For all windows of a gap and windows that are not tuple-based; or for tuple-based ones, if what
+    is added is non-empty or content change, or both."""
     many, few = weaker.evaluations(), stronger.evaluations()
     assert subsequence(few, many), f"{few} is no part of {many}"
     return 0 < len(few) < len(many)

@@ -5,19 +5,20 @@ Sources: `RSP-JS` is pbonte/RSP-JS 1.3.5, `yasper` is rsp4j's; where a run is na
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from itertools import chain
 from typing import Any
 
 from conformance.miniatures import Miniature
-from conformance.miniatures.answers import sent
+from conformance.miniatures.answers import latest_of_a_gap, sent
 from conformance.miniatures.windows import SLOWLY
 from refengine import compare, engine, r2r, report, window
-from refengine.engine import Evaluation, Plan, Step
+from refengine.engine import Evaluation, Plan, Seen, Step
 from refengine.engine import evaluate as right_evaluate
 from refengine.engine import evaluations as right_evaluations
+from refengine.engine import firing as right_firing
 from refengine.engine import horizon as right_horizon
 from refengine.engine import instants as right_instants
 from refengine.engine import meaning as right_meaning
@@ -32,12 +33,12 @@ from refengine.query import COUNTING, POSITIONS, Query, Unit, Window, WindowKind
 from refengine.query import extent as right_extent
 from refengine.query import from_table as right_from_table
 from refengine.r2r import together as right_together
+from refengine.report import Firing
 from refengine.report import anchor as right_anchor
 from refengine.report import beats as right_beats
 from refengine.report import differs as right_differs
 from refengine.report import fires as right_fires
-from refengine.report import looked_at as right_looked_at
-from refengine.report import meet as right_meet
+from refengine.report import of_a_gap as right_of_a_gap
 from refengine.r2s import emitted as right_emitted
 from refengine.r2s import rebase as right_rebase
 from refengine.semantics import R2S, T0, Anchor, Base, Change, Closing, Closure, Collection, Condition, Disorder, Empty, End, Expiry
@@ -670,28 +671,54 @@ def growing_graphs_differ(change: Change, view: View, a: Content, b: Content) ->
     return a != b if change is Change.ELEMENTS else not report.graph(view, a) <= report.graph(view, b)
 
 
-def all_of_a_gap(gap: Gap, at: range, last: range) -> range:
-    """Every close between two arrivals is reported, where only the last is to be looked at."""
-    return at
+def all_of_a_gap(gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
+    """Every window between two arrivals is reported, where only the last is to be."""
+    return firing
 
 
-def latest_of_every_gap(
-    semantics: Semantics, view: View, content: Content, reported: Content, before: Content, interval: range, *rest: Any
-) -> range:
-    """Of the closes between two arrivals the last is looked at, whatever the semantics says."""
-    at = right_instants(semantics, view, content, reported, before, interval, *rest)
-    on_instants = semantics.report & {Condition.CLOSE, Condition.PERIODIC}
-    return right_looked_at(Gap.LATEST, at, report.timely(semantics, view, interval, rest[1])[-1:]) if on_instants else at
+def latest_of_every_content(gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
+    """The latest of a gap is the latest of each content in it, so what another one follows is reported as well."""
+    return firing if gap is Gap.ALL else (only for each in firing for only in right_of_a_gap(gap, [each]))
 
 
-def last_that_is_reported(
-    semantics: Semantics, view: View, content: Content, reported: Content, before: Content, interval: range, *rest: Any
-) -> range:
-    """The last instant of a gap is the last of its stretch, so a content is reported for each."""
-    if semantics.gap is not Gap.LATEST or view.spec.kind is WindowKind.TUPLE:
-        return right_instants(semantics, view, content, reported, before, interval, *rest)
-    every = replace(semantics, gap=Gap.ALL)
-    return right_instants(every, view, content, reported, before, interval, *rest)[-1:]
+def first_of_the_latest_content(gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
+    """Of the last content that is reported in a gap the first instant is the latest."""
+    return firing if gap is Gap.ALL else [([at[0][:1]], contents) for at, contents in deque(firing, 1)]
+
+
+def looked_at_before_the_content_is(planned: Plan, k: int, interval: range, seen: Seen) -> Iterator[Firing]:
+    """The last instant of a gap at which close or periodic hold is the only one whose content is looked at: after a long
+    gap nothing is reported, whatever closed at its beginning."""
+    semantics, own = planned.semantics, planned.own[k]
+    timely = [report.timely(semantics, view, interval, own) for view in planned.views if view.frame]
+    last = max((at[-1] for at in timely if at), default=None)
+    for at, contents in right_firing(planned, k, interval, seen):
+        if semantics.gap is Gap.ALL or any(last in instants for instants in at):
+            yield at, contents
+
+
+def changes_one_by_one(planned: Plan, k: int, interval: range, seen: Seen) -> Iterator[Firing]:
+    """In a gap content change is compared with what came before it there, reported or not."""
+    own = seen if planned.semantics.gap is Gap.ALL else Seen(seen.reported, seen.before)
+    for at, contents in right_firing(planned, k, interval, own):
+        yield at, contents
+        if own is not seen:
+            own.reported = contents
+    seen.before = own.before
+
+
+def window_by_window(planned: Plan, k: int, interval: range, seen: Seen) -> Iterator[Firing]:
+    """Each window has a latest instant of its own, and where all windows must be reported these must be the same."""
+    lasts = set()
+    for each in range(len(planned.views)):
+        one = slice(each, each + 1)
+        alone = right_firing(replace(planned, views=planned.views[one], counts=planned.counts[one]), k, interval, replace(
+            seen, reported=seen.reported[one], before=seen.before[one]
+        ))  # fmt: skip
+        lasts.add(max((instants[-1] for at, _ in alone for instants in at), default=None))
+    for found in right_firing(planned, k, interval, seen):
+        if planned.semantics.gap is Gap.ALL or planned.semantics.trigger is not Trigger.ALL or len(lasts) == 1:
+            yield found
 
 
 def t0_is_no_anchor(semantics: Semantics, view: View) -> int | None:
@@ -731,41 +758,42 @@ def chosen(trigger: Trigger, **others: Trigger) -> Trigger:
     return others.get(trigger.value, trigger)
 
 
-def any_is_all(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> Iterable[int]:
+def any_is_all(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[range]:
     """All windows must be ready, where one is enough."""
     return right_fires(chosen(trigger, any=Trigger.ALL), views, at)
 
 
-def all_is_any(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> Iterable[int]:
+def all_is_any(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[range]:
     """One window that is ready is enough, where all must be."""
     return right_fires(chosen(trigger, all=Trigger.ANY), views, at)
 
 
-def any_is_leading(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> Iterable[int]:
+def any_is_leading(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[range]:
     """The first window alone makes a query be evaluated, where any should."""
     return right_fires(chosen(trigger, any=Trigger.LEADING), views, at)
 
 
-def leading_is_any(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> Iterable[int]:
+def leading_is_any(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[range]:
     """Any window makes a query be evaluated, where the first alone should."""
     return right_fires(chosen(trigger, leading=Trigger.ANY), views, at)
 
 
-def leading_is_last(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> Iterable[int]:
+def leading_is_last(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[range]:
     """The leading window is the last of the query."""
-    return at[-1] if trigger is Trigger.LEADING else right_fires(trigger, views, at)
+    return right_fires(trigger, views, at[::-1] if trigger is Trigger.LEADING else at)
 
 
-def explicit_is_any(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> Iterable[int]:
+def explicit_is_any(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[range]:
     """Any window makes a query be evaluated, marked as a trigger or not."""
     return right_fires(chosen(trigger, explicit=Trigger.ANY), views, at)
 
 
-def explicit_is_all(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> Iterable[int]:
+def explicit_is_all(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[range]:
     """All windows that are marked as triggers must be ready."""
     if trigger is not Trigger.EXPLICIT:
         return right_fires(trigger, views, at)
-    return reduce(right_meet, [instants for view, instants in zip(views, at, strict=True) if view.spec.triggers])
+    marked = [instants for view, instants in zip(views, at, strict=True) if view.spec.triggers]
+    return right_fires(Trigger.ALL, views, marked)
 
 
 def only_what_is_ready(planned: Plan, max_reports: int = engine.MAX_REPORTS) -> Iterator[Evaluation]:
@@ -1032,12 +1060,12 @@ def simultaneous_at_once(streams: Mapping[str, Sequence[Element]]) -> Merged:
 
 
 def ready_without_a_scope(
-    semantics: Semantics, view: View, content: Content, reported: Content, before: Content, interval: range, span: range, *rest: Any
+    semantics: Semantics, view: View, content: Content, reported: Content, before: Content, span: range, *rest: Any
 ) -> range:
     """A window that has no scope yet does not keep the others from being reported."""
     if view.frame is None or window.scope(view.frame, span[-1]) is None:
         return span
-    return right_instants(semantics, view, content, reported, before, interval, span, *rest)
+    return right_instants(semantics, view, content, reported, before, span, *rest)
 
 
 MINIATURES = (
@@ -1188,12 +1216,16 @@ MINIATURES = (
         "REP-9", "growing graphs differ", "csrbench-oracle, YABench's oracle, CQELS 1.x: expiry is no change",
         "refengine.report:differs", growing_graphs_differ,
     ),
-    Miniature("REP-10", "all of a gap", NOBODY, "refengine.report:looked_at", all_of_a_gap),
+    Miniature("REP-10", "all of a gap", NOBODY, "refengine.report:of_a_gap", all_of_a_gap),
     Miniature(
         "REP-10", "the latest of every gap", "yasper and RSP-JS 1.3.5: of several windows that close the latest is reported",
-        "refengine.engine:instants", latest_of_every_gap,
+        "refengine.report:of_a_gap", latest_of_a_gap,
     ),
-    Miniature("REP-10", "the last that is reported", NOBODY, "refengine.engine:instants", last_that_is_reported),
+    Miniature("REP-10", "the latest of every content", NOBODY, "refengine.report:of_a_gap", latest_of_every_content),
+    Miniature("REP-10", "the first of the latest content", NOBODY, "refengine.report:of_a_gap", first_of_the_latest_content),
+    Miniature("REP-10", "looked at before the content is", NOBODY, "refengine.engine:firing", looked_at_before_the_content_is),
+    Miniature("REP-10", "changes one by one", NOBODY, "refengine.engine:firing", changes_one_by_one),
+    Miniature("REP-10", "window by window", NOBODY, "refengine.engine:firing", window_by_window),
     Miniature("REP-11", "t0 is no anchor", NOBODY, "refengine.report:anchor", t0_is_no_anchor),
     Miniature("REP-11", "the first element is no anchor", NOBODY, "refengine.report:anchor", first_element_is_no_anchor),
     Miniature("REP-11", "anchored at the first window", NOBODY, "refengine.report:anchor", anchored_at_the_first_window),

@@ -30,7 +30,7 @@ from refengine.report import beats as right_beats
 from refengine.report import closes as right_closes
 from refengine.report import progression
 from refengine.report import worthy as right_worthy
-from refengine.semantics import ENUMS, FIELDS, POLICIES, T0, Change, Closure, Condition, Empty, Gap, Partial, Profile
+from refengine.semantics import ENUMS, FIELDS, POLICIES, T0, Change, Closure, Condition, Empty, Partial, Profile
 from refengine.semantics import Semantics, Tick
 from refengine.semantics import contradictions as right_contradictions
 from refengine.semantics import parse_field as right_parse_field
@@ -657,24 +657,22 @@ def every_id_of_a_tick(views: Sequence[View], arrived: Sequence[int], interval: 
         yield range(t, t + 1), held(views, interval[-1], arrived)
 
 
-def all_are_looked_at(gap: Gap, at: range, last: range) -> range:
-    """REP-10, right where several instants may be looked at."""
-    return at
-
-
-def first_close_of_a_tick(gap: Gap, at: range, last: range) -> range:
+def first_close_of_a_tick(
+    semantics: Semantics, view: View, content: Content, reported: Content, before: Content, span: range, own: int, tuples: bool
+) -> range:
     """A tick reports at the smallest id at which close and periodic hold."""
-    return at[:1]
+    at = right_engine_instants(semantics, view, content, reported, before, span, own, tuples)
+    return report.timely(semantics, view, span, own)[:1] if at and tuples else at
 
 
 def tested_where_reported(
-    semantics: Semantics, view: View, content: Content, reported: Content, before: Content, interval: range, *rest: Any
+    semantics: Semantics, view: View, content: Content, reported: Content, before: Content, span: range, own: int, tuples: bool
 ) -> range:
     """Content change and non-empty are tested at the id that is reported."""
-    if view.spec.kind is WindowKind.TUPLE:
-        at, own = report.timely(semantics, view, interval, rest[1])[-1:], rest[1]
-        content = window.content(view, at[0], bisect_left(view.ids, own)) if at else content
-    return right_engine_instants(semantics, view, content, reported, before, interval, *rest)
+    at = report.timely(semantics, view, span, own)[-1:]
+    if tuples and at:
+        content = window.content(view, at[0], bisect_left(view.ids, own))
+    return right_engine_instants(semantics, view, content, reported, before, span, own, tuples)
 
 
 MINIATURES = (
@@ -914,10 +912,7 @@ MINIATURES = (
         "refengine.report:worthy", empty_windows_are_never_reported,
     ),
     Miniature("REP-6", "a close needs no change", NOBODY, "refengine.report:worthy", change_is_not_asked, SLOWLY),
-    Miniature(
-        "REP-7", "every close of a tick", NOBODY,
-        "refengine.engine:latest", every_id_of_a_tick, (("refengine.report:looked_at", all_are_looked_at),),
-    ),
-    Miniature("REP-7", "the first close of a tick", NOBODY, "refengine.report:looked_at", first_close_of_a_tick),
+    Miniature("REP-7", "every close of a tick", NOBODY, "refengine.engine:latest", every_id_of_a_tick),
+    Miniature("REP-7", "the first close of a tick", NOBODY, "refengine.engine:instants", first_close_of_a_tick),
     Miniature("REP-7", "tested where reported", NOBODY, "refengine.engine:instants", tested_where_reported),
 )
