@@ -374,6 +374,13 @@ def test_a_known_deviation_of_rsp_js_has_a_case_that_it_alone_explains(rsp_js, d
     assert (deviation,) in found or "closing" in deviation.fields
 
 
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_what_becomes_of_a_case_on_rsp_js_is_known(rsp_js, case):
+    """Each passes, asks for what RSP-JS has not, is disputed, or fails for what is known of it."""
+    found = result(engine("rsp-js"), rsp_js, case)
+    assert found.outcome not in (Outcome.FAIL, Outcome.ERROR) or found.deviations, found.argument
+
+
 def test_rsp_js_without_its_deviations_is_not_explained(rsp_js):
     """What it is known for is what explains it: with none granted, nothing does."""
     bare = replace(engine("rsp-js"), deviations=())
