@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from conformance.evidence import evidence
+from conformance import evidence
 from conformance.judge import Outcome, Verdict, verdict
 from conformance.miniatures import MINIATURES, Miniature
 from conformance.results import Result
@@ -113,7 +113,7 @@ def judge_query(
         recording = io.read_recording(cell.path)
         found = verdict(asked, streams, profile(cell.engine), recording.relations, witnesses=witnesses, answers=answers)
         answered = list(map(Answered, recording.relations, recording.timestamps))
-        results.append(_result(cell.engine, name, cell.suffix, found, evidence(asked, streams, frozenset(), answered, found.facts)))
+        results.append(_result(cell.engine, name, cell.suffix, found, evidence.judged(asked, streams, frozenset(), answered, found.facts)))
     return results
 
 
@@ -183,7 +183,7 @@ def judge_ours(
     for recorder in recorders() if chosen is None else chosen:
         recording = record(recorder, name, asked, folder)
         found = verdict(asked, streams, profile(recorder.profile), recording, witnesses=witnesses)
-        rests_on = evidence(asked, streams, frozenset(), list(map(Answered, recording)), found.facts)
+        rests_on = evidence.judged(asked, streams, frozenset(), list(map(Answered, recording)), found.facts)
         results.append(_result(recorder.name, name, "", found, rests_on))
     return results
 

@@ -11,41 +11,56 @@ from refengine import engine, infer, io
 from refengine.errors import TooManyReports
 from refengine.model import Dataset, Relation, Stream
 from refengine.query import Query
-from refengine.semantics import show
+from refengine.semantics import Semantics, show
 
 TEXT, TRIPLES, ROWS, REPORTS = 4_000, 400, 2_000, 1_000  # kept of each; what is beyond is left out, and `cut` says so
 
 
+Told = tuple[Relation, tuple[int, int] | None, int | None]  # a report: its relation, window and instant
+
+
 def evidence(
-    query: Query, streams: Mapping[str, Stream], static: Dataset, answers: Sequence[Answered], facts: infer.Judgement | None, text: str = ""
+    query: Query,
+    streams: Mapping[str, Stream],
+    answers: Sequence[Answered],
+    expected: Sequence[Told] | None,
+    semantics: Semantics | None,
+    text: str = "",
 ) -> dict[str, Any]:
     """`query`, the text that was asked; `windows`, its kinds, sizes and slides; `elements`: stream, `at`, `graph` (N-Triples), and
-    `end` if it is no point; `actual`: the reports given, `expected`: those of the assignment that wins or is nearest, each with
-    `rows` (SPARQL 1.1 JSON), `total`, and `window` and `instant` where they are said; `semantics`, that assignment."""
-    trial = None if facts is None else facts.trial
+    `end` if it is no point; `actual` and `expected`, the reports given and due, each with `rows` (SPARQL 1.1 JSON), `total`, and
+    `window` and `instant` where they are said; `semantics`, under which they are due."""
+    named = dict.fromkeys(window.stream for window in query.windows)
     found: dict[str, Any] = {
         "query": (text or query.body.text)[:TEXT],
         "windows": [{"stream": w.stream, "kind": str(w.kind), "size": w.size, "slide": w.slide} for w in query.windows],
-        "elements": (elements := list(_elements(query, streams))),
-        "elements_total": sum(len(streams[name]) for name in {window.stream for window in query.windows}),
-        "actual": (actual := list(_kept((a.relation, a.window, a.instant) for a in answers))),
-        "actual_total": len(answers),
+        "elements": list(_elements(named, streams)),
+        "elements_total": sum(len(streams[name]) for name in named),
+        "actual": list(_kept((answer.relation, answer.window, answer.instant) for answer in answers)),
     }
-    cut = len(elements) < found["elements_total"] or _is_cut(actual, len(answers))
-    if trial is not None:
-        reports = list(_reports(query, streams, static, trial.semantics))
-        expected = list(_kept((r.relation, r.window, r.evaluation) for r in reports[:REPORTS]))
-        found |= {
-            "expected": expected,
-            "semantics": {name: value if isinstance(value, int) else show(value) for name, value in vars(trial.semantics).items()},
-        }
-        cut = cut or _is_cut(expected, len(reports))
+    cut = len(found["elements"]) < found["elements_total"] or _is_cut(found["actual"], len(answers))
+    if expected is not None:
+        found["expected"] = list(_kept(expected))
+        cut = cut or _is_cut(found["expected"], len(expected))
+    if semantics is not None:
+        found["semantics"] = {name: value if isinstance(value, int) else show(value) for name, value in vars(semantics).items()}
     return {**found, "cut": cut}
 
 
-def _elements(query: Query, streams: Mapping[str, Stream]) -> Iterable[dict[str, Any]]:
+def judged(
+    query: Query, streams: Mapping[str, Stream], static: Dataset, answers: Sequence[Answered], facts: infer.Judgement | None, text: str = ""
+) -> dict[str, Any]:
+    """The evidence of a verdict: what is due is what the assignment that wins, or is nearest, reports."""
+    if facts is None or facts.trial is None:
+        return evidence(query, streams, answers, None, None, text)
+    semantics = facts.trial.semantics
+    due = [(report.relation, report.window, report.evaluation) for report in _reports(query, streams, static, semantics)]
+    return evidence(query, streams, answers, due, semantics, text)
+
+
+def _elements(named: Iterable[str], streams: Mapping[str, Stream]) -> Iterable[dict[str, Any]]:
     left = TRIPLES
-    for name in dict.fromkeys(window.stream for window in query.windows):
+    for name in named:
         for element in streams[name]:
             left -= 1 + len(element.graph)
             if left < 0:
@@ -54,14 +69,14 @@ def _elements(query: Query, streams: Mapping[str, Stream]) -> Iterable[dict[str,
             yield {"stream": name, "at": element.app, "graph": lines(element.graph), **more}
 
 
-def _reports(query: Query, streams: Mapping[str, Stream], static: Dataset, semantics: Any) -> Iterable[engine.Report]:
+def _reports(query: Query, streams: Mapping[str, Stream], static: Dataset, semantics: Semantics) -> Iterable[engine.Report]:
     try:
         yield from islice(engine.evaluate(query, streams, semantics, static=static), REPORTS + 1)
     except TooManyReports:  # those before it are shown
         return
 
 
-def _kept(reports: Iterable[tuple[Relation, tuple[int, int] | None, int | None]]) -> Iterable[dict[str, Any]]:
+def _kept(reports: Iterable[Told]) -> Iterable[dict[str, Any]]:
     left = ROWS
     for relation, window, instant in islice(reports, REPORTS):
         rows = io.relation_to_json(relation)["results"]["bindings"][: max(0, left)]

@@ -5,6 +5,7 @@ Every pytest run in the environment loads this: nothing of ours is imported, and
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,7 +140,7 @@ def conformance_settle(request: pytest.FixtureRequest, conformance_harnesses: Ha
             result = item.run(conformance_harnesses)
         except RefengineError as error:
             pytest.fail(f"error: {error}", pytrace=False)
-        request.node.stash[RESULT]["result"] = result.as_json()
+        request.node.stash[RESULT]["result"] = json.dumps(result.as_json())  # a text: xdist does not carry every integer
         for name in ("outcome", "rule", "argument"):
             request.node.user_properties.append((name, str(getattr(result, name))))
         if reason := unexpected(item, result):
@@ -186,7 +187,7 @@ class _Collected:
         self.ran[told["engine"]] += 1
         self.skipped[told["engine"]] += report.skipped and not hasattr(report, "wasxfail")
         if "result" in told:
-            self.results.append(from_json(told["result"]))
+            self.results.append(from_json(json.loads(told["result"])))
 
     @property
     def unheld(self) -> list[str]:

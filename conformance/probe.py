@@ -4,14 +4,12 @@ semantics, by the case's own expectations."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from conformance import corpus, judge
+from conformance import corpus, evidence, judge
 from conformance.client import Broken, Harness
 from conformance.corpus import Case
-from conformance.evidence import evidence
 from conformance.judge import Outcome
 from conformance.rules import means
 from conformance.session import Answered, Asked, Declined, play
@@ -33,7 +31,7 @@ class Result:
     outcome: Outcome
     argument: str
     deviations: tuple[Deviation, ...] = ()
-    evidence: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Mapping[str, Any] | None = None
 
 
 class Found(NamedTuple):
@@ -42,7 +40,7 @@ class Found(NamedTuple):
     outcome: Outcome
     argument: str
     deviations: tuple[Deviation, ...] = ()
-    evidence: Mapping[str, Any] = MappingProxyType({})
+    evidence: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -139,7 +137,7 @@ def judged(tested: Engine, case: Case | Named, question: Question) -> Found:
         outcome, argument = Outcome.FAIL, f"{error}; that element is to be refused, and was taken"
     if outcome is Outcome.PASS and (wrong := next(wrong_windows(question, facts), None)):
         outcome, argument = Outcome.FAIL, wrong
-    rests_on = evidence(question.query, question.streams, question.static, question.answers, facts, question.text)
+    rests_on = evidence.judged(question.query, question.streams, question.static, question.answers, facts, question.text)
     if outcome is not Outcome.FAIL:
         return Found(outcome, argument, (), rests_on)
     known = unsayable(tested, case) or needed(tested, question)
@@ -204,11 +202,21 @@ def expected(tested: Engine, harness: Harness, case: Case) -> Found:
     if not blocks:
         raise Unsupported("it expects nothing of an engine", rule="case", place=case.path)
     query, streams, static = corpus.query_of(case), corpus.streams_of(case), corpus.static_of(case)
-    lines = []
+    lines, rests_on = [], None
     for block in blocks:
         told = Asked(query, tested.text(query, bool(static), case.table["query"]), tested.dialect, corpus.semantics_of(block["semantics"]))
-        lines += _differences(query, block, play(harness, told, streams, static), _expected_with(told, streams))
-    return Found(Outcome.FAIL, "\n".join(f"{case.rule}: {line}" for line in lines)) if lines else Found(Outcome.PASS, "")
+        answers = play(harness, told, streams, static)
+        differences = list(_differences(query, block, answers, _expected_with(told, streams)))
+        if rests_on is None or (differences and not lines):  # of the first that differs, or else of the first
+            due = [(corpus.relation(r["rows"], query), _borders(r.get("window")), r.get("instant")) for r in block["reports"]]
+            rests_on = evidence.evidence(query, streams, answers, due, told.semantics, told.text)
+        lines += differences
+    argument = "\n".join(f"{case.rule}: {line}" for line in lines)
+    return Found(Outcome.FAIL if lines else Outcome.PASS, argument, (), rests_on)
+
+
+def _borders(window: list[int] | None) -> tuple[int, int] | None:
+    return tuple(window) if window else None
 
 
 def _expected_with(told: Asked, streams: Mapping[str, Stream]) -> frozenset[int] | None:

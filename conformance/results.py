@@ -8,7 +8,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from refengine.errors import RefengineError
 class Result:
     """An engine and one item of a suite (`corpus`, `csrbench`, `yabench`): the outcome and its argument. `rule` is the id that
     the case is about, empty for a benchmark's query. `known` are the known deviations that explain it, with their links;
-    `evidence` is what it rests on (evidence.py), and nothing where nothing was answered."""
+    `evidence` is what it rests on (evidence.py), None where nothing was answered."""
 
     engine: str
     suite: str
@@ -29,7 +29,7 @@ class Result:
     outcome: Outcome
     argument: str
     known: tuple[tuple[str, str], ...] = ()
-    evidence: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Mapping[str, Any] | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:

@@ -52,7 +52,8 @@ def play(
 
     Raises Declined if it does not support them, and Broken where the harness breaks down, or answers with what are no terms.
     """
-    fields: dict[str, Any] = {"query": asked.text, "dialect": asked.dialect, "streams": list(streams)}
+    names = list(streams) or sorted({window.stream for window in asked.query.windows})  # what is not declared is for the judge (QRY-4)
+    fields: dict[str, Any] = {"query": asked.text, "dialect": asked.dialect, "streams": names}
     if static:
         fields["static"] = lines(static)
     if asked.semantics is not None:

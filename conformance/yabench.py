@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.evidence import evidence
+from conformance import evidence
 from conformance.judge import verdict
 from conformance.results import Result
 from conformance.session import Answered
@@ -56,5 +56,5 @@ def judge_run(run: Run, witnesses: tuple[str, ...]) -> Result:
     query, answers = run.query, run.answers
     streams = {query.windows[0].stream: run.stream}
     found = verdict(query, streams, profile(run.engine), [answer.relation for answer in answers], witnesses=witnesses)
-    rests_on = evidence(query, streams, frozenset(), answers, found.facts)
+    rests_on = evidence.judged(query, streams, frozenset(), answers, found.facts)
     return Result(run.engine, "yabench", run.name, "", found.outcome, found.argument, evidence=rests_on)
