@@ -59,17 +59,17 @@ def _csrbench(options: argparse.Namespace) -> int:
 
     if options.jobs < 1:
         raise RefengineError(f"--jobs must be > 0, got {options.jobs}", rule="usage")
-    target = options.results and results.target(options.results)
+    target = None if options.results is None else results.target(options.results)
     witnesses = (options.witness,) if options.witness else tuple(WITNESSES)
     written = csrbench.Written(*filter(None, [options.queries]), dialect=options.dialect)
     if options.folder is None:
-        tasks = [(csrbench.judge_ours, name, witnesses, None, written) for name in csrbench.QUERIES]
+        tasks = [(csrbench.judge_ours, name, witnesses, None, written, target is not None) for name in csrbench.QUERIES]
     else:
         chosen = csrbench.selected(csrbench.cells(options.folder))
         csrbench.stream(options.folder)
-        tasks = [(csrbench.judge_query, options.folder, name, cells, witnesses, written) for name, cells in chosen.items()]
+        tasks = [(csrbench.judge_query, options.folder, name, cells, witnesses, written, target is not None) for name, cells in chosen.items()]
     found = [result for some in _spread(tasks, options.jobs) for result in some]
-    if target:
+    if target is not None:
         results.write(target, found)
     _print(found, options.format)
     problems = csrbench.self_check(found) if options.folder is None else []

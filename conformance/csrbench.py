@@ -103,9 +103,10 @@ def stream(folder: Path) -> Stream:
 
 
 def judge_query(
-    folder: Path, name: str, chosen: tuple[Cell, ...], witnesses: tuple[str, ...], written: Written = Written()
+    folder: Path, name: str, chosen: tuple[Cell, ...], witnesses: tuple[str, ...], written: Written = Written(), keep: bool = False
 ) -> list[Result]:
-    """The verdicts on all recordings of one query, which share the answers of their windows."""
+    """The verdicts on all recordings of one query, which share the answers of their windows; with what they rest on, if that is
+    to be kept: it takes one more evaluation each."""
     asked, answers = query(name, written), Answers(searcher(witnesses, Mode.VALUE))
     streams = {asked.windows[0].stream: stream(folder)}
     results = []
@@ -113,11 +114,12 @@ def judge_query(
         recording = io.read_recording(cell.path)
         found = verdict(asked, streams, profile(cell.engine), recording.relations, witnesses=witnesses, answers=answers)
         answered = list(map(Answered, recording.relations, recording.timestamps))
-        results.append(_result(cell.engine, name, cell.suffix, found, evidence.judged(asked, streams, frozenset(), answered, found.facts)))
+        rests_on = evidence.judged(asked, streams, frozenset(), answered, found.facts) if keep else None
+        results.append(_result(cell.engine, name, cell.suffix, found, rests_on))
     return results
 
 
-def _result(engine: str, name: str, suffix: str, found: Verdict, rests_on: Mapping[str, Any]) -> Result:
+def _result(engine: str, name: str, suffix: str, found: Verdict, rests_on: Mapping[str, Any] | None) -> Result:
     return Result(engine, "csrbench", f"{name} {suffix}".strip(), "", found.outcome, found.argument, evidence=rests_on)
 
 
@@ -175,7 +177,7 @@ def record(recorder: Recorder, name: str, asked: Query, folder: Path) -> list[Re
 
 
 def judge_ours(
-    name: str, witnesses: tuple[str, ...], chosen: Iterable[Recorder] | None = None, written: Written = Written()
+    name: str, witnesses: tuple[str, ...], chosen: Iterable[Recorder] | None = None, written: Written = Written(), keep: bool = False
 ) -> list[Result]:
     """The verdicts on our own engines for one query."""
     folder, asked = embedded(), query(name, written)
@@ -183,7 +185,7 @@ def judge_ours(
     for recorder in recorders() if chosen is None else chosen:
         recording = record(recorder, name, asked, folder)
         found = verdict(asked, streams, profile(recorder.profile), recording, witnesses=witnesses)
-        rests_on = evidence.judged(asked, streams, frozenset(), list(map(Answered, recording)), found.facts)
+        rests_on = evidence.judged(asked, streams, frozenset(), list(map(Answered, recording)), found.facts) if keep else None
         results.append(_result(recorder.name, name, "", found, rests_on))
     return results
 

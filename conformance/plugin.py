@@ -87,7 +87,7 @@ def _items(config: pytest.Config) -> list[Item]:
     words = line, _option(config, "--engine-dialect"), _option(config, "--engine-semantics")
     more = () if line is None else (under_test.command(*words),)
     folders = [None if _option(config, name) is None else cli.path(_option(config, name)) for name in ("--answers", "--csrbench")]
-    return suite.items(suite.Chosen(tuple(_option(config, "--engine")), more, *folders, _option(config, "--smoke")))
+    return suite.items(suite.Chosen(tuple(_option(config, "--engine")), more, *folders, _option(config, "--smoke"), _option(config, "--results") is not None))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

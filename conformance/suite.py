@@ -39,13 +39,14 @@ class Item:
 @dataclass(frozen=True)
 class Chosen:
     """What items are wanted: of which engines, from recordings in `answers`, with CSRBench's stream from `csrbench`, the cases
-    for a first look alone (`smoke`); `more` are engines that have no name."""
+    for a first look alone (`smoke`); `more` are engines that have no name. `keep`: with what verdicts on benchmarks rest on."""
 
     names: tuple[str, ...] = ()
     more: tuple[Engine, ...] = ()
     answers: Path | None = None
     csrbench: Path | None = None
     smoke: bool = False
+    keep: bool = False
 
 
 def items(chosen: Chosen) -> list[Item]:
@@ -56,17 +57,17 @@ def items(chosen: Chosen) -> list[Item]:
 
 def _named(name: str, chosen: Chosen) -> list[Item]:
     if chosen.answers is not None:
-        return recorded(name, chosen.answers)
+        return recorded(name, chosen.answers, chosen.keep)
     own = [recorder for recorder in csrbench.recorders() if recorder.name.partition("/")[0] == name]
     try:
         engine = under_test.engine(name)
     except InvalidEngine as error:
         if own:
-            return ours(own)
+            return ours(own, chosen.keep)
         if name in profiles.PROFILES:
             raise InvalidEngine(f"{name!r} is judged by its recordings: give --answers=DIR", rule="engine") from error
         raise
-    return live(engine, chosen) + ([] if chosen.smoke else ours(own))
+    return live(engine, chosen) + ([] if chosen.smoke else ours(own, chosen.keep))
 
 
 def live(engine: Engine, chosen: Chosen = Chosen()) -> list[Item]:
@@ -124,13 +125,13 @@ def _result(
     return Result(engine.name, suite, case, rule, found.outcome, found.argument, known, found.evidence)
 
 
-def recorded(name: str, answers: Path) -> list[Item]:
+def recorded(name: str, answers: Path, keep: bool = False) -> list[Item]:
     """An engine's recordings in a folder: CSRBench's ENGINE-answer-N.json, or YABench's QR_ files."""
     if runs := yabench.runs(name, answers):
         profiles.profile(name)
         for run in runs:
             _ = run.query, run.stream, run.answers  # what is malformed is no engine's failure: the run ends here
-        return [Item(name, "yabench", run.name, lambda _, r=run: yabench.judge_run(r, tuple(WITNESSES))) for run in runs]
+        return [Item(name, "yabench", run.name, lambda _, r=run: yabench.judge_run(r, tuple(WITNESSES), keep)) for run in runs]
     cells = csrbench.cells(answers)
     chosen = [cell for cell in cells if cell.engine == name]
     if not chosen:
@@ -140,16 +141,16 @@ def recorded(name: str, answers: Path) -> list[Item]:
     for cell in chosen:
         io.read_recording(cell.path)
     return [
-        Item(name, "csrbench", cell.query, lambda _, c=cell: csrbench.judge_query(answers, c.query, (c,), tuple(WITNESSES))[0])
+        Item(name, "csrbench", cell.query, lambda _, c=cell: csrbench.judge_query(answers, c.query, (c,), tuple(WITNESSES), keep=keep)[0])
         for cell in chosen
         if not cell.suffix
     ]
 
 
-def ours(recorders: list[csrbench.Recorder]) -> list[Item]:
+def ours(recorders: list[csrbench.Recorder], keep: bool = False) -> list[Item]:
     """Our own engines over CSRBench's queries, recorded here, under the names of their profiles or defects."""
     return [
-        Item(recorder.name, "csrbench", name, lambda _, r=recorder, n=name: csrbench.judge_ours(n, tuple(WITNESSES), [r])[0])
+        Item(recorder.name, "csrbench", name, lambda _, r=recorder, n=name: csrbench.judge_ours(n, tuple(WITNESSES), [r], keep=keep)[0])
         for recorder in recorders
         for name in csrbench.QUERIES
     ]

@@ -51,10 +51,10 @@ def runs(engine: str, folder: Path) -> list[Run]:
     return [Run(engine, folder, path.name.removeprefix("QR_")) for path in io.listed(folder, "QR_*", "IO-2")]
 
 
-def judge_run(run: Run, witnesses: tuple[str, ...]) -> Result:
-    """The verdict on a run. What is malformed raises its RefengineError."""
+def judge_run(run: Run, witnesses: tuple[str, ...], keep: bool = False) -> Result:
+    """The verdict on a run; with what it rests on, if that is to be kept. What is malformed raises its RefengineError."""
     query, answers = run.query, run.answers
     streams = {query.windows[0].stream: run.stream}
     found = verdict(query, streams, profile(run.engine), [answer.relation for answer in answers], witnesses=witnesses)
-    rests_on = evidence.judged(query, streams, frozenset(), answers, found.facts)
+    rests_on = evidence.judged(query, streams, frozenset(), answers, found.facts) if keep else None
     return Result(run.engine, "yabench", run.name, "", found.outcome, found.argument, evidence=rests_on)

@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from conftest import PROFILE
 
 import conformance
 from conformance import suite, under_test
@@ -63,17 +64,17 @@ SILENT = """
 
 
 def test_the_reference_engine_passes_all_whoever_runs_it(tmp_path):
-    """By one process, or by two, each with a harness of its own: the same results, written once."""
+    """By two processes, each with a harness of its own, or by one: the same results, written once."""
     alone, spread = tmp_path / "alone.ndjson", tmp_path / "spread.ndjson"
-    first = run("--engine=reference", "-m", "corpus", f"--results={alone}")
-    second = run("--engine=reference", "-m", "corpus", f"--results={spread}", "-n", "2")
-    assert first.returncode == second.returncode == 0, first.stdout + second.stdout
-    assert alone.read_text() == spread.read_text()
-    results = told(alone)
+    found = run("--engine=reference", "-m", "corpus", f"--results={spread}", "-n", "2")
+    assert found.returncode == 0, found.stdout
+    results = told(spread)
     assert {result.outcome for result in results} == {"pass"}
     asked = {case.id for case in cases() if any("max_reports" not in block for block in case.table.get("expect", []))}
     assert {result.case for result in results} == asked and len(results) == len(asked)
-    assert f"conformance: reference: {len(asked)} pass" in second.stdout
+    assert f"conformance: reference: {len(asked)} pass" in found.stdout
+    assert run("--engine=reference", "--smoke", f"--results={alone}").returncode == 0
+    assert {*alone.read_text().splitlines()} < {*spread.read_text().splitlines()} and len(told(alone)) == 12
 
 
 def test_the_smoke_cases_are_a_dozen_and_one_call(capsys):
@@ -140,12 +141,11 @@ def test_an_engine_of_a_package(tmp_path):
 
 def test_an_engine_of_which_nothing_was_judged_is_not_green(tmp_path):
     path = engine_file(tmp_path, "", needs=[str(tmp_path / "engine.jar")], get="make engine.jar")
-    found = run(f"--engine={path}", "--smoke")
-    assert found.returncode == 4 and "12 skipped" in found.stdout, found.stdout
+    found = run(f"--engine={path}", "--engine=reference", "--smoke", "-rs")
+    assert found.returncode == 4 and "12 passed, 12 skipped" in found.stdout, found.stdout
     assert "conformance: every item of mine was skipped (exit code 4; 0 with --allow-missing)" in found.stdout
-    assert f"no Mine, which needs {tmp_path}/engine.jar: make engine.jar" in run(f"--engine={path}", "--smoke", "-rs").stdout
+    assert f"no Mine, which needs {tmp_path}/engine.jar: make engine.jar" in found.stdout
     assert run(f"--engine={path}", "--smoke", "--allow-missing").returncode == 0
-    assert run(f"--engine={path}", "--engine=reference", "--smoke", "-n", "2").returncode == 4
     with pytest.raises(RefengineError, match="mine: engine: no Mine, which needs"):
         conformance.check_engine(path)
 
@@ -268,13 +268,13 @@ def installed():
 
 @pytest.mark.xdist_group("rsp-js")
 def test_rsp_js_does_what_it_is_known_for(installed, tmp_path):
-    """Green with its known deviations, and the same twice, however the items are spread."""
+    """Green with its known deviations, and the same again, however the items are spread."""
     first, second = tmp_path / "1.ndjson", tmp_path / "2.ndjson"
     found = run("--engine=rsp-js", f"--results={first}", "-n", "2")
     assert found.returncode == 0, found.stdout
-    assert run("--engine=rsp-js", f"--results={second}").returncode == 0
-    outcomes = [[(result.case, result.outcome, result.known) for result in told(path)] for path in (first, second)]
-    assert outcomes[0] == outcomes[1] and len(outcomes[0]) == len(suite.questions())
+    assert run("--engine=rsp-js", f"--results={second}", "-k", "WIN or REP or ENG").returncode == 0
+    outcomes = [{(result.case, result.outcome, result.known) for result in told(path)} for path in (first, second)]
+    assert outcomes[1] < outcomes[0] and len(outcomes[0]) == len(suite.questions())
 
 
 @pytest.mark.xdist_group("rsp-js")
@@ -286,9 +286,10 @@ def test_rsp_js_with_heartbeats(installed):
 @pytest.mark.needs_shared
 @pytest.mark.xdist_group("rsp-js")
 def test_rsp_js_with_heartbeats_passes_csrbench(installed, shared, tmp_path):
-    """Q1, Q2 and Q5 over CSRBench's own stream."""
+    """Q1, Q2 and Q5 over CSRBench's own stream; all three with the full profile, since each takes 15,188 pushes."""
+    chosen = ["Q1", "Q2", "Q5"] if PROFILE == "full" else ["Q2"]
     results = tmp_path / "results.ndjson"
     folder = shared / "data" / "csrbench"
-    found = run("--engine=rsp-js-heartbeat", f"--csrbench={folder}", f"--results={results}", "-k", "Q1 or Q2 or Q5")
+    found = run("--engine=rsp-js-heartbeat", f"--csrbench={folder}", f"--results={results}", "-k", " or ".join(chosen))
     assert found.returncode == 0, found.stdout
-    assert [(result.case, result.outcome) for result in told(results)] == [("Q1", "pass"), ("Q2", "pass"), ("Q5", "pass")]
+    assert [(result.case, result.outcome) for result in told(results)] == [(name, "pass") for name in chosen]
