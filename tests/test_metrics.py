@@ -260,6 +260,10 @@ def test_content_change_by_hand(expected, actual, precision, recall):
         ("a,b,a", "b,a", ",b,a"),  # the first a is lost: what comes after b is the second
         ("a,,b", "a,b", "a,,b"),
         ("ab,cd,e", "z,b,a,d,c,y", "zab,cdy,"),  # nothing is exact: what is common is in its slide, and what is not beside it
+        ("bq,ar", "z,b,a,a,z", "abz,az"),  # one a is expected; the other is with b
+        ("ab,cd", "y,b,c,a,z", "by,acz"),  # a comes too late for its slide
+        ("aq,br,cp", "z,c,a,b,z", "acz,bz,"),  # c comes too early
+        ("bq,cr,ap,ad,ao", "z,a,b,c,y", "abz,cy,,,"),  # one a is one row, though three slides expect it
         ("a,b", "z", "z,"),
     ],
 )
@@ -344,17 +348,46 @@ def test_the_code_shifts_to_the_right_alone():
     assert gracious((2, 5), Closure.CLOSED, SECONDS, expected, actual, EACH) == ((1, 1), (1, 3))
 
 
+def rows_at(rows: dict[int, str]) -> Callable[[int, int], Bag]:
+    """A query whose rows each rest on one element: those of each instant."""
+    return lambda first, last: bag("".join(names for t, names in rows.items() if first <= t <= last))
+
+
 def test_the_codes_greed_can_cost_precision():
-    """x and z at 1, y at 2, w at 3. Of [1, 2] the engine has x and y: 1 and 2/3. From 2 on: y, recall 1 but precision 1/2; end 3
-    would bring recall to 1/2. The paper's mode gives nothing away, and stays."""
-    rows = {1: "xz", 2: "y", 3: "w"}
+    """x and three z at 1, y at 2, w at 3. Of [1, 2] the engine has x and y: 1 and 2/5. From 2 on: y, recall 1 but precision 1/2;
+    end 3 would bring recall to 1/2. The paper's mode gives nothing away, though 1/2 + 1 > 1 + 2/5, and stays."""
+    answer = rows_at({1: "xzzz", 2: "y", 3: "w"})
+    expected, actual = answer(1, 2), bag("xy")
+    assert gracious_code((1, 2), [1, 2, 3], expected, actual, answer) == ((HALF, 1), (2, 2))
+    assert gracious((1, 2), Closure.CLOSED, [1, 2, 3], expected, actual, answer) == ((1, Fraction(2, 5)), (1, 2))
 
-    def answer(first: int, last: int) -> Bag:
-        return bag("".join(names for t, names in rows.items() if first <= t <= last))
 
-    expected, actual, instants = answer(1, 2), bag("xy"), sorted(rows)
-    assert gracious_code((1, 2), instants, expected, actual, answer) == ((HALF, 1), (2, 2))
-    assert gracious((1, 2), Closure.CLOSED, instants, expected, actual, answer) == ((1, Fraction(2, 3)), (1, 2))
+def test_gracious_gives_no_recall_away():
+    """a at 1, b and c at 2. The engine has a and b for [0, 1]: 1/2 and 1. Up to 2 it would be 1 and 2/3."""
+    answer = rows_at({1: "a", 2: "bc"})
+    assert gracious((0, 1), Closure.CLOSED, [1, 2], bag("a"), bag("ab"), answer) == ((HALF, 1), (0, 1))
+    assert gracious_code((0, 1), [1, 2], bag("a"), bag("ab"), answer) == ((HALF, 1), (0, 1))
+
+
+def test_gracious_shifts_as_little_as_it_can():
+    """Only the element at 10 has a row, and the engine sent none. [11, 25] and [5, 9] both lack it, as do [20, 25] and more; the
+    first is the nearest, by 6."""
+    answer = rows_at({10: "x"})
+    assert gracious((5, 25), Closure.CLOSED, [0, 10, 20, 30], bag("x"), bag(""), answer) == ((1, 1), (11, 25))
+
+
+def test_the_code_starts_after_its_first_element():
+    """a at 1 and b at 4, the engine has a. The first shift is to 4, and there recall is 0, so the window stays [0, 5], not [1, 5]."""
+    answer = rows_at({1: "a", 4: "b"})
+    assert gracious_code((0, 5), [1, 4], bag("ab"), bag("a"), answer) == ((1, HALF), (0, 5))
+
+
+def test_the_code_stops_where_precision_falls():
+    """A query that is not monotone: a b c d over [0, 5], and a alone over [0, 6]. The engine has a, b and x: 2/3 and 1/2; with end 6
+    recall is 1, but precision 1/3."""
+    answers = {(0, 5): bag("abcd"), (0, 6): bag("a")}
+    found = gracious_code((0, 5), [0, 6], bag("abcd"), bag("abx"), lambda first, last: answers[first, last])
+    assert found == ((Fraction(2, 3), HALF), (0, 5))
 
 
 def test_an_experiment_of_yabench():
@@ -376,13 +409,16 @@ def test_an_experiment_of_yabench():
 
 def test_gracious_has_bounds():
     """The engine's window is [4, 9], ours [0, 5]. A reach of 3 stops at [3, 8], which has 5 of its rows: 5/6 both. Of the nearest
-    windows alone, [0, 5] itself and [0, 6], the second is the better: 3 of 6, 3 of 7. Beside its place no window is looked for."""
+    windows one is [0, 5] itself. Beside its place no window is looked for."""
     expected, actual = EACH(0, 5), EACH(4, 9)
     assert score(expected, actual) == (THIRD, THIRD)
     assert gracious((0, 5), Closure.CLOSED, SECONDS, expected, actual, EACH) == ((1, 1), (4, 9))
     assert gracious((0, 5), Closure.CLOSED, SECONDS, expected, actual, EACH, reach=3) == ((Fraction(5, 6),) * 2, (3, 8))
     assert gracious((0, 5), Closure.CLOSED, SECONDS, expected, actual, EACH, most=1) == ((THIRD, THIRD), (0, 5))
-    assert gracious((0, 5), Closure.CLOSED, SECONDS, expected, EACH(6, 9), EACH).window != (6, 9)
+    # The other way around: ours [0, 5], the engine's [0, 2]. By 1 the end goes to 4, and 3 of 5 rows are there.
+    assert gracious((0, 5), Closure.CLOSED, SECONDS, expected, EACH(0, 2), EACH, reach=1) == ((1, Fraction(3, 5)), (0, 4))
+    for beside in ((6, 9), (-5, -1)):
+        assert gracious((0, 5), Closure.CLOSED, SECONDS, expected, EACH(*beside), EACH, reach=10).score != (1, 1)
 
 
 drawn = st.lists(st.integers(0, 12), min_size=1, max_size=8).map(sorted)

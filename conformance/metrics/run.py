@@ -95,7 +95,11 @@ def _expecting(
     view = views[0]
     if len(views) > 1 or view.spec.kind is not WindowKind.TIME or view.ends or engine.operator(query, semantics) is not R2S.RSTREAM:
         return None
-    return _Expecting(view, lambda content: r2r.collected(semantics.collection, answer(query.body, r2r.together(views, [content], static)).rows))
+
+    def rows(content: range) -> Bag:
+        return r2r.collected(semantics.collection, answer(query.body, r2r.together(views, [content], static)).rows)
+
+    return _Expecting(view, rows)
 
 
 def _closed(
