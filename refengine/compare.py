@@ -138,6 +138,24 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     return missing, extra
 
 
+def places(rows: Sequence[Row], wanted: Iterable[Row], mode: Mode = Mode.VALUE) -> dict[Row, list[int]]:
+    """CMP-3: for each wanted row where in a sequence the rows are that are equal to it (blank nodes by label), ascending."""
+    there, asked = defaultdict(list), defaultdict(list)
+    for index, line in enumerate(rows):
+        exact, numbers = _split(line, mode)
+        there[exact].append((numbers, index))
+    for line in dict.fromkeys(wanted):
+        exact, numbers = _split(line, mode)
+        asked[exact].append((numbers, line))
+    found: dict[Row, list[int]] = {}
+    for exact, ours in asked.items():
+        theirs = sorted(there.get(exact, []), key=lambda item: ([_place(n.value) for n in item[0]], item[1]))
+        reach = _reach(ours, theirs)
+        for i, (numbers, line) in enumerate(ours):
+            found[line] = sorted(theirs[j][1] for j in reach(i) if all(map(near, numbers, theirs[j][0])))
+    return found
+
+
 def representatives(rows: Bag) -> Bag:
     """One, the first by text, of the rows of a bag that are the same by value, tolerance left aside."""
     chosen: dict[tuple, Row] = {}

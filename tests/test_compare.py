@@ -157,6 +157,16 @@ def test_difference_leaves_the_fewest(drawn: tuple[Bag, Bag], mode: Mode):
     assert most_pairs(a - missing, b - extra, mode) == paired
 
 
+@given(pairs(), st.sampled_from(Mode))
+@example(STEPS, Mode.VALUE)
+def test_places_are_those_of_the_equal_rows(drawn: tuple[Bag, Bag], mode: Mode):
+    """CMP-1 to CMP-3 of single rows; blank nodes go by label."""
+    wanted, rows = drawn[0], list(drawn[1].elements())
+    assert compare.places(rows, wanted.elements(), mode) == {
+        line: [place for place, other in enumerate(rows) if same_row(line, other, mode)] for line in wanted
+    }
+
+
 def test_isomorphic_is_not_only_alike():
     """CMP-4: two triangles are no hexagon, though every node of both has one predecessor and one successor."""
     def circle(*labels: str) -> Bag:

@@ -1,0 +1,195 @@
+"""YABench's measures of a window's answer: precision, recall, gracious mode (Kolchin, Wetz et al., ICWE 2016; docs/metrics.md)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from heapq import nsmallest
+from itertools import product
+from typing import NamedTuple
+
+from refengine import compare
+from refengine.compare import Mode
+from refengine.model import Bag, Row
+from refengine.semantics import Closure
+from refengine.window import borders
+
+Borders = tuple[int, int]
+Answer = Callable[[int, int], Bag]  # the expected rows over the elements from one instant to another, both included
+MOST = 1000  # shifted windows that gracious mode tries
+
+
+class Score(NamedTuple):
+    """Precision and recall, exact, from 0 to 1."""
+
+    precision: Fraction
+    recall: Fraction
+
+
+PERFECT = Score(Fraction(1), Fraction(1))
+
+
+class Shifted(NamedTuple):
+    """What gracious mode found: the score, and the borders (o, c) of the window under which it is reached."""
+
+    score: Score
+    window: Borders
+
+
+def matched(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> int:
+    """TP: how many rows pair up, one to one. Blank nodes pair by label unless the bags are the same up to a renaming (CMP-4).
+    Raises Unsupported for bags too symmetric to compare."""
+    missing, extra = compare.difference(expected, actual, mode)
+    if (missing or extra) and compare.blanks([*missing, *extra]) and compare.equal(expected, actual, mode):
+        return actual.total()
+    return actual.total() - extra.total()
+
+
+def score(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> Score:
+    """Precision TP/|actual| and recall TP/|expected| of one window's answer. Both bags empty is 1 and 1; else what would be
+    divided by zero is 0. Source: YABench's paper, and its FMeasure."""
+    if not expected and not actual:
+        return PERFECT
+    found = matched(expected, actual, mode)
+    return Score(*(Fraction(found, rows.total()) if rows else Fraction(0) for rows in (actual, expected)))
+
+
+def slide_score(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> Score:
+    """Under content change the mean, over what happened in one slide, of: a row found (1, 1); another one in its place (0, 0);
+    a row that no row came for (1, 0); a row that none was expected for (0, 1). Nothing at all is 1 and 1.
+
+    Source: YABench's OnContentChangeComparator; that the four are counted a slide, and not in the order of arrival, decided here.
+    """
+    most = max(expected.total(), actual.total())
+    if not most:
+        return PERFECT
+    found = matched(expected, actual, mode)
+    return Score(Fraction(found + most - actual.total(), most), Fraction(found + most - expected.total(), most))
+
+
+def dealt(expected: Sequence[Bag], actual: Sequence[Bag], mode: Mode = Mode.VALUE) -> list[Bag]:
+    """The actual rows of each slide, whose expected rows are given: an engine's clock does not say in which slide it answered,
+    so order does.
+
+    Slides that are answered exactly, from the first on and from the last back, have their rows. Of those between, a longest
+    common subsequence of what was expected and what came is in its slides; of the other rows each is in the first slide that
+    lacks it, from that of the row before it to that of the next row of the subsequence, or else in that of the row before it.
+    Decided here.
+    """
+    if not expected:
+        return []
+    found: list[Bag] = [Counter() for _ in expected]
+    rows = [line for relation in actual for line in sorted(relation.elements())]
+    first, last = 0, len(expected)
+    while first < last:
+        at = expected[first].total()
+        if not compare.equal(expected[first], Counter(rows[:at]), mode):
+            break
+        found[first], rows, first = Counter(rows[:at]), rows[at:], first + 1
+    while first < last:
+        at = max(0, len(rows) - expected[last - 1].total())
+        if not compare.equal(expected[last - 1], Counter(rows[at:]), mode):
+            break
+        found[last - 1], rows, last = Counter(rows[at:]), rows[:at], last - 1
+
+    slide = [number for number in range(first, last) for _ in range(expected[number].total())]
+    places = compare.places([line for bag in expected[first:last] for line in bag.elements()], rows, mode)
+    common = _common(rows, places)
+    used, now = set(common.values()), max(first - 1, 0)
+    until = [last - 1] * len(rows)  # the slide of the next row of the subsequence
+    for index in range(len(rows) - 2, -1, -1):
+        until[index] = slide[common[index + 1]] if index + 1 in common else until[index + 1]
+    for index, line in enumerate(rows):
+        place = common.get(index)
+        if place is None:
+            place = next((p for p in places[line] if p not in used and now <= slide[p] <= until[index]), None)
+            used.add(place)
+        now = now if place is None else slide[place]
+        found[now][line] += 1
+    return found
+
+
+def _common(rows: Sequence[Row], places: Mapping[Row, Sequence[int]]) -> dict[int, int]:
+    """A longest common subsequence (Hunt and Szymanski), given where each row is in the other sequence: index → place there."""
+    tails: list[int] = []
+    nodes: list[tuple] = []  # index and place of each tail, and the node before it
+    for index, line in enumerate(rows):
+        for place in reversed(places[line]):
+            at = bisect_left(tails, place)
+            tails[at : at + 1] = [place]
+            nodes[at : at + 1] = [(index, place, nodes[at - 1] if at else None)]
+    found, node = {}, nodes[-1] if nodes else None
+    while node is not None:
+        index, place, node = node
+        found[index] = place
+    return found
+
+
+def gracious(
+    window: Borders,
+    closure: Closure,
+    instants: Sequence[int],
+    expected: Bag,
+    actual: Bag,
+    answer: Answer,
+    *,
+    reach: int | None = None,
+    most: int = MOST,
+    mode: Mode = Mode.VALUE,
+) -> Shifted:
+    """The paper's gracious mode: the borders shift until precision and recall peak.
+
+    `instants` are the stream's, ascending, each once. Tried are the windows that differ in what they hold, each with the borders
+    that are shifted least: neither border by more than `reach` (by default ω), the window still overlapping its own place, the
+    nearest `most` of them. Neither precision nor recall may get worse; the peak is the greatest sum of the two, of equal ones
+    the nearest. Source: YABench's paper; how far, and what a peak is, decided here.
+    """
+    best = Shifted(score(expected, actual, mode), window)
+    low, high = borders(closure)
+    first, last = window[0] + low, window[1] + high
+    reach = window[1] - window[0] if reach is None else reach
+    near = instants[bisect_left(instants, first - reach) : bisect_right(instants, last + reach)]
+    starts = [first, *(t for t in near if t < first), *(t + 1 for t in near if first <= t < min(last, first + reach))]
+    ends = [last, *(t for t in near if t > last), *(t - 1 for t in near if max(first, last - reach) < t <= last)]
+    starts = nsmallest(most, starts, key=lambda t: abs(t - first))  # the nearest pairs are of these
+    ends = nsmallest(most, ends, key=lambda t: abs(t - last))
+
+    def distance(shifted: Borders) -> tuple[int, ...]:
+        left, right = abs(shifted[0] - first), abs(shifted[1] - last)
+        return left + right, left, *shifted
+
+    least = best.score
+    for start, end in nsmallest(most, (pair for pair in product(starts, ends) if pair[0] <= pair[1]), key=distance):
+        if best.score == PERFECT:
+            break
+        found = score(answer(start, end), actual, mode)
+        better = sum(found) > sum(best.score) and found.precision >= least.precision and found.recall >= least.recall
+        best = Shifted(found, (start - low, end - high)) if better else best
+    return best
+
+
+def gracious_code(
+    window: Borders, instants: Sequence[int], expected: Bag, actual: Bag, answer: Answer, *, mode: Mode = Mode.VALUE
+) -> Shifted:
+    """Gracious mode as in YABench's code, over [o, c]: greedy and to the right alone. As long as recall is below 1 and does not
+    fall, the window starts at its next element's instant; then, as long as precision is below 1 and neither falls, it ends at the
+    stream's next instant. Precision can get worse.
+
+    Source: OnWindowCloseComparator; elements that its reader lost or kept by an oversight are not followed.
+    """
+    (start, end), best = window, score(expected, actual, mode)
+    inside = slice(bisect_left(instants, start), bisect_right(instants, end))
+    for t in instants[inside][1:]:
+        if best.recall == 1 or (found := score(answer(t, end), actual, mode)).recall < best.recall:
+            break
+        start, best = t, found
+    for t in instants[inside.stop :]:
+        if best.precision == 1:
+            break
+        found = score(answer(start, t), actual, mode)
+        if found.precision < best.precision or found.recall < best.recall:
+            break
+        end, best = t, found
+    return Shifted(best, (start, end))
