@@ -114,7 +114,7 @@ def judge_query(
         recording = io.read_recording(cell.path)
         found = verdict(asked, streams, profile(cell.engine), recording.relations, witnesses=witnesses, answers=answers)
         answered = list(map(Answered, recording.relations, recording.timestamps))
-        rests_on = evidence.judged(asked, streams, frozenset(), answered, found.facts) if keep else None
+        rests_on = evidence.benchmarked(asked, streams, answered, found.facts) if keep else None
         results.append(_result(cell.engine, name, cell.suffix, found, rests_on))
     return results
 
@@ -185,7 +185,7 @@ def judge_ours(
     for recorder in recorders() if chosen is None else chosen:
         recording = record(recorder, name, asked, folder)
         found = verdict(asked, streams, profile(recorder.profile), recording, witnesses=witnesses)
-        rests_on = evidence.judged(asked, streams, frozenset(), list(map(Answered, recording)), found.facts) if keep else None
+        rests_on = evidence.benchmarked(asked, streams, list(map(Answered, recording)), found.facts) if keep else None
         results.append(_result(recorder.name, name, "", found, rests_on))
     return results
 

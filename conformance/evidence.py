@@ -7,9 +7,10 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from conformance.metrics.run import of_run
 from conformance.session import Answered, lines
 from refengine import engine, infer, io, r2r
-from refengine.errors import TooManyReports
+from refengine.errors import TooManyReports, Unsupported
 from refengine.model import Dataset, Relation, Stream
 from refengine.query import Query
 from refengine.semantics import Semantics, show
@@ -31,7 +32,8 @@ def evidence(
 ) -> dict[str, Any]:
     """`query`, the text that was asked; `windows`, its kinds, sizes and slides; `elements`: stream, `at`, `graph` (N-Triples), and
     `end` if it is no point; `actual` and `expected`, the reports given and due, each with `rows` (SPARQL 1.1 JSON), `total`, and
-    `window` and `instant` where they are said; `semantics`, under which they are due."""
+    `window` and `instant` where they are said; `semantics`, under which they are due. Benchmarks add `metrics` (`measured`), and
+    `samples` of the resources that a live engine used."""
     named = dict.fromkeys(window.stream for window in query.windows)
     found: dict[str, Any] = {
         "query": (text or query.body.text)[:TEXT],
@@ -58,6 +60,31 @@ def judged(
     semantics = facts.trial.semantics
     due = [(report.relation, report.window, report.evaluation) for report in _reports(query, streams, static, semantics)]
     return evidence(query, streams, answers, due, semantics, text)
+
+
+def benchmarked(query: Query, streams: Mapping[str, Stream], answers: Sequence[Answered], facts: infer.Judgement | None) -> dict[str, Any]:
+    """The evidence of a verdict on a benchmark's query, with its measures."""
+    found, metrics = judged(query, streams, frozenset(), answers, facts), measured(query, streams, frozenset(), answers, facts)
+    return found if metrics is None else {**found, "metrics": metrics}
+
+
+def measured(
+    query: Query, streams: Mapping[str, Stream], static: Dataset, answers: Sequence[Answered], facts: infer.Judgement | None
+) -> list[dict[str, Any]] | None:
+    """YABench's measures, an entry a window (metrics/run.py); None for what YABench has no measure for, and for outputs so long
+    that they are not kept."""
+    if facts is None or facts.trial is None:
+        return None
+    trial, before = facts.trial, facts.trial.accepted.before if facts.trial.accepted else 0
+    reports = list(_reports(query, streams, static, trial.semantics))
+    if len(reports) > REPORTS or len(answers) > REPORTS:
+        return None
+    after = trial.accepted.after if trial.accepted else 0
+    rows, instants = [answer.relation.rows for answer in answers], [answer.instant for answer in answers]
+    try:
+        return of_run(query, streams, trial.semantics, reports[before : len(reports) - after], rows, instants, static=static, answer=FAST)
+    except Unsupported:
+        return None
 
 
 def _elements(named: Iterable[str], streams: Mapping[str, Stream]) -> Iterable[dict[str, Any]]:

@@ -138,6 +138,8 @@ def judged(tested: Engine, case: Case | Named, question: Question) -> Found:
     if outcome is Outcome.PASS and (wrong := next(wrong_windows(question, facts), None)):
         outcome, argument = Outcome.FAIL, wrong
     rests_on = evidence.judged(question.query, question.streams, question.static, question.answers, facts, question.text)
+    if isinstance(case, Named) and (metrics := evidence.measured(question.query, question.streams, question.static, question.answers, facts)):
+        rests_on["metrics"] = metrics
     if outcome is not Outcome.FAIL:
         return Found(outcome, argument, (), rests_on)
     known = unsayable(tested, case) or needed(tested, question)

@@ -111,7 +111,14 @@ def _benched(engine: Engine, name: str, query: str, folder: Path, harnesses: Har
     asked = csrbench.query(query)
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
     named = probe.Named(name, "", f"CSRBench's {query}")
-    return _result(engine, "csrbench", name, "", harnesses, lambda harness: probe.benchmark(engine, harness, named, asked, streams))
+
+    def ask(harness: Harness) -> probe.Found:
+        before = len(harness.samples)
+        found = probe.benchmark(engine, harness, named, asked, streams)
+        samples = [sample._asdict() for sample in harness.samples[before:]]
+        return found._replace(evidence={**found.evidence, "samples": samples}) if found.evidence else found
+
+    return _result(engine, "csrbench", name, "", harnesses, ask)
 
 
 def _result(

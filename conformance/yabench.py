@@ -56,5 +56,5 @@ def judge_run(run: Run, witnesses: tuple[str, ...], keep: bool = False) -> Resul
     query, answers = run.query, run.answers
     streams = {query.windows[0].stream: run.stream}
     found = verdict(query, streams, profile(run.engine), [answer.relation for answer in answers], witnesses=witnesses)
-    rests_on = evidence.judged(query, streams, frozenset(), answers, found.facts) if keep else None
+    rests_on = evidence.benchmarked(query, streams, answers, found.facts) if keep else None
     return Result(run.engine, "yabench", run.name, "", found.outcome, found.argument, evidence=rests_on)
