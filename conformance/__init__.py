@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from conformance.suite import NonConformance, check_engine
-    from conformance.under_test import Engine
+    from conformance.engine_file import Engine
 
 __all__ = ["Engine", "NonConformance", "check_engine"]
-PLACES = {"Engine": "under_test", "NonConformance": "suite", "check_engine": "suite"}
+PLACES = {"Engine": "engine_file", "NonConformance": "suite", "check_engine": "suite"}
 
 
 def __getattr__(name: str) -> Any:

@@ -6,15 +6,18 @@ POSIX: the process is the leader of a session of its own, and is killed with all
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import selectors
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +32,17 @@ PROTOCOL = 1
 KEPT = 64 * 1024  # bytes of standard error
 CHUNK = 1 << 16
 SAMPLE = 0.5  # seconds between two samples of resources, as YABench takes them
+
+
+def _last_will() -> Callable[[], object] | None:
+    """What a new process does first: on Linux it asks to be killed when the suite is, so that none is left behind."""
+    if not sys.platform.startswith("linux"):
+        return None
+    prctl = ctypes.CDLL(None).prctl
+    return partial(prctl, 1, int(signal.SIGKILL))  # PR_SET_PDEATHSIG
+
+
+_LAST_WILL = _last_will()
 
 
 class Broken(Exception):
@@ -71,6 +85,7 @@ class Harness:
             self._process = subprocess.Popen(
                 list(self.command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder, bufsize=0,
                 env=None if self.environment is None else dict(self.environment), start_new_session=True,
+                preexec_fn=_LAST_WILL,
             )  # fmt: skip
         except (OSError, ValueError, IndexError) as error:
             raise Broken(f"{shown(str(self.command[0]) if self.command else '')} cannot be started: {error}") from None
@@ -83,7 +98,9 @@ class Harness:
     def start(self) -> dict[str, Any]:
         """The reply to `start`: the engine's name and version."""
         reply = self.ask("start", protocol=PROTOCOL)
-        if reply["reply"] == "result" and reply.get("protocol") != PROTOCOL:
+        if reply["reply"] != "result":
+            self._break(f"start: {reply['reply']}: {reply.get('context') or reply.get('reason')}")
+        if reply.get("protocol") != PROTOCOL:
             self._break(f"start: expected protocol {PROTOCOL}, got {shown(reply.get('protocol'))}")
         return reply
 
@@ -97,11 +114,20 @@ class Harness:
         request = {"seq": self._seq, "command": command, **fields}
         validator("command").validate(request)
         line = json.dumps(request, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
-        answer = self._exchange(line, self._patience(command), command)
+        try:
+            answer = self._exchange(line, self._patience(command), command)
+        except KeyboardInterrupt:  # it owes a reply, for which nobody waits
+            self._kill()
+            raise
         reply = self._reply(answer, command)
         if reply["reply"] == "error":
             self._kill()
         return reply
+
+    @property
+    def usable(self) -> bool:
+        """Whether the process is there to be asked."""
+        return self.alive and self._process.poll() is None
 
     def stop(self) -> None:
         """Ends the harness as it asks to be ended; what does not end is killed."""

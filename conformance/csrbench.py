@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -59,6 +60,11 @@ class Written(NamedTuple):
 def query(name: str, written: Written = Written()) -> Query:
     """One of the seven queries."""
     return io.read_query(written.folder / f"{name}.{written.dialect or 'toml'}", written.dialect)
+
+
+def query_table(name: str) -> dict[str, Any]:
+    """One of the seven queries as its table (QRY-1)."""
+    return tomllib.loads((Written().folder / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def cells(folder: Path) -> list[Cell]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.client import Broken, Harness
-from conformance.under_test import Engine
+from conformance.engine_file import Engine
 
 
 class Harnesses:
@@ -16,19 +16,18 @@ class Harnesses:
     def of(self, engine: Engine) -> Harness:
         """The engine's harness, ready for `register`. Raises Broken."""
         harness = self.running.get(engine.name)
-        if harness is not None and harness.alive:
+        if harness is not None and harness.usable:
             return harness
         refused = self.refused.setdefault(engine.name, [])
         if len(refused) > 1:
             raise Broken(f"it does not start, twice tried: {refused[-1]}")
         try:
-            harness = Harness(engine.command, limits=engine.limits)
+            self.running[engine.name] = harness = Harness(engine.command, limits=engine.limits)
             harness.start()
         except Broken as error:
             refused.append(error)
             raise
         refused.clear()
-        self.running[engine.name] = harness
         return harness
 
     def stop(self) -> None:

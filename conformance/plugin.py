@@ -67,9 +67,14 @@ def pytest_configure(config: pytest.Config) -> None:
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
     if not _option(config, "--engine") and _option(config, "--engine-command") is None:
+        if any(_option(config, option) for option in ("--answers", "--csrbench", "--smoke", "--results")):
+            raise pytest.UsageError("no engine named: give --engine=NAME or --engine-command=COMMAND")
         return
-    from conformance import results
-    from refengine.errors import RefengineError
+    try:
+        from conformance import results, suite
+        from refengine.errors import RefengineError
+    except ModuleNotFoundError as error:
+        raise pytest.UsageError(f"{error.name} is not installed: pip install 'refengine[suite]'") from None
 
     try:
         if _option(config, "--results") is not None:
@@ -80,12 +85,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _items(config: pytest.Config) -> list[Item]:
-    from conformance import suite, under_test
+    from conformance import engine_file, suite
     from refengine import cli
 
     line = _option(config, "--engine-command")
     words = line, _option(config, "--engine-dialect"), _option(config, "--engine-semantics")
-    more = () if line is None else (under_test.command(*words),)
+    more = () if line is None else (engine_file.command(*words),)
     folders = [None if _option(config, name) is None else cli.path(_option(config, name)) for name in ("--answers", "--csrbench")]
     return suite.items(suite.Chosen(tuple(_option(config, "--engine")), more, *folders, _option(config, "--smoke"), _option(config, "--results") is not None))
 
@@ -147,6 +152,7 @@ def conformance_settle(request: pytest.FixtureRequest, conformance_harnesses: Ha
             pytest.fail(reason, pytrace=False)
         if result.known:
             pytest.xfail("; ".join(f"{reason} ({link})" for reason, link in result.known))
+            pytest.fail(result.argument, pytrace=False)  # with --runxfail
         if result.outcome is not Outcome.PASS:
             pytest.skip(result.argument)
 
@@ -199,7 +205,7 @@ class _Collected:
         """Writes the results, and tells a run in which an engine was not judged from a green one."""
         from conformance import results
 
-        if (path := _option(self.config, "--results")) is not None:
+        if (path := _option(self.config, "--results")) is not None and self.ran:
             results.write(results.target(Path(path)), self.results)
         if self.unheld and not _option(self.config, "--allow-missing") and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR

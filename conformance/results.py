@@ -71,7 +71,7 @@ def replace(path: Path, lines: Iterable[str]) -> None:
     draft = path.with_name(f".conformance-{os.getpid()}")
     with _writing(path):
         try:
-            with open(draft, "x", encoding="utf-8") as file:
+            with open(draft, "x", encoding="utf-8", errors="backslashreplace") as file:
                 file.writelines(f"{line}\n" for line in lines)
             with suppress(FileNotFoundError):
                 os.chmod(draft, stat.S_IMODE(os.stat(path).st_mode))

@@ -14,6 +14,7 @@ from refengine.errors import InvalidStream
 from refengine.model import Dataset, Element, Relation, Stream, Term
 from refengine.query import Query
 from refengine.semantics import Semantics, show
+from refengine.texts import plain
 
 
 class Answered(NamedTuple):
@@ -64,10 +65,12 @@ def play(
         pushes = _with_heartbeats(pushes, heartbeat, 1 + max(window.span for window in asked.query.windows))
     for command, more in chain([("register", fields)], pushes, [("end", {})]):
         reply = harness.ask(command, **more)
+        if reply["reply"] == "unsupported" and answered:
+            raise Broken(f"{command}: unsupported, after {len(answered)} reports: {plain(reply['reason'])}")
         if reply["reply"] == "unsupported":
-            raise Declined(reply["reason"], reply.get("link", ""))
+            raise Declined(plain(reply["reason"]), reply.get("link", ""))
         if reply["reply"] == "error":
-            raise Broken(f"{command}: {reply['context']}")
+            raise Broken(f"{command}: {plain(reply['context'])}")
         found = _answers(reply, asked.query.body.variables, command, labels)
         answered += [answer._replace(came=more.get("at")) for answer in found]
     return answered

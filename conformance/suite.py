@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
-from conformance import corpus, csrbench, probe, under_test, yabench
+from conformance import corpus, csrbench, engine_file, probe, yabench
 from conformance.client import Broken, Harness
 from conformance.corpus import Case
 from conformance.harnesses import Harnesses
 from conformance.judge import Outcome
 from conformance.results import Result
-from conformance.under_test import Engine, InvalidEngine
+from conformance.engine_file import Engine, InvalidEngine
 from refengine import io, profiles
 from refengine.r2r import WITNESSES
+from refengine.texts import nearest, shown
+
+
+EMBEDDED = "embedded-"  # before the name of a query over the stream that is embedded here
 
 
 @dataclass(frozen=True)
@@ -51,8 +56,12 @@ class Chosen:
 
 def items(chosen: Chosen) -> list[Item]:
     """The items that are wanted, by engine. Raises a RefengineError for what there is not."""
-    found = [item for name in dict.fromkeys(chosen.names) for item in _named(name, chosen)]
-    return found + [item for engine in chosen.more for item in live(engine, chosen)]
+    found = [_named(name, chosen) for name in dict.fromkeys(chosen.names)] + [live(engine, chosen) for engine in chosen.more]
+    named = Counter(engine for some in found for engine in {item.engine for item in some})
+    for engine, count in named.items():
+        if count > 1:
+            raise InvalidEngine(f"{count} engines have this name; name their files otherwise", rule="engine", place=engine)
+    return [item for some in found for item in some]
 
 
 def _named(name: str, chosen: Chosen) -> list[Item]:
@@ -60,7 +69,7 @@ def _named(name: str, chosen: Chosen) -> list[Item]:
         return recorded(name, chosen.answers, chosen.keep)
     own = [recorder for recorder in csrbench.recorders() if recorder.name.partition("/")[0] == name]
     try:
-        engine = under_test.engine(name)
+        engine = engine_file.engine(name)
     except InvalidEngine as error:
         if own:
             return ours(own, chosen.keep)
@@ -72,6 +81,10 @@ def _named(name: str, chosen: Chosen) -> list[Item]:
 
 def live(engine: Engine, chosen: Chosen = Chosen()) -> list[Item]:
     """The items of an engine that is started."""
+    asked = {"corpus": [case.id for case in questions()], "csrbench": [p + query for p in ("", EMBEDDED) for query in csrbench.QUERIES]}
+    valid = [name for suite in engine.suites for name in asked[suite]]
+    for name in (name for deviation in engine.deviations for name in deviation.cases if name not in valid):
+        raise InvalidEngine(f"no case {shown(name)}{nearest(name, valid)}", rule="engine", place=f"{engine.name}: deviations")
     make = {"corpus": _of_corpus, "csrbench": _of_csrbench}
     return [replace(item, missing=engine.missing) for suite in engine.suites for item in make[suite](engine, chosen)]
 
@@ -99,7 +112,7 @@ def _probed(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
 
 
 def _of_csrbench(engine: Engine, chosen: Chosen) -> Iterator[Item]:
-    folder, prefix = (csrbench.embedded(), "embedded-") if chosen.csrbench is None else (chosen.csrbench, "")
+    folder, prefix = (csrbench.embedded(), EMBEDDED) if chosen.csrbench is None else (chosen.csrbench, "")
     csrbench.stream(folder)
     for query in csrbench.QUERIES:
         name = prefix + query
@@ -110,7 +123,7 @@ def _of_csrbench(engine: Engine, chosen: Chosen) -> Iterator[Item]:
 def _benched(engine: Engine, name: str, query: str, folder: Path, harnesses: Harnesses) -> Result:
     asked = csrbench.query(query)
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
-    named = probe.Named(name, "", f"CSRBench's {query}")
+    named = probe.Named(name, "", f"CSRBench's {query}", csrbench.query_table(query))
 
     def ask(harness: Harness) -> probe.Found:
         before = len(harness.samples)
@@ -183,7 +196,7 @@ def unexpected(item: Item, result: Result) -> str:
 def check_engine(engine: Engine | str | Path, *, smoke: bool = False) -> list[Result]:
     """Every result of an engine, by its name, the path of its file, or itself. Raises NonConformance if any is unexpected, and a
     RefengineError if there is no such engine or what it needs is not there."""
-    tested = engine if isinstance(engine, Engine) else under_test.engine(str(engine))
+    tested = engine if isinstance(engine, Engine) else engine_file.engine(str(engine))
     if tested.missing:
         raise InvalidEngine(tested.missing, rule="engine", place=tested.name)
     harnesses = Harnesses()

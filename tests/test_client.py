@@ -145,10 +145,12 @@ def test_a_harness_that_is_not_there(command):
         Harness(command)
 
 
-def test_an_error_ends_the_process():
-    running = harness(RIGHT.replace('"reply": "result"}', '"reply": "error", "context": "no"}').replace("reply |=", "reply if True else").replace('reply["relations"]', "ignored"))
-    assert running.start() == {"seq": 1, "reply": "error", "context": "no"}
-    assert not running.alive
+@pytest.mark.parametrize("reply", ['"error", "context": "no"', '"unsupported", "reason": "no"'])
+def test_what_is_no_result_is_no_start(reply):
+    running = harness(RIGHT.replace('"reply": "result"}', f'"reply": {reply}}}').replace("reply |=", "reply if True else").replace('reply["relations"]', "ignored"))
+    with pytest.raises(Broken, match=f"start: {reply[1:6]}.*: no"):
+        running.start()
+    assert not running.alive and not running.usable
 
 
 # Garbage

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
-from conformance import corpus, under_test
+from conformance import corpus, engine_file
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
@@ -84,7 +84,7 @@ def test_the_engines_file_is_one(tmp_path):
     """The keys are the schema's, and the case is one of the corpus."""
     [block] = re.findall(r"```toml\n(title = .*?)```", README, re.DOTALL)
     (tmp_path / "mine.toml").write_text(block)
-    found = under_test.read(tmp_path / "mine.toml")
+    found = engine_file.read(tmp_path / "mine.toml")
     assert found.command[-1] == f"{tmp_path}/Harness.java"
     [deviation] = found.deviations
     assert {*deviation.cases} <= {case.id for case in corpus.cases()}

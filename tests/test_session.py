@@ -18,7 +18,7 @@ from conformance.corpus import Case
 from conformance.judge import Outcome
 from conformance.probe import Question, judged, result
 from conformance.session import Answered, Asked, Declined, play
-from conformance.under_test import Deviation, Engine, InvalidEngine, engine, engines, read
+from conformance.engine_file import Deviation, Engine, InvalidEngine, engine, engines, read
 from refengine import evaluate, from_table, profile, stream
 from refengine.dialects import Unrenderable
 
@@ -263,9 +263,10 @@ def test_an_operator_that_is_read_and_not_obeyed_is_a_deviation_in_r2s():
 
 
 def test_a_harness_that_breaks_down_is_an_error_that_can_be_known():
-    """By its cases alone: no semantics breaks down."""
+    """By its cases alone, and if that is what is known of them: no semantics breaks down."""
     code = "import sys; sys.stdin.readline(); sys.exit(3)"
-    for deviations, named in (([NONE, known(BORDER.id)], 1), ([NONE], 0)):
+    crashes = replace(known(BORDER.id), crashes=True)
+    for deviations, named in (([NONE, crashes], 1), ([NONE, known(BORDER.id)], 0), ([NONE], 0)):
         tested = Engine("wrong", "an engine", (), "csparql", profile=CLAIM, deviations=tuple(deviations))
         found = result(tested, Harness([sys.executable, "-c", code]), BORDER)
         assert found.outcome is Outcome.ERROR and len(found.deviations) == named

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 import zipfile
 from pathlib import Path
 
@@ -14,13 +16,13 @@ import pytest
 from conftest import PROFILE
 
 import conformance
-from conformance import suite, under_test
+from conformance import engine_file, suite
 from conformance.corpus import cases
 from conformance.results import from_json
 from refengine.errors import RefengineError
 
 ROOT = Path(__file__).parents[1]
-REFERENCE = under_test.engine("reference")
+REFERENCE = engine_file.engine("reference")
 TUMBLING = "sh " + str(ROOT / "tests" / "harnesses" / "tumbling.sh")
 
 
@@ -38,7 +40,7 @@ def told(path: Path) -> list:
     return [from_json(json.loads(line)) for line in path.read_text().splitlines()]
 
 
-def engine_file(folder: Path, code: str, **more: object) -> Path:
+def mine(folder: Path, code: str, **more: object) -> Path:
     """An engine's file whose harness is this Python."""
     path = folder / "mine.toml"
     (folder / "mine.py").write_text(textwrap.dedent(code))
@@ -97,7 +99,7 @@ def test_a_shell_script_is_an_engine():
 
 
 def test_a_wrong_engine_is_told_all_that_is_wrong(tmp_path):
-    path = engine_file(tmp_path, SILENT.replace("CRASH", ""))
+    path = mine(tmp_path, SILENT.replace("CRASH", ""))
     with pytest.raises(conformance.NonConformance, match="mine-WIN-2-an-element-on-the-upper-border") as caught:
         conformance.check_engine(path, smoke=True)
     assert [result.outcome for result in caught.value.results] == ["fail"] * 12, "an engine that never answers"
@@ -106,7 +108,7 @@ def test_a_wrong_engine_is_told_all_that_is_wrong(tmp_path):
 def test_a_crash_is_the_error_of_its_case_alone(tmp_path):
     """It dies at every query that counts, and is started again for the next."""
     crash = 'if "COUNT" in asked.get("query", ""): sys.exit("no such function")'
-    path = engine_file(tmp_path, SILENT.replace("CRASH", crash))
+    path = mine(tmp_path, SILENT.replace("CRASH", crash))
     results = tmp_path / "results.ndjson"
     found = run(f"--engine={path}", "--smoke", f"--results={results}")
     errors = [result for result in told(results) if result.outcome == "error"]
@@ -115,7 +117,7 @@ def test_a_crash_is_the_error_of_its_case_alone(tmp_path):
 
 
 def test_an_engine_that_does_not_start_is_tried_twice(tmp_path):
-    path = engine_file(tmp_path, f"open({str(tmp_path / 'tries')!r}, 'a').write('x')")
+    path = mine(tmp_path, f"open({str(tmp_path / 'tries')!r}, 'a').write('x')")
     results = tmp_path / "results.ndjson"
     assert run(f"--engine={path}", "--smoke", f"--results={results}").returncode == 1
     assert {result.outcome for result in told(results)} == {"error"} and (tmp_path / "tries").read_text() == "xx"
@@ -124,7 +126,7 @@ def test_an_engine_that_does_not_start_is_tried_twice(tmp_path):
 
 def test_an_engine_of_a_package(tmp_path):
     """The group conformance.engines of entry points: the path of a file."""
-    engine_file(tmp_path, SILENT.replace("CRASH", ""))
+    mine(tmp_path, SILENT.replace("CRASH", ""))
     info = tmp_path / "theirs-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n")
@@ -132,6 +134,9 @@ def test_an_engine_of_a_package(tmp_path):
     (tmp_path / "theirs.py").write_text("from pathlib import Path\nENGINE = Path(__file__).with_name('mine.toml')\n")
     found = run("--engine=theirs", "--smoke", "-k", "upper-border", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
     assert "conformance: theirs: " in found.stdout, found.stdout + found.stderr
+    (info / "entry_points.txt").write_text("[conformance.engines]\ntheirs = theirs:NONE\n")
+    found = run("--engine=theirs", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    assert found.returncode == 4 and "theirs: engine: its entry point 'theirs:NONE' gives none" in found.stderr, found.stderr
     found = run("--engine=their", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
     assert found.returncode == 4 and "engine: no engine 'their'; did you mean 'theirs'" in found.stderr
 
@@ -140,7 +145,7 @@ def test_an_engine_of_a_package(tmp_path):
 
 
 def test_an_engine_of_which_nothing_was_judged_is_not_green(tmp_path):
-    path = engine_file(tmp_path, "", needs=[str(tmp_path / "engine.jar")], get="make engine.jar")
+    path = mine(tmp_path, "", needs=[str(tmp_path / "engine.jar")], get="make engine.jar")
     found = run(f"--engine={path}", "--engine=reference", "--smoke", "-rs")
     assert found.returncode == 4 and "12 passed, 12 skipped" in found.stdout, found.stdout
     assert "conformance: every item of mine was skipped (exit code 4; 0 with --allow-missing)" in found.stdout
@@ -153,7 +158,7 @@ def test_an_engine_of_which_nothing_was_judged_is_not_green(tmp_path):
 def test_what_an_engine_is_known_for_explains_its_fails_and_must_show(tmp_path):
     """In the cases that it names: a fail there is expected, a pass is a failure."""
     deviation = '[[deviations]]\nreason = "it overlaps no windows"\nlink = "https://example.org/1"\n'
-    path = engine_file(tmp_path, "", command=TUMBLING.split())
+    path = mine(tmp_path, "", command=TUMBLING.split())
     whole = path.read_text()
     overlap, border = ([case.id for case in cases() if case.table.get("smoke") and word in case.id] for word in ("overlap", "upper-border"))
     words = [f"--engine={path}", "--smoke", "-rx", "-k", "overlap or upper-border"]
@@ -169,10 +174,116 @@ def test_what_an_engine_is_known_for_explains_its_fails_and_must_show(tmp_path):
 
 def test_the_results_come_from_an_interrupted_run_too(tmp_path):
     """-x ends the run at its first failure; what was judged is written."""
-    path = engine_file(tmp_path, SILENT.replace("CRASH", ""))
+    path = mine(tmp_path, SILENT.replace("CRASH", ""))
     results = tmp_path / "results.ndjson"
     assert run(f"--engine={path}", "--smoke", "-x", f"--results={results}").returncode == 1
     assert 0 < len(told(results)) < 12 and told(results)[-1].outcome == "fail"
+
+
+# Told windows, and what is asked
+
+
+def reference_file(folder: Path, semantics: str, *words: str, name: str = "mine") -> Path:
+    """The reference engine as one that has a profile, which is told its semantics by its command line."""
+    path = folder / f"{name}.toml"
+    command = json.dumps(["{python}", "{adapters}/reference.py", "csparql", *words])
+    path.write_text(f'title = "Mine"\ncommand = {command}\ndialect = "table"\n[semantics]\nprofile = "csparql"\n{semantics}\n')
+    return path
+
+
+def test_an_engine_whose_t0_is_its_own_may_tell_its_windows(tmp_path):
+    """Asked in tables: t0 is open, and the windows that are told say which it is."""
+    assert conformance.check_engine(reference_file(tmp_path, 't0 = "unknown"', "t0=-5"), smoke=True)
+    with pytest.raises(conformance.NonConformance, match=r"WIN-3 at t=9: answer 1 is about \[0, 10\]; the engine says \[5, 15\]"):
+        conformance.check_engine(engine_file_of_a_window_too_late(tmp_path), smoke=True)
+
+
+def engine_file_of_a_window_too_late(folder: Path) -> Path:
+    """Of tumbling.sh, which tells no window, one that tells the next window."""
+    script = (ROOT / "tests" / "harnesses" / "tumbling.sh").read_text()
+    told = '"rows\\":[$rows],\\"window\\":[$((window * 10 + 5)),$((window * 10 + 15))]}'
+    (folder / "late.sh").write_text(script.replace('"rows\\":[$rows]}', told))
+    path = mine(folder, "", command=["sh", "{here}/late.sh"])
+    return path
+
+
+def test_what_is_unsupported_is_so_before_an_answer(tmp_path):
+    answers = SILENT.replace("CRASH", """if asked["command"] == "push":
+            more = {"relations": [{"rows": []}]}
+        if asked["command"] == "end":
+            print(json.dumps({"seq": asked["seq"], "reply": "unsupported", "reason": "too late"}), flush=True)
+            continue""")
+    with pytest.raises(conformance.NonConformance) as caught:
+        conformance.check_engine(mine(tmp_path, answers), smoke=True)
+    assert {result.outcome for result in caught.value.results} == {"error"}
+    assert "unsupported, after 2 reports: too late" in str(caught.value)
+
+
+# What a known deviation does not hide
+
+
+def test_an_engine_that_does_not_start_is_not_known_for_it(tmp_path):
+    says_no = """
+        import json, sys
+        asked = json.loads(sys.stdin.readline())
+        print(json.dumps({"seq": asked["seq"], "reply": "error", "context": "no licence\\udce9\\u001b[2J"}), flush=True)
+    """
+    path = mine(tmp_path, says_no)
+    ids = json.dumps([case.id for case in cases() if case.table.get("smoke")])
+    path.write_text(path.read_text() + f'[[deviations]]\nreason = "it never answers"\nlink = "https://example.org/1"\ncases = {ids}\n')
+    results = tmp_path / "results.ndjson"
+    found = run(f"--engine={path}", "--smoke", f"--results={results}")
+    assert found.returncode == 1 and "12 failed" in found.stdout, found.stdout
+    assert all("start: error: no licence\\udce9\\x1b[2J" in result.argument for result in told(results)[:2])
+
+
+def test_what_is_known_is_a_failure_for_who_asks_for_that(tmp_path):
+    path = mine(tmp_path, SILENT.replace("CRASH", ""))
+    ids = json.dumps([case.id for case in cases() if case.table.get("smoke")])
+    path.write_text(path.read_text() + f'[[deviations]]\nreason = "it never answers"\nlink = "https://example.org/1"\ncases = {ids}\n')
+    assert run(f"--engine={path}", "--smoke", "-k", "upper-border").returncode == 0
+    assert "1 failed" in run(f"--engine={path}", "--smoke", "-k", "upper-border", "--runxfail").stdout
+
+
+def test_a_deviation_of_no_case_is_refused(tmp_path):
+    path = mine(tmp_path, "")
+    path.write_text(path.read_text() + '[[deviations]]\nreason = "it never answers"\nlink = "https://example.org/1"\ncases = ["WIN-2-x"]\n')
+    with pytest.raises(RefengineError, match="mine: deviations: engine: no case 'WIN-2-x'"):
+        conformance.check_engine(path)
+
+
+def test_two_engines_of_one_name_are_refused(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        mine(tmp_path / folder, "")
+    with pytest.raises(RefengineError, match="mine: engine: 2 engines have this name"):
+        suite.items(suite.Chosen((str(tmp_path / "a" / "mine.toml"), str(tmp_path / "b" / "mine.toml"))))
+
+
+# Ends
+
+
+def test_no_harness_is_left_behind(tmp_path):
+    """Ctrl-C while it starts, and reads nothing: the suite ends, and so does it."""
+    path = mine(tmp_path, "import os, time; open('PID', 'w').write(str(os.getpid())); time.sleep(600)".replace("PID", str(tmp_path / "pid")))
+    command = [sys.executable, "-m", "pytest", "conformance", "-q", "-p", "no:cacheprovider", f"--engine={path}", "--smoke", "-n", "1"]
+    running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not ((tmp_path / "pid").exists() and (tmp_path / "pid").read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    running.wait(60)
+    harness = int((tmp_path / "pid").read_text())
+    while os.path.exists(f"/proc/{harness}") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not os.path.exists(f"/proc/{harness}")
+
+
+def test_only_a_run_that_asked_replaces_results(tmp_path):
+    results = tmp_path / "results.ndjson"
+    results.write_text("{}\n")
+    assert run("--engine=reference", "--smoke", "--collect-only", f"--results={results}").returncode == 0
+    assert results.read_text() == "{}\n"
 
 
 # Bad words
@@ -193,6 +304,7 @@ def test_the_results_come_from_an_interrupted_run_too(tmp_path):
         (["--engine-command=x", "--engine-semantics="], "engine: an empty semantics"),
         (["--engine=reference", "--results=no/where/results.ndjson"], "usage: cannot write: No such file or directory"),
         (["--engine=rsp-js-heartbeat", "--csrbench=nowhere"], "nowhere: IO-1: "),
+        (["--smoke"], "no engine named: give --engine=NAME"),
     ],
 )
 def test_what_is_named_wrongly_ends_the_run_in_one_line(words, reason):
@@ -261,7 +373,7 @@ def test_a_malformed_recording_of_yabench_ends_the_run(yabench, text, reason):
 @pytest.fixture(scope="module")
 def installed():
     """RSP-JS; where it is not installed its tests are skipped, in CI they fail."""
-    found = under_test.engine("rsp-js")
+    found = engine_file.engine("rsp-js")
     if found.missing:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(found.missing)
 

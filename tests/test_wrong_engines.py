@@ -19,7 +19,7 @@ from conformance.corpus import Case
 from conformance.judge import Outcome
 from conformance.miniatures import MINIATURES, Miniature
 from conformance.probe import Result, result
-from conformance.under_test import engine
+from conformance.engine_file import engine
 from refengine.errors import RefengineError
 
 ADAPTER = Path(corpus.__file__).parent / "adapters" / "reference.py"

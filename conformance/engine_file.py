@@ -38,13 +38,14 @@ class InvalidEngine(RefengineError):
 class Deviation:
     """What an engine is known to do otherwise: `fields` of its semantics that have other values, or what it has wrong to say of
     its answers (`told`: window), or neither, where no value says it. `cases` are the ids of those that show it; what neither
-    fields nor `told` say explains these and no others."""
+    fields nor `told` say explains these and no others: their wrong answers, or, if it `crashes`, their errors."""
 
     reason: str
     link: str
     cases: tuple[str, ...]
     fields: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     told: str = ""
+    crashes: bool = False
 
     @property
     def grants(self) -> bool:
@@ -81,14 +82,14 @@ class Engine:
 
     def text(self, query: Query, static: bool = False, table: Mapping[str, Any] | None = None) -> str:
         """A query, which a table was, in the engine's language. Raises Unrenderable, also for what the engine has not."""
-        if self.dialect == "table":
-            return json.dumps(table)
+        if self.dialect == "table" and table is None:
+            raise Unrenderable("the query has no table", rule="DIA-6", place="query")
         for window in query.windows:
             if window.kind not in self.kinds:
                 raise Unrenderable(f"{self.title} has no windows of kind {window.kind}", rule="DIA-6", place=f"window on {window.stream!r}")
         if query.body.form not in self.forms:
             raise Unrenderable(f"{self.title} has no {query.body.form}", rule="DIA-6", place="body")
-        return dialects.render(query, self.dialect, self._operator(), static)
+        return json.dumps(table) if self.dialect == "table" else dialects.render(query, self.dialect, self._operator(), static)
 
     def claim(self, query: Query) -> Profile:
         """What it sets out to do with a query: the operator that one states, with the base that it needs (QRY-5)."""
@@ -121,7 +122,7 @@ def read(path: Path) -> Engine:
     except RefengineError as error:
         raise error.at(str(path)) from None
     for name in ("command", "needs"):
-        table[name] = tuple(word.format(**PLACES, here=str(path.parent)) for word in table.get(name, ()))
+        table[name] = tuple(_placed(word, path) for word in table.get(name, ()))
     table["suites"] = tuple(table.get("suites", ("corpus",)))
     table["limits"] = Limits(**table.get("limits", {}))
     return Engine(path.stem, **table)
@@ -130,6 +131,13 @@ def read(path: Path) -> Engine:
 def _deviation(entry: Mapping[str, Any]) -> Deviation:
     fields = corpus.profile_of(entry.get("fields", {})).fields
     return Deviation(**{**entry, "cases": tuple(entry["cases"]), "fields": fields})
+
+
+def _placed(word: str, path: Path) -> str:
+    """A word with the places in it: other braces are the word's own."""
+    for name, place in {**PLACES, "here": str(path.parent)}.items():
+        word = word.replace(f"{{{name}}}", place)
+    return word
 
 
 def command(text: str, dialect: str, semantics: str) -> Engine:
@@ -169,8 +177,11 @@ def engine(name: str) -> Engine:
         return read(ours)
     if name not in theirs:
         raise InvalidEngine(f"no engine {shown(name)}{nearest(name, names())}", rule="engine")
-    found = theirs[name].load()
-    return found if isinstance(found, Engine) else replace(read(Path(found)), name=name)
+    try:
+        found = theirs[name].load()
+        return found if isinstance(found, Engine) else replace(read(Path(found)), name=name)
+    except (ImportError, AttributeError, TypeError) as error:
+        raise InvalidEngine(f"its entry point {theirs[name].value!r} gives none: {error}", rule="engine", place=name) from None
 
 
 def names() -> list[str]:
