@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
@@ -35,6 +35,8 @@ SECTIONS = {  # of SPEC.md, by the beginning of a rule's id, in its order
     "MOD": "Model", "SEM": "Semantics", "QRY": "Query", "WIN": "Windows", "TICK": "Tick", "REP": "Report", "R2R": "R2R: the SPARQL body",
     "R2S": "R2S", "ENG": "Evaluation", "CMP": "Comparing answers", "ORA": "The oracle", "IO": "Reading", "DIA": "Dialects",
 }  # fmt: skip
+
+Shorten = Callable[[str], str]
 
 
 class Cell(NamedTuple):
@@ -161,7 +163,7 @@ def _told(ordered: Sequence[Entry]) -> tuple[Told, list[str]]:
     if len(ordered) > LISTED:
         left_out.append(f"the list has the first {LISTED:,} of {len(ordered):,} results, the worst first")
     if untold:
-        left_out.append(f"{untold:,} results of the list have their argument's first line alone, no drawing: full ones are kept for {len(details):,}")
+        left_out.append(f"{untold:,} results of the list have the first line of their argument alone, and no drawing: {len(details):,} are told in full")
     return told, left_out
 
 
@@ -184,7 +186,7 @@ def _shown(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
         "query": texts.block(evidence["query"]),
         "semantics": [(texts.clean(name, 40), texts.clean(str(value), 60)) for name, value in evidence.get("semantics", {}).items()],
         "line": timeline.timeline(evidence, found, first),
-        "lines": [_line(pair, pair.number == first, shorten) for pair in drawn],
+        "lines": [_line(pair, pair.number == first, timeline.bounds_of(evidence), shorten) for pair in drawn],
         "judged": "expected" in evidence and result.outcome is not Outcome.PASS,
         "due": "expected" in evidence,
         "first": first,
@@ -197,14 +199,14 @@ def _shown(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _line(pair: pairs.Pair, first: bool, shorten) -> dict[str, Any]:
+def _line(pair: pairs.Pair, first: bool, bounds: str, shorten: Shorten) -> dict[str, Any]:
     """A report in the table: what is due, what was given, what differs."""
     rows = (pair.due or pair.given)["rows"]
     return {
         "number": pair.number + 1,
         "first": first,
-        "due": _said(pair.due),
-        "given": _said(pair.given),
+        "due": _said(pair.due, bounds),
+        "given": _said(pair.given, bounds),
         "differs": pair.differs,
         "lacking": [texts.row(row, shorten) for row in pair.lacking],
         "surplus": [texts.row(row, shorten) for row in pair.surplus],
@@ -215,15 +217,15 @@ def _line(pair: pairs.Pair, first: bool, shorten) -> dict[str, Any]:
     }
 
 
-def _said(report: Mapping[str, Any] | None) -> dict[str, str] | None:
+def _said(report: Mapping[str, Any] | None, bounds: str) -> dict[str, str] | None:
     if report is None:
         return None
     window = report.get("window")
-    place = f"{window[0]} to {window[1]}" if window else f"at {report['instant']}" if "instant" in report else ""
+    place = f"{bounds[0]}{window[0]}, {window[1]}{bounds[1]}" if window else f"at {report['instant']}" if "instant" in report else ""
     return {"place": place, "rows": f"{report['total']} row{'' if report['total'] == 1 else 's'}"}
 
 
-def _elements(evidence: Mapping[str, Any], shorten) -> Iterator[str]:
+def _elements(evidence: Mapping[str, Any], shorten: Shorten) -> Iterator[str]:
     several = len({element["stream"] for element in evidence["elements"]}) > 1
     for element in evidence["elements"][:ELEMENTS]:
         triples = [line.strip() for line in element["graph"].split("\n") if line.strip()]

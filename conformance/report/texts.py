@@ -13,6 +13,7 @@ WIDTH = 96  # characters of a term
 NAME = 160  # of an engine's, a suite's, a case's name
 ARGUMENT = 6_000
 FIRST = 160  # of an argument, in a list
+WEB = r"https?://[\w.-]+(:\d+)?([/?#][\w.~:/?#\[\]@!$&'()*+,;=%-]*)?"
 
 
 def clean(text: str, most: int = NAME) -> str:
@@ -34,7 +35,7 @@ def first_line(argument: str) -> str:
 
 def link(text: str) -> str:
     """The text if it is a link to the web, else nothing: a link may be `javascript:…`."""
-    return text if len(text) <= 2000 and re.fullmatch(r"https?://[\w.-]+(:\d+)?([/?#][!-~]*)?", text, re.ASCII) else ""
+    return text if len(text) <= 2000 and re.fullmatch(WEB, text, re.ASCII) else ""
 
 
 def shortener(query: str) -> Callable[[str], str]:

@@ -12,7 +12,7 @@ from conformance.report.pairs import Pair, Report
 from conformance.report.texts import clean, shortener
 
 REPORTS, ELEMENTS, STREAMS = 32, 300, 8  # drawn at most
-LEFT, RIGHT = 132, WIDTH - 14
+LEFT, RIGHT = 132, WIDTH - 30
 LANE, BAR = 22, 17
 SLOT = 64  # of a report that says neither window nor instant
 
@@ -40,10 +40,13 @@ def timeline(evidence: Mapping[str, Any], found: Sequence[Pair], first: int | No
     axis = Axis([*known, *stamps], LEFT, RIGHT)
 
     drawing = Drawing(_label(evidence, found))
-    bounds = _bounds(evidence)
+    bounds = bounds_of(evidence)
     y = _ruler(drawing, axis, borders or stamps, times)
     for name, elements in streams.items():
         y = _stream(drawing, axis, name, elements, evidence, y)
+    if missing := evidence["elements_total"] - sum(map(len, streams.values())):
+        y += 12
+        drawing.write("none", LEFT, y - 4, f"{missing:,} more elements are not drawn")
     due = [_placed(pair, pair.due, axis, known, None) for pair in shown if pair.due is not None]
     where = {placed.pair.number: placed for placed in due}
     given = [_placed(pair, pair.given, axis, known, where.get(pair.number)) for pair in shown if pair.given is not None]
@@ -54,7 +57,8 @@ def timeline(evidence: Mapping[str, Any], found: Sequence[Pair], first: int | No
     return drawing
 
 
-def _bounds(evidence: Mapping[str, Any]) -> str:
+def bounds_of(evidence: Mapping[str, Any]) -> str:
+    """The brackets of its windows: `[)`."""
     closure = evidence.get("semantics", {}).get("closure", "[)")
     return closure if closure in ("[)", "(]", "[]") else "[)"
 
@@ -149,7 +153,7 @@ def _reports(drawing: Drawing, side: str, placed: Sequence[Placed], first: int |
         (one.x1, max(one.x2, one.x1 + 10)) if one.x2 > one.x1 else (one.x1 - 6, one.x1 + 10 + 6.4 * len(label))
         for one, label in zip(placed, labels, strict=True)
     ]
-    used = lanes(spans)
+    used = lanes(spans, -0.5)  # what meets does not overlap
     for one, lane, label in zip(placed, used, labels, strict=True):
         top = y + lane * LANE
         kind = f"{side} {_state(one, side, first)}{'' if one.sure else ' unsure'}"
@@ -162,7 +166,7 @@ def _reports(drawing: Drawing, side: str, placed: Sequence[Placed], first: int |
         else:
             middle = top + BAR / 2
             drawing.add("path", kind, "", title, d=f"M{one.x1 - 6:.1f} {middle}L{one.x1:.1f} {middle - 7}L{one.x1 + 6:.1f} {middle}L{one.x1:.1f} {middle + 7}Z")
-            near_end = one.x1 > RIGHT - 60
+            near_end = one.x1 > RIGHT - 40
             drawing.write("rows", one.x1 + (-10 if near_end else 10), top + 12.5, label, "end" if near_end else "start")
     return y + (max(used) + 1) * LANE
 

@@ -17,9 +17,8 @@
     return [data.engines[who], data.suites[suite], rule, name, name.replaceAll("-", " "), OUTCOMES[outcome], data.texts[first], ...why.map(n => data.known[n])].join(" ").toLowerCase();
   })();
 
-  function title([suite, rule, name]) {
-    const words = rule && name.startsWith(rule + "-") ? name.slice(rule.length + 1).replaceAll("-", " ") : name;
-    return rule ? words : data.suites[suite] + " " + words;
+  function title([, rule, name]) {
+    return rule && name.startsWith(rule + "-") ? name.slice(rule.length + 1).replaceAll("-", " ") : name;
   }
 
   function element(tag, kind, words) {
