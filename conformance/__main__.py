@@ -1,4 +1,4 @@
-"""`python -m conformance`: verdicts on recorded engines, and the golden vectors.
+"""`python -m conformance`: verdicts on recorded engines, the golden vectors, and reports of results.
 
 Exit codes: 0 the run worked (whatever the verdicts), 1 a self-check or a golden vector failed, 2 bad input,
 3 unsupported, 130 interrupted.
@@ -49,8 +49,15 @@ def _main(arguments: list[str] | None) -> int:
     bench.add_argument("--queries", type=cli.path, metavar="DIR", help="the folder of the queries (default: ours)")
     vectors = commands.add_parser("secret", help="golden vectors of the SECRET simulator")
     vectors.add_argument("files", nargs="+", type=cli.path, metavar="FILE")
+    report = commands.add_parser("report", help="results as a page, EARL, Markdown or a badge")
+    report.add_argument("files", nargs="+", type=cli.path, metavar="RESULTS", help="NDJSON, as --results writes it; of what is there twice the last counts")
+    report.add_argument("-o", "--html", type=cli.path, metavar="FILE", help="a page, in one file that needs nothing else")
+    report.add_argument("--earl", type=cli.path, metavar="FILE", help="EARL in Turtle")
+    report.add_argument("--date", metavar="YYYY-MM-DD", help="the date of the results in EARL (default: none)")
+    report.add_argument("--markdown", type=cli.path, metavar="FILE", help="a summary")
+    report.add_argument("--badge", type=cli.path, metavar="FILE", help="a badge, in SVG")
     options = parser.parse_args(arguments)
-    return {"csrbench": _csrbench, "secret": _secret}[options.command](options)
+    return {"csrbench": _csrbench, "secret": _secret, "report": _report}[options.command](options)
 
 
 def _csrbench(options: argparse.Namespace) -> int:
@@ -143,6 +150,30 @@ def _uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _report(options: argparse.Namespace) -> int:
+    from conformance import results
+    from conformance.report import badge, earl, markdown, page, source
+
+    makers: dict[str, Callable[[source.Collected], Iterable[str]]] = {
+        "html": lambda found: [page.page(found)],
+        "earl": lambda found: earl.turtle(found.entries, options.date),
+        "markdown": markdown.markdown,
+        "badge": lambda found: [badge.badge(found.entries)],
+    }
+    wanted = {name: results.target(path) for name in makers if (path := getattr(options, name)) is not None}
+    if not wanted:
+        raise RefengineError("nothing to write: give -o, --earl, --markdown or --badge", rule="usage")
+    if len(set(wanted.values())) < len(wanted):
+        raise RefengineError("two outputs to one file", rule="usage")
+    found = source.read(options.files)
+    for line in found.warnings:
+        print(f"conformance: {line}", file=sys.stderr)
+    made = {name: list(makers[name](found)) for name in wanted}  # all of them before the first is written
+    for name, lines in made.items():
+        results.replace(wanted[name], lines)
+    return 0
 
 
 def _secret(options: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -54,12 +54,24 @@ def evidence(
 def judged(
     query: Query, streams: Mapping[str, Stream], static: Dataset, answers: Sequence[Answered], facts: infer.Judgement | None, text: str = ""
 ) -> dict[str, Any]:
-    """The evidence of a verdict: what is due is what the assignment that wins, or is nearest, reports."""
+    """The evidence of a verdict: what is due is what the assignment that wins, or is nearest, reports. `before` of these were not
+    recorded, if any; `diverges` is the place among those given where a failed assignment goes no further."""
     if facts is None or facts.trial is None:
         return evidence(query, streams, answers, None, None, text)
     semantics = facts.trial.semantics
     due = [(report.relation, report.window, report.evaluation) for report in _reports(query, streams, static, semantics)]
-    return evidence(query, streams, answers, due, semantics, text)
+    return {**evidence(query, streams, answers, due, semantics, text), **dict(_places(facts, due))}
+
+
+def _places(facts: infer.Judgement, due: Sequence[Told]) -> Iterator[tuple[str, int]]:
+    trial = facts.trial
+    before = 0 if trial.accepted is None else trial.accepted.before
+    if (where := trial.divergence) is not None:
+        yield "diverges", where.index
+        places = (place for place, (_, window, instant) in enumerate(due) if (window, instant) == (where.window, where.evaluation))
+        before = min(facts.missing, max(0, next(places, where.index) - where.index))
+    if before:
+        yield "before", before
 
 
 def benchmarked(query: Query, streams: Mapping[str, Stream], answers: Sequence[Answered], facts: infer.Judgement | None) -> dict[str, Any]:

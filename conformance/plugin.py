@@ -29,6 +29,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--csrbench": {"metavar": "DIR", "help": "CSRBench's stream for engines that are started (default: an embedded one)"},
     "--smoke": {"action": "store_true", "help": "a dozen cases for a first look"},
     "--results": {"metavar": "FILE", "help": "write every result as NDJSON"},
+    "--report": {"metavar": "FILE", "help": "write a page of all results (HTML)"},
     "--allow-missing": {"action": "store_true", "help": "no failure if every item of an engine is skipped"},
 }  # fmt: skip
 MARKERS = {
@@ -77,8 +78,11 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"{error.name} is not installed: pip install 'refengine[suite]'") from None
 
     try:
-        if _option(config, "--results") is not None:
-            results.target(Path(_option(config, "--results")))
+        for option in ("--results", "--report"):
+            if _option(config, option) is not None:
+                results.target(Path(_option(config, option)))
+        if _option(config, "--report") is not None:
+            from conformance.report import page  # noqa: F401  what it needs is missed before the run
         config.stash[ITEMS] = _items(config)
     except RefengineError as error:
         raise pytest.UsageError(str(error)) from None
@@ -202,11 +206,15 @@ class _Collected:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Writes the results, and tells a run in which an engine was not judged from a green one."""
+        """Writes the results and their page, and tells a run in which an engine was not judged from a green one."""
         from conformance import results
 
         if (path := _option(self.config, "--results")) is not None and self.ran:
             results.write(results.target(Path(path)), self.results)
+        if (path := _option(self.config, "--report")) is not None:
+            from conformance.report import page, source
+
+            results.replace(results.target(Path(path)), [page.page(source.of(self.results))])
         if self.unheld and not _option(self.config, "--allow-missing") and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 

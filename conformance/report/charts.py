@@ -1,0 +1,142 @@
+"""YABench's three charts of a run (Kolchin, Wetz et al., ICWE 2016): precision and recall over the extents of windows; delay and
+sizes; memory, CPU and threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from conformance.report.drawing import WIDTH, Axis, Drawing, lanes
+
+WINDOWS, SAMPLES = 120, 2_000  # drawn at most
+LEFT, RIGHT, PANEL = 84, WIDTH - 16, 96
+Entry = Mapping[str, Any]
+
+
+def charts(evidence: Mapping[str, Any]) -> list[tuple[str, Drawing]]:
+    """Title and drawing of each chart that there is data for."""
+    metrics = evidence.get("metrics", [])[:WINDOWS]
+    samples = thinned(evidence.get("samples", ()), SAMPLES)
+    found = []
+    if metrics:
+        found += [("Precision and recall of each window", scores(metrics)), ("Delay, and sizes", delays(metrics))]
+    if samples:
+        found.append(("Memory, CPU and threads", resources(samples)))
+    return found
+
+
+def thinned(entries: Sequence[Entry], most: int) -> Sequence[Entry]:
+    """At most so many of them, evenly."""
+    return entries if len(entries) <= most else [entries[number * len(entries) // most] for number in range(most)]
+
+
+def scores(metrics: Sequence[Entry]) -> Drawing:
+    """Precision and recall at the close of each window (hollow: in gracious mode), above the windows, as they are and as gracious
+    mode shifts them."""
+    windows = [entry["window"] for entry in metrics if entry["window"]]
+    shifted = [entry["gracious"]["window"] for entry in metrics if entry["gracious"]]
+    axis = Axis([border for window in [*windows, *shifted] for border in window], LEFT + 20, RIGHT - 40)
+    drawing = Drawing(f"Precision and recall of {len(metrics)} windows")
+    _key(drawing, (("precision", "precision"), ("recall", "recall"), ("precision hollow", "precision, gracious"), ("recall hollow", "recall, gracious")))
+    place = _panel(drawing, 24, 1, lambda value: f"{value:.0%}")
+    beyond = 0
+    for entry in metrics:
+        x = axis(entry["window"][1]) if entry["window"] else RIGHT - 20 - 4 * (beyond := beyond + 1)
+        told = f"window {entry['window'] or 'none: beyond the last report'}"
+        for source, hollow, off in ((entry, "", 0), (entry["gracious"], " hollow", 0)):
+            if source:
+                for name, shift in (("precision", -3), ("recall", 3)):
+                    _dot(drawing, name + hollow, x + shift + off, place(source[name]), f"{told}: {name} {source[name]:.1%}{', gracious' if hollow else ''}")
+    y = 24 + PANEL + 8
+    y = _extents(drawing, axis, "windows", [tuple(w) for w in windows], "due same", y)
+    y = _extents(drawing, axis, "gracious", [tuple(w) for w in shifted], "given same", y + 4) if shifted else y
+    return _with_times(drawing, axis, [border for window in windows for border in window], y)
+
+
+def delays(metrics: Sequence[Entry]) -> Drawing:
+    """How late each answer came, above the sizes: elements of the window, rows expected and given."""
+    drawing = Drawing(f"Delay and sizes of {len(metrics)} windows")
+    late = [entry["delay"] for entry in metrics if entry["delay"] is not None]
+    axis = Axis([entry["window"][1] for entry in metrics if entry["window"]], LEFT + 20, RIGHT - 40)
+    xs, beyond = [], 0
+    for entry in metrics:
+        xs.append(axis(entry["window"][1]) if entry["window"] else RIGHT - 20 - 6 * (beyond := beyond + 1))
+    y = 24.0
+    _key(drawing, (("delay", "delay"), ("elements", "elements"), ("expected", "rows expected"), ("actual", "rows given")))
+    if late:
+        place = _panel(drawing, y, max(1, *late), _number, min(0, *late))
+        for x, entry in zip(xs, metrics, strict=True):
+            if entry["delay"] is not None:
+                drawing.line("stem", x, place(0), x, place(entry["delay"]))
+                _dot(drawing, "delay", x, place(entry["delay"]), f"window {entry['window']}: {entry['delay']} after its close")
+        y += PANEL + 16
+    most = max(1, *(entry[name] for entry in metrics for name in ("elements", "expected", "actual")))
+    place = _panel(drawing, y, most, _number)
+    width = max(1.5, min(8, (RIGHT - LEFT) / (4 * len(metrics))))
+    for x, entry in zip(xs, metrics, strict=True):
+        for shift, name in enumerate(("elements", "expected", "actual")):
+            left = x + (shift - 1.5) * width
+            drawing.bar(name, left, left + width - 0.5, place(entry[name]), place(0) - place(entry[name]), f"window {entry['window']}: {entry[name]} {name}")
+    return _with_times(drawing, axis, axis.instants, y + PANEL + 4)
+
+
+def resources(samples: Sequence[Entry]) -> Drawing:
+    """Memory in MB, CPU in percent of one core, and threads, over the time of the run."""
+    drawing = Drawing(f"Memory, CPU and threads in {len(samples)} samples")
+    start, end = samples[0]["at"], samples[-1]["at"]
+    y = 10.0
+    for name, title, scale in (("rss", "memory, MB", 1e-6), ("cpu", "CPU, %", 1), ("threads", "threads", 1)):
+        values = [sample[name] * scale for sample in samples]
+        place = _panel(drawing, y, max(1e-9, *values), _number)
+        drawing.write("lane", LEFT + 6, y + 10, title)
+        points = [(LEFT + (RIGHT - LEFT) * (s["at"] - start) / ((end - start) or 1), place(v)) for s, v in zip(samples, values, strict=True)]
+        drawing.add("polyline", name, "", f"{title}: from {min(values):.4g} to {max(values):.4g}", points=" ".join(f"{x:.1f},{v:.1f}" for x, v in points))
+        y += PANEL + 14
+    drawing.write("tick", LEFT, y + 4, _number(start))
+    drawing.write("tick", RIGHT, y + 4, f"{_number(end)} ms", "end")
+    drawing.height = y + 10
+    return drawing
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if abs(value) < 1e6 else f"{value / 1e6:.4g}M"
+
+
+def _key(drawing: Drawing, entries: Sequence[tuple[str, str]]) -> None:
+    x = float(LEFT)
+    for kind, words in entries:
+        _dot(drawing, kind, x + 4, 8, "")
+        drawing.write("tick", x + 12, 12, words)
+        x += 40 + 6 * len(words)
+
+
+def _dot(drawing: Drawing, kind: str, x: float, y: float, title: str) -> None:
+    drawing.add("circle", kind, "", title, cx=x, cy=y, r=3.4)
+
+
+def _panel(drawing: Drawing, y: float, most: float, label: Callable[[float], str], least: float = 0) -> Callable[[float], float]:
+    """A frame with three labels, and where a value is in it."""
+    span = (most - least) or 1
+
+    def place(value: float) -> float:
+        return y + PANEL - PANEL * (value - least) / span
+
+    for value in (least, (least + most) / 2, most):
+        drawing.line("grid", LEFT, place(value), RIGHT, place(value))
+        drawing.write("tick", LEFT - 6, place(value) + 4, label(value), "end")
+    return place
+
+
+def _extents(drawing: Drawing, axis: Axis, title: str, windows: Sequence[tuple[int, int]], kind: str, y: float) -> float:
+    drawing.write("lane", 4, y + 9, title)
+    used = lanes([(axis(o), axis(c)) for o, c in windows], 1)
+    for (o, c), lane in zip(windows, used, strict=True):
+        drawing.bar(kind, axis(o), axis(c), y + lane * 10, 8, f"[{o}, {c}]")
+    return y + (max(used, default=0) + 1) * 10
+
+
+def _with_times(drawing: Drawing, axis: Axis, instants: Sequence[int], y: float) -> Drawing:
+    for instant, x in axis.ticks(instants):
+        drawing.write("tick", x, y + 12, str(instant), "middle")
+    drawing.height = y + 20
+    return drawing

@@ -1,0 +1,98 @@
+"""EARL 1.0 in Turtle: each result an assertion of the suite about an engine. The same results give the same bytes.
+
+What an engine is and where it lives is not ours to say: IRIs are URNs under `urn:refengine:`, with the names percent-encoded.
+
+| outcome | EARL | why |
+|---|---|---|
+| pass | earl:passed | |
+| fail | earl:failed | whether or not a known deviation explains it |
+| unsupported | earl:inapplicable | the engine has no such thing, so the test is not about it |
+| disputed | earl:cantTell | the witnesses disagree: nobody can say what is right |
+| error | earl:cantTell | it was asked, so not untested; no answer was seen that is wrong, so not failed. earl:info says which of the two it is |
+
+A case that was not asked has no assertion, rather than an untested one: results do not say what else could have been asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date as day
+from urllib.parse import quote
+
+from conformance.judge import Outcome
+from conformance.report import texts
+from conformance.report.source import Entry
+from refengine.errors import RefengineError
+from refengine.texts import shown
+
+PREFIXES = {
+    "earl": "http://www.w3.org/ns/earl#",
+    "doap": "http://usefulinc.com/ns/doap#",
+    "dct": "http://purl.org/dc/terms/",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+}
+OUTCOMES = {
+    Outcome.PASS: "passed",
+    Outcome.FAIL: "failed",
+    Outcome.UNSUPPORTED: "inapplicable",
+    Outcome.DISPUTED: "cantTell",
+    Outcome.ERROR: "cantTell",
+}
+SUITE = "<urn:refengine:suite>"
+
+
+def turtle(entries: Iterable[Entry], date: str | None = None) -> Iterator[str]:
+    """The document's lines. Without a `date` (YYYY-MM-DD) it has none: results do not say when they were made."""
+    if date is not None:
+        _check(date)
+    ordered = sorted(entries, key=lambda entry: entry.result.key)
+    for prefix, namespace in PREFIXES.items():
+        yield f"@prefix {prefix}: <{namespace}> ."
+    yield ""
+    yield f"{SUITE} a earl:Assertor, earl:Software ;"
+    yield f'    dct:title {_text("the conformance suite of refengine")} .'
+    for engine in dict.fromkeys(entry.result.engine for entry in ordered):
+        name = _text(texts.clean(engine))
+        yield f"\n{_iri('engine', engine)} a earl:TestSubject, earl:Software, doap:Project ;\n    doap:name {name} ; dct:title {name} ."
+    rules = sorted({entry.result.rule for entry in ordered} - {""})
+    for rule in rules:
+        yield f"\n{_iri('rule', rule)} a earl:TestCriterion, earl:TestRequirement ;\n    dct:title {_text(texts.clean(rule))} ."
+    for suite, case, rule in sorted({(entry.result.suite, entry.result.case, entry.result.rule) for entry in ordered}):
+        part = f" ;\n    dct:isPartOf {_iri('rule', rule)}" if rule else ""
+        yield f"\n{_iri('case', suite, case)} a earl:TestCriterion, earl:TestCase ;\n    dct:title {_text(texts.clean(case, 300))}{part} ."
+    for entry in ordered:
+        yield from _assertion(entry, date)
+
+
+def _check(date: str) -> None:
+    try:
+        if day.fromisoformat(date).isoformat() == date:
+            return
+    except ValueError:
+        pass
+    raise RefengineError(f"a date is YYYY-MM-DD, got {shown(date)}", rule="usage", place="--date")
+
+
+def _assertion(entry: Entry, date: str | None) -> Iterator[str]:
+    result = entry.result
+    known = [f"known: {texts.clean(reason, 600)}" for reason, _ in result.known[:20]]
+    start = "" if result.argument.startswith(f"{result.outcome}:") else f"{result.outcome}: "
+    said = texts.block("\n".join([f"{start}{result.argument}", *known]))
+    yield f"\n{_iri('result', result.engine, result.suite, result.case)} a earl:Assertion ;"
+    yield f"    earl:assertedBy {SUITE} ;"
+    yield f"    earl:subject {_iri('engine', result.engine)} ;"
+    yield f"    earl:test {_iri('case', result.suite, result.case)} ;"
+    yield "    earl:mode earl:automatic ;"
+    yield f"    earl:result [ a earl:TestResult ; earl:outcome earl:{OUTCOMES[result.outcome]} ;"
+    dated = "" if date is None else f' ; dct:date "{date}"^^xsd:date'
+    yield f"        earl:info {_text(said)}{dated} ] ."
+
+
+def _iri(*parts: str) -> str:
+    return f"<urn:refengine:{':'.join(quote(part, safe='', errors='backslashreplace') for part in parts)}>"
+
+
+def _text(text: str) -> str:
+    for char, written in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r")):
+        text = text.replace(char, written)
+    return f'"{text}"'

@@ -1,0 +1,45 @@
+"""A summary in Markdown, for a pull request or a release: engines by outcomes, and what fails."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from conformance.judge import Outcome
+from conformance.report import texts
+from conformance.report.source import Collected
+
+LISTED = 100  # fails and errors of each kind
+
+
+def markdown(found: Collected) -> Iterator[str]:
+    """The lines of the summary."""
+    names = sorted({entry.result.engine for entry in found.entries})
+    counts: dict[str, Counter[str]] = {name: Counter() for name in names}
+    for entry in found.entries:
+        counts[entry.result.engine].update([str(entry.result.outcome), *(["known"] if entry.kind == "known" else [])])
+    yield "# Conformance"
+    yield ""
+    yield f"| engine | {' | '.join(Outcome)} | of these known |"
+    yield f"|---|{'---:|' * (len(Outcome) + 1)}"
+    for name in names:
+        yield f"| {safe(name)} | {' | '.join(str(counts[name][outcome]) for outcome in [*Outcome, 'known'])} |"
+    for title, kinds in (("Fails and errors that no known deviation explains", ("fail", "error")), ("Known to fail", ("known",))):
+        failed = [entry for entry in found.entries if entry.kind in kinds]
+        if failed:
+            yield from ("", f"## {title} ({len(failed)})", "", "| engine | case | outcome | why |", "|---|---|---|---|")
+        for entry in failed[:LISTED]:
+            result = entry.result
+            why = "; ".join(reason for reason, _ in result.known) or texts.first_line(result.argument)
+            yield f"| {safe(result.engine)} | {safe(result.case)} | {result.outcome} | {safe(why, texts.FIRST)} |"
+        if len(failed) > LISTED:
+            yield f"\n… {len(failed) - LISTED} more"
+    if warnings := list(found.warnings):
+        yield from ("", "## Notes", "", *(f"- {safe(line, 400)}" for line in warnings))
+
+
+def safe(text: str, most: int = texts.NAME) -> str:
+    """A text that Markdown shows as it stands, in a table too."""
+    plain = texts.clean(text, most).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+    return re.sub(r"([\\`*_{}\[\]()+!|~$])", r"\\\1", plain)

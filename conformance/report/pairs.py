@@ -1,0 +1,94 @@
+"""Reports due and reports given, side by side: which differ, by which mappings, and where they part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from refengine import compare, io
+from refengine.errors import RefengineError
+from refengine.model import Bag, Row
+
+Report = Mapping[str, Any]
+ROWS = 5  # mappings shown of each kind
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A report due and the one given in its place, either of which may not be there. `lacking` and `surplus` are the first of the
+    mappings that differ, `more` how many of each are left out; `note` is why they were not compared."""
+
+    number: int
+    due: Report | None
+    given: Report | None
+    differs: bool = False
+    lacking: tuple[Row, ...] = ()
+    surplus: tuple[Row, ...] = ()
+    more: tuple[int, int] = (0, 0)
+    note: str = ""
+
+
+def pairs(evidence: Mapping[str, Any], outcome: str) -> tuple[list[Pair], int | None]:
+    """All pairs, and the place of the first that differs. Of a pass none does: the oracle may have found an order of arrival that
+    is not the one under which the reports due are listed."""
+    due, given = evidence.get("expected"), evidence["actual"]
+    if due is None:
+        return [Pair(number, None, report) for number, report in enumerate(given)], None
+    before = evidence.get("before", 0)
+    found = [
+        _pair(number, one, other, outcome, number < before)
+        for number, (one, other) in enumerate(zip_longest(due, [*[None] * before, *given]))
+    ]
+    if outcome == "pass":
+        return found, None
+    first = next((pair.number for pair in found if pair.differs), None)
+    if (said := evidence.get("diverges")) is not None and said + before < len(found):
+        first = said + before
+    return found, first
+
+
+def _pair(number: int, due: Report | None, given: Report | None, outcome: str, unseen: bool) -> Pair:
+    if outcome == "pass" or unseen:
+        return Pair(number, due, given)
+    if any(report is not None and len(report["rows"]) < report["total"] for report in (due, given)):
+        totals = [0 if report is None else report["total"] for report in (due, given)]
+        return Pair(number, due, given, totals[0] != totals[1], note="rows are left out of the results, so they are not compared")
+    try:
+        expected, actual = bag(due), bag(given)
+        same = _same(due, given) and compare.equal(expected, actual)
+        lacking, surplus = (Bag(), Bag()) if same else compare.difference(expected, actual)
+    except RefengineError as error:
+        return Pair(number, due, given, due is None or given is None, note=f"not compared: {error}")
+    some = [tuple(sorted(rows.elements())[:ROWS]) for rows in (lacking, surplus)]
+    return Pair(number, due, given, not same, *some, (lacking.total() - len(some[0]), surplus.total() - len(some[1])))
+
+
+def _same(due: Report | None, given: Report | None) -> bool:
+    """Whether both are there, about one window, as far as they say which."""
+    if due is None or given is None:
+        return False
+    windows = due.get("window"), given.get("window")
+    return None in windows or windows[0] == windows[1]
+
+
+def bag(report: Report | None) -> Bag:
+    """The rows of a report. Raises RefengineError for what are no terms."""
+    rows = [] if report is None else report["rows"]
+    variables = tuple(sorted({name for row in rows for name in row}))
+    return io.relation_from_json(rows, variables, "rows", {}).rows
+
+
+def drawn(found: Sequence[Pair], first: int | None, most: int) -> Sequence[Pair]:
+    """Those that are drawn: all, or some around the first that differs."""
+    start = 0 if first is None or len(found) <= most else max(0, min(first - most // 4, len(found) - most))
+    return found[start : start + most]
+
+
+def windows(found: Sequence[Pair]) -> Iterator[list[int]]:
+    """Every window that is said."""
+    for pair in found:
+        for report in (pair.due, pair.given):
+            if report is not None and "window" in report:
+                yield report["window"]

@@ -1,0 +1,134 @@
+"use strict";
+// The list of results: filtered, and written as it is shown. Texts become text nodes; `details` is markup that was escaped when it was made.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const OUTCOMES = ["pass", "fail", "unsupported", "disputed", "error"], STEP = 100, OPEN = 3;
+  const by = id => document.getElementById(id);
+  const list = by("list"), more = by("more"), text = by("text"), known = by("known"), engine = by("engine");
+  const outcomeButtons = [...document.querySelectorAll("[data-outcome]")], engineButtons = [...document.querySelectorAll("[data-engine]")];
+  const fails = row => row[2] === 1 || row[2] === 4;
+  const pressed = button => button.getAttribute("aria-pressed") === "true";
+  const press = (button, on) => button.setAttribute("aria-pressed", String(on));
+  const haystacks = [];
+  let place = {}, found = [], shown = 0;
+
+  const haystack = number => haystacks[number] ??= (() => {
+    const [who, which, outcome, why, first] = data.rows[number], [suite, rule, name] = data.cases[which];
+    return [data.engines[who], data.suites[suite], rule, name, name.replaceAll("-", " "), OUTCOMES[outcome], data.texts[first], ...why.map(n => data.known[n])].join(" ").toLowerCase();
+  })();
+
+  function title([, rule, name]) {
+    return rule && name.startsWith(rule + "-") ? name.slice(rule.length + 1).replaceAll("-", " ") : name;
+  }
+
+  function element(tag, kind, words) {
+    const made = document.createElement(tag);
+    if (kind) made.className = kind;
+    if (words !== undefined) made.textContent = words;
+    return made;
+  }
+
+  function item(number) {
+    const row = data.rows[number], [who, which, outcome, why, first, told] = row, entry = data.cases[which];
+    const li = element("li"), details = element("details"), summary = element("summary");
+    const explained = fails(row) && why.length > 0;
+    summary.append(
+      element("span", "badge " + (explained ? "known" : OUTCOMES[outcome]), (explained ? "known " : "") + OUTCOMES[outcome]),
+      element("span", "rule", entry[1] || data.suites[entry[0]]), element("span", "name", title(entry)), element("span", "who", data.engines[who]));
+    if (outcome !== 0 && data.texts[first]) summary.append(element("span", "why", data.texts[first]));
+    details.append(summary);
+    details.addEventListener("toggle", () => {
+      if (!details.open || details.children.length > 1) return;
+      const body = element("div", "body");
+      if (told >= 0) body.innerHTML = data.details[told];
+      else body.append(element("p", "hint", "Only this line is kept here: " + data.texts[first]));
+      body.prepend(element("p", "full", data.suites[entry[0]] + " / " + entry[2] + " · " + data.engines[who]));
+      details.append(body);
+    });
+    li.append(details);
+    return li;
+  }
+
+  function show(count) {
+    const part = document.createDocumentFragment();
+    for (const number of found.slice(shown, shown + count)) part.append(item(number));
+    list.append(part);
+    shown = Math.min(found.length, shown + count);
+    const rest = found.length - shown;
+    more.hidden = rest === 0;
+    more.textContent = `show ${Math.min(STEP, rest)} more of ${rest.toLocaleString("en")}`;
+  }
+
+  function filter() {
+    const outcomes = new Set(outcomeButtons.filter(pressed).map(button => Number(button.dataset.outcome)));
+    const names = new Set(engineButtons.filter(pressed).map(button => button.dataset.engine));
+    if (engine && engine.value) names.add(engine.value);
+    const words = text.value.toLowerCase().split(/\s+/).filter(Boolean), deviation = known.value;
+    found = [];
+    data.rows.forEach((row, number) => {
+      const [suite, rule, name] = data.cases[row[1]];
+      if (outcomes.size && !outcomes.has(row[2])) return;
+      if (names.size && !names.has(data.engines[row[0]])) return;
+      if (place.rule !== undefined && place.rule !== rule) return;
+      if (place.suite !== undefined && place.suite !== data.suites[suite]) return;
+      if (place.case !== undefined && place.case !== name) return;
+      if (deviation === "none" && !(fails(row) && !row[3].length)) return;
+      if (deviation === "some" && !row[3].length) return;
+      if (deviation.startsWith("=") && !row[3].some(n => data.known[n] === deviation.slice(1))) return;
+      if (words.length && !words.every(word => haystack(number).includes(word))) return;
+      found.push(number);
+    });
+    list.replaceChildren();
+    shown = 0;
+    show(STEP);
+    const count = found.length.toLocaleString("en"), all = data.rows.length.toLocaleString("en");
+    by("count").textContent = found.length === data.rows.length ? `${all} results` : `${count} of ${all} results`;
+    const where = [place.rule, place.suite, place.case].filter(Boolean).join(" ");
+    by("where").hidden = !where;
+    by("where").textContent = `${where} ✕`;
+    by("where").setAttribute("aria-label", `not only ${where}`);
+    by("clear").hidden = found.length === data.rows.length;
+    by("open").hidden = !found.length;
+  }
+
+  // A link of the page, such as #rule=WIN-2&engine=mine, is a filter.
+  function follow() {
+    const words = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"));
+    const named = Object.fromEntries(words);
+    if (!["rule", "suite", "case", "engine", "outcome"].some(name => name in named)) return;
+    reset();
+    place = Object.fromEntries(["rule", "suite", "case"].filter(name => name in named).map(name => [name, named[name]]));
+    engineButtons.forEach(button => press(button, button.dataset.engine === named.engine));
+    if (engine && named.engine) engine.value = named.engine;
+    outcomeButtons.forEach(button => press(button, OUTCOMES[Number(button.dataset.outcome)] === named.outcome));
+    filter();
+    if (found.length <= OPEN) open();
+    by("results").scrollIntoView();
+  }
+
+  function reset() {
+    place = {};
+    [...outcomeButtons, ...engineButtons].forEach(button => press(button, false));
+    text.value = known.value = "";
+    if (engine) engine.value = "";
+  }
+
+  const open = () => list.querySelectorAll(":scope > li > details").forEach(details => { details.open = true; });
+  // The same link twice is no change of the place: it is forgotten as soon as something else is chosen.
+  const forget = () => { if (location.hash) history.replaceState(null, "", location.pathname + location.search); };
+
+  let waiting;
+  text.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => { forget(); filter(); }, 120); });
+  for (const choice of [known, engine]) if (choice) choice.addEventListener("change", () => { forget(); filter(); });
+  for (const button of [...outcomeButtons, ...engineButtons]) button.addEventListener("click", () => { press(button, !pressed(button)); forget(); filter(); });
+  by("where").addEventListener("click", () => { place = {}; forget(); filter(); });
+  by("clear").addEventListener("click", () => { reset(); forget(); filter(); });
+  by("open").addEventListener("click", open);
+  more.addEventListener("click", () => show(STEP));
+  by("filters").addEventListener("submit", event => event.preventDefault());
+  window.addEventListener("hashchange", follow);
+  filter();
+  follow();
+  // What nobody has explained yet is open.
+  if (!location.hash) [...list.children].slice(0, OPEN).forEach((li, number) => { if (fails(data.rows[found[number]]) && !data.rows[found[number]][3].length) li.firstChild.open = true; });
+})();
