@@ -515,6 +515,33 @@ def test_a_run_whose_answers_are_differences_has_no_gracious_mode():
         of_run(QUERY, {"s": STREAM}, semantics, reports, output("ab"), reading=Reading.CODE)
 
 
+def test_a_run_over_intervals_or_several_windows_has_no_gracious_mode():
+    """Their answers are not decided by the elements between two instants."""
+    long = stream([((f"<urn:{name}>", "<urn:p>", "<urn:o>"), at, None, at + 2) for name, at in (("a", 1), ("b", 4))])
+    pair = from_table({"body": QUERY.body.text, "windows": [{"stream": "s", "kind": "time", "size": size, "slide": 5} for size in (5, 10)]})
+    for query, elements in ((QUERY, long), (pair, STREAM)):
+        reports = list(evaluate(query, {"s": elements}, SEMANTICS))
+        assert reports and {one["gracious"] for one in of_run(query, {"s": elements}, SEMANTICS, reports, [])} == {None}
+
+
+def test_gracious_mode_asks_as_the_semantics_does():
+    """Sets, and static data that a value must be in: 1 at 1 and at 4, 2 and 3 at 5. The engine has 1 and 2 for [0, 5). [0, 6) has
+    the set {1, 2}; the bag has 1 twice, and without the static data neither is there, or 3 is there, too."""
+    static = frozenset({("<urn:1>", "<urn:q>", "<urn:r>"), ("<urn:2>", "<urn:q>", "<urn:r>")})
+    query = from_table(
+        {"body": "SELECT ?x {?e <urn:p> ?x . ?x <urn:q> <urn:r>}", "windows": [{"stream": "s", "kind": "time", "size": 5, "slide": 5}]}
+    )
+    values = ((1, "1"), (4, "1"), (5, "2"), (5, "3"))
+    streams = {"s": stream([((f"<urn:e{n}>", "<urn:p>", f"<urn:{value}>"), at) for n, (at, value) in enumerate(values)])}
+    semantics = profile("csparql").but(t0=0, collection="set").semantics()
+    reports = list(evaluate(query, streams, semantics, static=static))
+    found = of_run(query, streams, semantics, reports, output("12,"), static=static)
+    assert found == [
+        entry([0, 5], 0.5, 1.0, (2, 1, 2), None, [0, 6]),
+        entry([5, 10], 0.0, 0.0, (2, 1, 0), None, [6, 10]),
+    ]
+
+
 def test_a_run_under_content_change():
     """CQELS: a@1, b@4 in the first slide, c@5, d@8 in the second, e@11 in the third. It lost b and sent z with c:
     slide 1 found, no row came: (1, 1/2); slide 2 found twice, one unexpected: (2/3, 1)."""

@@ -46,8 +46,8 @@ def of_run(
 ) -> list[Entry]:
     """The measures of a run, one entry a window (under content change, one a slide), in order.
 
-    `semantics` is the assignment under which `expected` are the reports: the oracle's winning or nearest one; what it found to be
-    missing before the recording is not among them. `actual` are the rows of what the engine answered, `instants` when it did,
+    `semantics` is the assignment under which `expected` are the reports: the oracle's winning or nearest one, without what it found
+    to be missing before and after the recording. `actual` are the rows of what the engine answered, `instants` when it did,
     in the stream's unit of time and from its zero (shorter, or None, where that is not known).
 
     An entry is {"window": [o, c], "precision", "recall", "gracious": {"precision", "recall", "window": [o, c]}, "delay",
