@@ -68,21 +68,19 @@ def pytest_configure(config: pytest.Config) -> None:
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
     if not _option(config, "--engine") and _option(config, "--engine-command") is None:
-        if any(_option(config, option) for option in ("--answers", "--csrbench", "--smoke", "--results")):
+        if any(_option(config, option) for option in ("--answers", "--csrbench", "--smoke", "--results", "--report")):
             raise pytest.UsageError("no engine named: give --engine=NAME or --engine-command=COMMAND")
         return
     try:
-        from conformance import results, suite
+        from conformance import results, suite  # noqa: F401
+        from conformance.report import page  # noqa: F401  what they need is missed before the run
         from refengine.errors import RefengineError
     except ModuleNotFoundError as error:
         raise pytest.UsageError(f"{error.name} is not installed: pip install 'refengine[suite]'") from None
-
     try:
         for option in ("--results", "--report"):
             if _option(config, option) is not None:
                 results.target(Path(_option(config, option)))
-        if _option(config, "--report") is not None:
-            from conformance.report import page  # noqa: F401  what it needs is missed before the run
         config.stash[ITEMS] = _items(config)
     except RefengineError as error:
         raise pytest.UsageError(str(error)) from None
@@ -96,7 +94,8 @@ def _items(config: pytest.Config) -> list[Item]:
     words = line, _option(config, "--engine-dialect"), _option(config, "--engine-semantics")
     more = () if line is None else (engine_file.command(*words),)
     folders = [None if _option(config, name) is None else cli.path(_option(config, name)) for name in ("--answers", "--csrbench")]
-    return suite.items(suite.Chosen(tuple(_option(config, "--engine")), more, *folders, _option(config, "--smoke"), _option(config, "--results") is not None))
+    keep = any(_option(config, option) is not None for option in ("--results", "--report"))
+    return suite.items(suite.Chosen(tuple(_option(config, "--engine")), more, *folders, _option(config, "--smoke"), keep))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -211,7 +210,7 @@ class _Collected:
 
         if (path := _option(self.config, "--results")) is not None and self.ran:
             results.write(results.target(Path(path)), self.results)
-        if (path := _option(self.config, "--report")) is not None:
+        if (path := _option(self.config, "--report")) is not None and self.ran:
             from conformance.report import page, source
 
             results.replace(results.target(Path(path)), [page.page(source.of(self.results))])
