@@ -376,7 +376,7 @@ METRICS = [
      "elements": 4, "expected": 4, "actual": 2},
     {"window": None, "precision": 0.0, "recall": 0.0, "gracious": None, "delay": None, "elements": 0, "expected": 0, "actual": 1},
 ]  # fmt: skip
-SAMPLES = [{"at": 100 * n, "rss": 5e7 + n, "cpu": 12.5 * n, "threads": 4} for n in range(5)]
+SAMPLES = [{"at": 0.5 * n, "rss": 50_000_000 + n, "cpu": 0.1 * n * n, "threads": 4} for n in range(4)]  # CPU seconds 0, 0.1, 0.4, 0.9
 
 
 def test_charts_are_drawn_where_their_data_are():
@@ -387,7 +387,9 @@ def test_charts_are_drawn_where_their_data_are():
     assert "window [10, 20]: recall 50.0%, gracious" in [shape.title for shape in of(scores, "recall hollow")]
     assert [shape.title for shape in of(scores, "due")] == ["[0, 10]", "[10, 20]"] and [shape.title for shape in of(scores, "given")] == ["[11, 20]"]
     assert len(of(delays, "stem")) == 2 and "window [10, 20]: 4 expected" in [shape.title for shape in of(delays, "expected")]
-    assert [of(resources, name)[0].title for name in ("rss", "cpu", "threads")] == ["memory, MB: from 50 to 50", "CPU, %: from 0 to 50", "threads: from 4 to 4"]
+    assert [of(resources, name)[0].title for name in ("rss", "cpu", "threads")] == [
+        "memory, MB: from 50 to 50", "CPU, % of one core: from 20 to 100", "threads: from 4 to 4",
+    ]  # fmt: skip
     html = shown(result(rule="", suite="yabench", evidence={**RIGHT, "metrics": METRICS, "samples": SAMPLES}))
     assert [title in told(html)["details"][0] for title in ("Precision and recall", "Delay, and sizes", "Memory, CPU")] == [True] * 3
     assert charts.charts({"metrics": [METRICS[2]], "samples": SAMPLES[:1]}), "one of each, and none with a window"
