@@ -84,6 +84,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[ITEMS] = _items(config)
     except RefengineError as error:
         raise pytest.UsageError(str(error)) from None
+    except ModuleNotFoundError as error:
+        if error.name != "jinja2":
+            raise
+        raise pytest.UsageError("--report: jinja2 is not installed: pip install 'refengine[suite]'") from None
 
 
 def _items(config: pytest.Config) -> list[Item]:

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import types
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,10 +20,13 @@ from rdflib.namespace import RDF
 from reports import BAD, DUE, MIXED, RIGHT, WRONG, evidence, report, result, write
 
 import conformance
-from conformance import schemas
+from conformance import evidence as evidence_of
+from conformance import judge, schemas
 from conformance.__main__ import main
 from conformance.report import badge, charts, drawing, earl, markdown, mismatch, page, pairs, source, texts, timeline
 from conformance.report.source import InvalidResults
+from conformance.session import Answered
+from refengine import Relation, from_table, profile, row, stream
 
 ROOT = Path(__file__).parents[1]
 
@@ -285,6 +289,19 @@ def test_reports_that_were_not_recorded_shift_the_others():
     assert pairs.pairs(evidence(DUE[1:], DUE, before=1, diverges=0), "fail")[1] == 1
 
 
+def test_the_evidence_of_a_verdict_says_where_it_begins_and_ends():
+    """Windows of 10 that hold a, b, c; recorded are b and c, then b and d. The last answers that a recording lacks are no fault."""
+    query = from_table({"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}], "body": "SELECT ?x WHERE { ?x <urn:p> ?y }"})
+    elements = stream([((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at) for name, at in (("a", 3), ("b", 13), ("c", 23), ("e", 33))])
+    for names, wanted in (("bc", {"before": 1}), ("bd", {"before": 1, "diverges": 1}), ("ab", {}), ("ad", {"diverges": 1})):
+        answers = [Answered(Relation(("x",), Counter([row({"x": f"<urn:{name}>"})]))) for name in names]
+        facts = judge.verdict(query, {"s": elements}, profile("csparql").but(t0=0), [a.relation for a in answers], missing=2).facts
+        told = evidence_of.judged(query, {"s": elements}, frozenset(), answers, facts)
+        assert {key: told[key] for key in ("before", "diverges") if key in told} == wanted, names
+        found, first = pairs.pairs(told, "fail" if "diverges" in wanted else "pass")
+        assert first == (wanted["diverges"] + wanted.get("before", 0) if "diverges" in wanted else None)
+
+
 def test_a_pass_has_no_difference_whatever_the_order_of_arrival():
     found, first = pairs.pairs(evidence(DUE[::-1], DUE), "pass")
     assert first is None and not any(pair.differs for pair in found)
@@ -364,8 +381,9 @@ def test_of_many_reports_those_around_the_first_difference_are_drawn():
     ],
 )
 def test_whatever_there_is_can_be_drawn(told):
-    html = page.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
-    assert "<svg" in html and "nan" not in html.lower().replace("finance", "") and "inf" not in re.sub(r"<[^>]*title.*?>", "", html.split("<svg")[1].split("</svg>")[0])
+    numbers = [value for shape in drawn(told).shapes for value in shape.attributes.values() if isinstance(value, (int, float))]
+    assert all(-9 <= number <= drawing.WIDTH + 9 for number in numbers)
+    assert "<svg" in page.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
 
 
 # Charts and mismatch
@@ -376,7 +394,7 @@ METRICS = [
      "elements": 4, "expected": 4, "actual": 2},
     {"window": None, "precision": 0.0, "recall": 0.0, "gracious": None, "delay": None, "elements": 0, "expected": 0, "actual": 1},
 ]  # fmt: skip
-SAMPLES = [{"at": 100 * n, "rss": 5e7 + n, "cpu": 12.5 * n, "threads": 4} for n in range(5)]
+SAMPLES = [{"at": 0.5 * n, "rss": 50_000_000 + n, "cpu": 0.1 * n * n, "threads": 4} for n in range(4)]  # CPU seconds 0, 0.1, 0.4, 0.9
 
 
 def test_charts_are_drawn_where_their_data_are():
@@ -387,7 +405,9 @@ def test_charts_are_drawn_where_their_data_are():
     assert "window [10, 20]: recall 50.0%, gracious" in [shape.title for shape in of(scores, "recall hollow")]
     assert [shape.title for shape in of(scores, "due")] == ["[0, 10]", "[10, 20]"] and [shape.title for shape in of(scores, "given")] == ["[11, 20]"]
     assert len(of(delays, "stem")) == 2 and "window [10, 20]: 4 expected" in [shape.title for shape in of(delays, "expected")]
-    assert [of(resources, name)[0].title for name in ("rss", "cpu", "threads")] == ["memory, MB: from 50 to 50", "CPU, %: from 0 to 50", "threads: from 4 to 4"]
+    assert [of(resources, name)[0].title for name in ("rss", "cpu", "threads")] == [
+        "memory, MB: from 50 to 50", "CPU, % of one core: from 20 to 100", "threads: from 4 to 4",
+    ]  # fmt: skip
     html = shown(result(rule="", suite="yabench", evidence={**RIGHT, "metrics": METRICS, "samples": SAMPLES}))
     assert [title in told(html)["details"][0] for title in ("Precision and recall", "Delay, and sizes", "Memory, CPU")] == [True] * 3
     assert charts.charts({"metrics": [METRICS[2]], "samples": SAMPLES[:1]}), "one of each, and none with a window"

@@ -325,7 +325,8 @@ def test_the_wheel_holds_all_that_the_suite_needs(tmp_path):
     with zipfile.ZipFile(tmp_path / name) as wheel:
         wheel.extractall(place)
         assert not [name for name in wheel.namelist() if "node_modules" in name or name.startswith("tests")]
-    found = run("--pyargs", "--engine=reference", "--smoke", folder=empty, PYTHONPATH=str(place))
+    found = run("--pyargs", "--engine=reference", "--smoke", f"--report={empty}/page.html", folder=empty, PYTHONPATH=str(place))
+    assert "12 results of 1 engine." in (empty / "page.html").read_text(encoding="utf-8")
     assert found.returncode == 0 and "conformance: reference: 12 pass" in found.stdout, found.stdout + found.stderr
 
 

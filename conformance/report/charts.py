@@ -4,6 +4,7 @@ sizes; memory, CPU and threads."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from conformance.report.drawing import WIDTH, Axis, Drawing, lanes
@@ -31,7 +32,7 @@ def thinned(entries: Sequence[Entry], most: int) -> Sequence[Entry]:
 
 
 def scores(metrics: Sequence[Entry]) -> Drawing:
-    """Precision and recall at the close of each window (hollow: in gracious mode), above the windows, as they are and as gracious
+    """Precision and recall at the close of each window (hollow: in gracious mode, where it differs), above the windows, as they are and as gracious
     mode shifts them."""
     windows = [entry["window"] for entry in metrics if entry["window"]]
     shifted = [entry["gracious"]["window"] for entry in metrics if entry["gracious"]]
@@ -43,10 +44,10 @@ def scores(metrics: Sequence[Entry]) -> Drawing:
     for entry in metrics:
         x = axis(entry["window"][1]) if entry["window"] else RIGHT - 20 - 4 * (beyond := beyond + 1)
         told = f"window {entry['window'] or 'none: beyond the last report'}"
-        for source, hollow, off in ((entry, "", 0), (entry["gracious"], " hollow", 0)):
-            if source:
-                for name, shift in (("precision", -3), ("recall", 3)):
-                    _dot(drawing, name + hollow, x + shift + off, place(source[name]), f"{told}: {name} {source[name]:.1%}{', gracious' if hollow else ''}")
+        for name, shift in (("precision", -3), ("recall", 3)):
+            _dot(drawing, name, x + shift, place(entry[name]), f"{told}: {name} {entry[name]:.1%}")
+            if (shifted_to := entry["gracious"]) and shifted_to[name] != entry[name]:
+                _dot(drawing, f"{name} hollow", x + shift, place(shifted_to[name]), f"{told}: {name} {shifted_to[name]:.1%}, gracious")
     y = 24 + PANEL + 8
     y = _extents(drawing, axis, "windows", [tuple(w) for w in windows], "due same", y)
     y = _extents(drawing, axis, "gracious", [tuple(w) for w in shifted], "given same", y + 4) if shifted else y
@@ -81,25 +82,37 @@ def delays(metrics: Sequence[Entry]) -> Drawing:
 
 
 def resources(samples: Sequence[Entry]) -> Drawing:
-    """Memory in MB, CPU in percent of one core, and threads, over the time of the run."""
+    """Memory in MB, CPU in percent of one core, and threads, over the time of the run. Samples have CPU seconds since the start
+    (`conformance.client.Sample`): each percentage is that since the sample before."""
     drawing = Drawing(f"Memory, CPU and threads in {len(samples)} samples")
     start, end = samples[0]["at"], samples[-1]["at"]
-    y = 10.0
-    for name, title, scale in (("rss", "memory, MB", 1e-6), ("cpu", "CPU, %", 1), ("threads", "threads", 1)):
-        values = [sample[name] * scale for sample in samples]
+    spent = [100 * max(0, b["cpu"] - a["cpu"]) / (b["at"] - a["at"]) for a, b in pairwise(samples) if b["at"] > a["at"]]
+    times = [b["at"] for a, b in pairwise(samples) if b["at"] > a["at"]]
+    every = [sample["at"] for sample in samples]
+    panels = (
+        ("rss", "memory, MB", every, [sample["rss"] / 1e6 for sample in samples]),
+        ("cpu", "CPU, % of one core", times, spent),
+        ("threads", "threads", every, [sample["threads"] for sample in samples]),
+    )
+    y = 22.0
+    for name, title, at, values in panels:
+        if not values:
+            continue
         place = _panel(drawing, y, max(1e-9, *values), _number)
-        drawing.write("lane", LEFT + 6, y + 10, title)
-        points = [(LEFT + (RIGHT - LEFT) * (s["at"] - start) / ((end - start) or 1), place(v)) for s, v in zip(samples, values, strict=True)]
-        drawing.add("polyline", name, "", f"{title}: from {min(values):.4g} to {max(values):.4g}", points=" ".join(f"{x:.1f},{v:.1f}" for x, v in points))
-        y += PANEL + 14
-    drawing.write("tick", LEFT, y + 4, _number(start))
-    drawing.write("tick", RIGHT, y + 4, f"{_number(end)} ms", "end")
-    drawing.height = y + 10
+        drawing.write("lane", LEFT, y - 6, title)
+        points = [(LEFT + (RIGHT - LEFT) * (t - start) / ((end - start) or 1), place(v)) for t, v in zip(at, values, strict=True)]
+        words = f"{title}: from {_number(min(values))} to {_number(max(values))}"
+        drawing.add("polyline", name, "", words, points=" ".join(f"{x:.1f},{v:.1f}" for x, v in points))
+        y += PANEL + 30
+    y -= 30
+    drawing.write("tick", LEFT, y + 14, f"{start:g} s")
+    drawing.write("tick", RIGHT, y + 14, f"{end:g} s", "end")
+    drawing.height = y + 20
     return drawing
 
 
 def _number(value: float) -> str:
-    return f"{value:.4g}" if abs(value) < 1e6 else f"{value / 1e6:.4g}M"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _key(drawing: Drawing, entries: Sequence[tuple[str, str]]) -> None:

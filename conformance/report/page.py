@@ -32,8 +32,8 @@ ELEMENTS, TRIPLES = 60, 4  # of a case's elements, those listed as text
 
 KINDS = ("fail", "error", "known", "disputed", "unsupported", "pass")  # the worst first
 SECTIONS = {  # of SPEC.md, by the beginning of a rule's id, in its order
-    "MOD": "Model", "SEM": "Semantics", "QRY": "Query", "WIN": "Windows", "TICK": "Tick", "REP": "Report", "R2R": "R2R: the SPARQL body",
-    "R2S": "R2S", "ENG": "Evaluation", "CMP": "Comparing answers", "ORA": "The oracle", "IO": "Reading", "DIA": "Dialects",
+    "MOD": "Model", "SEM": "Semantics", "QRY": "Query", "WIN": "Windows", "TICK": "Tick", "REP": "Report", "R2R": "SPARQL over content",
+    "R2S": "Relation to stream", "ENG": "Evaluation", "CMP": "Comparing answers", "ORA": "The oracle", "IO": "Reading", "DIA": "Dialects",
 }  # fmt: skip
 
 Shorten = Callable[[str], str]
@@ -89,7 +89,7 @@ def page(found: Collected) -> str:
     names = sorted({entry.result.engine for entry in found.entries})
     style, script = (_part(name) for name in ("page.css", "page.js"))
     return templates().get_template("page.html.j2").render(
-        engines=[_engine(name, found.entries) for name in names[:ENGINES]],
+        engines=list(_engines(found.entries, names[:ENGINES])),
         columns=[texts.clean(name, 40) for name in names[:ENGINES]],
         sections=list(_sections(found.entries, names[:ENGINES])),
         total=len(found.entries),
@@ -238,11 +238,19 @@ def _elements(evidence: Mapping[str, Any], shorten: Shorten) -> Iterator[str]:
 # The matrix
 
 
-def _engine(name: str, entries: Iterable[Entry]) -> dict[str, Any]:
-    own = [entry for entry in entries if entry.result.engine == name]
-    counts, kinds = Counter(str(entry.result.outcome) for entry in own), Counter(entry.kind for entry in own)
-    shares = [(kind, round(100 * kinds[kind] / len(own), 2)) for kind in reversed(KINDS) if kinds[kind]]
-    return {"name": texts.clean(name, 60), "link": _link(engine=name), "total": len(own), "counts": counts, "known": kinds["known"], "shares": shares}
+def _engines(entries: Iterable[Entry], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Of each engine what became of its results."""
+    outcomes: dict[str, Counter[str]] = {name: Counter() for name in names}
+    kinds: dict[str, Counter[str]] = {name: Counter() for name in names}
+    for entry in entries:
+        if (name := entry.result.engine) in kinds:
+            outcomes[name][str(entry.result.outcome)] += 1
+            kinds[name][entry.kind] += 1
+    for name in names:
+        total = kinds[name].total()
+        shares = [(kind, round(100 * kinds[name][kind] / total, 2)) for kind in reversed(KINDS) if kinds[name][kind]]
+        told = {"name": texts.clean(name, 60), "link": _link(engine=name), "total": total}
+        yield {**told, "counts": outcomes[name], "known": kinds[name]["known"], "shares": shares}
 
 
 def _sections(entries: Sequence[Entry], names: Sequence[str]) -> Iterator[tuple[str, list[Line]]]:
