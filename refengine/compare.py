@@ -84,7 +84,7 @@ def near(a: Number, b: Number) -> bool:
     return x == y or abs(x - y) <= Fraction(max(a.tolerance, b.tolerance)) * max(abs(x), abs(y))
 
 
-def _split(line: Row, mode: Mode) -> tuple[tuple, tuple[Number, ...]]:
+def split(line: Row, mode: Mode) -> tuple[tuple, tuple[Number, ...]]:
     """A row as what must be equal and what must be near."""
     exact, numbers = [], []
     for name, term in line:
@@ -142,10 +142,10 @@ def places(rows: Sequence[Row], wanted: Iterable[Row], mode: Mode = Mode.VALUE) 
     """CMP-3: for each wanted row where in a sequence the rows are that are equal to it (blank nodes by label), ascending."""
     there, asked = defaultdict(list), defaultdict(list)
     for index, line in enumerate(rows):
-        exact, numbers = _split(line, mode)
+        exact, numbers = split(line, mode)
         there[exact].append((numbers, index))
     for line in dict.fromkeys(wanted):
-        exact, numbers = _split(line, mode)
+        exact, numbers = split(line, mode)
         asked[exact].append((numbers, line))
     found: dict[Row, list[int]] = {}
     for exact, ours in asked.items():
@@ -160,9 +160,14 @@ def representatives(rows: Bag) -> Bag:
     """One, the first by text, of the rows of a bag that are the same by value, tolerance left aside."""
     chosen: dict[tuple, Row] = {}
     for line in sorted(rows):
-        exact, numbers = _split(line, Mode.VALUE)
-        chosen.setdefault((exact, tuple(str(n.value) if n.value != n.value else n.value for n in numbers)), line)
+        chosen.setdefault(identity(line), line)
     return Counter(chosen.values())
+
+
+def identity(line: Row) -> tuple:
+    """What rows have in common that are the same by value, tolerance left aside."""
+    exact, numbers = split(line, Mode.VALUE)
+    return exact, tuple(str(n.value) if n.value != n.value else n.value for n in numbers)
 
 
 def distinct(rows: Bag, mode: Mode = Mode.VALUE) -> bool:
@@ -177,7 +182,7 @@ def _grouped(rows: Bag, mode: Mode) -> dict[tuple, list[tuple[tuple[Number, ...]
     """Rows by what must be equal, each with the numbers that must be near, in the order of those."""
     groups = defaultdict(list)
     for line in rows.elements():
-        exact, numbers = _split(line, mode)
+        exact, numbers = split(line, mode)
         groups[exact].append((numbers, line))
     for group in groups.values():
         group.sort(key=lambda item: ([_place(n.value) for n in item[0]], item[1]))
@@ -395,4 +400,4 @@ def _isomorphic(a: _Component, b: _Component, mode: Mode) -> bool:
 
 def _shape(line: Row, names: dict[Term, Term], mode: Mode) -> tuple:
     """What of a row must be equal, with its blank nodes renamed."""
-    return tuple((name, names[term]) if term in names else part for (name, term), part in zip(line, _split(line, mode)[0], strict=True))
+    return tuple((name, names[term]) if term in names else part for (name, term), part in zip(line, split(line, mode)[0], strict=True))

@@ -16,7 +16,7 @@ from refengine.model import Bag, Dataset, Element, Relation, Stream, admit, vali
 from refengine.query import BORDERED, CLOSING, Body, Query, Window, WindowKind
 from refengine.report import Firing
 from refengine.semantics import R2S, T0, Against, Condition, End, Instant, Semantics, Trigger
-from refengine.window import Content, View
+from refengine.window import Content, Frame, View
 
 MAX_REPORTS = 10**7
 Answer = Callable[[Body, Dataset], Relation]
@@ -92,10 +92,12 @@ class Plan:
 
 @dataclass
 class Seen:
-    """What content change compares with: each window's content as last reported, and at the instant evaluated before."""
+    """What content change compares with: each window's content as last reported, and at the instant evaluated before; and how
+    many reports there were."""
 
     reported: tuple[Content, ...]
     before: tuple[Content, ...]
+    count: int = 0
 
 
 def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> Plan:
@@ -187,22 +189,29 @@ def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evalu
 
 def stretches(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Iterator[Evaluation]]:
     """The evaluations in stretches of one arrival and one content of each window (ENG-2)."""
-    semantics, views, tuples = planned.semantics, planned.views, planned.tuples
-    frames = [view.frame for view in views if view.frame]  # without one a window never opens
+    frames = [view.frame for view in planned.views if view.frame]  # without one a window never opens
     if not frames:
         return
-    start, nothing, count = min(map(window.start, frames)), (range(0),) * len(views), 0
+    nothing = (range(0),) * len(planned.views)
     seen = Seen(nothing, nothing)
-    for k, interval in tick.ticks(planned.arrivals, planned.own, semantics.tick, start):
-        interval = interval if tuples else tick.shifted(semantics.expiry, interval, planned.own[k], frames)
-        interval = range(max(interval.start, start), interval.stop)
-        for at, contents in report.of_a_gap(semantics.gap, firing(planned, k, interval, seen)):
-            times = at[0] if len(at) == 1 else list(islice((t for t, _ in groupby(merge(*at))), max_reports - count + 1))
-            if Condition.CHANGE in semantics.report:
-                times = times[:1]  # once reported it is no change
-            count = bounded(count + _size(times), max_reports, planned.arrivals, k)
-            seen.reported = (window.content(views[0], times[0], planned.counts[0][k]),) if tuples else contents
-            yield map(partial(_evaluation, views, k, seen.reported), times)
+    for k, interval in tick.ticks(planned.arrivals, planned.own, planned.semantics.tick, min(map(window.start, frames))):
+        yield from of_arrival(planned, k, interval, seen, frames, max_reports)
+
+
+def of_arrival(
+    planned: Plan, k: int, interval: range, seen: Seen, frames: Sequence[Frame], max_reports: int
+) -> Iterator[Iterator[Evaluation]]:
+    """The stretches of one arrival, whose interval and what was seen before are given."""
+    semantics, views, tuples, start = planned.semantics, planned.views, planned.tuples, min(map(window.start, frames))
+    interval = interval if tuples else tick.shifted(semantics.expiry, interval, planned.own[k], frames)
+    interval = range(max(interval.start, start), interval.stop)
+    for at, contents in report.of_a_gap(semantics.gap, firing(planned, k, interval, seen)):
+        times = at[0] if len(at) == 1 else list(islice((t for t, _ in groupby(merge(*at))), max_reports - seen.count + 1))
+        if Condition.CHANGE in semantics.report:
+            times = times[:1]  # once reported it is no change
+        seen.count = bounded(seen.count + _size(times), max_reports, planned.arrivals, k)
+        seen.reported = (window.content(views[0], times[0], planned.counts[0][k]),) if tuples else contents
+        yield map(partial(_evaluation, views, k, seen.reported), times)
 
 
 def _size(times: Sequence[int]) -> int:

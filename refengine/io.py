@@ -25,7 +25,7 @@ from rdflib.plugins.parsers.trig import TrigSinkParser
 
 from refengine import dialects
 from refengine.errors import InvalidQuery, InvalidStream, RefengineError, Refused
-from refengine.model import TIME_BOUND, XSD, Dataset, Relation, Stream, Term, Triple, is_blank, literal, parse_literal, row, stream
+from refengine.model import TIME_BOUND, XSD, Dataset, Element, Relation, Stream, Term, Triple, is_blank, literal, parse_literal, row, stream
 from refengine.query import Query, from_table
 from refengine.texts import integer, nearest, shown, why
 from refengine.xsd import INTEGERS, date_time
@@ -337,20 +337,48 @@ def _character(escape: re.Match) -> str:
     return chr(int(short or long, 16))
 
 
+_NAME = r"<https?://[A-Za-z0-9.-]++(?:/[A-Za-z0-9._~-]*+)*+(?:\#[A-Za-z0-9._~-]*+)?>"
+_PLAIN = re.compile(  # most lines are like this, and need no second look: what is matched is canonical
+    rf'({_NAME}) ({_NAME}) ({_NAME}|"[ !#-\[\]-~]*+"(?:\^\^<http://www\.w3\.org/2001/XMLSchema#(?!string>)[A-Za-z]++>)?) "(-?[0-9]{{1,18}})" \.'
+)
+
+
 def _timed_lines(path: Path) -> Stream:
     """IO-1: YABench's lines, a triple and its time in ms."""
-    items = []
-    for line, number in _lines(path):
-        place = f"{path}:{number}"
-        try:
-            terms = _terms(line)
-            if len(terms) != 4:
-                raise _Fault(f'a line is s p o "ms", got {len(terms)} terms')
-            *triple, time = terms
-            items.append((_triple(*triple), _milliseconds(time, INTEGERS.keys() | {XSD + "string"}), place))
-        except _Fault as fault:
-            raise InvalidStream(str(fault), rule="IO-1", place=place) from None
-    return _in_time(items)
+    return _in_time([(*_timed(line, f"{path}:{number}"), f"{path}:{number}") for line, number in _lines(path)])
+
+
+def _timed(line: str, place: str) -> tuple[Triple, int]:
+    if plain := _PLAIN.fullmatch(line):
+        subject, predicate, object_, time = plain.groups()
+        return (subject, predicate, object_), int(time)
+    try:
+        terms = _terms(line)
+        if len(terms) != 4:
+            raise _Fault(f'a line is s p o "ms", got {len(terms)} terms')
+        *triple, time = terms
+        return _triple(*triple), _milliseconds(time, INTEGERS.keys() | {XSD + "string"})
+    except _Fault as fault:
+        raise InvalidStream(str(fault), rule="IO-1", place=place) from None
+
+
+def elements(path: str | Path) -> Iterator[Element]:
+    """IO-1: the elements of a file of YABench's lines, one after the other, so that a stream needs no memory of its length. What
+    they say about time is checked where they are used (MOD-1).
+
+    Raises InvalidStream at the line that is none.
+    """
+    number = position = 0
+    try:
+        with open(path, encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, 1):
+                line = line.rstrip("\n")
+                if line.strip(" \t") and not line.lstrip(" \t").startswith("#"):
+                    triple, time = _timed(line, f"{path}:{number}")
+                    position += 1
+                    yield Element(frozenset((triple,)), time, position)
+    except (OSError, UnicodeError) as error:
+        raise InvalidStream(f"cannot be read: {why(error)}", rule="IO-1", place=f"{path}:{number + 1}") from None
 
 
 # Time

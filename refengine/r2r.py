@@ -39,15 +39,16 @@ def together(views: Sequence[View], contents: Sequence[Content], static: Dataset
     there. Blank nodes are scoped to their stream."""
     sources = list(dict.fromkeys(view.spec.stream for view in views))
     shared = len(sources) + bool(static) > 1
-    found = [_scoped(static, "static")] if shared else [static]
+    found = [scoped(static, "static")] if shared else [static]
     for view, content in zip(views, contents, strict=True):
         graph, name = dataset(view.elements[i] for i in content), view.spec.name
-        graph = _scoped(graph, str(sources.index(view.spec.stream))) if shared else graph
+        graph = scoped(graph, str(sources.index(view.spec.stream))) if shared else graph
         found.append(graph if name is None else {(*triple, f"<{name}>") for triple in graph})
     return frozenset().union(*found)
 
 
-def _scoped(graph: Dataset, source: str) -> Dataset:
+def scoped(graph: Dataset, source: str) -> Dataset:
+    """R2R-8: the statements with the labels of their blank nodes marked by their source."""
     return frozenset(tuple(f"_:{source}-{t[2:]}" if is_blank(t) else t for t in statement) for statement in graph)
 
 

@@ -489,7 +489,7 @@ def first_that_fits(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
 
 
 def _same(a: Row, b: Row, mode: Mode) -> bool:
-    (exact_a, numbers_a), (exact_b, numbers_b) = compare._split(a, mode), compare._split(b, mode)
+    (exact_a, numbers_a), (exact_b, numbers_b) = compare.split(a, mode), compare.split(b, mode)
     return exact_a == exact_b and all(map(compare.near, numbers_a, numbers_b))
 
 
@@ -957,7 +957,7 @@ MINIATURES = (
     ),
     Miniature(
         "CMP-1", "numbers only", "csrbench-oracle compares numeric variables alone",
-        "refengine.compare:_split", numbers_only,
+        "refengine.compare:split", numbers_only,
     ),
     Miniature("CMP-2", "exactly", NOBODY, "refengine.compare:near", exactly),
     Miniature("CMP-2", "absolutely", NOBODY, "refengine.compare:near", absolutely),

@@ -1267,7 +1267,7 @@ MINIATURES = (
     Miniature("R2R-8", "static data is left out", NOBODY, "refengine.r2r:together", static_data_is_left_out),
     Miniature("R2R-8", "static graphs are merged", NOBODY, "refengine.r2r:together", static_graphs_are_merged),
     Miniature("R2R-8", "static data is in every graph", NOBODY, "refengine.r2r:together", static_data_is_in_every_graph),
-    Miniature("R2R-8", "labels are shared", NOBODY, "refengine.r2r:_scoped", labels_are_shared),
+    Miniature("R2R-8", "labels are shared", NOBODY, "refengine.r2r:scoped", labels_are_shared),
     Miniature("R2R-8", "static data is content", NOBODY, "refengine.engine:evaluate", static_data_is_content),
     Miniature("R2R-9", "sets are bags", NOBODY, "refengine.r2r:collected", sets_are_bags),
     Miniature("R2R-9", "bags are sets", "yasper and csrbench-oracle compare sets", "refengine.r2r:collected", bags_are_sets),
