@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from refengine import compare, derive, engine, r2r, window
+from refengine import compare, derive, engine, incremental, r2r, window
 from refengine.compare import Mode
 from refengine.errors import Disputed, TooManyReports
 from refengine.model import Bag, Dataset, Relation, Row, Stream, Triple, is_blank
@@ -32,7 +32,8 @@ class _Aligned:
 def _align(recorded: Recorded, semantics: Semantics, answers: Answers) -> _Aligned:
     """The best alignment of an assignment: the fewest differing rows that no window border explains, then the fewest."""
     found, rows = [], recorded.rows
-    reports = engine.evaluate(recorded.query, recorded.streams, semantics, static=recorded.static, answer=answers)
+    evaluated = engine.evaluate if recorded.mode is Mode.TERM else incremental.evaluate
+    reports = evaluated(recorded.query, recorded.streams, semantics, static=recorded.static, answer=answers)
     reports = list(_within_bounds(islice(reports, len(rows) + 2 * recorded.missing + SURPLUS)))
     for before in range(recorded.missing + 1):
         aligned = reports[before:]
@@ -74,7 +75,7 @@ def divergence(recorded: Recorded, trial: Trial, answers: Answers) -> Divergence
             break
     if expected is None:
         return Divergence(index, None, None, (), None, actual, "the semantics reports nothing more", cost=best.cost)
-    at, content, answer = (expected.evaluation, expected.window), expected.contents[0], expected.relation.rows
+    at, content, answer = (expected.evaluation, expected.window), tuple(expected.contents[0]), expected.relation.rows
     reason = "the recording ends too early" if actual is None else "the answer differs"
     return Divergence(index, *at, content, answer, actual, reason, best.borders, best.cost)
 

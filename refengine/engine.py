@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from refengine import r2r, r2s, report, tick, window
 from refengine.errors import InvalidQuery, InvalidSemantics, RefengineError, TooManyReports
-from refengine.model import Bag, Dataset, Element, Relation, Stream, admit, valid
+from refengine.model import Bag, Dataset, Element, Relation, Stream, admit
 from refengine.query import BORDERED, CLOSING, Body, Query, Window, WindowKind
 from refengine.report import Firing
 from refengine.semantics import R2S, T0, Against, Condition, End, Instant, Semantics, Trigger
@@ -174,7 +174,7 @@ def horizon(windows: Iterable[Window], elements: Sequence[Element], end: int | E
         case End.NONE:
             return None
         case End.FLUSH:
-            ends = max((valid(element)[1] for element in elements), default=None)
+            ends = max((element.app if element.end is None else element.end for element in elements), default=None)
             return None if ends is None else ends + max(map(window.reach, windows)) + 2
         case _:
             if last is not None and end <= last:
@@ -192,19 +192,18 @@ def stretches(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Iterato
     frames = [view.frame for view in planned.views if view.frame]  # without one a window never opens
     if not frames:
         return
-    nothing = (range(0),) * len(planned.views)
+    start, nothing = min(map(window.start, frames)), (range(0),) * len(planned.views)
     seen = Seen(nothing, nothing)
-    for k, interval in tick.ticks(planned.arrivals, planned.own, planned.semantics.tick, min(map(window.start, frames))):
-        yield from of_arrival(planned, k, interval, seen, frames, max_reports)
+    for k, interval in tick.ticks(planned.arrivals, planned.own, planned.semantics.tick, start):
+        yield from of_arrival(planned, k, range(max(interval.start, start), interval.stop), seen, frames, max_reports)
 
 
 def of_arrival(
     planned: Plan, k: int, interval: range, seen: Seen, frames: Sequence[Frame], max_reports: int
 ) -> Iterator[Iterator[Evaluation]]:
     """The stretches of one arrival, whose interval and what was seen before are given."""
-    semantics, views, tuples, start = planned.semantics, planned.views, planned.tuples, min(map(window.start, frames))
+    semantics, views, tuples = planned.semantics, planned.views, planned.tuples
     interval = interval if tuples else tick.shifted(semantics.expiry, interval, planned.own[k], frames)
-    interval = range(max(interval.start, start), interval.stop)
     for at, contents in report.of_a_gap(semantics.gap, firing(planned, k, interval, seen)):
         times = at[0] if len(at) == 1 else list(islice((t for t, _ in groupby(merge(*at))), max_reports - seen.count + 1))
         if Condition.CHANGE in semantics.report:

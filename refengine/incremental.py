@@ -7,8 +7,8 @@ tests/test_incremental.py.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter
+from bisect import bisect_left, bisect_right
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -22,7 +22,7 @@ from refengine.errors import Unsupported
 from refengine.model import Bag, Dataset, Element, Relation, Stream, Triple
 from refengine.numbers import Beyond
 from refengine.query import Query, WindowKind
-from refengine.semantics import R2S, Against, Change, Closing, Collection, Condition, Empty, Expiry, Gap, Semantics, Tick
+from refengine.semantics import R2S, Against, Change, Closing, Collection, Condition, Empty, Semantics, Tick
 from refengine.window import Content
 
 
@@ -68,11 +68,38 @@ class Contents(Sequence[Element]):
 class Run(Iterator[Report]):
     """The reports, one after the other, and where they come from so far."""
 
-    def __init__(self, reports: Iterator[Report], provenance: Provenance) -> None:
-        self.reports, self.provenance = reports, provenance
+    def __init__(self, query: Query, planned: Plan, static: Dataset, answer: Answer, max_reports: int) -> None:
+        self.query, self.planned, self.static, self.max_reports = query, planned, static, max_reports
+        self.provenance = Provenance()
+        self.follower: Follower | None = None
+        self.reports = self._reports(answer)
 
     def __next__(self) -> Report:
         return next(self.reports)
+
+    @property
+    def answer(self) -> Bag | None:
+        """The answer at the evaluation of the last report; None where the definition computed it."""
+        return None if self.follower is None or self.provenance.until is not None else self.follower.answer.now
+
+    def _reports(self, answer: Answer) -> Iterator[Report]:
+        done, streamed = 0, isinstance(self.planned.arrivals, streaming.Tape)
+        try:
+            self.follower = Follower(self.query, self.planned, self.static)
+            for at in evaluations(self.planned, self.max_reports):
+                report = self.follower.step(at)
+                done += 1
+                if report is not None:
+                    yield report
+                if streamed:
+                    streaming.forget(self.planned, at)
+            return
+        except Beyond as error:
+            if streamed:
+                raise Unsupported(f"{error}: the definition computes it, of a whole stream", rule="ENG-6") from None
+            self.provenance.until, self.provenance.reason = done, str(error)
+        steps = engine.steps(self.query, self.planned, static=self.static, answer=answer, max_reports=self.max_reports)
+        yield from (step.report for step in islice(steps, done, None) if step.emitted)
 
 
 def evaluate(
@@ -101,30 +128,7 @@ def run(
     query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Answer = r2r.agreed, max_reports: int = MAX_REPORTS
 ) -> Run:
     """The same of a plan."""
-    provenance = Provenance()
-    return Run(_reports(query, planned, static, answer, max_reports, provenance), provenance)
-
-
-def _reports(
-    query: Query, planned: Plan, static: Dataset, answer: Answer, max_reports: int, provenance: Provenance
-) -> Iterator[Report]:
-    done, streamed = 0, isinstance(planned.arrivals, streaming.Tape)
-    try:
-        follower = Follower(query, planned, static)
-        for at in evaluations(planned, max_reports):
-            report = follower.step(at)
-            done += 1
-            if report is not None:
-                yield report
-            if streamed:
-                streaming.forget(planned, at)
-        return
-    except Beyond as error:
-        if streamed:
-            raise Unsupported(f"{error}: the definition computes it, of a whole stream", rule="ENG-6") from None
-        provenance.until, provenance.reason = done, str(error)
-    steps = engine.steps(query, planned, static=static, answer=answer, max_reports=max_reports)
-    yield from (step.report for step in islice(steps, done, None) if step.emitted)
+    return Run(query, planned, static, answer, max_reports)
 
 
 class Follower:
@@ -209,51 +213,73 @@ def without(a: Content, b: Content) -> Sequence[int]:
 
 def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
     """engine.evaluations, quicker where an arrival meets one window alone."""
-    found = within if within_one(planned) else engine.stretches
-    return chain.from_iterable(found(planned, max_reports))
+    return chain.from_iterable(stretches(planned, max_reports))
+
+
+def stretches(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Iterable[Evaluation]]:
+    """engine.stretches, likewise."""
+    return (within if within_one(planned) else engine.stretches)(planned, max_reports)
 
 
 def within_one(planned: Plan) -> bool:
-    """Whether there is one window of SECRET over points, looked at at every arrival and reported by close or by change."""
-    semantics, view = planned.semantics, planned.views[0]
+    """Whether there is one window of SECRET over points, and what matters of an arrival is whether a window closes, or whether
+    there is another element than at the last report."""
+    semantics, view, changes = planned.semantics, planned.views[0], Condition.CHANGE in planned.semantics.report
     return (
         len(planned.views) == 1
         and view.spec.kind is WindowKind.TIME
         and view.frame is not None
         and view.ends is None
-        and bool(semantics.report & {Condition.CLOSE, Condition.CHANGE})
+        and semantics.tick is not Tick.BATCH
         and Condition.PERIODIC not in semantics.report
-        and (semantics.change, semantics.against, semantics.closing) == (Change.ELEMENTS, Against.LAST, Closing.REACHED)
-        and (semantics.tick, semantics.gap, semantics.expiry) == (Tick.TUPLE, Gap.ALL, Expiry.REPLAYED)
+        and (semantics.against is Against.LAST or not changes)
+        and (
+            Condition.CLOSE in semantics.report
+            or (changes and semantics.change is Change.ELEMENTS and semantics.closing is Closing.REACHED)
+        )
     )
 
 
 def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
-    """engine.stretches, where `within_one` holds. Where no window opens or closes in an arrival's interval (TICK-4), the content
-    at all its instants is what has arrived since the active window's first one: it never closes there, and changes if something
-    has arrived since the last report. What is more than that is engine's."""
-    view, frame = planned.views[0], planned.views[0].frame
-    changes = Condition.CHANGE in planned.semantics.report and Condition.CLOSE not in planned.semantics.report
-    before, begin, end, low, n = window.start(frame), 0, 0, 0, 0  # from `begin`, up to `end`, window n is the active one
-    seen = Seen((range(0),), (range(0),))
-    reported = range(0)
-    for k, arrival in enumerate(planned.arrivals):
-        own = arrival.app
-        if begin <= before and own <= end and (own > before or own < end):
-            if changes and k > low and (k != reported.stop or low != reported.start):
-                reported = range(low, k)
-                seen.reported, seen.count = (reported,), engine.bounded(seen.count + 1, max_reports, planned.arrivals, k)
-                yield (Evaluation(before, k, (Held(n, reported),)),)
-                before = own
-                continue
-            if not changes or k > low or not reported:
-                before = own
-                continue
-        yield from engine.of_arrival(planned, k, tick.interval(before, own), seen, [frame], max_reports)
-        (reported,), before = seen.reported, own
-        if not begin <= own < end:
-            n = window.active(frame, own)
+    """engine.stretches, where `within_one` holds. As long as no other window becomes the active one in an arrival's interval
+    (TICK-4), none closes, and the content at all its instants is what has arrived since the window's first one. What is more
+    than that is engine's."""
+    semantics, view, frame, own = planned.semantics, planned.views[0], planned.views[0].frame, planned.own
+    closes, start = Condition.CLOSE in semantics.report, window.start(frame)
+    seen, reported = Seen((range(0),), (range(0),)), range(0)
+    before, begin, end, low, n = start, 0, 0, 0, 0  # from `begin` on and until `end`, window n is the active one
+    arrivals: Iterator[tuple[int, int]] = enumerate(own) if isinstance(own, list) else enumerate(instants(planned))
+    for k, at in arrivals:
+        if at <= before and semantics.tick is Tick.TIME:
+            continue
+        if begin <= before and at <= end and (at > before or at < end):
+            if closes and isinstance(own, list):  # the next arrival at which one can close
+                stop = bisect_right(own, end, k)
+                deque(islice(arrivals, stop - k - 1), 0)
+                at = own[stop - 1]
+            elif not closes and k > low:
+                if k != reported.stop or low != reported.start:
+                    reported = range(low, k)
+                    seen.reported, seen.count = (reported,), engine.bounded(seen.count + 1, max_reports, planned.arrivals, k)
+                    yield (Evaluation(before, k, (Held(n, reported),)),)
+            elif not closes and reported:
+                yield from engine.of_arrival(planned, k, tick.interval(before, at), seen, [frame], max_reports)
+                (reported,) = seen.reported
+            before = at
+            continue
+        interval = tick.interval(before, at)
+        yield from engine.of_arrival(planned, k, range(max(interval.start, start), interval.stop), seen, [frame], max_reports)
+        (reported,), before = seen.reported, at
+        if not begin <= at < end:
+            n = window.active(frame, at)
             first, end = (border + n * frame.slide for border in (frame.first, frame.last))
             first = first if frame.floor is None else max(first, frame.floor)
-            begin = max(first, end - frame.slide + 1 if n > frame.least else window.start(frame))
+            begin = max(first, end - frame.slide + 1 if n > frame.least else start)
             low = bisect_left(view.times, first)
+
+
+def instants(planned: Plan) -> Iterator[int]:
+    """The arrivals' own instants, as they come."""
+    shift = tick.own(planned.semantics, 0)
+    for arrival in planned.arrivals:
+        yield arrival.app + shift

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import NamedTuple
 
-from refengine import engine, orders, r2r, tick, window
+from refengine import compare, engine, incremental, orders, r2r, tick, window
 from refengine.compare import Mode
 from refengine.diverge import divergence
 from refengine.errors import Disputed, InvalidSemantics, InvalidStream, RefengineError, TooManyReports, Unsupported
@@ -79,7 +80,9 @@ def judge(
     if best is not None:
         confirm(recorded, best, answers, witnesses)
     for trial in trials:
-        answers.agreed(query.body, trial.last, witnesses)
+        agreed = answers.agreed(query.body, trial.last, witnesses)
+        if trial.answer is not None and not compare.equal(r2r.collected(trial.semantics.collection, agreed.rows), trial.answer):
+            raise Disputed("incremental evaluation and the witnesses disagree", rule="ORA-8", answers={"witnesses": agreed})
         dissent(recorded, trial, answers, witnesses)
     return Judgement(False, best, len(trials), missing, mode, witnesses)
 
@@ -165,11 +168,27 @@ def _classed(planned: engine.Plan) -> bool:
 
 
 def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: Answers) -> Trial:
-    """One assignment against the recording."""
-    planned = engine.plan(recorded.query, recorded.streams, semantics)
+    """One assignment against the recording, by incremental evaluation where answers are compared by value."""
+    planned = recorded.planned(semantics)
     unordered = any(not recorded.streams[spec.stream].ordered for spec in recorded.query.windows)
     if unordered and orders.order_matters(planned):
         return orders.search(recorded, planned, origin, answers)
+    if recorded.mode is Mode.TERM:
+        return defined(recorded, planned, origin, answers)
+    states, last = {State(0, 0, 0)}, ()
+    run = incremental.run(recorded.query, planned, static=recorded.static, answer=answers)
+    for report in run:
+        if run.answer is None:
+            return replace(defined(recorded, planned, origin, answers), by=str(run.provenance))
+        states, last = advance(states, report.relation.rows, recorded), [content.indices for content in report.contents]
+        if not states:
+            break
+    ended = Trial(semantics, origin, accepted(states, recorded), by=str(run.provenance))
+    return replace(ended, last=r2r.together(planned.views, last, recorded.static), answer=Counter(run.answer)) if last else ended
+
+
+def defined(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: Answers) -> Trial:
+    """One assignment against the recording, by the definition."""
     states, last = {State(0, 0, 0)}, ()
     for step in engine.steps(recorded.query, planned, static=recorded.static, answer=answers):
         if step.emitted:
@@ -177,17 +196,18 @@ def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: A
         if not states:
             break
     dataset = r2r.together(planned.views, last, recorded.static) if last else frozenset()
-    return Trial(semantics, origin, accepted(states, recorded), last=dataset)
+    return Trial(planned.semantics, origin, accepted(states, recorded), last=dataset)
 
 
 def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
     """ORA-8: every witness computes what a verdict rests on: the winning assignment's reports (those at the ends of
-    instants where orders were searched), or a fail's up to its first divergence. Raises Disputed where they differ."""
-    planned = engine.plan(recorded.query, recorded.streams, trial.semantics)
+    instants where orders were searched), or a fail's up to its first divergence. A pass is the definition's, too. Raises Disputed
+    where they differ."""
+    planned = recorded.planned(trial.semantics)
     where = trial.divergence
     final = {element.app: index + 1 for index, element in enumerate(planned.views[0].elements)}
     seen = set()
-    for at in engine.evaluations(planned):
+    for at in incremental.evaluations(planned):
         if where is not None and where.evaluation is not None and at.t > where.evaluation:
             break
         contents = tuple(held.content for held in at.windows)
@@ -195,6 +215,8 @@ def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
         if whole and contents not in seen:
             seen.add(contents)
             answers.agreed(recorded.query.body, r2r.together(planned.views, contents, recorded.static), witnesses)
+    if trial.accepted is not None and trial.ordered and defined(recorded, planned, trial.origin, answers).accepted is None:
+        raise Disputed("incremental evaluation passes what the definition fails", rule="ORA-8")
 
 
 def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:

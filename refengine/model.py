@@ -146,6 +146,9 @@ class Admitted(NamedTuple):
 
 def admit(elements: Iterable[Element], disorder: int | str) -> Admitted:
     """MOD-2: elements out of order are refused, or put in order if they are late by at most `disorder`, or else dropped."""
+    elements = tuple(elements)
+    if all(a.app <= b.app for a, b in zip(elements, elements[1:], strict=False)):
+        return Admitted(elements, ())
     kept, late, newest = [], [], None
     for position, element in enumerate(elements, 1):
         if newest is not None and element.app < newest:

@@ -9,7 +9,7 @@ from itertools import combinations, islice, product
 from math import comb
 from typing import NamedTuple
 
-from refengine import compare, derive, engine, r2r, r2s, window
+from refengine import compare, derive, engine, incremental, r2r, r2s, window
 from refengine.compare import Mode
 from refengine.errors import Unsupported
 from refengine.model import Bag, Element, Row
@@ -58,7 +58,7 @@ def _moments(look: _Look) -> Iterator[Moment]:
             yield Moment(tuple(pending), range(pending[0].content.start, first[at]), range(first[at], last[at]))
             pending.clear()
 
-    for stretch in engine.stretches(look.planned):
+    for stretch in incremental.stretches(look.planned):
         for at in islice(stretch, 1) if look.silent else stretch:
             partial = at.t in first and at.content.stop > first[at.t] and last[at.t] - first[at.t] > 1  # an empty content stops at 0
             if not partial or (pending and pending[0].t != at.t):

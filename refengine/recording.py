@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from refengine import compare, derive, r2r
+from refengine import compare, derive, engine, r2r, window
 from refengine.compare import Mode
+from refengine.engine import Plan
 from refengine.model import Bag, Dataset, Element, Relation, Row, Stream
 from refengine.query import Body, Query
 from refengine.semantics import Semantics
@@ -24,6 +25,19 @@ class Recorded:
     relations: tuple[Relation, ...]
     missing: int
     mode: Mode
+    plans: dict[Semantics, Plan] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def planned(self, semantics: Semantics) -> Plan:
+        """engine.plan; of plans that differ in t0 alone the rest is made once."""
+        if not isinstance(semantics.t0, int) or len(self.query.windows) > 1:
+            return engine.plan(self.query, self.streams, semantics)
+        anywhere = replace(semantics, t0=0)
+        if anywhere not in self.plans:
+            self.plans[anywhere] = engine.plan(self.query, self.streams, anywhere)
+        planned = self.plans[anywhere]
+        (view,) = planned.views
+        frame = window.frame(view.spec, semantics.closure, semantics.t0, semantics.partial)
+        return replace(planned, semantics=semantics, views=(replace(view, t0=semantics.t0, frame=frame),))
 
     @property
     def rows(self) -> list[Bag]:
@@ -143,7 +157,8 @@ class Divergence:
 @dataclass(frozen=True)
 class Trial:
     """One assignment: the state that accepts the recording, or, of a search over orders, where every order parts
-    from it. `ordered`: whether no order had to be searched; `last`: the dataset at which a failed one ended."""
+    from it. `ordered`: whether no order had to be searched; `last`: the dataset at which a failed one ended, and `answer`, what
+    incremental evaluation answers over it (None: the definition computed it); `by`, who computed it."""
 
     semantics: Semantics
     origin: Origin
@@ -151,3 +166,5 @@ class Trial:
     divergence: Divergence | None = None
     ordered: bool = True
     last: Dataset = frozenset()
+    answer: Bag | None = None
+    by: str = "the definition"
