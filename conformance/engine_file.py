@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
+from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -57,7 +60,8 @@ class Deviation:
 class Engine:
     """An engine as its file describes it: `profile` is what it sets out to do; an engine without one is told its semantics.
     `kinds` and `forms` are the windows and the queries that it has; `deviations`, what it is known to do otherwise; `suites`,
-    what it is held to. With a `heartbeat` it is told how time goes on every so many ms."""
+    what it is held to; `needs`, `commands` and `modules` are the paths, commands and Python packages without which it cannot be
+    started. With a `heartbeat` it is told how time goes on every so many ms."""
 
     name: str
     title: str
@@ -66,6 +70,8 @@ class Engine:
     link: str = ""
     get: str = ""
     needs: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
     profile: Profile | None = None
     kinds: frozenset[WindowKind] = frozenset(WindowKind)
     forms: frozenset[Form] = frozenset(Form)
@@ -77,7 +83,10 @@ class Engine:
     @property
     def missing(self) -> str:
         """What it needs, is not there, and how to get it; nothing if it can be started."""
-        lacking = next((place for place in self.needs if not os.path.exists(place)), "")
+        places = (place for place in self.needs if not os.path.exists(place))
+        commands = (f"the command {name}" for name in self.commands if shutil.which(name) is None)
+        modules = (f"the Python package {name}" for name in self.modules if find_spec(name) is None)
+        lacking = next(chain(places, commands, modules), "")
         return f"no {self.title}, which needs {lacking}: {self.get}".removesuffix(": ") if lacking else ""
 
     def text(self, query: Query, static: bool = False, table: Mapping[str, Any] | None = None) -> str:
@@ -123,7 +132,7 @@ def read(path: Path) -> Engine:
         raise error.at(str(path)) from None
     for name in ("command", "needs"):
         table[name] = tuple(_placed(word, path) for word in table.get(name, ()))
-    table["suites"] = tuple(table.get("suites", ("corpus",)))
+    table |= {name: tuple(table[name]) for name in ("commands", "modules", "suites") if name in table}
     table["limits"] = Limits(**table.get("limits", {}))
     return Engine(path.stem, **table)
 
