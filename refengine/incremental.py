@@ -66,7 +66,7 @@ class Contents(Sequence[Element]):
 
 
 class Run(Iterator[Report]):
-    """The reports, one after the other, and where they come from so far."""
+    """The reports, one after the other, and where they come from so far; `follower` has the answer at the last evaluation."""
 
     def __init__(self, query: Query, planned: Plan, static: Dataset, answer: Answer, max_reports: int) -> None:
         self.query, self.planned, self.static, self.max_reports = query, planned, static, max_reports
@@ -76,11 +76,6 @@ class Run(Iterator[Report]):
 
     def __next__(self) -> Report:
         return next(self.reports)
-
-    @property
-    def answer(self) -> Bag | None:
-        """The answer at the evaluation of the last report; None where the definition computed it."""
-        return None if self.follower is None or self.provenance.until is not None else self.follower.answer.now
 
     def _reports(self, answer: Answer) -> Iterator[Report]:
         done, streamed = 0, isinstance(self.planned.arrivals, streaming.Tape)

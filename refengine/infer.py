@@ -175,16 +175,16 @@ def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: A
         return orders.search(recorded, planned, origin, answers)
     if recorded.mode is Mode.TERM:
         return defined(recorded, planned, origin, answers)
-    states, last = {State(0, 0, 0)}, ()
+    states = {State(0, 0, 0)}
     run = incremental.run(recorded.query, planned, static=recorded.static, answer=answers)
     for report in run:
-        if run.answer is None:
-            return replace(defined(recorded, planned, origin, answers), by=str(run.provenance))
-        states, last = advance(states, report.relation.rows, recorded), [content.indices for content in report.contents]
+        states = advance(states, report.relation.rows, recorded)
         if not states:
             break
-    ended = Trial(semantics, origin, accepted(states, recorded), by=str(run.provenance))
-    return replace(ended, last=r2r.together(planned.views, last, recorded.static), answer=Counter(run.answer)) if last else ended
+    if run.follower is None or run.provenance.until is not None:
+        return replace(defined(recorded, planned, origin, answers), by=str(run.provenance))
+    dataset = r2r.together(planned.views, run.follower.contents, recorded.static)
+    return Trial(semantics, origin, accepted(states, recorded), last=dataset, answer=Counter(run.follower.answer.now), by=str(run.provenance))
 
 
 def defined(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: Answers) -> Trial:
