@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from conformance.results import Result
 from conformance.under_test import Engine, InvalidEngine
 from refengine import io, profiles
 from refengine.r2r import WITNESSES
+from refengine.texts import nearest, shown
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,23 @@ class Item:
 @dataclass(frozen=True)
 class Chosen:
     """What items are wanted: of which engines, from recordings in `answers`, with CSRBench's stream from `csrbench`, the cases
-    for a first look alone (`smoke`); `more` are engines that have no name."""
+    for a first look alone (`smoke`); `more` are engines that have no name; `classpaths` are of engines on the JVM, by name."""
 
     names: tuple[str, ...] = ()
     more: tuple[Engine, ...] = ()
     answers: Path | None = None
     csrbench: Path | None = None
     smoke: bool = False
+    classpaths: Mapping[str, str] = field(default_factory=dict)
+
+
+def classpaths(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """The classpaths of engines that are asked for, from NAME=PATH. Raises InvalidEngine."""
+    found = dict(under_test.pair(word, "NAME=PATH") for word in words)
+    for name in found:
+        if name not in names:
+            raise InvalidEngine(f"a classpath for {shown(name)}, which is not asked for{nearest(name, names)}", rule="engine")
+    return found
 
 
 def items(chosen: Chosen) -> list[Item]:
@@ -71,6 +82,7 @@ def _named(name: str, chosen: Chosen) -> list[Item]:
 
 def live(engine: Engine, chosen: Chosen = Chosen()) -> list[Item]:
     """The items of an engine that is started."""
+    engine = engine.on(chosen.classpaths.get(engine.name, ""))
     make = {"corpus": _of_corpus, "csrbench": _of_csrbench}
     return [replace(item, missing=engine.missing) for suite in engine.suites for item in make[suite](engine, chosen)]
 
@@ -174,7 +186,7 @@ def unexpected(item: Item, result: Result) -> str:
 def check_engine(engine: Engine | str | Path, *, smoke: bool = False) -> list[Result]:
     """Every result of an engine, by its name, the path of its file, or itself. Raises NonConformance if any is unexpected, and a
     RefengineError if there is no such engine or what it needs is not there."""
-    tested = engine if isinstance(engine, Engine) else under_test.engine(str(engine))
+    tested = (engine if isinstance(engine, Engine) else under_test.engine(str(engine))).on("")
     if tested.missing:
         raise InvalidEngine(tested.missing, rule="engine", place=tested.name)
     harnesses = Harnesses()
