@@ -129,6 +129,8 @@ def judged(tested: Engine, case: Case | Named, question: Question) -> Found:
         outcome, argument = Outcome.FAIL, f"{error}; that element is to be refused, and was taken"
     if outcome is Outcome.PASS and (wrong := next(wrong_windows(question, facts), None)):
         outcome, argument = Outcome.FAIL, wrong
+    if tested.tolerance:
+        argument += f"\n  replayed on the wall clock; an element may have come {tested.tolerance:g} of a unit of time late"
     if outcome is not Outcome.FAIL:
         return outcome, argument, ()
     known = unsayable(tested, case) or needed(tested, question)

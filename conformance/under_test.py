@@ -144,7 +144,7 @@ def read(path: Path) -> Engine:
     except RefengineError as error:
         raise error.at(str(path)) from None
     for name in ("command", "needs"):
-        table[name] = tuple(word.format(**PLACES, here=str(path.parent), classpath=CLASSPATH) for word in table.get(name, ()))
+        table[name] = tuple(word.format(**PLACES, here=str(path.parent), classpath=CLASSPATH, tolerance=table.get("tolerance", 0)) for word in table.get(name, ()))
     table["suites"] = tuple(table.get("suites", ("corpus",)))
     table["limits"] = Limits(**table.get("limits", {}))
     return Engine(path.stem, **table)
