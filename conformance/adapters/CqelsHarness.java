@@ -1,11 +1,11 @@
 // CQELS 1.x behind the harness protocol: `java -cp CLASSPATH CqelsHarness.java TOLERANCE`, one process a case. The classpath is
 // the engine's own; the Jena on it reads and writes the JSON here, too.
 //
-// The engine knows only the wall clock, so the stream is replayed on it. A unit of its time is a second where all durations of
-// the query are whole seconds, and lasts two; else it is a ms, and lasts 200. The engine is told a RANGE longer, and a SLIDE
-// shorter, by TOLERANCE units: so an element at the very instant of a border is on the same side of it even if it comes late by
-// as much. A case in which one comes later, or lies between two units, is given up. Of a STREAM the engine takes the triple
-// patterns and leaves out the rest without a word: FILTERs are moved behind it, where it sees to them and they mean the same.
+// The engine knows only the wall clock, so the stream is replayed on it. A unit of its time is a second, of two, where all
+// durations of the query are whole seconds, else a ms, of 200. It is told a RANGE longer, and a SLIDE shorter, by TOLERANCE units:
+// an element at the very instant of a border is on its side of it even if it comes late by as much. A case in which one comes
+// later, or lies between two units, is given up, and so answers are told at the end. FILTERs are moved behind their STREAM, of
+// which the engine takes the triple patterns and leaves out the rest without a word.
 
 import com.hp.hpl.jena.graph.*;
 import com.hp.hpl.jena.query.Query;
@@ -29,7 +29,8 @@ public class CqelsHarness {
     final double tolerance;
     final Path folder = Files.createTempDirectory("cqels-");
     final ExecContext context = new ExecContext(folder.toString(), true);
-    final JsonArray rows = new JsonArray(); // since the last reply
+    final List<String> relations = new ArrayList<>();
+    final JsonArray rows = new JsonArray(); // since the last element
     long unit, lasts; // of a unit of time: the ms of the suite, and of the wall clock
     Long first, latest, began, sent; // the instants of two elements; when the first was sent, and the latest triple, in ns
 
@@ -41,10 +42,9 @@ public class CqelsHarness {
 
     void register(JsonObject asked) throws Exception {
         String text = text(asked.get("query"));
-        boolean seconds = RANGE.matcher(text).results().noneMatch(found -> "ms".equals(found.group(2)) || "ms".equals(found.group(4)));
-        lasts = seconds ? 2000 : 200;
+        boolean seconds = RANGE.matcher(text).find() && RANGE.matcher(text).results().noneMatch(found -> "ms".equals(found.group(2)) || "ms".equals(found.group(4)));
         unit = seconds ? 1000 : 1;
-        long late = Math.round(tolerance * lasts);
+        long late = Math.round(tolerance * (lasts = seconds ? 2000 : 200));
         text = RANGE.matcher(text).replaceAll(found -> {
             long range = wall(found.group(1), found.group(2)), slide = found.group(3) != null ? wall(found.group(3), found.group(4)) : found.group(5) != null ? range : 0;
             return "[RANGE " + (range + late) + "ms" + (slide == 0 ? "" : " SLIDE " + (slide - late) + "ms");
@@ -75,7 +75,7 @@ public class CqelsHarness {
             List<Element> inside = ((ElementGroup) ((ElementStreamGraph) element).getElement()).getElements();
             for (Element inner : new ArrayList<>(inside))
                 if (inner instanceof ElementFilter && inside.remove(inner)) group.addElement(inner);
-                else if (!(inner instanceof ElementPathBlock)) throw new UnsupportedOperationException("of a STREAM it takes triple patterns alone, and no " + inner.getClass().getSimpleName());
+                else if (!(inner instanceof ElementPathBlock)) throw new IllegalArgumentException("of a STREAM it takes triple patterns alone, and no " + inner.getClass().getSimpleName());
         }
     }
 
@@ -124,9 +124,9 @@ public class CqelsHarness {
         if (command.equals("start")) return "\"protocol\": 1, \"engine\": \"cqels\", \"version\": \"1.0.0\"";
         if (command.equals("register")) register(asked);
         if (command.equals("push")) push(asked);
-        String told = "\"relations\": [" + (rows.isEmpty() ? "" : "{\"rows\": " + rows.toString().replace('\n', ' ') + "}") + "]";
+        if (!rows.isEmpty()) relations.add("{\"rows\": " + rows.toString().replace('\n', ' ') + "}");
         rows.clear();
-        return told;
+        return "\"relations\": [" + (command.equals("end") ? String.join(", ", relations) : "") + "]";
     }
 
     public static void main(String[] arguments) throws Exception {

@@ -27,7 +27,7 @@ public class CsparqlHarness {
     static final Map<String, Long> UNITS = Map.of("ms", 1L, "s", 1000L, "m", 60_000L, "h", 3_600_000L, "d", 86_400_000L);
 
     final Map<String, RdfStream> streams = new TreeMap<>();
-    final List<String> relations = new ArrayList<>(); // since the last reply
+    final List<String> relations = new ArrayList<>(); // told at the end, when it is known that it takes all elements
     long slide = 1, reach; // all windows begin together every so many ms, and end at most so long after
     Long origin, last; // the instants of our first triple and of the latest element
 
@@ -36,9 +36,7 @@ public class CsparqlHarness {
         if (command.equals("register")) register(asked);
         if (command.equals("push")) push(asked);
         if (command.equals("end") && last != null) ours(last + reach + 2 * slide);
-        String told = String.join(", ", relations);
-        relations.clear();
-        return "\"relations\": [" + told + "]";
+        return "\"relations\": [" + (command.equals("end") ? String.join(", ", relations) : "") + "]";
     }
 
     void register(JsonObject asked) throws Exception {
