@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 import tomllib
 from collections.abc import Mapping
@@ -82,7 +83,7 @@ class Engine:
     @property
     def missing(self) -> str:
         """What it needs, is not there, and how to get it; nothing if it can be started."""
-        lacking = next((place for place in self.needs if not os.path.exists(place)), "")
+        lacking = next((place for place in self.needs if not os.path.exists(place) and not shutil.which(place)), "")
         if any(CLASSPATH in word for word in self.command):
             lacking = f"--engine-classpath={self.name}=PATH or {_variable(self.name)}"
         return f"no {self.title}, which needs {lacking}: {self.get}".removesuffix(": ") if lacking else ""

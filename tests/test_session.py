@@ -6,6 +6,7 @@ import copy
 import json
 import os
 import re
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -188,6 +189,7 @@ def test_what_is_known_of_an_engine_names_cases_that_there_are(tested):
 def test_a_classpath_is_the_users(tmp_path, monkeypatch):
     """Given by name, or in the environment; without one the engine says how it is got. A place that is not there is named."""
     monkeypatch.delenv("CONFORMANCE_CLASSPATH_CSPARQL", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     bare = engine("csparql")
     assert bare.missing.startswith("no C-SPARQL 0.9.7, which needs --engine-classpath=csparql=PATH or CONFORMANCE_CLASSPATH_CSPARQL: ")
     assert bare.missing.endswith(bare.get) and "\n" not in bare.missing and bare.on("") == bare

@@ -165,6 +165,16 @@ def test_an_engine_that_its_user_brings_is_skipped_without_it(name, monkeypatch)
     assert f"which needs --engine-classpath={name}=PATH or CONFORMANCE_CLASSPATH_{name.upper()}: docs/engines.md says" in reasons[0]
 
 
+def test_an_engine_whose_program_is_nowhere_is_skipped(tmp_path, monkeypatch):
+    """A need is a path, or a program on PATH."""
+    (tmp_path / "java").write_text("#!/bin/sh\n")
+    (tmp_path / "java").chmod(0o755)
+    for place, missing in ((tmp_path, ""), (tmp_path / "nowhere", "no CQELS 1.0.0, which needs java: docs/engines.md says")):
+        monkeypatch.setenv("PATH", str(place))
+        tested = suite.engine_file.engine("cqels").on(str(tmp_path))
+        assert tested.missing.startswith(missing) and bool(tested.missing) == bool(missing)
+
+
 def test_a_fresh_engine_has_a_process_a_case(tmp_path):
     """And another one none."""
     code = SILENT.replace("CRASH", "").replace("import json, sys", f"import json, sys; open({str(tmp_path / 'starts')!r}, 'a').write('x')")
