@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -30,6 +31,7 @@ from refengine.texts import nearest, shown
 HERE = Path(__file__).parent
 FILES = HERE / "engines"
 GROUP = "conformance.engines"  # of entry points, each of which is an Engine or the path of an engine's file
+CLASSPATH = "{classpath}"  # in a command: the user's, who brings the engine
 PLACES = {"python": sys.executable, "adapters": str(HERE / "adapters"), "engines": str(FILES)}
 
 
@@ -61,7 +63,8 @@ class Engine:
     """An engine as its file describes it: `profile` is what it sets out to do; an engine without one is told its semantics.
     `kinds` and `forms` are the windows and the queries that it has; `deviations`, what it is known to do otherwise; `suites`,
     what it is held to; `needs`, `commands` and `modules` are the paths, commands and Python packages without which it cannot be
-    started. With a `heartbeat` it is told how time goes on every so many ms."""
+    started. With a `heartbeat` it is told how time goes on every so many ms. A `fresh` one has a process a case. With a
+    `tolerance` it is replayed on the wall clock, and may be late by so much of a unit of its time."""
 
     name: str
     title: str
@@ -78,6 +81,8 @@ class Engine:
     deviations: tuple[Deviation, ...] = ()
     suites: tuple[str, ...] = ("corpus",)
     heartbeat: int = 0
+    fresh: bool = False
+    tolerance: float = 0
     limits: Limits = Limits()
 
     @property
@@ -86,8 +91,20 @@ class Engine:
         places = (place for place in self.needs if not os.path.exists(place))
         commands = (f"the command {name}" for name in self.commands if shutil.which(name) is None)
         modules = (f"the Python package {name}" for name in self.modules if find_spec(name) is None)
-        lacking = next(chain(places, commands, modules), "")
+        classpath = (f"--engine-classpath={self.name}=PATH or {_variable(self.name)}" for word in self.command if CLASSPATH in word)
+        lacking = next(chain(classpath, places, commands, modules), "")
         return f"no {self.title}, which needs {lacking}: {self.get}".removesuffix(": ") if lacking else ""
+
+    def on(self, classpath: str) -> Engine:
+        """The engine with its classpath, by default that of the environment, if it wants one. Raises InvalidEngine for one that
+        is not there."""
+        path = classpath or os.environ.get(_variable(self.name), "")
+        if not path or not any(CLASSPATH in word for word in self.command):
+            return self
+        for place in path.split(os.pathsep):
+            if not os.path.exists(place.removesuffix("*") or "."):
+                raise InvalidEngine(f"no {shown(place)} for its classpath", rule="engine", place=self.name)
+        return replace(self, command=tuple(word.replace(CLASSPATH, path) for word in self.command))
 
     def text(self, query: Query, static: bool = False, table: Mapping[str, Any] | None = None) -> str:
         """A query, which a table was, in the engine's language. Raises Unrenderable, also for what the engine has not."""
@@ -108,6 +125,11 @@ class Engine:
     def _operator(self) -> R2S | None:
         stated = self.profile.fields.get("r2s") if self.profile else None
         return stated if isinstance(stated, R2S) else None
+
+
+def _variable(name: str) -> str:
+    """The environment variable with an engine's classpath: `CONFORMANCE_CLASSPATH_RSP_JS`."""
+    return f"CONFORMANCE_CLASSPATH_{re.sub(r'[^A-Z0-9]', '_', name.upper())}"
 
 
 def read(path: Path) -> Engine:
@@ -131,7 +153,7 @@ def read(path: Path) -> Engine:
     except RefengineError as error:
         raise error.at(str(path)) from None
     for name in ("command", "needs"):
-        table[name] = tuple(_placed(word, path) for word in table.get(name, ()))
+        table[name] = tuple(_placed(word, path, table.get("tolerance", 0)) for word in table.get(name, ()))
     table |= {name: tuple(table[name]) for name in ("commands", "modules", "suites") if name in table}
     table["limits"] = Limits(**table.get("limits", {}))
     return Engine(path.stem, **table)
@@ -142,10 +164,10 @@ def _deviation(entry: Mapping[str, Any]) -> Deviation:
     return Deviation(**{**entry, "cases": tuple(entry["cases"]), "fields": fields})
 
 
-def _placed(word: str, path: Path) -> str:
+def _placed(word: str, path: Path, tolerance: float) -> str:
     """A word with the places in it: other braces are the word's own."""
-    for name, place in {**PLACES, "here": str(path.parent)}.items():
-        word = word.replace(f"{{{name}}}", place)
+    for name, place in {**PLACES, "here": str(path.parent), "classpath": CLASSPATH, "tolerance": tolerance}.items():
+        word = word.replace(f"{{{name}}}", str(place))
     return word
 
 
@@ -160,14 +182,15 @@ def command(text: str, dialect: str, semantics: str) -> Engine:
     profile, *fields = semantics.split() or [""]
     if not words or not profile:
         raise InvalidEngine(f"an empty {'semantics' if words else 'command'}", rule="engine")
-    stated = corpus.profile_of({"profile": profile, **dict(_pair(word) for word in fields)})
+    stated = corpus.profile_of({"profile": profile, **dict(pair(word, "key=value") for word in fields)})
     return Engine("command", words[0], words, dialect, profile=stated)
 
 
-def _pair(word: str) -> tuple[str, str]:
+def pair(word: str, form: str) -> tuple[str, str]:
+    """A key and its value. Raises InvalidEngine for a word that is not of that form."""
     key, sign, value = word.partition("=")
     if not sign:
-        raise InvalidEngine(f"{shown(word)} is not key=value", rule="engine")
+        raise InvalidEngine(f"{shown(word)} is not {form}", rule="engine")
     return key, value
 
 

@@ -1,4 +1,5 @@
-"""The running harnesses of one process: one an engine, started when it is needed and again after it broke down."""
+"""The running harnesses of one process: one an engine, started when it is needed, and again after it broke down or, of an
+engine that is to be fresh, for each case."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ class Harnesses:
         """The engine's harness, ready for `register`. Raises Broken."""
         harness = self.running.get(engine.name)
         if harness is not None and harness.usable:
-            return harness
+            if not engine.fresh:
+                return harness
+            harness.stop()
         refused = self.refused.setdefault(engine.name, [])
         if len(refused) > 1:
             raise Broken(f"it does not start, twice tried: {refused[-1]}")

@@ -26,6 +26,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--engine-semantics": {
         "default": "csparql", "metavar": "WORDS", "help": "what it sets out to do: a profile and key=value words (default: csparql)",
     },
+    "--engine-classpath": {
+        "action": "append", "default": [], "metavar": "NAME=PATH",
+        "help": "the classpath of an engine that its user brings; else CONFORMANCE_CLASSPATH_NAME; repeatable",
+    },
     "--csrbench": {"metavar": "DIR", "help": "CSRBench's stream for engines that are started (default: an embedded one)"},
     "--smoke": {"action": "store_true", "help": "a dozen cases for a first look"},
     "--results": {"metavar": "FILE", "help": "write every result as NDJSON"},
@@ -99,7 +103,8 @@ def _items(config: pytest.Config) -> list[Item]:
     more = () if line is None else (engine_file.command(*words),)
     folders = [None if _option(config, name) is None else cli.path(_option(config, name)) for name in ("--answers", "--csrbench")]
     keep = any(_option(config, option) is not None for option in ("--results", "--report"))
-    return suite.items(suite.Chosen(tuple(_option(config, "--engine")), more, *folders, _option(config, "--smoke"), keep))
+    paths = suite.classpaths(_option(config, "--engine-classpath"), _option(config, "--engine"))
+    return suite.items(suite.Chosen(tuple(_option(config, "--engine")), more, *folders, _option(config, "--smoke"), keep, paths))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -146,6 +146,8 @@ def judged(tested: Engine, case: Case | Named, question: Question) -> Found:
     rests_on = evidence.judged(question.query, question.streams, question.static, question.answers, facts, question.text)
     if isinstance(case, Named) and (metrics := evidence.measured(question.query, question.streams, question.static, question.answers, facts)):
         rests_on["metrics"] = metrics
+    if tested.tolerance:
+        argument += f"\n  replayed on the wall clock; an element may have come {tested.tolerance:g} of a unit of time late"
     if outcome is not Outcome.FAIL:
         return Found(outcome, argument, (), rests_on)
     known = unsayable(tested, case) or needed(tested, question)

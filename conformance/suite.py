@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -44,7 +44,8 @@ class Item:
 @dataclass(frozen=True)
 class Chosen:
     """What items are wanted: of which engines, from recordings in `answers`, with CSRBench's stream from `csrbench`, the cases
-    for a first look alone (`smoke`); `more` are engines that have no name. `keep`: with what verdicts on benchmarks rest on."""
+    for a first look alone (`smoke`); `more` are engines that have no name. `keep`: with what verdicts on benchmarks rest on.
+    `classpaths` are of engines on the JVM, by name."""
 
     names: tuple[str, ...] = ()
     more: tuple[Engine, ...] = ()
@@ -52,6 +53,16 @@ class Chosen:
     csrbench: Path | None = None
     smoke: bool = False
     keep: bool = False
+    classpaths: Mapping[str, str] = field(default_factory=dict)
+
+
+def classpaths(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """The classpaths of engines that are asked for, from NAME=PATH. Raises InvalidEngine."""
+    found = dict(engine_file.pair(word, "NAME=PATH") for word in words)
+    for name in found:
+        if name not in names:
+            raise InvalidEngine(f"a classpath for {shown(name)}, which is not asked for{nearest(name, names)}", rule="engine")
+    return found
 
 
 def items(chosen: Chosen) -> list[Item]:
@@ -85,6 +96,7 @@ def live(engine: Engine, chosen: Chosen = Chosen()) -> list[Item]:
     valid = [name for suite in engine.suites for name in asked[suite]]
     for name in (name for deviation in engine.deviations for name in deviation.cases if name not in valid):
         raise InvalidEngine(f"no case {shown(name)}{nearest(name, valid)}", rule="engine", place=f"{engine.name}: deviations")
+    engine = engine.on(chosen.classpaths.get(engine.name, ""))
     make = {"corpus": _of_corpus, "csrbench": _of_csrbench}
     return [replace(item, missing=engine.missing) for suite in engine.suites for item in make[suite](engine, chosen)]
 
@@ -196,7 +208,7 @@ def unexpected(item: Item, result: Result) -> str:
 def check_engine(engine: Engine | str | Path, *, smoke: bool = False) -> list[Result]:
     """Every result of an engine, by its name, the path of its file, or itself. Raises NonConformance if any is unexpected, and a
     RefengineError if there is no such engine or what it needs is not there."""
-    tested = engine if isinstance(engine, Engine) else engine_file.engine(str(engine))
+    tested = (engine if isinstance(engine, Engine) else engine_file.engine(str(engine))).on("")
     if tested.missing:
         raise InvalidEngine(tested.missing, rule="engine", place=tested.name)
     harnesses = Harnesses()

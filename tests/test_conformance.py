@@ -133,7 +133,7 @@ def test_the_reference_engine_through_pytest():
 
 def test_pytest_says_what_it_needs():
     assert "no engine named" in pytest_run("-rs").stdout
-    run = pytest_run("--engine=cqels")
+    run = pytest_run("--engine=sparqlstream")
     assert run.returncode == 4 and "give --answers=DIR" in run.stderr
     run = pytest_run("--engine=cqels", "--answers=nowhere")
     assert run.returncode == 4 and "nowhere: IO-1: no such folder" in run.stderr

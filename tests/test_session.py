@@ -6,6 +6,7 @@ import copy
 import json
 import os
 import re
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -123,8 +124,9 @@ def test_elements_come_in_the_order_of_their_arrival():
 
 def test_every_engine_has_a_file_that_holds():
     for name, found in engines().items():
-        assert found.name == name and found.title and Path(found.command[1]).is_file()
-        assert len(Path(found.command[1]).read_text(encoding="utf-8").splitlines()) <= 150, "a harness is short"
+        assert found.name == name and found.title
+        [harness] = (Path(word) for word in found.command if Path(word).parent.name == "adapters")
+        assert len(harness.read_text(encoding="utf-8").splitlines()) <= 150, "a harness is short"
 
 
 KNOWN = """
@@ -145,6 +147,7 @@ link = "https://example.org/"
         ('title = "x"\ncommand = []\ndialect = "table"', r"\$.command: \[\] "),
         ('title = "x"\ncommand = ["x"]\ndialect = "sql"', r"\$.dialect: 'sql' is not one of"),
         ('title = "x"\ncommand = ["x"]\ndialect = "table"\ncolour = 1', "'colour' was unexpected"),
+        ('title = "x"\ncommand = ["x"]\ndialect = "table"\ntolerance = 0.6', r"\$.tolerance: 0.6 is greater than"),
         ('title = "x"\ncommand = ["x"]\ndialect = "table"\nsemantics = { profile = "csparq" }', "SEM-1: .*; did you mean 'csparql'"),
         (KNOWN, r"\$.deviations\[0\]: 'cases' is a required property"),
         (f"{KNOWN}cases = []", r"\$.deviations\[0\].cases: \[\] "),
@@ -176,9 +179,37 @@ def test_what_an_engine_has_not_is_not_asked():
 @pytest.mark.parametrize("tested", engines().values(), ids=list(engines()))
 def test_what_is_known_of_an_engine_names_cases_that_there_are(tested):
     """And says each thing once."""
-    asked = {*CASES} if "corpus" in tested.suites else {f"{stream}{query}" for stream in ("", "embedded-") for query in csrbench.QUERIES}
+    asked = {*CASES} if "corpus" in tested.suites else set()
+    if "csrbench" in tested.suites:
+        asked |= {f"{stream}{query}" for stream in ("", "embedded-") for query in csrbench.QUERIES}
     assert [case for deviation in tested.deviations for case in deviation.cases if case not in asked] == []
     assert len({deviation.reason for deviation in tested.deviations}) == len(tested.deviations)
+
+
+def test_a_classpath_is_the_users(tmp_path, monkeypatch):
+    """Given by name, or in the environment; without one the engine says how it is got. A place that is not there is named."""
+    monkeypatch.delenv("CONFORMANCE_CLASSPATH_CSPARQL", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    bare = engine("csparql")
+    assert bare.missing.startswith("no C-SPARQL 0.9.7, which needs --engine-classpath=csparql=PATH or CONFORMANCE_CLASSPATH_CSPARQL: ")
+    assert bare.missing.endswith(bare.get) and "\n" not in bare.missing and bare.on("") == bare
+    path = f"{tmp_path}{os.pathsep}{tmp_path}/*"
+    found = bare.on(path)
+    assert not found.missing and found.command[found.command.index("-cp") + 1] == path
+    monkeypatch.setenv("CONFORMANCE_CLASSPATH_CSPARQL", str(tmp_path))
+    assert str(tmp_path) in bare.on("").command and path in bare.on(path).command, "what is given comes before the environment"
+    with pytest.raises(InvalidEngine, match="csparql: engine: no '.*\\W for its classpath"):
+        bare.on(f"{tmp_path}/engine.jar")
+    assert engine("rsp-js").on(str(tmp_path)) == engine("rsp-js"), "one that wants none"
+
+
+def test_a_tolerance_is_told_and_stated():
+    found = engine("cqels")
+    assert found.tolerance == 0.5 and found.command[-1] == "0.5"
+    tested = Engine("late", "an engine", (), "table", profile=CLAIM, tolerance=0.25)
+    question = Question(corpus.query_of(BORDER), corpus.streams_of(BORDER), corpus.static_of(BORDER), [])
+    _, argument, _, _ = judged(tested, BORDER, question)
+    assert "replayed on the wall clock; an element may have come 0.25 of a unit of time late" in argument
 
 
 # What explains a fail: of an engine that claims csparql with t0 = 0 and answers by another semantics

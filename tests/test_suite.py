@@ -155,6 +155,36 @@ def test_an_engine_of_which_nothing_was_judged_is_not_green(tmp_path):
         conformance.check_engine(path)
 
 
+@pytest.mark.parametrize("name", ["cqels", "csparql"])
+def test_an_engine_that_its_user_brings_is_skipped_without_it(name, monkeypatch):
+    """In one line, which says how it is got."""
+    monkeypatch.delenv(f"CONFORMANCE_CLASSPATH_{name.upper()}", raising=False)
+    found = run(f"--engine={name}", "--smoke", "-rs")
+    reasons = [line for line in found.stdout.splitlines() if line.startswith("SKIPPED")]
+    assert found.returncode == 4 and len(reasons) == 1, found.stdout
+    assert f"which needs --engine-classpath={name}=PATH or CONFORMANCE_CLASSPATH_{name.upper()}: docs/engines.md says" in reasons[0]
+
+
+def test_an_engine_whose_program_is_nowhere_is_skipped(tmp_path, monkeypatch):
+    """A need is a path, or a program on PATH."""
+    (tmp_path / "java").write_text("#!/bin/sh\n")
+    (tmp_path / "java").chmod(0o755)
+    for place, missing in ((tmp_path, ""), (tmp_path / "nowhere", "no CQELS 1.0.0, which needs the command java: docs/engines.md says")):
+        monkeypatch.setenv("PATH", str(place))
+        tested = suite.engine_file.engine("cqels").on(str(tmp_path))
+        assert tested.missing.startswith(missing) and bool(tested.missing) == bool(missing)
+
+
+def test_a_fresh_engine_has_a_process_a_case(tmp_path):
+    """And another one none."""
+    code = SILENT.replace("CRASH", "").replace("import json, sys", f"import json, sys; open({str(tmp_path / 'starts')!r}, 'a').write('x')")
+    for more, starts in (({"fresh": True}, 12), ({}, 1)):
+        (tmp_path / "starts").write_text("")
+        with pytest.raises(conformance.NonConformance):
+            conformance.check_engine(mine(tmp_path, code, **more), smoke=True)
+        assert len((tmp_path / "starts").read_text()) == starts
+
+
 def test_what_an_engine_is_known_for_explains_its_fails_and_must_show(tmp_path):
     """In the cases that it names: a fail there is expected, a pass is a failure."""
     deviation = '[[deviations]]\nreason = "it overlaps no windows"\nlink = "https://example.org/1"\n'
@@ -295,7 +325,10 @@ def test_only_a_run_that_asked_replaces_results(tmp_path):
         (["--engine=refrence"], "engine: no engine 'refrence'; did you mean 'reference'"),
         (["--engine=../engines/reference"], "engine: no engine '../engines/reference'"),
         (["--engine=nowhere.toml"], "nowhere.toml: engine: cannot be read: "),
-        (["--engine=cqels"], "'cqels' is judged by its recordings: give --answers=DIR"),
+        (["--engine=sparqlstream"], "'sparqlstream' is judged by its recordings: give --answers=DIR"),
+        (["--engine=cqels", "--engine-classpath=cqels"], "engine: 'cqels' is not NAME=PATH"),
+        (["--engine=cqels", "--engine-classpath=cqel=x"], "engine: a classpath for 'cqel', which is not asked for; did you mean 'cqels'"),
+        (["--engine=cqels", "--engine-classpath=cqels=nowhere.jar"], "cqels: engine: no 'nowhere.jar' for its classpath"),
         (["--engine-command="], "engine: an empty command"),
         (["--engine-command='"], "engine: cannot be read: No closing quotation"),
         (["--engine-command=x", "--engine-dialect=sparql"], "DIA-1: no dialect 'sparql'"),
