@@ -6,7 +6,7 @@ import re
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
@@ -18,7 +18,7 @@ from jsonschema import ValidationError
 
 from conformance import judge
 from conformance.schemas import validator
-from refengine import compare, dialects, engine, io, model, query, profiles, r2r, semantics
+from refengine import compare, dialects, engine, incremental, io, model, query, profiles, r2r, semantics
 from refengine.errors import RefengineError
 from refengine.model import XSD, Bag, Dataset, Relation, Row, Stream, Term, Triple
 from refengine.query import Query
@@ -262,9 +262,14 @@ def _wanted(kind: str, block: Mapping[str, Any]) -> str:
 
 
 def _expect(case: Case, block: Mapping[str, Any]) -> list[str]:
-    asked, chosen, wanted = query_of(case), semantics_of(block["semantics"]), block["reports"]
-    got = _reports(case, asked, block, len(wanted) + 1)
-    lines = []
+    """The definition first; where that agrees, incremental evaluation (ENG-6), too."""
+    asked = query_of(case)
+    lines = _differences(block, asked, _reports(case, asked, block, engine.evaluate))
+    return lines or [f" incremental:{line}" for line in _differences(block, asked, _reports(case, asked, block, incremental.evaluate))]
+
+
+def _differences(block: Mapping[str, Any], asked: Query, got: Sequence[engine.Report]) -> list[str]:
+    chosen, wanted, lines = semantics_of(block["semantics"]), block["reports"], []
     for expected, report in zip(wanted, got, strict=False):
         at, borders = expected.get("evaluation", report.evaluation), _borders(expected, report.windows)
         here = show_windows(borders, chosen.closure)
@@ -297,10 +302,10 @@ def _borders(expected: Mapping[str, Any], got: tuple[Borders, ...]) -> tuple[Bor
     return (*first, *got[len(first) :])
 
 
-def _reports(case: Case, asked: Query, block: Mapping[str, Any], most: int) -> list[engine.Report]:
+def _reports(case: Case, asked: Query, block: Mapping[str, Any], evaluate: Callable[..., Iterator[engine.Report]]) -> list[engine.Report]:
     chosen, bound = semantics_of(block["semantics"]), block.get("max_reports", engine.MAX_REPORTS)
     options = {"answer": r2r.agreed, "static": static_of(case), "max_reports": bound}
-    return list(islice(engine.evaluate(asked, streams_of(case), chosen, **options), most))
+    return list(islice(evaluate(asked, streams_of(case), chosen, **options), len(block["reports"]) + 1))
 
 
 def _judge(case: Case, block: Mapping[str, Any]) -> list[str]:

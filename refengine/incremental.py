@@ -19,11 +19,11 @@ from refengine.deltas import Network
 from refengine.kept import Kept
 from refengine.engine import MAX_REPORTS, Answer, Evaluation, Held, Plan, Report, Seen
 from refengine.errors import Unsupported
-from refengine.model import Bag, Dataset, Element, Relation, Stream, Triple
+from refengine.model import Bag, Dataset, Element, Relation, Row, Stream, Triple
 from refengine.numbers import Beyond
 from refengine.query import Query, WindowKind
 from refengine.semantics import R2S, Against, Change, Closing, Collection, Condition, Empty, Semantics, Tick
-from refengine.window import Content
+from refengine.window import Content, View
 
 
 @dataclass
@@ -106,7 +106,7 @@ def evaluate(
     answer: Answer = r2r.agreed,
     max_reports: int = MAX_REPORTS,
 ) -> Run:
-    """The reports of engine.evaluate, which are equal value for value wherever the witnesses agree (CMP-4); `contents` are looked
+    """ENG-6: the reports of engine.evaluate, which are equal value for value wherever the witnesses agree (CMP-4); `contents` are looked
     up when they are asked for. `answer` is asked where the body, or a value that it meets, is not covered.
 
     A stream may be an iterator of elements in the order of time: then what no window can hold any more is forgotten, with the
@@ -126,19 +126,16 @@ def run(
     return Run(query, planned, static, answer, max_reports)
 
 
-class Follower:
-    """The state of an evaluation: what the windows held and what the answer was at the one before."""
+class Moving:
+    """A body's network, which follows the contents of a query's windows from one to the next. Raises Beyond."""
 
-    def __init__(self, query: Query, planned: Plan, static: Dataset) -> None:
-        views, semantics = planned.views, planned.semantics
+    def __init__(self, query: Query, views: Sequence[View], static: Dataset, change: Callable[[Row, int], None]) -> None:
         if any(view.spec.name is not None for view in views):
             raise Beyond("named windows")
         if any(len(statement) > 3 for statement in static):
             raise Beyond("named graphs of static data")
-        self.planned, self.operator = planned, engine.operator(query, semantics)
-        self.variables = query.body.variables
-        self.answer = Kept(semantics.collection is Collection.SET, self.operator is not R2S.RSTREAM)
-        self.network = Network(query.body, self.answer.change)
+        self.network = Network(query.body, change)
+        self.elements = [view.elements for view in views]
         sources = list(dict.fromkeys(view.spec.stream for view in views))
         shared = len(sources) + bool(static) > 1
         self.scopes = [str(sources.index(view.spec.stream)) if shared else "" for view in views]
@@ -146,24 +143,73 @@ class Follower:
             self.network.enter(triple)
         self.network.settle()
         self.contents: list[Content] = [range(0)] * len(views)
+
+    def leave(self, contents: Iterable[Content]) -> None:
+        """What is not in the next contents goes."""
+        for i, content in enumerate(contents):
+            if leaving := without(self.contents[i], content):
+                self._move(i, leaving, self.network.leave)
+
+    def enter(self, contents: Iterable[Content]) -> None:
+        """What is new in them comes, and they are the contents."""
+        for i, content in enumerate(contents):
+            if entering := without(content, self.contents[i]):
+                self._move(i, entering, self.network.enter)
+            self.contents[i] = content
+        self.network.settle()
+
+    def _move(self, i: int, indices: Iterable[int], take: Callable[[Triple], None]) -> None:
+        elements, scope = self.elements[i], self.scopes[i]
+        for index in indices:
+            graph = elements[index].graph
+            if scope:
+                graph = r2r.scoped(graph, scope)
+            for triple in sorted(graph) if len(graph) > 1 else graph:
+                take(triple)
+
+
+class Asked:
+    """The answers over contents, asked for in any order, each computed once and from the one before it. Raises Beyond, and then
+    for ever."""
+
+    def __init__(self, query: Query, views: Sequence[View], static: Dataset) -> None:
+        self.known: dict[tuple[Content, ...], Bag] = {}
+        self.kept = Kept(False, False)
+        self.moving: Moving | None = Moving(query, views, static, self.kept.change)
+
+    def __call__(self, contents: tuple[Content, ...]) -> Bag:
+        """The bag of the answer; not to be changed."""
+        if contents not in self.known:
+            moving, self.moving = self.moving, None
+            if moving is None:
+                raise Beyond("a value met before")
+            moving.leave(contents)
+            moving.enter(contents)
+            self.known[contents], self.moving = Counter(self.kept.now), moving
+        return self.known[contents]
+
+
+class Follower:
+    """The state of an evaluation: what the windows held and what the answer was at the one before."""
+
+    def __init__(self, query: Query, planned: Plan, static: Dataset) -> None:
+        semantics = planned.semantics
+        self.planned, self.operator = planned, engine.operator(query, semantics)
+        self.variables = query.body.variables
+        self.answer = Kept(semantics.collection is Collection.SET, self.operator is not R2S.RSTREAM)
+        self.moving = Moving(query, planned.views, static, self.answer.change)
         self.output: Bag = Counter()
         # Whether an answer that does not change is not told
         self.silent = self.operator in (R2S.ISTREAM, R2S.DSTREAM) and semantics.empty is Empty.SUPPRESS
 
     def step(self, at: Evaluation) -> Report | None:
         """One evaluation; None if its empty answer is suppressed. Raises Beyond."""
-        semantics, network, answer = self.planned.semantics, self.network, self.answer
-        for i, held in enumerate(at.windows):
-            if leaving := without(self.contents[i], held.content):
-                self._move(i, leaving, network.leave)
+        semantics, answer, contents = self.planned.semantics, self.answer, [held.content for held in at.windows]
+        self.moving.leave(contents)
         if self.operator is R2S.APPEND:  # what is kept is the base (R2S-7)
-            network.settle()
+            self.moving.network.settle()
             answer.rebase()
-        for i, held in enumerate(at.windows):
-            if entering := without(held.content, self.contents[i]):
-                self._move(i, entering, network.enter)
-            self.contents[i] = held.content
-        network.settle()
+        self.moving.enter(contents)
         if self.silent and not answer.since:
             return None
         last, self.output = self.output, answer.output(self.operator, semantics.base)
@@ -178,16 +224,6 @@ class Follower:
         shown = tuple([Contents(view.elements, held.content) for view, held in pairs])
         late = sum(element.sys < arrival.sys for element in planned.late)
         return Report(at.t, arrival.app, borders, stamp, shown, late, Relation(self.variables, self.output))
-
-    def _move(self, i: int, indices: Iterable[int], take: Callable[[Triple], None]) -> None:
-        """Elements of a window into the network, or out of it."""
-        elements, scope = self.planned.views[i].elements, self.scopes[i]
-        for index in indices:
-            graph = elements[index].graph
-            if scope:
-                graph = r2r.scoped(graph, scope)
-            for triple in sorted(graph) if len(graph) > 1 else graph:
-                take(triple)
 
 
 def without(a: Content, b: Content) -> Sequence[int]:
@@ -247,7 +283,7 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
     for k, at in arrivals:
         if at <= before and semantics.tick is Tick.TIME:
             continue
-        if begin <= before and at <= end and (at > before or at < end):
+        if begin <= before and (at <= end or not closes and before <= end < at == end + 1):
             if closes and isinstance(own, list):  # the next arrival at which one can close
                 stop = bisect_right(own, end, k)
                 deque(islice(arrivals, stop - k - 1), 0)
@@ -265,7 +301,7 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
         interval = tick.interval(before, at)
         yield from engine.of_arrival(planned, k, range(max(interval.start, start), interval.stop), seen, [frame], max_reports)
         (reported,), before = seen.reported, at
-        if not begin <= at < end:
+        if not begin <= at <= end:
             n = window.active(frame, at)
             first, end = (border + n * frame.slide for border in (frame.first, frame.last))
             first = first if frame.floor is None else max(first, frame.floor)

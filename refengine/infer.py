@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import NamedTuple
 
-from refengine import compare, engine, incremental, orders, r2r, tick, window
+from refengine import compare, engine, incremental, orders, r2r, r2s, tick, window
 from refengine.compare import Mode
 from refengine.diverge import divergence
 from refengine.errors import Disputed, InvalidSemantics, InvalidStream, RefengineError, TooManyReports, Unsupported
 from refengine.model import Dataset, Relation, Stream
+from refengine.numbers import Beyond
 from refengine.query import Query, WindowKind
 from refengine.recording import Answers, Origin, Recorded, State, Trial, accepted, advance
 from refengine.semantics import ENUMS, POLICIES, R2S, T0, UNKNOWN, Against, Base, Between, Closing, Condition, Gap, Profile, Semantics, Tick
@@ -169,22 +170,38 @@ def _classed(planned: engine.Plan) -> bool:
 
 def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: Answers) -> Trial:
     """One assignment against the recording, by incremental evaluation where answers are compared by value."""
-    planned = recorded.planned(semantics)
+    planned = answers.planned(recorded, semantics)
     unordered = any(not recorded.streams[spec.stream].ordered for spec in recorded.query.windows)
     if unordered and orders.order_matters(planned):
         return orders.search(recorded, planned, origin, answers)
-    if recorded.mode is Mode.TERM:
+    if (asked := answers.asked(recorded, planned)) is None:
         return defined(recorded, planned, origin, answers)
-    states = {State(0, 0, 0)}
-    run = incremental.run(recorded.query, planned, static=recorded.static, answer=answers)
-    for report in run:
-        states = advance(states, report.relation.rows, recorded)
+    try:
+        return looked_up(recorded, planned, origin, asked)
+    except Beyond:
+        return defined(recorded, planned, origin, answers)
+
+
+def looked_up(recorded: Recorded, planned: engine.Plan, origin: Origin, asked: incremental.Asked) -> Trial:
+    """One assignment against the recording, by incremental evaluation: assignments ask for the same contents again and again."""
+    semantics, operator = planned.semantics, engine.operator(recorded.query, planned.semantics)
+    states, base, output, contents = {State(0, 0, 0)}, Counter(), Counter(), ((),) * len(planned.views)
+    now = Counter()
+    for at in incremental.evaluations(planned):
+        before, contents = contents, tuple(held.content for held in at.windows)
+        now = r2r.collected(semantics.collection, asked(contents))
+        if operator is R2S.APPEND:
+            kept = tuple(tuple(engine.kept(*pair)) for pair in zip(contents, before, strict=True))
+            base = r2r.collected(semantics.collection, asked(kept))
+        last, output = output, r2s.relation_to_stream(operator, now, base)
+        base = r2s.rebase(semantics.base, base, now)
+        if r2s.emitted(semantics.empty, output, last):
+            states = advance(states, output, recorded)
         if not states:
             break
-    if run.follower is None or run.provenance.until is not None:
-        return replace(defined(recorded, planned, origin, answers), by=str(run.provenance))
-    dataset = r2r.together(planned.views, run.follower.contents, recorded.static)
-    return Trial(semantics, origin, accepted(states, recorded), last=dataset, answer=Counter(run.follower.answer.now), by=str(run.provenance))
+    dataset = r2r.together(planned.views, contents, recorded.static) if contents[0] != () else None
+    found = Trial(semantics, origin, accepted(states, recorded), by="incremental")
+    return found if dataset is None else replace(found, last=dataset, answer=now)
 
 
 def defined(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: Answers) -> Trial:
@@ -203,7 +220,7 @@ def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
     """ORA-8: every witness computes what a verdict rests on: the winning assignment's reports (those at the ends of
     instants where orders were searched), or a fail's up to its first divergence. A pass is the definition's, too. Raises Disputed
     where they differ."""
-    planned = recorded.planned(trial.semantics)
+    planned = answers.planned(recorded, trial.semantics)
     where = trial.divergence
     final = {element.app: index + 1 for index, element in enumerate(planned.views[0].elements)}
     seen = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations, islice, product
 from math import comb
@@ -13,6 +14,7 @@ from refengine import compare, derive, engine, incremental, r2r, r2s, window
 from refengine.compare import Mode
 from refengine.errors import Unsupported
 from refengine.model import Bag, Element, Row
+from refengine.numbers import Beyond
 from refengine.query import WindowKind
 from refengine.recording import Answers, Divergence, Origin, Recorded, State, Trial, accepted, advance
 from refengine.semantics import R2S, Against, Base, Change, Collection, Condition, Empty, Semantics, Tick
@@ -51,6 +53,7 @@ def _moments(look: _Look) -> Iterator[Moment]:
         first.setdefault(element.app, index)
     last = {element.app: index + 1 for index, element in enumerate(elements)}
     pending: list[engine.Evaluation] = []
+    silent = look.silent
 
     def closed() -> Iterator[Moment]:
         if pending:
@@ -59,7 +62,7 @@ def _moments(look: _Look) -> Iterator[Moment]:
             pending.clear()
 
     for stretch in incremental.stretches(look.planned):
-        for at in islice(stretch, 1) if look.silent else stretch:
+        for at in islice(stretch, 1) if silent else stretch:
             partial = at.t in first and at.content.stop > first[at.t] and last[at.t] - first[at.t] > 1  # an empty content stops at 0
             if not partial or (pending and pending[0].t != at.t):
                 yield from closed()
@@ -155,12 +158,19 @@ class _Look:
 
     def answer(self, kept: range, more: Iterable[int] = ()) -> Bag:
         """The answer over the elements of a range and some more."""
+        if not more and (asked := self.answers.asked(self.recorded, self.planned)) is not None:
+            with suppress(Beyond):
+                return r2r.collected(self.semantics.collection, asked((kept or range(0),)))
         held = [*self.elements[kept.start : max(kept.start, kept.stop)], *(self.elements[i] for i in more)]
         return r2r.collected(self.semantics.collection, self.answers(self.recorded.query.body, r2r.dataset(held)).rows)
 
     def derivations(self, moment: Moment) -> list[Grown] | None:
         """The derivations that an instant's elements complete, each with the arriving elements it needs; None where the
         body has none, or a needed triple is in several arriving elements, so that a support is not one set."""
+        key = (self.recorded.query.body, moment.kept, moment.arriving)
+        return self.answers.once("derivations", [self.elements], key, lambda: self._derivations(moment))
+
+    def _derivations(self, moment: Moment) -> list[Grown] | None:
         body = self.recorded.query.body
         if derive.pattern(body) is None:
             return None

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from refengine import compare, derive, engine, r2r, window
 from refengine.compare import Mode
 from refengine.engine import Plan
+from refengine.incremental import Asked
 from refengine.model import Bag, Dataset, Element, Relation, Row, Stream
+from refengine.numbers import Beyond
 from refengine.query import Body, Query
 from refengine.semantics import Semantics
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -25,19 +29,6 @@ class Recorded:
     relations: tuple[Relation, ...]
     missing: int
     mode: Mode
-    plans: dict[Semantics, Plan] = field(default_factory=dict, init=False, compare=False, repr=False)
-
-    def planned(self, semantics: Semantics) -> Plan:
-        """engine.plan; of plans that differ in t0 alone the rest is made once."""
-        if not isinstance(semantics.t0, int) or len(self.query.windows) > 1:
-            return engine.plan(self.query, self.streams, semantics)
-        anywhere = replace(semantics, t0=0)
-        if anywhere not in self.plans:
-            self.plans[anywhere] = engine.plan(self.query, self.streams, anywhere)
-        planned = self.plans[anywhere]
-        (view,) = planned.views
-        frame = window.frame(view.spec, semantics.closure, semantics.t0, semantics.partial)
-        return replace(planned, semantics=semantics, views=(replace(view, t0=semantics.t0, frame=frame),))
 
     @property
     def rows(self) -> list[Bag]:
@@ -52,12 +43,46 @@ class Answers:
         self.witness = witness
         self.known: dict[tuple[str, str, frozenset], Relation] = {}
         self.derived: dict[tuple[str, frozenset], list[derive.Derivation]] = {}
+        self.made: dict[tuple, tuple] = {}
 
     def by(self, witness: str) -> Answers:
         """The same table with another witness to answer."""
         other = Answers(witness)
-        other.known, other.derived = self.known, self.derived
+        other.known, other.derived, other.made = self.known, self.derived, self.made
         return other
+
+    def once(self, kind: str, held: Sequence[object], key: Hashable, make: Callable[[], T]) -> T:
+        """What is made once of some objects, which are themselves (a stream is long to compare), and a key."""
+        key = (kind, key, *map(id, held))
+        if key not in self.made:
+            self.made[key] = held, make()  # which keeps them, and so their ids
+        return self.made[key][1]
+
+    def planned(self, recorded: Recorded, semantics: Semantics) -> Plan:
+        """engine.plan; of plans that differ in t0 alone the rest is made once."""
+        query, streams = recorded.query, recorded.streams
+        if not isinstance(semantics.t0, int) or len(query.windows) > 1 or query.windows[0].stream not in streams:
+            return engine.plan(query, streams, semantics)
+        anywhere, stream = replace(semantics, t0=0), streams[query.windows[0].stream]
+        planned = self.once("plan", [stream], (query, anywhere), lambda: engine.plan(query, streams, anywhere))
+        (view,) = planned.views
+        frame = window.frame(view.spec, semantics.closure, semantics.t0, semantics.partial)
+        return replace(planned, semantics=semantics, views=(replace(view, t0=semantics.t0, frame=frame),))
+
+    def asked(self, recorded: Recorded, planned: Plan) -> Asked | None:
+        """Incremental answers over contents of the windows, which all plans of the same elements share; None for a body that is
+        not covered, and where answers are compared as terms."""
+        if recorded.mode is Mode.TERM:
+            return None
+        elements, specs = [view.elements for view in planned.views], tuple((view.spec.stream, view.spec.name) for view in planned.views)
+
+        def made() -> Asked | None:
+            try:
+                return Asked(recorded.query, planned.views, recorded.static)
+            except Beyond:
+                return None
+
+        return self.once("asked", elements, (recorded.query.body, specs, recorded.static), made)
 
     def __call__(self, body: Body, graph: frozenset) -> Relation:
         return self.ask(self.witness, body, graph)

@@ -93,7 +93,7 @@ def check(before: Element | None, element: Element, position: int) -> None:
 
 
 def plan(query: Query, streams: Mapping[str, Stream | Iterable[Element]], semantics: Semantics) -> Plan:
-    """engine.plan, of a query with one window over a stream that comes in the order of time."""
+    """ENG-6: engine.plan, of a query with one window over a stream of points that comes in the order of time."""
     engine.plan(query, {name: Stream(()) for name in streams}, replace(semantics, horizon="none"))  # QRY-4, QRY-5
     if len(query.windows) > 1:
         raise Unsupported("a query with several windows needs its streams whole", rule="ENG-6", place="windows")

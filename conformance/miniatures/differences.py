@@ -1,0 +1,68 @@
+"""Wrong incremental evaluation (ENG-6): each forgets something of what comes, stays or goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from conformance.miniatures import Miniature
+from refengine.deltas import Basic, Network, Pattern
+from refengine.incremental import Moving
+from refengine.kept import Kept
+from refengine.model import Bag, Triple
+from refengine.numbers import Number, Sum
+from refengine.semantics import R2S, Base
+
+NOBODY = "no engine that we know"
+right_output = Kept.output
+right_add = Sum.add
+
+
+def nothing_leaves(moving: Moving, contents: Iterable[Any]) -> None:
+    """Elements come, and none goes."""
+
+
+def joins_keep_what_expired(pattern: Pattern, triple: Triple) -> None:
+    """A triple that goes takes its rows along, but later ones still join it."""
+
+
+def the_first_that_leaves_takes_it(network: Network, triple: Triple) -> None:
+    """A triple that several elements have goes with the first of them."""
+    there = network.present.pop(triple, None)
+    for basic, pattern in there[1] if there else ():
+        basic.leave(triple, pattern)
+
+
+def a_triple_meets_itself_each_time(basic: Basic, triple: Triple, pattern: Pattern) -> None:
+    """A triple is there before it is joined as any of its patterns."""
+    for other in basic.patterns:
+        if other.accepts(triple, basic.solution) and not any(triple in (index.get(key(triple)) or ()) for key, _, index in other.indexes):
+            other.enter(triple)
+    pattern.bind(triple, basic.solution)
+    pattern.seed(basic.solution, 1)
+
+
+def what_came_and_went_is_told(kept: Kept, operator: R2S, choice: Base | None) -> Bag:
+    """Rows that are as they were before are news, if they came."""
+    if operator is R2S.ISTREAM and kept.since:
+        kept.rebase()
+        return kept.now.copy()
+    return right_output(kept, operator, choice)
+
+
+def sums_in_doubles(total: Sum, one: Number, count: int) -> None:
+    """A sum is a double, from which what goes is subtracted."""
+    right_add(total, one, count)
+    total.running = getattr(total, "running", 0.0) + count * float(one.value)
+    above, below = total.running.as_integer_ratio()
+    total.exact[1] = above * (2**1074 // below)
+
+
+MINIATURES = (
+    Miniature("ENG-6", "nothing leaves", NOBODY, "refengine.incremental:Moving.leave", nothing_leaves),
+    Miniature("ENG-6", "joins keep what expired", NOBODY, "refengine.deltas:Pattern.leave", joins_keep_what_expired),
+    Miniature("ENG-6", "the first that leaves takes it", NOBODY, "refengine.deltas:Network.leave", the_first_that_leaves_takes_it),
+    Miniature("ENG-6", "a triple meets itself each time", NOBODY, "refengine.deltas:Basic.enter", a_triple_meets_itself_each_time),
+    Miniature("ENG-6", "what stays is told again", NOBODY, "refengine.kept:Kept.output", what_came_and_went_is_told),
+    Miniature("ENG-6", "sums in doubles", NOBODY, "refengine.numbers:Sum.add", sums_in_doubles),
+)
