@@ -264,8 +264,10 @@ def _wanted(kind: str, block: Mapping[str, Any]) -> str:
 def _expect(case: Case, block: Mapping[str, Any]) -> list[str]:
     """The definition first; where that agrees, incremental evaluation (ENG-6), too."""
     asked = query_of(case)
-    lines = _differences(block, asked, _reports(case, asked, block, engine.evaluate))
-    return lines or [f" incremental:{line}" for line in _differences(block, asked, _reports(case, asked, block, incremental.evaluate))]
+    most, lines = len(block["reports"]) + 1, []
+    for label, evaluate in (("", engine.evaluate), (" incremental:", incremental.evaluate)):
+        lines = lines or [f"{label}{line}" for line in _differences(block, asked, _reports(case, asked, block, most, evaluate))]
+    return lines
 
 
 def _differences(block: Mapping[str, Any], asked: Query, got: Sequence[engine.Report]) -> list[str]:
@@ -302,10 +304,12 @@ def _borders(expected: Mapping[str, Any], got: tuple[Borders, ...]) -> tuple[Bor
     return (*first, *got[len(first) :])
 
 
-def _reports(case: Case, asked: Query, block: Mapping[str, Any], evaluate: Callable[..., Iterator[engine.Report]]) -> list[engine.Report]:
+def _reports(
+    case: Case, asked: Query, block: Mapping[str, Any], most: int, evaluate: Callable[..., Iterator[engine.Report]] = engine.evaluate
+) -> list[engine.Report]:
     chosen, bound = semantics_of(block["semantics"]), block.get("max_reports", engine.MAX_REPORTS)
     options = {"answer": r2r.agreed, "static": static_of(case), "max_reports": bound}
-    return list(islice(evaluate(asked, streams_of(case), chosen, **options), len(block["reports"]) + 1))
+    return list(islice(evaluate(asked, streams_of(case), chosen, **options), most))
 
 
 def _judge(case: Case, block: Mapping[str, Any]) -> list[str]:

@@ -198,17 +198,15 @@ def stretches(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Iterato
         yield from of_arrival(planned, k, range(max(interval.start, start), interval.stop), seen, frames, max_reports)
 
 
-def of_arrival(
-    planned: Plan, k: int, interval: range, seen: Seen, frames: Sequence[Frame], max_reports: int
-) -> Iterator[Iterator[Evaluation]]:
+def of_arrival(planned: Plan, k: int, interval: range, seen: Seen, frames: Sequence[Frame], bound: int) -> Iterator[Iterator[Evaluation]]:
     """The stretches of one arrival, whose interval and what was seen before are given."""
     semantics, views, tuples = planned.semantics, planned.views, planned.tuples
     interval = interval if tuples else tick.shifted(semantics.expiry, interval, planned.own[k], frames)
     for at, contents in report.of_a_gap(semantics.gap, firing(planned, k, interval, seen)):
-        times = at[0] if len(at) == 1 else list(islice((t for t, _ in groupby(merge(*at))), max_reports - seen.count + 1))
+        times = at[0] if len(at) == 1 else list(islice((t for t, _ in groupby(merge(*at))), bound - seen.count + 1))
         if Condition.CHANGE in semantics.report:
             times = times[:1]  # once reported it is no change
-        seen.count = bounded(seen.count + _size(times), max_reports, planned.arrivals, k)
+        seen.count = bounded(seen.count + _size(times), bound, planned.arrivals, k)
         seen.reported = (window.content(views[0], times[0], planned.counts[0][k]),) if tuples else contents
         yield map(partial(_evaluation, views, k, seen.reported), times)
 

@@ -22,7 +22,7 @@ from refengine.errors import Unsupported
 from refengine.model import Bag, Dataset, Element, Relation, Row, Stream, Triple
 from refengine.numbers import Beyond
 from refengine.query import Query, WindowKind
-from refengine.semantics import R2S, Against, Change, Closing, Collection, Condition, Empty, Semantics, Tick
+from refengine.semantics import R2S, Against, Change, Closing, Collection, Condition, Empty, Expiry, Semantics, Tick
 from refengine.window import Content, View
 
 
@@ -278,14 +278,15 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
     semantics, view, frame, own = planned.semantics, planned.views[0], planned.views[0].frame, planned.own
     closes, start = Condition.CLOSE in semantics.report, window.start(frame)
     seen, reported = Seen((range(0),), (range(0),)), range(0)
-    before, begin, end, low, n = start, 0, 0, 0, 0  # from `begin` on and until `end`, window n is the active one
+    spare = int(not closes and semantics.expiry is Expiry.REPLAYED)  # that the next window is the active one matters at its arrival
+    before, begin, end, last, low, n = start, 0, -1, 0, 0, 0  # from `begin` on and until `end`, window n is the active one
     arrivals: Iterator[tuple[int, int]] = enumerate(own) if isinstance(own, list) else enumerate(instants(planned))
     for k, at in arrivals:
         if at <= before and semantics.tick is Tick.TIME:
             continue
-        if begin <= before and (at <= end or not closes and before <= end < at == end + 1):
+        if begin <= before <= end and at <= last:
             if closes and isinstance(own, list):  # the next arrival at which one can close
-                stop = bisect_right(own, end, k)
+                stop = bisect_right(own, last, k)
                 deque(islice(arrivals, stop - k - 1), 0)
                 at = own[stop - 1]
             elif not closes and k > low:
@@ -306,7 +307,7 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
             first, end = (border + n * frame.slide for border in (frame.first, frame.last))
             first = first if frame.floor is None else max(first, frame.floor)
             begin = max(first, end - frame.slide + 1 if n > frame.least else start)
-            low = bisect_left(view.times, first)
+            last, low = end + spare, bisect_left(view.times, first)
 
 
 def instants(planned: Plan) -> Iterator[int]:
