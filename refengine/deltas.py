@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from operator import itemgetter
 from typing import Any
 
@@ -44,9 +45,10 @@ class Node:
 
 
 class Pattern:
-    """A triple pattern of a basic graph pattern: what a triple must have, and where the variables' terms stand in it."""
+    """A triple pattern of a basic graph pattern: what a triple must have, and where the variables' terms stand in it. With a slot
+    for its date, what follows a triple's terms is told there."""
 
-    def __init__(self, terms: Sequence[Identifier], slots: Mapping[str, int]) -> None:
+    def __init__(self, terms: Sequence[Identifier], slots: Mapping[str, int], dated: int | None = None) -> None:
         self.constants: list[tuple[int, Term]] = []
         self.place: dict[int, int] = {}  # slot -> position
         self.repeated: list[tuple[int, int]] = []
@@ -56,6 +58,8 @@ class Pattern:
                 self.repeated += [(first, position)] if first != position else []
             else:
                 self.constants.append((position, from_rdflib(term)))
+        if dated is not None:
+            self.place[dated] = 3
         self.predicate = next((term for position, term in self.constants if position == 1), None)
         self.others = [(position, term) for position, term in self.constants if position != 1]
         self.bound = tuple(self.place.items())
@@ -122,14 +126,15 @@ def variable(term: Identifier) -> str:
 class Basic(Node):
     """A basic graph pattern under filters. A triple that comes is joined, as each pattern that it matches, with what is there."""
 
-    def __init__(self, triples: Sequence[tuple], filters: Sequence[Any]) -> None:
+    def __init__(self, triples: Sequence[tuple], filters: Sequence[Any], dates: Sequence[str] = ()) -> None:
         if not triples:
             raise Beyond("an empty graph pattern")
         if not all(isinstance(term, Identifier) for triple in triples for term in triple):
             raise Beyond("a property path")
         names = dict.fromkeys(variable(term) for triple in triples for term in triple if isinstance(term, Variable | BNode))
-        super().__init__(list(names), names)
-        self.patterns = [Pattern(triple, self.slots) for triple in triples]
+        super().__init__([*names, *dates], names)
+        self.width = len(names)
+        self.patterns = [Pattern(triple, self.slots, self.slots.get(date)) for triple, date in zip_longest(triples, dates)]
         self.solution: list[Term | None] = [None] * len(self.names)
         asked = [(self.test(part), variables(part)) for part in filters]
         tests = [(frozenset(self.slots[name] for name in names), holds) for holds, names in asked]
@@ -502,12 +507,14 @@ class Literals:
 
 
 class Network:
-    """A body, ready to follow a content: `answer` is told of every row of its answer that comes or goes.
+    """A body, ready to follow a content: `answer` is told of every row of its answer that comes or goes. Where it is dated, triples
+    are followed by a date, and the solutions of each basic graph pattern by those of their triples.
 
     Raises Beyond for a body that is not covered.
     """
 
-    def __init__(self, body: Body, answer: Callable[[Row, int], None]) -> None:
+    def __init__(self, body: Body, answer: Callable[[Row, int], None], dated: bool = False) -> None:
+        self.dated = dated
         self.basics: list[Basic] = []
         self.nodes: list[Node] = []
         self.present: dict[Triple, list] = {}  # how many elements have it, and as which patterns it matches
@@ -563,7 +570,8 @@ class Network:
         return node
 
     def _basic(self, node: CompValue, filters: Sequence[Any]) -> Node:
-        basic = Basic(node.triples, filters)
+        number = len(self.basics)
+        basic = Basic(node.triples, filters, [f"#{number}.{i}" for i in range(len(node.triples))] if self.dated else ())
         blanks = {name for name in basic.names if name.startswith("_:")}
         if any(blanks & other.slots.keys() for other in self.basics):
             raise Beyond("a blank node in two groups")
@@ -625,6 +633,11 @@ class Network:
             self.literals.add(triple[2], -1)
         for basic, pattern in there[1]:
             basic.leave(triple, pattern)
+
+    def forget(self, triple: Triple) -> None:
+        """A triple will not be joined any more, and what it was joined with stays."""
+        for _, pattern in self.present.pop(triple, (0, ()))[1]:
+            pattern.leave(triple)
 
     def settle(self) -> None:
         """The content is whole: what was held back is told."""

@@ -113,7 +113,7 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
         if reason:
             raise InvalidQuery(reason, rule="QRY-4", place=f"windows[{number}]")
         try:
-            admitted[spec.stream] = admit(streams[spec.stream], semantics.disorder)
+            admitted[spec.stream] = admit(streams[spec.stream].elements, semantics.disorder)
         except RefengineError as error:
             raise error.at(f"stream {spec.stream!r}") from None
     kept, late = {name: found.elements for name, found in admitted.items()}, [e for found in admitted.values() for e in found.late]

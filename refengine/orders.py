@@ -47,11 +47,7 @@ def _moments(look: _Look) -> Iterator[Moment]:
     """A schedule cut into moments. Which prefix is evaluated when does not depend on the order of simultaneous
     elements, only what the prefix holds does. Where an unchanged answer is invisible, of a stretch of evaluations over
     one content the first stands for all."""
-    elements = look.elements
-    first: dict[int, int] = {}
-    for index, element in enumerate(elements):
-        first.setdefault(element.app, index)
-    last = {element.app: index + 1 for index, element in enumerate(elements)}
+    first, last = look.answers.once("instants", [look.elements], None, lambda: _instants(look.elements))
     pending: list[engine.Evaluation] = []
     silent = look.silent
 
@@ -63,14 +59,23 @@ def _moments(look: _Look) -> Iterator[Moment]:
 
     for stretch in incremental.stretches(look.planned):
         for at in islice(stretch, 1) if silent else stretch:
-            partial = at.t in first and at.content.stop > first[at.t] and last[at.t] - first[at.t] > 1  # an empty content stops at 0
-            if not partial or (pending and pending[0].t != at.t):
+            t, content = at.t, at.windows[0].content
+            partial = t in first and content.stop > first[t] and last[t] - first[t] > 1  # an empty content stops at 0
+            if pending and (not partial or pending[0].t != t):
                 yield from closed()
             if partial:
                 pending.append(at)
             else:
-                yield Moment((at,), at.content, range(0))
+                yield Moment((at,), content, range(0))
     yield from closed()
+
+
+def _instants(elements: Sequence[Element]) -> tuple[dict[int, int], dict[int, int]]:
+    """Of each instant the index of its first element, and that after its last."""
+    first: dict[int, int] = {}
+    for index, element in enumerate(elements):
+        first.setdefault(element.app, index)
+    return first, {element.app: index + 1 for index, element in enumerate(elements)}
 
 
 def search(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: Answers) -> Trial:
@@ -174,6 +179,11 @@ class _Look:
         body = self.recorded.query.body
         if derive.pattern(body) is None:
             return None
+        asked = self.answers.asked(self.recorded, self.planned)
+        whole = range((moment.kept or moment.arriving).start, moment.arriving.stop)
+        if asked and asked.extents and asked.extents.covers(whole) and (found := asked.extents.completed(whole)) is not None:
+            grown = ((line, frozenset(i for i in elements if i in moment.arriving)) for line, elements in found)
+            return [Grown(line, needs) for line, needs in grown if needs]
         old = r2r.dataset(self.elements[i] for i in moment.kept)
         carriers = defaultdict(list)
         for i in moment.arriving:
