@@ -416,15 +416,15 @@ class Count(Aggregate):
 class Total(Aggregate):
     """SUM and AVG, of numbers."""
 
-    def __init__(self, slot: int | None, distinct: bool, average: bool = False) -> None:
+    def __init__(self, slot: int | None, distinct: bool, average: bool = False, exactly: bool = False) -> None:
         super().__init__(slot, distinct)
-        self.average, self.sum = average, Sum()
+        self.average, self.exactly, self.sum = average, exactly, Sum()
 
     def take(self, what: Any, count: int) -> None:
         self.sum.add(numeric(what), count)
 
     def told(self) -> Term:
-        return self.sum.total(self.average)
+        return self.sum.total(self.average, self.exactly)
 
 
 class Extreme(Aggregate):
@@ -467,7 +467,7 @@ class Projected(Node):
 
     def __init__(self, child: Node, names: Sequence[str], aliases: Mapping[str, str], distinct: bool) -> None:
         super().__init__(names, ())
-        order_ = sorted((name, child.slots.get(aliases.get(name, name))) for name in names)
+        order_ = sorted((name, child.slots.get(aliases.get(name, name))) for name in dict.fromkeys(names))
         places = [(name, slot) for name, slot in order_ if slot is not None]
         counts: Counter[Row] = Counter()
 
@@ -506,18 +506,24 @@ class Literals:
             del self.there[key]
 
 
+Matches = tuple[tuple[Basic, Pattern], ...]
+
+
 class Network:
     """A body, ready to follow a content: `answer` is told of every row of its answer that comes or goes. Where it is dated, triples
-    are followed by a date, and the solutions of each basic graph pattern by those of their triples.
+    are followed by a date, and the solutions of each basic graph pattern by those of their triples. Where answers are `sets`, as
+    under DISTINCT, sums must be exact, since nearly equal ones are one or two.
 
     Raises Beyond for a body that is not covered.
     """
 
-    def __init__(self, body: Body, answer: Callable[[Row, int], None], dated: bool = False) -> None:
-        self.dated = dated
+    def __init__(self, body: Body, answer: Callable[[Row, int], None], sets: bool = False, dated: bool = False) -> None:
+        self.sets, self.dated = sets, dated
         self.basics: list[Basic] = []
         self.nodes: list[Node] = []
-        self.present: dict[Triple, list] = {}  # how many elements have it, and as which patterns it matches
+        self.present: dict[Triple, Matches] = {}  # as which patterns it matches
+        self.again: dict[Triple, int] = {}  # how many more elements have it
+        self.matches: dict[Matches, Matches] = {}  # one of each: most triples match alike
         node = self._top(body)
         node.emit = answer
         constants = [term for basic in self.basics for pattern in basic.patterns for _, term in pattern.constants if term.startswith('"')]
@@ -536,13 +542,13 @@ class Network:
             raise Beyond(f"{body.form}" if body.form is not Form.SELECT else "BNODE()")
         node = body.algebra.algebra.p
         if distinct := node.name == "Distinct":
-            node = node.p
+            self.sets, node = True, node.p
         if node.name != "Project":
             raise Beyond(f"{node.name} around the projection")
         node, aliases = node.p, {}
         while node.name in ("OrderBy", "Extend"):
             if node.name == "Extend":
-                if not isinstance(node.expr, Variable) or not str(node.expr).startswith("__agg_"):
+                if not _names_aggregate(node):
                     raise Beyond("an expression in SELECT, or BIND")
                 aliases[str(node.var)] = str(node.expr)
             node = node.p
@@ -582,7 +588,7 @@ class Network:
         if node.p.name == "BGP":
             return self._basic(node.p, list(conjuncts(node.expr)))
         inner = node.p
-        while inner.name == "Extend" and isinstance(inner.expr, Variable):  # HAVING names what the groups have
+        while _names_aggregate(inner):  # HAVING names what the groups have
             inner = inner.p
         return self._kept(Filter(self._of(inner), node.expr))
 
@@ -598,7 +604,7 @@ class Network:
                     raise Beyond("a variable that is no key")
                 again[str(aggregate.res)] = str(aggregate.vars)
             else:
-                aggregates[str(aggregate.res)] = _aggregate(aggregate, child)
+                aggregates[str(aggregate.res)] = _aggregate(aggregate, child, self.sets)
         return self._kept(Again(self._kept(Group(child, names, aggregates)), again))
 
     def enter(self, triple: Triple) -> None:
@@ -606,16 +612,15 @@ class Network:
         routes = self.routes.get(triple[1], self.wild)
         if not routes:
             return
-        there = self.present.get(triple)
-        if there is not None:
-            there[0] += 1
+        if triple in self.present:
+            self.again[triple] = self.again.get(triple, 0) + 1
             return
-        found = []
-        for basic, pattern in routes:
-            if pattern.accepts(triple, basic.solution):
-                found.append((basic, pattern))
+        found: Matches = ()
+        for match in routes:
+            if match[1].accepts(triple, match[0].solution):
+                found += (match,)
         if found:
-            self.present[triple] = [1, found]
+            self.present[triple] = self.matches.setdefault(found, found)
             if triple[2][0] == '"':
                 self.literals.add(triple[2], 1)
             for basic, pattern in found:
@@ -623,20 +628,21 @@ class Network:
 
     def leave(self, triple: Triple) -> None:
         """A triple goes out of it."""
-        if not self.routes.get(triple[1], self.wild) or (there := self.present.get(triple)) is None:
+        if triple not in self.present:
             return
-        there[0] -= 1
-        if there[0]:
+        if triple in self.again:
+            self.again[triple] -= 1
+            if not self.again[triple]:
+                del self.again[triple]
             return
-        del self.present[triple]
         if triple[2][0] == '"':
             self.literals.add(triple[2], -1)
-        for basic, pattern in there[1]:
+        for basic, pattern in self.present.pop(triple):
             basic.leave(triple, pattern)
 
     def forget(self, triple: Triple) -> None:
         """A triple will not be joined any more, and what it was joined with stays."""
-        for _, pattern in self.present.pop(triple, (0, ()))[1]:
+        for _, pattern in self.present.pop(triple, ()):
             pattern.leave(triple)
 
     def settle(self) -> None:
@@ -654,7 +660,12 @@ class Again(Node):
         child.emit = lambda solution, count: self.emit((*solution, *[solution[place] for place in places]), count)
 
 
-def _aggregate(node: CompValue, child: Node) -> Callable[[], Aggregate]:
+def _names_aggregate(node: CompValue) -> bool:
+    """Whether a node gives an aggregate its name in SELECT, as the algebra has it."""
+    return node.name == "Extend" and isinstance(node.expr, Variable) and str(node.expr).startswith("__agg_")
+
+
+def _aggregate(node: CompValue, child: Node, sets: bool) -> Callable[[], Aggregate]:
     if node.vars != "*" and not isinstance(node.vars, Variable):
         raise Beyond("an aggregate of an expression")
     slot = None if node.vars == "*" else child.slots.get(str(node.vars))
@@ -667,7 +678,7 @@ def _aggregate(node: CompValue, child: Node) -> Callable[[], Aggregate]:
         case "Aggregate_Count":
             return lambda: Count(slot, distinct)
         case "Aggregate_Sum" | "Aggregate_Avg":
-            return lambda: Total(slot, distinct, node.name == "Aggregate_Avg")
+            return lambda: Total(slot, distinct, node.name == "Aggregate_Avg", sets)
         case "Aggregate_Min" | "Aggregate_Max":
             return lambda: Extreme(slot, distinct, node.name == "Aggregate_Max")
         case _:

@@ -19,7 +19,7 @@ from refengine import engine, r2r, r2s, streaming, tick, window
 from refengine.deltas import Network
 from refengine.kept import Kept
 from refengine.engine import MAX_REPORTS, Answer, Evaluation, Held, Plan, Report, Seen
-from refengine.errors import Unsupported
+from refengine.errors import Disputed, Unsupported
 from refengine.extents import Extents
 from refengine.model import Bag, Dataset, Element, Relation, Row, Stream, Triple
 from refengine.numbers import Beyond
@@ -83,13 +83,16 @@ class Run(Iterator[Report]):
         done, streamed = 0, isinstance(self.planned.arrivals, streaming.Tape)
         try:
             self.follower = Follower(self.query, self.planned, self.static)
+            if streamed:
+                self.planned.arrivals.behind = lambda: streaming.behind(self.planned, self.follower.moving.contents[0])
             for at in evaluations(self.planned, self.max_reports):
+                if not done:
+                    with suppress(Disputed):
+                        answer(self.query.body, frozenset())  # which refuses what no evaluator takes
                 report = self.follower.step(at)
                 done += 1
                 if report is not None:
                     yield report
-                if streamed:
-                    streaming.forget(self.planned, at)
             return
         except Beyond as error:
             if streamed:
@@ -131,12 +134,12 @@ def run(
 class Moving:
     """A body's network, which follows the contents of a query's windows from one to the next. Raises Beyond."""
 
-    def __init__(self, query: Query, views: Sequence[View], static: Dataset, change: Callable[[Row, int], None]) -> None:
+    def __init__(self, query: Query, views: Sequence[View], static: Dataset, change: Callable[[Row, int], None], sets: bool = False) -> None:
         if any(view.spec.name is not None for view in views):
             raise Beyond("named windows")
         if any(len(statement) > 3 for statement in static):
             raise Beyond("named graphs of static data")
-        self.network = Network(query.body, change)
+        self.network = Network(query.body, change, sets)
         self.elements = [view.elements for view in views]
         sources = list(dict.fromkeys(view.spec.stream for view in views))
         shared = len(sources) + bool(static) > 1
@@ -206,8 +209,10 @@ class Follower:
         semantics = planned.semantics
         self.planned, self.operator = planned, engine.operator(query, semantics)
         self.variables = query.body.variables
-        self.answer = Kept(semantics.collection is Collection.SET, self.operator is not R2S.RSTREAM)
-        self.moving = Moving(query, planned.views, static, self.answer.change)
+        sets = semantics.collection is Collection.SET
+        self.answer = Kept(sets, self.operator is not R2S.RSTREAM)
+        self.moving = Moving(query, planned.views, static, self.answer.change, sets)
+        self.late = sorted(element.sys for element in planned.late)
         self.output: Bag = Counter()
         # Whether an answer that does not change is not told
         self.silent = self.operator in (R2S.ISTREAM, R2S.DSTREAM) and semantics.empty is Empty.SUPPRESS
@@ -232,8 +237,7 @@ class Follower:
         borders = tuple([window.opening(view, held.n) for view, held in pairs])
         stamp = engine.output_instant(semantics.instant, semantics, at, planned.arrivals)
         shown = tuple([Contents(view.elements, held.content) for view, held in pairs])
-        late = sum(element.sys < arrival.sys for element in planned.late)
-        return Report(at.t, arrival.app, borders, stamp, shown, late, Relation(self.variables, self.output))
+        return Report(at.t, arrival.app, borders, stamp, shown, bisect_left(self.late, arrival.sys), Relation(self.variables, self.output))
 
 
 def without(a: Content, b: Content) -> Sequence[int]:
@@ -311,8 +315,8 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
             continue
         interval = tick.interval(before, at)
         yield from engine.of_arrival(planned, k, range(max(interval.start, start), interval.stop), seen, [frame], max_reports)
-        (reported,), before = seen.reported, at
-        if not begin <= at <= end:
+        (reported,), since, before = seen.reported, before, at
+        if not begin <= at <= end or since < begin:
             n = window.active(frame, at)
             first, end = (border + n * frame.slide for border in (frame.first, frame.last))
             first = first if frame.floor is None else max(first, frame.floor)

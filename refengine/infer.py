@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import NamedTuple
 
-from refengine import compare, engine, incremental, orders, r2r, r2s, tick, window
+from refengine import compare, derive, engine, incremental, orders, r2r, r2s, tick, window
 from refengine.compare import Mode
 from refengine.diverge import divergence
 from refengine.errors import Disputed, InvalidSemantics, InvalidStream, RefengineError, TooManyReports, Unsupported
@@ -16,7 +16,8 @@ from refengine.model import Dataset, Relation, Stream
 from refengine.numbers import Beyond
 from refengine.query import Query, WindowKind
 from refengine.recording import Answers, Origin, Recorded, State, Trial, accepted, advance
-from refengine.semantics import ENUMS, POLICIES, R2S, T0, UNKNOWN, Against, Base, Between, Closing, Condition, Gap, Profile, Semantics, Tick
+from refengine.semantics import ENUMS, POLICIES, R2S, T0, UNKNOWN, Against, Base, Between, Closing, Collection, Condition, Gap, Profile
+from refengine.semantics import Semantics, Tick
 
 ORIGIN_BOUND = 10_000  # values of t0 that are tried one by one where no classes exist
 NEAREST_BOUND = 100  # assignments of a changed profile
@@ -80,6 +81,8 @@ def judge(
     best = min(trials, key=lambda trial: trial.divergence.cost, default=None)
     if best is not None:
         confirm(recorded, best, answers, witnesses)
+        if best.ordered and defined(recorded, answers.planned(recorded, best.semantics), best.origin, answers).accepted is not None:
+            raise Disputed("incremental evaluation fails what the definition passes", rule="ORA-8")
     for trial in trials:
         agreed = answers.agreed(query.body, trial.last, witnesses)
         if trial.answer is not None and not compare.equal(r2r.collected(trial.semantics.collection, agreed.rows), trial.answer):
@@ -174,7 +177,8 @@ def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: A
     unordered = any(not recorded.streams[spec.stream].ordered for spec in recorded.query.windows)
     if unordered and orders.order_matters(planned):
         return orders.search(recorded, planned, origin, answers)
-    if (asked := answers.asked(recorded, planned)) is None:
+    asked = answers.asked(recorded, planned)
+    if asked is None or semantics.collection is Collection.SET and not derive.projects(recorded.query.body):
         return defined(recorded, planned, origin, answers)
     try:
         return looked_up(recorded, planned, origin, asked)

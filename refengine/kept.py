@@ -2,47 +2,44 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 
 from sortedcontainers import SortedList
 
 from refengine import compare
-from refengine.compare import Mode
+from refengine.compare import REACH, Mode
 from refengine.model import Bag, Row
+from refengine.numbers import Beyond
 from refengine.semantics import R2S, Base
 
 
 class Kept:
     """An answer that is told of the rows that come and go. `sets`: one of the rows that are the same by value (R2R-9);
-    `differs`: whether it is asked for differences."""
+    `differs`: whether it is asked for differences. Raises Beyond for rows that are nearly equal: what they differ in depends on all
+    rows (CMP-3)."""
 
     def __init__(self, sets: bool, differs: bool) -> None:
         self.now: Bag = Counter()
         self.since: Counter[Row] = Counter()  # now less the base; counts may be negative
-        self.differs = differs
-        self.near: dict[tuple, dict[Row, None]] = defaultdict(dict)  # the rows with numbers of some tolerance, by all the rest
+        self.near = Near() if differs else None
         self.classes: dict[tuple, SortedList] = {}
         self.bag: Bag = Counter()
         self.change = self._change_of_set if sets else self._change
 
     def _change(self, row: Row, count: int) -> None:
-        for rows in (self.now, self.since) if self.differs else (self.now,):
-            rows[row] += count
-            if not rows[row]:
-                del rows[row]
-        if self.differs and (key := inexact(row)) is not None:
-            if row in self.now:
-                self.near[key][row] = None
-            else:
-                self.near[key].pop(row, None)
-                if not self.near[key]:
-                    del self.near[key]
+        if self.near is None:
+            _add(self.now, row, count)
+            return
+        if row not in self.now and row not in self.since:
+            self.near.add(row)
+        _add(self.now, row, count)
+        _add(self.since, row, count)
+        if row not in self.now and row not in self.since:
+            self.near.remove(row)
 
     def _change_of_set(self, row: Row, count: int) -> None:
         before = self.bag[row]
-        self.bag[row] = before + count
-        if not self.bag[row]:
-            del self.bag[row]
+        _add(self.bag, row, count)
         if bool(before) == bool(before + count):
             return
         key = compare.identity(row)
@@ -59,37 +56,62 @@ class Kept:
 
     def rebase(self) -> None:
         """The answer is the base from now on."""
+        for row in self.since if self.near is not None else ():
+            if row not in self.now:
+                self.near.remove(row)
         self.since.clear()
 
     def output(self, operator: R2S, choice: Base | None) -> Bag:
         """What the operator makes of it (R2S-1 to R2S-4, R2S-7); the base moves on (R2S-8)."""
         if operator is R2S.RSTREAM:
             return Counter(self.now)
-        more, less = self.differences()
+        more = Counter({row: count for row, count in self.since.items() if count > 0})
+        less = Counter({row: -count for row, count in self.since.items() if count < 0})
+        if more and less:
+            more, less = compare.difference(more, less)
         if choice is not Base.NEW or more:
             self.rebase()
         return less if operator is R2S.DSTREAM else more
 
-    def differences(self) -> tuple[Bag, Bag]:
-        """compare.difference(now, base) and the other way round, of the rows that changed and of those near to them."""
-        more = Counter({row: count for row, count in self.since.items() if count > 0})
-        less = Counter({row: -count for row, count in self.since.items() if count < 0})
-        if not more or not less:
-            return more, less
-        more, less = compare.difference(more, less)
-        chained = {key for row in more if (key := inexact(row)) is not None} & {key for row in less if (key := inexact(row)) is not None}
-        for key in sorted(chained, key=repr):  # a row that stayed may be near to both
-            now = Counter({row: self.now[row] for row in self.near.get(key, ())})
-            base = now.copy()
-            base.subtract({row: count for row, count in self.since.items() if inexact(row) == key})
-            for rows, found in zip((more, less), compare.difference(now, +base), strict=True):
-                for row in [row for row in rows if inexact(row) == key]:
-                    del rows[row]
-                rows.update(found)
-        return more, less
+
+def _add(rows: Counter[Row], row: Row, count: int) -> None:
+    now = rows[row] + count
+    if now:
+        rows[row] = now
+    else:
+        del rows[row]
 
 
-def inexact(row: Row) -> tuple | None:
-    """What a row is but for its numbers, if one of these has a tolerance."""
-    exact, numbers = compare.split(row, Mode.VALUE)
-    return exact if any(one.tolerance for one in numbers) else None
+class Near:
+    """Rows with numbers, by all the rest and in the order of these, so that those that are nearly equal are noticed."""
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple, SortedList] = {}
+
+    def add(self, row: Row) -> None:
+        """A row comes. Raises Beyond if another is nearly equal to it, and not equal."""
+        key, numbers = compare.split(row, Mode.VALUE)
+        if not numbers:
+            return
+        values = [number.value for number in numbers]
+        if any(value != value for value in values):
+            raise Beyond("a row with NaN")
+        there = self.rows.setdefault(key, SortedList())
+        place = there.bisect_left((values, row))
+        for step in (-1, 1):
+            at = place + min(step, 0)
+            while 0 <= at < len(there) and abs(there[at][0][0] - values[0]) <= REACH * max(abs(there[at][0][0]), abs(values[0])):
+                others = compare.split(there[at][1], Mode.VALUE)[1]
+                if there[at][0] != values and all(map(compare.near, numbers, others)):
+                    raise Beyond("rows that are nearly equal")
+                at += step
+        there.add((values, row))
+
+    def remove(self, row: Row) -> None:
+        """A row goes."""
+        key, numbers = compare.split(row, Mode.VALUE)
+        if numbers:
+            there = self.rows[key]
+            there.remove(([number.value for number in numbers], row))
+            if not there:
+                del self.rows[key]

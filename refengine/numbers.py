@@ -14,9 +14,11 @@ from refengine.xsd import INTEGERS
 
 RANKS = ("integer", "decimal", "float", "double")  # SPARQL's promotion: the result of two is of the later one
 APART = {2: 1e-6, 3: 1e-9}  # relative: nearer than this, floats and doubles may be equal to one witness and not to the other
+PLACES = 28  # of a decimal, which rdflib keeps
 DIGITS = 18  # behind the point of a decimal, which pyoxigraph keeps
 WHOLE, BIG = 2**63, 10**19  # below: integers, and decimals
 EXACT = {2: 2**24, 3: 2**53}  # integers below are exact as floats and as doubles
+GREATEST = {2: 2**128, 3: 2**1024}  # beyond are no floats, and no doubles
 UNIT = 2**1074  # every double is an integer of this many parts, so that sums of doubles are sums of integers
 
 
@@ -99,25 +101,30 @@ class Sum:
         self.exact[kind] += count * parts
         self.size[kind] += count * abs(parts)
 
-    def total(self, divided: bool = False) -> Term:
-        """SUM, or AVG, as a literal; 0 of nothing. Raises Beyond where the order of adding shows."""
+    def total(self, divided: bool = False, exactly: bool = False) -> Term:
+        """SUM, or AVG, as a literal; 0 of nothing. Raises Beyond where the order of adding shows, and if it is asked for exactly,
+        where any rounding does."""
         count = sum(self.ranks)
         rank = max((rank for rank in range(4) if self.ranks[rank]), default=0)
         if rank < 2:
             found = Fraction(self.exact[0], 10**DIGITS)
             bounded(Number(rank, found if rank else int(found)))
+            if exactly and (self.size[0] >= 10**PLACES or divided and count and (found / count * 10**DIGITS).denominator != 1):
+                raise Beyond("digits of a sum or an average that a set depends on")
             return _quotient(found, count, rank) if divided and count else _text(found, rank)
         if self.ranks[0] or self.ranks[1]:
             raise Beyond("a sum of decimals and doubles")
-        self._rounds(rank, count)
+        self._rounds(rank, count, exactly)
         return literal(repr(self.exact[1] / (UNIT * (count if divided else 1))), XSD + RANKS[rank])
 
-    def _rounds(self, rank: int, count: int) -> None:
+    def _rounds(self, rank: int, count: int, exactly: bool) -> None:
         """Whatever the order of adding, the rounding must stay below the tolerance of comparing."""
         if self.ranks[2] and self.ranks[3]:
             raise Beyond("a sum of floats and doubles")
         if not self.broken and self.size[1] < EXACT[rank] * UNIT:
             return
+        if exactly or self.size[1] >= GREATEST[rank] * UNIT:
+            raise Beyond(f"a sum of {RANKS[rank]}s that is rounded where a set depends on it, or beyond all of them")
         steps = EXACT[rank] * APART[rank] / 4  # of roundings, each of the sum of absolutes at most
         if self.size[1] * count > abs(self.exact[1]) * int(steps):
             raise Beyond(f"a sum of {count} {RANKS[rank]}s depends on the order of adding")

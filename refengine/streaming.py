@@ -3,6 +3,7 @@ the other."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -10,11 +11,12 @@ from operator import attrgetter
 from typing import Any
 
 from refengine import engine, model, tick, window
-from refengine.engine import Evaluation, Plan
+from refengine.engine import Plan
 from refengine.errors import RefengineError, Unsupported
 from refengine.model import TIME_BOUND, Element, Stream
 from refengine.query import Query, Unit, WindowKind
-from refengine.semantics import Closing, Disorder, Semantics
+from refengine.semantics import Closing, Disorder, Semantics, Tick
+from refengine.window import Content
 
 AT_ONCE = 1024  # items that are forgotten together, at least
 
@@ -27,6 +29,7 @@ class Tape(Sequence[Element]):
         self.elements, self.last = elements, last
         self.items: list[Element] = []
         self.gone = 0
+        self.behind: Callable[[], int] = lambda: 0  # the place before which nothing is needed any more
 
     def __iter__(self) -> Iterator[Element]:
         before, append = None, self.items.append
@@ -40,12 +43,14 @@ class Tape(Sequence[Element]):
             append(element)
             yield element
             before = element
+            if not len(self.items) % AT_ONCE:
+                self.forget(self.behind())
         if (final := self.last(before)) is not None:
             append(final)
             yield final
 
     def forget(self, before: int) -> None:
-        """What stands before a place goes, now or later."""
+        """What stands before a place goes, if it is much."""
         if before - self.gone >= max(AT_ONCE, len(self.items) // 4):
             del self.items[: before - self.gone]
             self.gone = before
@@ -105,6 +110,7 @@ def plan(query: Query, streams: Mapping[str, Stream | Iterable[Element]], semant
     source = iter(streams[spec.stream])
     if not (head := list(islice(source, 1))):
         return engine.plan(query, {name: Stream(()) for name in streams}, semantics)
+    check(None, head[0], 1)
     view = window.view(spec, head, semantics, query.registered)
 
     def last(element: Element | None) -> Element | None:
@@ -144,7 +150,19 @@ class Counted(Sequence[int]):
             yield place
 
 
-def forget(planned: Plan, at: Evaluation) -> None:
-    """After an evaluation: what is before its content is in no later one."""
-    if isinstance(at.content, range) and at.content.start:
-        planned.arrivals.forget(at.content.start)
+def behind(planned: Plan, content: Content) -> int:
+    """The place before which no element is in a content, now that the last arrival was looked at: neither in the one evaluated
+    last, nor in a later one."""
+    view, semantics, tape = planned.views[0], planned.semantics, planned.arrivals
+    if not isinstance(content, range) or semantics.tick is Tick.BATCH:
+        return 0
+    match view.spec.kind:
+        case WindowKind.TIME | WindowKind.RANGE | WindowKind.NOW if view.frame is not None:
+            extent = window.scope(view.frame, tick.own(semantics, tape.items[-1].app))
+            first = extent[0] if extent else view.frame.first + view.frame.least * view.frame.slide
+            place = bisect_left(view.times, first)
+        case WindowKind.ROWS | WindowKind.TUPLE:
+            place = content.start
+        case _:
+            return 0
+    return min(place, content.start) if content else place
