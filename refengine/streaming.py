@@ -157,12 +157,12 @@ def behind(planned: Plan, content: Content) -> int:
     if not isinstance(content, range) or semantics.tick is Tick.BATCH:
         return 0
     match view.spec.kind:
-        case WindowKind.TIME | WindowKind.RANGE | WindowKind.NOW if view.frame is not None:
-            extent = window.scope(view.frame, tick.own(semantics, tape.items[-1].app))
+        case WindowKind.TIME | WindowKind.RANGE | WindowKind.NOW | WindowKind.TUPLE if view.frame is not None:
+            extent = window.scope(view.frame, planned.own[len(tape) - 1])
             first = extent[0] if extent else view.frame.first + view.frame.least * view.frame.slide
-            place = bisect_left(view.times, first)
-        case WindowKind.ROWS | WindowKind.TUPLE:
-            place = content.start
+            place = min(bisect_left(view.times, first), len(tape))
+        case WindowKind.ROWS:
+            place = window.rows(view, len(tape)).start
         case _:
             return 0
     return min(place, content.start) if content else place
