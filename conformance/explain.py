@@ -78,7 +78,8 @@ def _terms_of_judgement(facts: Judgement) -> str:
     mode = f"value mode (relative tolerance: {tolerances})" if facts.mode == compare.Mode.VALUE else "term mode"
     witnesses = " and ".join(facts.witnesses) if len(facts.witnesses) > 1 else f"one witness, {facts.witnesses[0]}"
     ends = f"at most {facts.missing} not recorded at each end"
-    return f"  judged by {mode}, {ends}; {_count(facts.tried, 'assignment')} tried; {witnesses}"
+    by = f" by {facts.trial.by}" if facts.trial is not None else ""
+    return f"  judged by {mode}, {ends}; {_count(facts.tried, 'assignment')} tried{by}; {witnesses}"
 
 
 def _first_divergence(

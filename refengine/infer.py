@@ -178,12 +178,14 @@ def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: A
     if unordered and orders.order_matters(planned):
         return orders.search(recorded, planned, origin, answers)
     asked = answers.asked(recorded, planned)
-    if asked is None or semantics.collection is Collection.SET and not derive.projects(recorded.query.body):
-        return defined(recorded, planned, origin, answers)
+    if isinstance(asked, str):
+        return replace(defined(recorded, planned, origin, answers), by=f"the definition ({asked})")
     try:
+        if semantics.collection is Collection.SET and not derive.projects(recorded.query.body):
+            raise Beyond("a set of computed rows")
         return looked_up(recorded, planned, origin, asked)
-    except Beyond:
-        return defined(recorded, planned, origin, answers)
+    except Beyond as error:
+        return replace(defined(recorded, planned, origin, answers), by=f"the definition ({error})")
 
 
 def looked_up(recorded: Recorded, planned: engine.Plan, origin: Origin, asked: incremental.Asked) -> Trial:
@@ -204,7 +206,7 @@ def looked_up(recorded: Recorded, planned: engine.Plan, origin: Origin, asked: i
         if not states:
             break
     dataset = r2r.together(planned.views, contents, recorded.static) if contents[0] != () else None
-    found = Trial(semantics, origin, accepted(states, recorded), by="incremental")
+    found = Trial(semantics, origin, accepted(states, recorded), by="incremental evaluation")
     return found if dataset is None else replace(found, last=dataset, answer=now)
 
 

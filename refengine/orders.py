@@ -13,6 +13,7 @@ from typing import NamedTuple
 from refengine import compare, derive, engine, incremental, r2r, r2s, window
 from refengine.compare import Mode
 from refengine.errors import Unsupported
+from refengine.incremental import Asked
 from refengine.model import Bag, Element, Row
 from refengine.numbers import Beyond
 from refengine.query import WindowKind
@@ -97,16 +98,16 @@ def search(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: An
             following, base_after = advance(states, output, recorded) if emitted else states, now
         if not following:
             where = _moment_divergence(look, moment, furthest, base)
-            return Trial(semantics, origin, None, where, ordered=False, last=r2r.dataset(where.content))
+            return Trial(semantics, origin, None, where, ordered=False, by="a search over arrival orders", last=r2r.dataset(where.content))
         states, base = following, base_after
     state = accepted(states, recorded)
     if state is not None:
-        return Trial(semantics, origin, state, ordered=False)
+        return Trial(semantics, origin, state, ordered=False, by="a search over arrival orders")
     furthest = max(state.matched for state in states)
     left = recorded.rows[furthest] if furthest < len(recorded.rows) else None
     reason = "the semantics reports nothing more" if left is not None else "reports were expected and none was recorded"
     where = Divergence(furthest, None, None, (), None, left, reason, cost=(len(recorded.rows) - furthest, 0))
-    return Trial(semantics, origin, None, where, ordered=False)
+    return Trial(semantics, origin, None, where, ordered=False, by="a search over arrival orders")
 
 
 def _common(held: Moment | None, moment: Moment) -> range:
@@ -163,7 +164,7 @@ class _Look:
 
     def answer(self, kept: range, more: Iterable[int] = ()) -> Bag:
         """The answer over the elements of a range and some more."""
-        if not more and (asked := self.answers.asked(self.recorded, self.planned)) is not None:
+        if not more and isinstance(asked := self.answers.asked(self.recorded, self.planned), Asked):
             with suppress(Beyond):
                 return r2r.collected(self.semantics.collection, asked((kept or range(0),)))
         held = [*self.elements[kept.start : max(kept.start, kept.stop)], *(self.elements[i] for i in more)]
@@ -181,7 +182,7 @@ class _Look:
             return None
         asked = self.answers.asked(self.recorded, self.planned)
         whole = range((moment.kept or moment.arriving).start, moment.arriving.stop)
-        if asked and asked.extents and asked.extents.covers(whole) and (found := asked.extents.completed(whole)) is not None:
+        if isinstance(asked, Asked) and asked.extents and asked.extents.covers(whole) and (found := asked.extents.completed(whole)) is not None:
             grown = ((line, frozenset(i for i in elements if i in moment.arriving)) for line, elements in found)
             return [Grown(line, needs) for line, needs in grown if needs]
         old = r2r.dataset(self.elements[i] for i in moment.kept)

@@ -69,18 +69,18 @@ class Answers:
         frame = window.frame(view.spec, semantics.closure, semantics.t0, semantics.partial)
         return replace(planned, semantics=semantics, views=(replace(view, t0=semantics.t0, frame=frame),))
 
-    def asked(self, recorded: Recorded, planned: Plan) -> Asked | None:
-        """Incremental answers over contents of the windows, which all plans of the same elements share; None for a body that is
-        not covered, and where answers are compared as terms."""
+    def asked(self, recorded: Recorded, planned: Plan) -> Asked | str:
+        """Incremental answers over contents of the windows, which all plans of the same elements share; or why there are none:
+        the body is not covered, or answers are compared as terms."""
         if recorded.mode is Mode.TERM:
-            return None
+            return "answers are compared as terms"
         elements, specs = [view.elements for view in planned.views], tuple((view.spec.stream, view.spec.name) for view in planned.views)
 
-        def made() -> Asked | None:
+        def made() -> Asked | str:
             try:
                 return Asked(recorded.query, planned.views, recorded.static)
-            except Beyond:
-                return None
+            except Beyond as error:
+                return str(error)
 
         return self.once("asked", elements, (recorded.query.body, specs, recorded.static), made)
 
