@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.metrics.run import of_run
 from conformance.session import Answered, lines
-from refengine import engine, infer, io, r2r
+from refengine import engine, incremental, infer, io, r2r
 from refengine.errors import TooManyReports, Unsupported
 from refengine.model import Dataset, Relation, Stream
 from refengine.query import Query
@@ -112,7 +112,7 @@ def _elements(named: Iterable[str], streams: Mapping[str, Stream]) -> Iterable[d
 
 def _reports(query: Query, streams: Mapping[str, Stream], static: Dataset, semantics: Semantics) -> Iterable[engine.Report]:
     try:
-        yield from islice(engine.evaluate(query, streams, semantics, static=static, answer=FAST), REPORTS + 1)
+        yield from islice(incremental.evaluate(query, streams, semantics, static=static, answer=FAST), REPORTS + 1)
     except TooManyReports:  # those before it are shown
         return
 
