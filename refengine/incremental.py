@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import overload
 
-from refengine import engine, r2r, r2s, streaming, tick, window
+from refengine import engine, partitions, r2r, r2s, streaming, tick, window
 from refengine.deltas import Network
 from refengine.kept import Kept
 from refengine.engine import MAX_REPORTS, Answer, Evaluation, Held, Plan, Report, Seen
@@ -23,6 +23,7 @@ from refengine.errors import Disputed, Unsupported
 from refengine.extents import Extents
 from refengine.model import Bag, Dataset, Element, Relation, Row, Stream, Triple
 from refengine.numbers import Beyond
+from refengine.partitions import Latest, Turnover
 from refengine.query import Query, WindowKind
 from refengine.semantics import R2S, Against, Change, Closing, Collection, Condition, Empty, Expiry, Semantics, Tick
 from refengine.window import Content, View
@@ -148,17 +149,26 @@ class Moving:
             self.network.enter(triple)
         self.network.settle()
         self.contents: list[Content] = [range(0)] * len(views)
+        self.turnover, self.coming = Turnover(), []
 
     def leave(self, contents: Iterable[Content]) -> None:
         """What is not in the next contents goes."""
         for i, content in enumerate(contents):
-            if leaving := without(self.contents[i], content):
+            before = self.contents[i]
+            if not isinstance(content, Latest):
+                leaving = without(before, content)
+            elif isinstance(before, Latest):
+                leaving, self.coming = self.turnover.to(content)
+            else:
+                self.turnover = Turnover()
+                leaving, (_, self.coming) = before, self.turnover.to(content)
+            if leaving:
                 self._move(i, leaving, self.network.leave)
 
     def enter(self, contents: Iterable[Content]) -> None:
         """What is new in them comes, and they are the contents."""
         for i, content in enumerate(contents):
-            if entering := without(content, self.contents[i]):
+            if entering := self.coming if isinstance(content, Latest) else without(content, self.contents[i]):
                 self._move(i, entering, self.network.enter)
             self.contents[i] = content
         self.network.settle()
@@ -263,7 +273,8 @@ def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evalu
 
 def stretches(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Iterable[Evaluation]]:
     """engine.stretches, likewise."""
-    return (within if within_one(planned) else engine.stretches)(planned, max_reports)
+    found = within if within_one(planned) else partitions.stretches if partitions.covers(planned) else engine.stretches
+    return found(planned, max_reports)
 
 
 def within_one(planned: Plan) -> bool:
