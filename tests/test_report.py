@@ -6,6 +6,7 @@ import copy
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -221,6 +222,8 @@ def test_a_bad_line_is_named_and_nothing_is_written(tmp_path, capsys, line, reas
         ([".", "-o", "x.html"], ".: results: cannot be read: not a regular file"),
         (["r.ndjson"], "usage: nothing to write: give -o, --earl, --markdown or --badge"),
         (["r.ndjson", "-o", "x", "--badge", "./x"], "usage: two outputs to one file"),
+        (["r.ndjson", "-o", "./r.ndjson"], "{folder}/r.ndjson: usage: an output to a file that is read"),
+        (["r.ndjson", "--date", "2026-02-28", "-o", "x.html"], "--date: usage: is the date of --earl, which is not asked for"),
         (["r.ndjson", "-o", "no/where.html"], "no/where.html: usage: cannot write: No such file or directory"),
         (["r.ndjson", "--earl", "x.ttl", "--date", "2026-02-30"], "--date: usage: a date is YYYY-MM-DD, got '2026-02-30'"),
     ],
@@ -229,7 +232,38 @@ def test_what_is_named_wrongly_is_one_line(tmp_path, monkeypatch, capsys, words,
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "r.ndjson", result())
     assert main(["report", *words]) == 2
-    assert capsys.readouterr().err == f"conformance: {reason}\n" and os.listdir(tmp_path) == ["r.ndjson"]
+    assert capsys.readouterr().err == f"conformance: {reason.format(folder=os.path.realpath(tmp_path))}\n" and os.listdir(tmp_path) == ["r.ndjson"]
+
+
+def test_results_are_not_overwritten_by_their_page(tmp_path, capsys):
+    path = write(tmp_path / "r.ndjson", result())
+    before = path.read_bytes()
+    (tmp_path / "link.html").symlink_to(path)
+    for out in (path, tmp_path / "link.html"):
+        assert main(["report", str(path), "-o", str(out)]) == 2 and "an output to a file that is read" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_an_interrupt_comes_before_every_output_or_after_all(tmp_path, monkeypatch, capsys):
+    path, outs = write(tmp_path / "r.ndjson", result()), [tmp_path / "a.html", tmp_path / "b.ttl"]
+    words = ["report", str(path), "-o", str(outs[0]), "--earl", str(outs[1])]
+    chmod, replace = os.chmod, os.replace
+
+    def interrupted(function):
+        def wrapped(*words):
+            function(*words)
+            os.kill(os.getpid(), signal.SIGINT)
+        return wrapped
+
+    for out in outs:
+        out.write_text("old")
+    monkeypatch.setattr(os, "chmod", interrupted(chmod))
+    assert main(words) == 130 and capsys.readouterr().err == "conformance: interrupted; nothing was written\n"
+    assert [out.read_text() for out in outs] == ["old", "old"] and len(os.listdir(tmp_path)) == 3
+    monkeypatch.setattr(os, "chmod", chmod)
+    monkeypatch.setattr(os, "replace", interrupted(replace))
+    assert main(words) == 0 and "old" not in [out.read_text() for out in outs] and len(os.listdir(tmp_path)) == 3
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_files_are_merged_and_duplicates_and_gaps_named(tmp_path, capsys):
@@ -608,6 +642,13 @@ def test_every_outcome_has_one_of_earl():
     assert told == {"pass": "passed", "fail": "failed", "unsupported": "inapplicable", "disputed": "cantTell", "error": "cantTell"}
 
 
+def test_names_in_iris_are_bounded_and_stay_apart():
+    long = "x" * 100_000
+    found = graph(result(engine=long + "1", case=long), result(engine=long + "2", case=long))
+    subjects = {str(s) for s in found.subjects(RDF.type, EARL.TestSubject)}
+    assert len(subjects) == 2 and all(len(term) < 2000 for triple in found for term in triple if isinstance(term, rdflib.URIRef))
+
+
 def test_earl_says_rule_case_engine_and_no_date_of_its_own():
     found = graph(result(outcome="fail", known=reports.KNOWN[:1]))
     case, rule = rdflib.URIRef("urn:refengine:case:corpus:WIN-2-a-border"), rdflib.URIRef("urn:refengine:rule:WIN-2")
@@ -632,9 +673,24 @@ def test_markdown_has_a_table_and_the_fails():
 
 def test_markdown_shows_what_it_is_given():
     told = markdown.safe("a|b `c` <script>&amp; [x](javascript:y) *z* ~w~ \\ @me\n# no")
-    assert told == "a\\|b \\`c\\` &lt;script&gt;&amp;amp; \\[x\\]\\(javascript:y\\) \\*z\\* \\~w\\~ \\\\ &#64;me\\\\n# no"
+    assert told == "a\\|b \\`c\\` &lt;script&gt;&amp;amp; \\[x\\]\\(javascript:y\\) \\*z\\* \\~w\\~ \\\\ &#64;&#8203;me\\\\n# no"
     lines = list(markdown.markdown(source.of([reports.hostile()])))
     assert not any("<script" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Closes #1, o/r#12, gh-3", "Closes #&#8203;1, o/r#&#8203;12, gh-&#8203;3"),
+        ("https://a.example www.a.example me@a.example", "https:&#8203;//a.example www&#8203;.a.example me&#64;&#8203;a.example"),
+        ("# big", "&#8203;# big"),
+        ("    - 1", "&#8203;- 1"),
+        ("1. one", "&#8203;1. one"),
+        ("WIN-2 #x 1.5", "WIN-2 #x 1.5"),
+    ],
+)
+def test_markdown_of_an_engine_closes_no_issue_and_names_nobody(text, written):
+    assert markdown.safe(text) == written
 
 
 def test_a_badge_says_how_many_pass():
