@@ -80,6 +80,7 @@ def test_a_query_that_states_Rstream_is_the_same_program():
         ("SELECT (COUNT(?x) + 1 AS ?n) WHERE { ?x :p ?y }", {}, r"\?n as an aggregate of a variable"),
         ("SELECT (SUM(?y + 1) AS ?n) WHERE { ?x :p ?y }", {}, r"\?n as an aggregate of a variable"),
         ("SELECT (COUNT(?z) AS ?n) WHERE { ?x :p ?y }", {}, r"\?n as an aggregate of a variable"),
+        ("SELECT (COUNT(DISTINCT *) AS ?n) WHERE { ?x :p ?y }", {}, r"DISTINCT of a variable, not of \*"),
         ("SELECT (SUM(?x) AS ?n) WHERE { ?x :p ?y }", {}, "SUM of objects"),
         ("SELECT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } GROUP BY ?z", {}, "GROUP BY variables of the pattern"),
         ("SELECT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } GROUP BY (?y + 1)", {}, "nothing around it, not Extend"),
