@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from refengine import cli
 from refengine.errors import RefengineError
+from refengine.texts import plain
 
 if TYPE_CHECKING:  # the suite is imported where it is used, within `cli.guarded`: that takes long enough to be interrupted
     from conformance.results import Result
@@ -78,7 +79,13 @@ def _csrbench(options: argparse.Namespace) -> int:
     found = [result for some in _spread(tasks, options.jobs) for result in some]
     if target is not None:
         results.write(target, found)
-    _print(found, options.format)
+    try:
+        _print(found, options.format)
+    except KeyboardInterrupt:
+        if target is None:
+            raise
+        print(f"conformance: interrupted; {plain(str(target))} was written", file=sys.stderr)
+        return 130
     problems = csrbench.self_check(found) if options.folder is None else []
     for problem in problems:
         print(f"conformance: {problem}", file=sys.stderr)
@@ -167,12 +174,17 @@ def _report(options: argparse.Namespace) -> int:
         raise RefengineError("nothing to write: give -o, --earl, --markdown or --badge", rule="usage")
     if len(set(wanted.values())) < len(wanted):
         raise RefengineError("two outputs to one file", rule="usage")
+    if options.date is not None and options.earl is None:
+        raise RefengineError("is the date of --earl, which is not asked for", rule="usage", place="--date")
+    if options.date is not None:
+        earl.check(options.date)
+    read = {Path(os.path.realpath(path)) for path in options.files}
+    for target in (target for target in wanted.values() if target in read):
+        raise RefengineError("an output to a file that is read", rule="usage", place=str(target))
     found = source.read(options.files)
     for line in found.warnings:
         print(f"conformance: {line}", file=sys.stderr)
-    made = {name: list(makers[name](found)) for name in wanted}  # all of them before the first is written
-    for name, lines in made.items():
-        results.replace(wanted[name], lines)
+    results.replace({target: list(makers[name](found)) for name, target in wanted.items()})  # all are made before the first is written
     return 0
 
 

@@ -215,7 +215,7 @@ class Harness:
         problems = sorted(validator("reply").iter_errors(reply), key=lambda error: (error.json_path, error.message))
         if problems:
             problem = _telling(problems[0])
-            self._break(f"{command}: no reply of the protocol: {problem.json_path}: {problem.message[:300]}")
+            self._break(f"{command}: no reply of the protocol: {problem.json_path}: {_ends(problem.message)}")
         if reply["seq"] != self._seq:
             self._break(f"{command}: expected seq {self._seq}, got {reply['seq']}")
         return reply
@@ -263,6 +263,11 @@ def _telling(problem: ValidationError) -> ValidationError:
         branches.setdefault(error.relative_schema_path[0], []).append(error)
     own = [errors for errors in branches.values() if not any(list(error.path) == ["reply"] for error in errors)]
     return min(own[0], key=lambda error: (error.json_path, error.message)) if own else problem
+
+
+def _ends(message: str) -> str:
+    """The beginning of a message, which has the value, and its end, which has what is wrong with it."""
+    return message if len(message) <= 300 else f"{message[:200]} … {message[-97:]}"
 
 
 def _no_constant(word: str) -> float:

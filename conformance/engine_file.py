@@ -97,11 +97,15 @@ class Engine:
 
     def on(self, classpath: str) -> Engine:
         """The engine with its classpath, by default that of the environment, if it wants one. Raises InvalidEngine for one that
-        is not there."""
+        is not there, and for one that is given to an engine that takes none."""
         path = classpath or os.environ.get(_variable(self.name), "")
+        if classpath and not any(CLASSPATH in word for word in self.command):
+            raise InvalidEngine("takes no classpath", rule="engine", place=self.name)
         if not path or not any(CLASSPATH in word for word in self.command):
             return self
         for place in path.split(os.pathsep):
+            if not place:
+                raise InvalidEngine(f"an empty entry in its classpath {shown(path)}; write . for the current folder", rule="engine", place=self.name)
             if not os.path.exists(place.removesuffix("*") or "."):
                 raise InvalidEngine(f"no {shown(place)} for its classpath", rule="engine", place=self.name)
         return replace(self, command=tuple(word.replace(CLASSPATH, path) for word in self.command))

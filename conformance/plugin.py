@@ -82,9 +82,10 @@ def pytest_configure(config: pytest.Config) -> None:
     except ModuleNotFoundError as error:
         raise pytest.UsageError(f"{error.name} is not installed: pip install 'refengine[suite]'") from None
     try:
-        for option in ("--results", "--report"):
-            if _option(config, option) is not None:
-                results.target(Path(_option(config, option)))
+        paths = [_option(config, option) for option in ("--results", "--report")]
+        targets = [results.target(Path(path)) for path in paths if path is not None]
+        if len(set(targets)) < len(targets):
+            raise RefengineError("two outputs to one file", rule="usage")
         config.stash[ITEMS] = _items(config)
     except RefengineError as error:
         raise pytest.UsageError(str(error)) from None
@@ -222,7 +223,7 @@ class _Collected:
         if (path := _option(self.config, "--report")) is not None and self.ran:
             from conformance.report import page, source
 
-            results.replace(results.target(Path(path)), [page.page(source.of(self.results))])
+            results.replace({results.target(Path(path)): [page.page(source.of(self.results))]})
         if self.unheld and not _option(self.config, "--allow-missing") and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 

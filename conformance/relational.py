@@ -123,6 +123,7 @@ def _grouped(asked: Query, node: CompValue, named: Mapping[str, Any]) -> Program
         of = made.get(named.get(name)) if isinstance(named.get(name), Variable) else None
         plain = of is not None and (of.vars == "*" or isinstance(of.vars, Variable) and str(of.vars) in columns)
         _has(plain, f"?{name} as an aggregate of a variable of the pattern, and no other expression")
+        _has(not (of.vars == "*" and of.distinct), "DISTINCT of a variable, not of *")
         function, column = of.name.removeprefix("Aggregate_").lower(), "s" if of.vars == "*" else columns[str(of.vars)]
         if function == "sample":
             _has(of.vars in keys and str(of.vars) == name, "keys under their own names")

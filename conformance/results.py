@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import signal
 import stat
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -50,7 +52,7 @@ def from_json(told: dict[str, Any]) -> Result:
 def write(path: Path, results: Iterable[Result]) -> None:
     """Results replace a file (see `target`), by engine, suite and case."""
     ordered = sorted(results, key=lambda result: result.key)
-    replace(path, (json.dumps(result.as_json(), ensure_ascii=False, sort_keys=True) for result in ordered))
+    replace({path: (json.dumps(result.as_json(), ensure_ascii=False, sort_keys=True) for result in ordered)})
 
 
 def target(path: Path) -> Path:
@@ -66,19 +68,38 @@ def target(path: Path) -> Path:
         return real
 
 
-def replace(path: Path, lines: Iterable[str]) -> None:
-    """The lines replace a file at once, with its mode, or leave it alone."""
-    draft = path.with_name(f".conformance-{os.getpid()}")
-    with _writing(path):
-        try:
-            with open(draft, "x", encoding="utf-8", errors="backslashreplace") as file:
-                file.writelines(f"{line}\n" for line in lines)
-            with suppress(FileNotFoundError):
-                os.chmod(draft, stat.S_IMODE(os.stat(path).st_mode))
-            os.replace(draft, path)
-        except BaseException:
+def replace(files: Mapping[Path, Iterable[str]]) -> None:
+    """The lines replace each file at once, with its mode. All are written before the first replaces one: an interrupt, or a full
+    disk, leaves all of them alone, and one that comes later is too late."""
+    drafts = {path: path.with_name(f".conformance-{os.getpid()}-{number}") for number, path in enumerate(files)}
+    try:
+        for path, draft in drafts.items():
+            with _writing(path):
+                with open(draft, "x", encoding="utf-8", errors="backslashreplace") as file:
+                    file.writelines(f"{line}\n" for line in files[path])
+                with suppress(FileNotFoundError):
+                    os.chmod(draft, stat.S_IMODE(os.stat(path).st_mode))
+        with _too_late():
+            for path, draft in drafts.items():
+                with _writing(path):
+                    os.replace(draft, path)
+    finally:
+        for draft in drafts.values():
             draft.unlink(missing_ok=True)
-            raise
+
+
+@contextmanager
+def _too_late() -> Iterator[None]:
+    """What happens in here is done whole: the signals that would end it are dropped."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

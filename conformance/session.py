@@ -124,4 +124,5 @@ def _answers(reply: Mapping[str, Any], variables: tuple[str, ...], command: str,
             relation = io.relation_from_json(entry["rows"], variables, where, labels)
         except InvalidStream as error:
             raise Broken(f"{command}: {error}") from None
-        yield Answered(relation, entry.get("instant"), tuple(entry["window"]) if "window" in entry else None)
+        instant, window = (int(entry["instant"]) if "instant" in entry else None), entry.get("window")  # 1.0 is an integer, too
+        yield Answered(relation, instant, None if window is None else (int(window[0]), int(window[1])))

@@ -62,6 +62,8 @@ def classpaths(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     for name in found:
         if name not in names:
             raise InvalidEngine(f"a classpath for {shown(name)}, which is not asked for{nearest(name, names)}", rule="engine")
+        if not found[name]:
+            raise InvalidEngine("an empty classpath", rule="engine", place=name)
     return found
 
 

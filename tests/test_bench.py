@@ -182,9 +182,34 @@ def test_a_run_that_fails_says_why(lab):
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
-    [(["bigger"], "no benchmark is named bigger"), (["--runs", "0"], "must be an integer > 0, got 0")],
+    [
+        (["bigger"], "no benchmark is named bigger"),
+        (["--runs", "0"], "must be an integer > 0, got 0"),
+        (["--work", ""], "argument --work: an empty path"),
+    ],
 )
 def test_bad_arguments_are_one_error(capsys, arguments, reason):
     with pytest.raises(SystemExit) as ended:
         command.main(arguments)
     assert ended.value.code == 2 and reason in capsys.readouterr().err
+
+
+def test_a_stream_that_is_not_as_it_was_made_is_made_again(lab):
+    """Cut, or changed at the same length."""
+    path, right = lab.stream(2, 3).path, lab.stream(2, 3).path.read_bytes()
+    for wrong in (right[:100], right.replace(b'"0"', b'"1"', 1), b""):
+        path.write_bytes(wrong)
+        assert lab.stream(2, 3).path.read_bytes() == right
+    (path.with_suffix(".made")).unlink()
+    path.write_bytes(b"older than its hash")
+    assert lab.stream(2, 3).path.read_bytes() == right
+
+
+def test_an_interrupt_is_one_line(monkeypatch, capsys, tmp_path):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "run", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        command.main(["small", "--work", str(tmp_path)])
+    assert ended.value.code == 130 and capsys.readouterr().err == "small: interrupted\n"

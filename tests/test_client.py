@@ -83,6 +83,16 @@ def test_what_is_no_reply_breaks_the_harness(code, context):
     assert not running.alive
 
 
+@pytest.mark.parametrize("told", ["window = [0, 10**400]", "window = [-(10**30), 0]", "instant = 10**400", "instant = 1e300"])
+def test_no_number_of_a_reply_is_without_bounds(told):
+    """It would go into results and pages, which draw it."""
+    name, _, value = told.partition(" = ")
+    running = harness(RIGHT.replace('"rows": []', f'"rows": [], "{name}": {value}').replace(', "instant": asked.get("at", 0)', ""))
+    running.start()
+    with pytest.raises(Broken, match=rf"push: no reply of the protocol: \$\.relations\[0\]\.{name}.* (greater|less) than the"):
+        running.ask("push", stream="s", at=1, graph="")
+
+
 def test_a_flood_of_replies_in_one_case():
     """Each line is a reply, and together they are too many."""
     running = harness(RIGHT.replace('"rows": []', '"rows": [{}] * 9000'))

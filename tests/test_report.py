@@ -6,11 +6,12 @@ import copy
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
-import types
 from collections import Counter
 from pathlib import Path
+from urllib.parse import parse_qsl
 from xml.etree import ElementTree
 
 import pytest
@@ -98,6 +99,97 @@ def test_the_quick_check_of_a_result_is_that_of_the_schema():
     assert sum(slow for slow, _ in found) > 50 and sum(not slow for slow, _ in found) > 500
 
 
+def test_no_number_of_a_result_is_without_bounds():
+    """Each is tried with one that no page could draw, as an integer and as a float."""
+    metric = {"window": [0, 10], "precision": 1, "recall": 0.5, "gracious": {"precision": 1, "recall": 1, "window": [1, 2]}, "delay": 3, "elements": 1,
+              "expected": 1, "actual": 1}  # fmt: skip
+    sample = {"at": 0, "rss": 1, "cpu": 0.5, "threads": 2}
+    elements = [{"stream": "s", "at": 1, "end": 2, "graph": ""}]
+    more = {"elements": elements, "metrics": [metric], "samples": [sample], "semantics": {"t0": 0}, "before": 1, "diverges": 0}
+    whole = json.loads(json.dumps(result(evidence={**WRONG, **more}).as_json()))
+
+    def numbers(value, path=()):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            yield path
+        for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+            yield from numbers(value[key], (*path, key))
+
+    places = list(numbers(whole))
+    assert len(places) > 30 and schemas.accepts("result")(whole)
+    for path in places:
+        for wrong in (10**400, -(10**400), 1e300):
+            changed = copy.deepcopy(whole)
+            _at(changed, path[:-1])[path[-1]] = wrong
+            assert not schemas.accepts("result")(changed), path
+
+
+def test_what_is_at_a_bound_is_drawn(tmp_path):
+    far = [report("1", window=[-(2**64), 2**64], instant=2**64)]
+    metrics = [{**METRICS[1], "window": [-(2**64), 2**64], "delay": 2**65, "elements": 2**63 - 1}]
+    samples = [{"at": 0, "rss": 0, "cpu": 0, "threads": 0}, {"at": 5e-324, "rss": 2**63 - 1, "cpu": 2**63 - 1, "threads": 0}, {**SAMPLES[3], "at": 0.001}]
+    told = {**evidence(far, far), "metrics": metrics, "samples": samples, "before": 1.0, "diverges": 2**63 - 1, "elements_total": 0}
+    path, out = tmp_path / "r.ndjson", tmp_path / "out.html"
+    path.write_text(json.dumps(result(outcome="fail", evidence=told).as_json()))
+    assert main(["report", str(path), "-o", str(out)]) == 0
+    detail = json.loads(re.search(r'id="data">(.*?)</script>', out.read_text(), re.DOTALL)[1])["details"][0]
+    assert not re.search(r'"-?(nan|inf)|[ ,](nan|inf)', detail) and "Elements (3)" in detail and "-2 more" not in detail
+    axis = drawing.Axis([0, 10**400], 0, 100)
+    assert axis(0) == 0 and axis(10**400) == axis(10**500) == 100
+
+
+def test_more_are_not_those_that_came_before_than_are_due():
+    found, _ = pairs.pairs(evidence([report("1")], DUE, before=2**62), "fail")
+    assert [(pair.due is None, pair.given is None) for pair in found] == [(False, True), (False, True), (True, False)]
+
+
+def test_a_total_is_no_less_than_its_rows():
+    told = evidence([{**report("1", "2"), "total": 0}, report("4")], DUE)
+    assert pairs.pairs(told, "fail")[1] == 1 and "2 rows" in page.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
+    assert mismatch.tables(source.of([result(engine=name, rule="", evidence=told) for name in "ab"]).entries)[0].note == ""
+
+
+def test_many_rows_that_differ_are_compared_without_tolerance():
+    """Pairing by tolerance would take the square of their number."""
+    def rows(shift: float) -> dict:
+        return report(*(f"{1 + n * 1e-12 + shift}" for n in range(1000)), "7.50" if shift else "7.5", kind="double")
+
+    (pair,), first = pairs.pairs(evidence([rows(5e-13)], [rows(0)]), "fail")
+    assert first == 0 and "without tolerance" in pair.note and len(pair.lacking) == len(pair.surplus) == pairs.ROWS
+    assert not any("7.5" in term for line in (*pair.lacking, *pair.surplus) for _, term in line), "7.50 is 7.5"
+    same = report(*map(str, range(1000))), report(*(f"{n}.0" for n in range(1000)), kind="decimal")
+    assert pairs.pairs(evidence([same[0]], [same[1]]), "fail")[1] is None
+
+
+def test_names_steer_no_terminal(tmp_path, capsys):
+    name = "\x1b]0;evil\x07\u202e"
+    path = write(tmp_path / "r.ndjson", result(engine="a", case=name), result(engine=name), result(engine="a", suite=name), result(engine=name, suite=name, case="b"))
+    path.write_text(path.read_text() * 2)
+    assert main(["report", str(path), "--badge", str(tmp_path / "b.svg")]) == 0
+    error = capsys.readouterr().err
+    assert "has no result of" in error and "more than once" in error and all(line.isprintable() for line in error.splitlines())
+
+
+def test_a_link_of_the_matrix_finds_what_it_leads_to():
+    """However long the names are: the page's script compares what the list has."""
+    long = "x" * 1000
+    html = shown(result(engine=long, suite=long, rule=long, case=long), result(engine=long, suite=long + "2", rule="", case=long))
+    data = told(html)
+    links = [dict(parse_qsl(link)) for link in re.findall(r'class="cell [^"]*" href="#([^"]*)"', html.replace("&amp;", "&"))]
+    assert len(links) == 2
+    for link in links:
+        found = [row for row in data["rows"] if data["engines"][row[0]] == link["engine"]]
+        for name, place in (("suite", 0), ("rule", 1), ("case", 2)):
+            values = [data["cases"][row[1]][place] for row in found]
+            values = [data["suites"][value] for value in values] if name == "suite" else values
+            assert link.get(name, values[0]) in values
+
+
+def test_the_columns_of_an_engine_add_up():
+    html = shown(*MIXED)
+    cells = re.findall(r"<td>(\d+)</td>", re.search(r'engine=mine">mine</a>.*?</tr>', html, re.DOTALL)[0])
+    assert cells == ["1", "1", "1", "1", "1", "1", "6"]
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -109,6 +201,8 @@ def test_the_quick_check_of_a_result_is_that_of_the_schema():
         (json.dumps({**result().as_json(), "colour": 1}), "no result: Additional properties are not allowed ('colour' was unexpected)"),
         (json.dumps({**result().as_json(), "outcome": "passed"}), "no result: outcome: 'passed' is not one of"),
         (json.dumps({**result().as_json(), "evidence": {**RIGHT, "cut": 1}}), "no result: evidence.cut: 1 is not of type 'boolean'"),
+        ('{"engine": 1e400}', "no JSON: '1e400' is beyond every number here"),
+        (json.dumps({**result().as_json(), "evidence": {**RIGHT, "before": 10**400}}), "no result: evidence.before: 1000"),
     ],
 )
 def test_a_bad_line_is_named_and_nothing_is_written(tmp_path, capsys, line, reason):
@@ -128,6 +222,8 @@ def test_a_bad_line_is_named_and_nothing_is_written(tmp_path, capsys, line, reas
         ([".", "-o", "x.html"], ".: results: cannot be read: not a regular file"),
         (["r.ndjson"], "usage: nothing to write: give -o, --earl, --markdown or --badge"),
         (["r.ndjson", "-o", "x", "--badge", "./x"], "usage: two outputs to one file"),
+        (["r.ndjson", "-o", "./r.ndjson"], "{folder}/r.ndjson: usage: an output to a file that is read"),
+        (["r.ndjson", "--date", "2026-02-28", "-o", "x.html"], "--date: usage: is the date of --earl, which is not asked for"),
         (["r.ndjson", "-o", "no/where.html"], "no/where.html: usage: cannot write: No such file or directory"),
         (["r.ndjson", "--earl", "x.ttl", "--date", "2026-02-30"], "--date: usage: a date is YYYY-MM-DD, got '2026-02-30'"),
     ],
@@ -136,7 +232,38 @@ def test_what_is_named_wrongly_is_one_line(tmp_path, monkeypatch, capsys, words,
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "r.ndjson", result())
     assert main(["report", *words]) == 2
-    assert capsys.readouterr().err == f"conformance: {reason}\n" and os.listdir(tmp_path) == ["r.ndjson"]
+    assert capsys.readouterr().err == f"conformance: {reason.format(folder=os.path.realpath(tmp_path))}\n" and os.listdir(tmp_path) == ["r.ndjson"]
+
+
+def test_results_are_not_overwritten_by_their_page(tmp_path, capsys):
+    path = write(tmp_path / "r.ndjson", result())
+    before = path.read_bytes()
+    (tmp_path / "link.html").symlink_to(path)
+    for out in (path, tmp_path / "link.html"):
+        assert main(["report", str(path), "-o", str(out)]) == 2 and "an output to a file that is read" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_an_interrupt_comes_before_every_output_or_after_all(tmp_path, monkeypatch, capsys):
+    path, outs = write(tmp_path / "r.ndjson", result()), [tmp_path / "a.html", tmp_path / "b.ttl"]
+    words = ["report", str(path), "-o", str(outs[0]), "--earl", str(outs[1])]
+    chmod, replace = os.chmod, os.replace
+
+    def interrupted(function):
+        def wrapped(*words):
+            function(*words)
+            os.kill(os.getpid(), signal.SIGINT)
+        return wrapped
+
+    for out in outs:
+        out.write_text("old")
+    monkeypatch.setattr(os, "chmod", interrupted(chmod))
+    assert main(words) == 130 and capsys.readouterr().err == "conformance: interrupted; nothing was written\n"
+    assert [out.read_text() for out in outs] == ["old", "old"] and len(os.listdir(tmp_path)) == 3
+    monkeypatch.setattr(os, "chmod", chmod)
+    monkeypatch.setattr(os, "replace", interrupted(replace))
+    assert main(words) == 0 and "old" not in [out.read_text() for out in outs] and len(os.listdir(tmp_path)) == 3
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_files_are_merged_and_duplicates_and_gaps_named(tmp_path, capsys):
@@ -413,6 +540,16 @@ def test_charts_are_drawn_where_their_data_are():
     assert charts.charts({"metrics": [METRICS[2]], "samples": SAMPLES[:1]}), "one of each, and none with a window"
 
 
+def test_what_is_left_out_of_a_chart_is_said_and_no_peak_is():
+    titles = [title for title, _ in charts.charts({"metrics": METRICS[:1] * 300})]
+    assert titles == ["Precision and recall of each window (the first 120 of 300 windows)", "Delay, and sizes (the first 120 of 300 windows)"]
+    samples = [{"at": n / 2, "rss": 9e8 if n == 4001 else 5e7, "cpu": 0, "threads": 1} for n in range(6000)]
+    ((_, resources),) = charts.charts({"samples": samples})
+    (line,) = of(resources, "rss")
+    assert line.title == "memory, MB: from 50 to 900" and 2000 <= len(line.attributes["points"].split()) <= 2002
+    assert min(float(point.split(",")[1]) for point in line.attributes["points"].split()) == 22
+
+
 def test_mismatch_is_that_of_the_metrics(monkeypatch):
     """The measure is another module's; here it is handed what each engine gave."""
     asked = []
@@ -421,8 +558,7 @@ def test_mismatch_is_that_of_the_metrics(monkeypatch):
         asked.append({name: [sorted(bag.elements()) for bag in output] for name, output in outputs.items()})
         return {("0", "1"): 12.5, ("1", "0"): None}
 
-    monkeypatch.setitem(sys.modules, mismatch.MEASURE, types.SimpleNamespace(mismatches=mismatches))
-    monkeypatch.setitem(sys.modules, "conformance.metrics", types.ModuleType("conformance.metrics"))
+    monkeypatch.setattr(mismatch, "mismatches", mismatches)
     one, two = (result(engine=name, suite="lsbench", case="Q1", rule="") for name in ("a", "b"))
     (table,) = mismatch.tables(source.of([one, two, result()]).entries)
     assert table.engines == ["a", "b"] and table.rows == [("a", ["", "12.5 %"]), ("b", ["undefined", ""])]
@@ -430,11 +566,6 @@ def test_mismatch_is_that_of_the_metrics(monkeypatch):
     assert "<h2 id=\"mismatch-title\">" in shown(one, two) and "mismatch-title" not in shown(one, result())
     cut = result(engine="b", suite="lsbench", case="Q1", rule="", evidence=evidence([{**report("1"), "total": 9}], DUE))
     assert mismatch.tables(source.of([one, cut]).entries)[0].note == "rows are left out of the results"
-
-
-def test_without_the_metrics_there_is_no_mismatch(monkeypatch):
-    monkeypatch.setitem(sys.modules, mismatch.MEASURE, None)
-    assert mismatch.tables(source.of([result(engine=name, rule="") for name in "ab"]).entries) == []
 
 
 # EARL. The facts are those of the EARL 1.0 Schema and of DOAP: classes, properties with domain and range, instances.
@@ -511,6 +642,13 @@ def test_every_outcome_has_one_of_earl():
     assert told == {"pass": "passed", "fail": "failed", "unsupported": "inapplicable", "disputed": "cantTell", "error": "cantTell"}
 
 
+def test_names_in_iris_are_bounded_and_stay_apart():
+    long = "x" * 100_000
+    found = graph(result(engine=long + "1", case=long), result(engine=long + "2", case=long))
+    subjects = {str(s) for s in found.subjects(RDF.type, EARL.TestSubject)}
+    assert len(subjects) == 2 and all(len(term) < 2000 for triple in found for term in triple if isinstance(term, rdflib.URIRef))
+
+
 def test_earl_says_rule_case_engine_and_no_date_of_its_own():
     found = graph(result(outcome="fail", known=reports.KNOWN[:1]))
     case, rule = rdflib.URIRef("urn:refengine:case:corpus:WIN-2-a-border"), rdflib.URIRef("urn:refengine:rule:WIN-2")
@@ -535,9 +673,24 @@ def test_markdown_has_a_table_and_the_fails():
 
 def test_markdown_shows_what_it_is_given():
     told = markdown.safe("a|b `c` <script>&amp; [x](javascript:y) *z* ~w~ \\ @me\n# no")
-    assert told == "a\\|b \\`c\\` &lt;script&gt;&amp;amp; \\[x\\]\\(javascript:y\\) \\*z\\* \\~w\\~ \\\\ &#64;me\\\\n# no"
+    assert told == "a\\|b \\`c\\` &lt;script&gt;&amp;amp; \\[x\\]\\(javascript:y\\) \\*z\\* \\~w\\~ \\\\ &#64;&#8203;me\\\\n# no"
     lines = list(markdown.markdown(source.of([reports.hostile()])))
     assert not any("<script" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Closes #1, o/r#12, gh-3", "Closes #&#8203;1, o/r#&#8203;12, gh-&#8203;3"),
+        ("https://a.example www.a.example me@a.example", "https:&#8203;//a.example www&#8203;.a.example me&#64;&#8203;a.example"),
+        ("# big", "&#8203;# big"),
+        ("    - 1", "&#8203;- 1"),
+        ("1. one", "&#8203;1. one"),
+        ("WIN-2 #x 1.5", "WIN-2 #x 1.5"),
+    ],
+)
+def test_markdown_of_an_engine_closes_no_issue_and_names_nobody(text, written):
+    assert markdown.safe(text) == written
 
 
 def test_a_badge_says_how_many_pass():

@@ -200,7 +200,13 @@ def test_a_classpath_is_the_users(tmp_path, monkeypatch):
     assert str(tmp_path) in bare.on("").command and path in bare.on(path).command, "what is given comes before the environment"
     with pytest.raises(InvalidEngine, match="csparql: engine: no '.*\\W for its classpath"):
         bare.on(f"{tmp_path}/engine.jar")
-    assert engine("rsp-js").on(str(tmp_path)) == engine("rsp-js"), "one that wants none"
+    for empty in (":", f"{tmp_path}:", f":{tmp_path}"):
+        with pytest.raises(InvalidEngine, match="csparql: engine: an empty entry in its classpath '"):
+            bare.on(empty.replace(":", os.pathsep))
+    with pytest.raises(InvalidEngine, match="rsp-js: engine: takes no classpath"):
+        engine("rsp-js").on(str(tmp_path))
+    monkeypatch.setenv("CONFORMANCE_CLASSPATH_RSP_JS", str(tmp_path))
+    assert engine("rsp-js").on("") == engine("rsp-js"), "the environment may be about another engine of that name"
 
 
 def test_a_tolerance_is_told_and_stated():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import subprocess
 import sys
+import time
 from heapq import merge
 from itertools import islice
 from pathlib import Path
@@ -173,6 +175,28 @@ def test_a_broken_run_leaves_no_file_and_the_old_one_alone(tmp_path, monkeypatch
 def test_bad_parameters_are_one_error(tmp_path, arguments, reason):
     run = generate(tmp_path / "SG1.n3t", *arguments)
     assert run.returncode == 2 and reason in run.stderr.splitlines()[-1] and not any(tmp_path.iterdir())
+
+
+def test_only_a_file_is_replaced_and_links_stay(tmp_path):
+    """A pipe or a device is none; what a link leads to is."""
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(tmp_path / "SG1.n3t")
+    found = generate(pipe, "--duration", "5m")
+    assert found.returncode == 2 and found.stderr.splitlines()[-1].endswith("pipe is no regular file") and pipe.is_fifo()
+    assert generate(link, "--duration", "5m").returncode == 0 and link.is_symlink() and (tmp_path / "SG1.n3t").is_file()
+    found = generate("", "--duration", "5m")
+    assert found.returncode == 2 and found.stderr.splitlines()[-1].endswith("argument --out: an empty path")
+
+
+@pytest.mark.parametrize(("number", "code", "said"), [(signal.SIGINT, 130, "sg1: interrupted; nothing was written\n"), (signal.SIGTERM, 143, "")])
+def test_what_is_ended_leaves_nothing_and_says_so(tmp_path, number, code, said):
+    words = [sys.executable, ROOT / "tools" / "sg1.py", "--stations", "10000", "--interval", "1s", "--duration", "1h", "--out", str(tmp_path / "SG1.n3t")]
+    running = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    while not any(tmp_path.iterdir()):
+        time.sleep(0.02)
+    running.send_signal(number)
+    assert (running.communicate(timeout=60)[1], running.returncode, list(tmp_path.iterdir())) == (said, code, [])
 
 
 def test_a_folder_that_is_not_there_is_one_error(tmp_path):

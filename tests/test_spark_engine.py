@@ -80,6 +80,7 @@ def test_a_query_that_states_Rstream_is_the_same_program():
         ("SELECT (COUNT(?x) + 1 AS ?n) WHERE { ?x :p ?y }", {}, r"\?n as an aggregate of a variable"),
         ("SELECT (SUM(?y + 1) AS ?n) WHERE { ?x :p ?y }", {}, r"\?n as an aggregate of a variable"),
         ("SELECT (COUNT(?z) AS ?n) WHERE { ?x :p ?y }", {}, r"\?n as an aggregate of a variable"),
+        ("SELECT (COUNT(DISTINCT *) AS ?n) WHERE { ?x :p ?y }", {}, r"DISTINCT of a variable, not of \*"),
         ("SELECT (SUM(?x) AS ?n) WHERE { ?x :p ?y }", {}, "SUM of objects"),
         ("SELECT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } GROUP BY ?z", {}, "GROUP BY variables of the pattern"),
         ("SELECT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } GROUP BY (?y + 1)", {}, "nothing around it, not Extend"),
@@ -185,6 +186,25 @@ def test_java_that_does_not_start_is_an_error_without_a_stack_and_leaves_nothing
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.skipif("pyspark" in SPARK.missing, reason=SPARK.missing)
+@pytest.mark.parametrize("line", ["x", "[1]", '"x"', "{}", '{"command": "start"}', "[" * 100_000])
+def test_what_has_no_seq_ends_the_harness_of_spark_with_one_line(line):
+    found = subprocess.run(SPARK.command, input=line + "\n", capture_output=True, text=True, timeout=60)
+    assert found.returncode == 1 and found.stdout == "" and found.stderr.count("\n") == 1 and found.stderr.startswith("spark: no command: ")
+
+
+@pytest.mark.skipif("pyspark" in SPARK.missing, reason=SPARK.missing)
+def test_what_has_a_seq_and_is_no_command_is_an_error():
+    """Nothing is started for it."""
+    asked = [{"command": "fly"}, {}, {"command": ["start"]}, {"command": "push"}, {"command": "push", "stream": "s", "at": 1, "graph": ""},
+             {"command": "register", "query": "x", "dialect": "table", "streams": []}, {"command": "end"}]  # fmt: skip
+    lines = "".join(f"{json.dumps({'seq': seq, **each})}\n" for seq, each in enumerate(asked, 1))
+    found = subprocess.run(SPARK.command, input=lines, capture_output=True, text=True, timeout=60)
+    replies = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [(each["seq"], each["reply"]) for each in replies] == [*((seq, "error") for seq in range(1, 7)), (7, "result")]
+    assert found.returncode == 0 and "Traceback" not in found.stderr and replies[0]["context"] == "ValueError: no command 'fly'"
+
+
 # Live
 
 
@@ -204,6 +224,18 @@ def test_spark_refuses_DISTINCT_in_an_aggregate(harnesses):
     query = {"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}], "body": "SELECT (COUNT(DISTINCT ?y) AS ?n) WHERE { ?x ?p ?y }"}
     reply = harnesses.of(SPARK).ask("register", query=json.dumps(query), dialect="table", streams=["s"])
     assert reply["reply"] == "unsupported" and "Distinct aggregations are not supported" in reply["reason"], reply
+
+
+@pytest.mark.xdist_group("spark")
+def test_a_sum_beyond_its_decimals_is_unsupported_and_no_N_Triples_an_error(harnesses):
+    query = {"windows": [{"stream": "s", "kind": "time", "size": 5, "slide": 5}], "body": "SELECT (SUM(?y) AS ?s) WHERE { ?x <urn:p> ?y }"}
+    running = harnesses.of(SPARK)
+    assert running.ask("register", query=json.dumps(query), dialect="table", streams=["s"])["reply"] == "result"
+    large = "".join(f'<urn:{name}> <urn:p> "{"9" * 20}"^^<{INTEGER}> .\n' for name in "ab")
+    replies = [running.ask("push", stream="s", at=at, graph=graph) for at, graph in ((1, large), (9, ""))]
+    reply = next(each for each in replies if each["reply"] != "result")
+    assert reply["reply"] == "unsupported" and reply["reason"].startswith("[ARITHMETIC_OVERFLOW] ") and "Traceback" not in reply["reason"]
+    assert running.ask("push", stream="s", at=10, graph="no triple")["context"].startswith("SyntaxError: ")
 
 
 LIVE = {

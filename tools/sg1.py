@@ -25,6 +25,7 @@ import argparse
 import hashlib
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -165,7 +166,10 @@ class Written(NamedTuple):
 
 
 def write(parameters: Parameters, path: Path) -> Written:
-    """Writes the stream. The file is there only when it is whole."""
+    """Writes the stream. The file, behind its links, is there only when it is whole. Raises OSError for what is no file."""
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is no regular file")
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     digest, size = hashlib.sha256(), 0
     try:
@@ -194,7 +198,20 @@ def milliseconds(text: str) -> int:
     return int(match[1]) * UNITS[match[2]]
 
 
+def file(text: str) -> Path:
+    """A path of the command line."""
+    if not text:
+        raise argparse.ArgumentTypeError("an empty path")
+    return Path(text)
+
+
+def ended(*_: object) -> None:
+    """SIGTERM ends a run as an error does, so that nothing is left of it."""
+    raise SystemExit(128 + signal.SIGTERM)
+
+
 def main() -> None:
+    signal.signal(signal.SIGTERM, ended)
     parser = argparse.ArgumentParser(description="Makes a stream as YABench's generator SG1 does.")
     parser.add_argument("--stations", type=whole, default=10, metavar="N", help="default: %(default)s")
     parser.add_argument("--interval", type=milliseconds, default=300_000, metavar="TIME",
@@ -205,7 +222,7 @@ def main() -> None:
     parser.add_argument("--max-temp", type=whole, default=100, metavar="N", dest="highest",
                         help="above the highest temperature; default: %(default)s")
     parser.add_argument("--together", action="store_true", help="all stations observe at once, at the start of each interval")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the stream, FILE.n3t")
+    parser.add_argument("--out", type=file, required=True, metavar="FILE", help="the stream, FILE.n3t")
     options = vars(parser.parse_args())
     out = options.pop("out")
     try:
@@ -213,6 +230,8 @@ def main() -> None:
         written = write(parameters, out)
     except (ValueError, OSError) as error:
         parser.error(str(error))
+    except KeyboardInterrupt:
+        parser.exit(130, "sg1: interrupted; nothing was written\n")
     print(f"{out}: {parameters.triples} triples, {written.size} bytes, sha256 {written.sha256}", file=sys.stderr)
 
 

@@ -16,7 +16,6 @@ import tempfile
 from collections import Counter, defaultdict
 from contextlib import suppress
 from functools import reduce
-from operator import and_
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from pyspark.sql import functions as F
 
 from conformance.relational import COLUMNS, NUMBER, program
 from refengine import io, model
-from refengine.errors import RefengineError, Unsupported
+from refengine.errors import Unsupported
 from refengine.query import from_table
 
 CONFIG = {
@@ -46,10 +45,9 @@ class Spark:
 
     def start(self) -> None:
         """Starts Java. Raises PySparkException."""
-        java = f"-XX:TieredStopAtLevel=1 -Djava.io.tmpdir={self.folder}"
-        own = {"local.dir": self.folder, "sql.warehouse.dir": self.folder / "warehouse", "driver.extraJavaOptions": java}
-        config = {f"spark.{key}": str(value) for key, value in {**CONFIG, **own}.items()}
-        self.session = SparkSession.builder.master("local[1]").config(map=config).getOrCreate()
+        own = {"local.dir": self.folder, "sql.warehouse.dir": self.folder / "warehouse"}
+        own |= {"driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Djava.io.tmpdir={self.folder}"}
+        self.session = SparkSession.builder.master("local[1]").config(map={f"spark.{key}": str(value) for key, value in {**CONFIG, **own}.items()}).getOrCreate()
         self.session.sparkContext.setLogLevel("OFF")
 
     def register(self, query: str, dialect: str, streams: list[str], static: str = "") -> None:
@@ -69,7 +67,7 @@ class Spark:
         asked, window = self.program, self.window
         source = self.session.readStream.schema(f"at long, s string, p string, o string, n {NUMBER}").option("maxFilesPerTrigger", 1)
         conditions = [F.col(c) == term for c, term in asked.terms.items()] + [F.col(a) == F.col(b) for a, b in asked.equal]
-        matched = [F.when(reduce(and_, conditions, F.col("s").isNotNull()), F.col(c)).alias(c) for c in (*COLUMNS, "n")]
+        matched = [F.when(reduce(lambda a, b: a & b, conditions, F.col("s").isNotNull()), F.col(c)).alias(c) for c in (*COLUMNS, "n")]
         rows = source.json(str(self.case / "elements")).select(F.timestamp_millis("at").alias("at"), *matched)
         rows, own = rows.withWatermark("at", "0 seconds"), F.window("at", f"{window.size} milliseconds", f"{window.slide} milliseconds")
         if asked.aggregates is None:  # a graph has a triple once
@@ -100,23 +98,22 @@ class Spark:
             raise Unsupported("its rows have a time, and no interval", rule="MOD-3", place="end")
         if abs(at) + self.window.size >= 2**63 // 1000:
             raise Unsupported(f"its timestamps are microseconds in 64 bits, and none is {at} ms", rule="MOD-1", place="at")
-        rows = [{"at": at, **cells} for cells in self.program.rows(graph) or [{}]]
         self.elements, self.told = self.elements + 1, []
         whole = self.case / f"{self.elements}.json"
-        whole.write_text("".join(f"{json.dumps(each)}\n" for each in rows), encoding="utf-8")
+        whole.write_text("".join(f"{json.dumps({'at': at, **cells})}\n" for cells in self.program.rows(graph) or [{}]), encoding="utf-8")
         whole.rename(self.case / "elements" / whole.name)
         self.running.processAllAvailable()
         return self.told
 
     def forget(self) -> None:
         """Ends the query of the case before."""
-        if self.running is not None:
-            self.running.stop()
-        self.running = None
+        running, self.running = self.running, None
+        if running is not None:
+            running.stop()
         shutil.rmtree(self.case, ignore_errors=True)
 
 
-def reply(spark: Spark, seq: int, command: str, **fields: Any) -> dict[str, Any]:
+def reply(spark: Spark, /, seq: int, command: str = "", **fields: Any) -> dict[str, Any]:
     """The reply to a command. Append mode knows of no end, and of no time but that of rows."""
     try:
         match command:
@@ -127,24 +124,27 @@ def reply(spark: Spark, seq: int, command: str, **fields: Any) -> dict[str, Any]
                 spark.forget()
                 spark.session.stop()
                 return {"seq": seq, "reply": "result"}
-            case _:
+            case "register" | "push" | "advance" | "end":
                 relations = getattr(spark, command)(**fields) if command in ("register", "push") else None
                 return {"seq": seq, "reply": "result", "relations": relations or []}
-    except Unsupported as error:
-        return {"seq": seq, "reply": "unsupported", "reason": str(error)}
-    except (RefengineError, PySparkException) as error:
+            case _:
+                raise ValueError(f"no command {command!r}")
+    except Exception as error:  # whatever it is, it is of this case
+        overflow = "".join(str(error).partition("[ARITHMETIC_OVERFLOW]")[1:])  # of a sum that Spark's decimals do not hold
+        if isinstance(error, Unsupported) or overflow:
+            return {"seq": seq, "reply": "unsupported", "reason": overflow.partition("\n")[0] or str(error)}
         return {"seq": seq, "reply": "error", "context": f"{type(error).__name__}: {error}"[:2000]}
 
 
 if __name__ == "__main__":
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what Spark prints is no reply
+    sys.excepthook = lambda kind, error, _: print(f"spark: no command: {kind.__name__}: {error}", file=sys.stderr)
     tempfile.tempdir = tempfile.mkdtemp(prefix="spark-")  # for what pyspark makes, too
     engine = Spark(Path(tempfile.tempdir))
     clean = ["sh", "-c", 'cat; rm -rf "$0"', tempfile.tempdir]  # at the end of its input, so when this is killed, too
     with suppress(KeyboardInterrupt, BrokenPipeError), subprocess.Popen(clean, stdin=subprocess.PIPE, start_new_session=True):
-        for line in sys.stdin:
-            asked = json.loads(line)
+        for asked in map(json.loads, sys.stdin):
             print(json.dumps(reply(engine, **asked)), file=replies, flush=True)
-            if asked["command"] == "stop":
+            if asked.get("command") == "stop":
                 break

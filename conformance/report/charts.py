@@ -12,23 +12,28 @@ from conformance.report.drawing import WIDTH, Axis, Drawing, lanes
 WINDOWS, SAMPLES = 120, 2_000  # drawn at most
 LEFT, RIGHT, PANEL = 84, WIDTH - 16, 96
 Entry = Mapping[str, Any]
+Point = tuple[float, float]  # an instant and a value
 
 
 def charts(evidence: Mapping[str, Any]) -> list[tuple[str, Drawing]]:
     """Title and drawing of each chart that there is data for."""
-    metrics = evidence.get("metrics", [])[:WINDOWS]
-    samples = thinned(evidence.get("samples", ()), SAMPLES)
+    every = evidence.get("metrics", [])
+    metrics, samples = every[:WINDOWS], evidence.get("samples", ())
     found = []
     if metrics:
-        found += [("Precision and recall of each window", scores(metrics)), ("Delay, and sizes", delays(metrics))]
+        part = f" (the first {WINDOWS} of {len(every):,} windows)" if len(every) > WINDOWS else ""
+        found += [(f"Precision and recall of each window{part}", scores(metrics)), (f"Delay, and sizes{part}", delays(metrics))]
     if samples:
         found.append(("Memory, CPU and threads", resources(samples)))
     return found
 
 
-def thinned(entries: Sequence[Entry], most: int) -> Sequence[Entry]:
-    """At most so many of them, evenly."""
-    return entries if len(entries) <= most else [entries[number * len(entries) // most] for number in range(most)]
+def thinned(points: Sequence[Point], most: int) -> Sequence[Point]:
+    """Some so many of them, evenly, and those with the least and the greatest value, which are what is looked for."""
+    if len(points) <= most:
+        return points
+    extremes = [choose(range(len(points)), key=lambda number: points[number][1]) for choose in (min, max)]
+    return [points[number] for number in sorted({*extremes, *(number * len(points) // most for number in range(most))})]
 
 
 def scores(metrics: Sequence[Entry]) -> Drawing:
@@ -86,21 +91,20 @@ def resources(samples: Sequence[Entry]) -> Drawing:
     (`conformance.client.Sample`): each percentage is that since the sample before."""
     drawing = Drawing(f"Memory, CPU and threads in {len(samples)} samples")
     start, end = samples[0]["at"], samples[-1]["at"]
-    spent = [100 * max(0, b["cpu"] - a["cpu"]) / (b["at"] - a["at"]) for a, b in pairwise(samples) if b["at"] > a["at"]]
-    times = [b["at"] for a, b in pairwise(samples) if b["at"] > a["at"]]
-    every = [sample["at"] for sample in samples]
-    panels = (
-        ("rss", "memory, MB", every, [sample["rss"] / 1e6 for sample in samples]),
-        ("cpu", "CPU, % of one core", times, spent),
-        ("threads", "threads", every, [sample["threads"] for sample in samples]),
+    apart = [(a, b) for a, b in pairwise(samples) if b["at"] - a["at"] >= 0.001]  # they are told in ms
+    panels: tuple[tuple[str, str, list[Point]], ...] = (
+        ("rss", "memory, MB", [(sample["at"], sample["rss"] / 1e6) for sample in samples]),
+        ("cpu", "CPU, % of one core", [(b["at"], 100 * max(0, b["cpu"] - a["cpu"]) / (b["at"] - a["at"])) for a, b in apart]),
+        ("threads", "threads", [(sample["at"], sample["threads"]) for sample in samples]),
     )
     y = 22.0
-    for name, title, at, values in panels:
-        if not values:
+    for name, title, found in panels:
+        if not found:
             continue
+        values = [value for _, value in found]
         place = _panel(drawing, y, max(1e-9, *values), _number)
         drawing.write("lane", LEFT, y - 6, title)
-        points = [(LEFT + (RIGHT - LEFT) * (t - start) / ((end - start) or 1), place(v)) for t, v in zip(at, values, strict=True)]
+        points = [(LEFT + (RIGHT - LEFT) * (t - start) / ((end - start) or 1), place(v)) for t, v in thinned(found, SAMPLES)]
         words = f"{title}: from {_number(min(values))} to {_number(max(values))}"
         drawing.add("polyline", name, "", words, points=" ".join(f"{x:.1f},{v:.1f}" for x, v in points))
         y += PANEL + 30

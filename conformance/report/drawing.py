@@ -10,6 +10,7 @@ from statistics import median
 from typing import NamedTuple
 
 WIDTH = 960  # of a drawing; it is shown narrower, but no narrower than can be read
+FAR = 2**66  # instants beyond are drawn here: what a schema lets through is nearer
 BREAK = 8  # times the usual distance of two instants: a longer one is drawn as this long
 
 
@@ -48,11 +49,15 @@ class Drawing:
         self.add("text", kind, text, x=x, y=y, text_anchor=anchor)
 
 
+def _near(instant: float) -> float:
+    return max(-FAR, min(FAR, instant))
+
+
 class Axis:
     """Where instants are, from `left` to `right`. An empty time much longer than is usual is drawn shorter, and in `breaks`."""
 
     def __init__(self, instants: Iterable[int], left: float, right: float):
-        self.instants = sorted(set(instants)) or [0]
+        self.instants = sorted({_near(instant) for instant in instants}) or [0]
         gaps = [b - a for a, b in pairwise(self.instants)]
         longest = BREAK * max(1, median(gaps)) if gaps else 1
         drawn = [min(gap, longest) for gap in gaps]
@@ -66,6 +71,7 @@ class Axis:
 
     def __call__(self, instant: float) -> float:
         """The place of an instant, between those of its neighbours; beyond the first and last, theirs."""
+        instant = _near(instant)
         after = bisect_right(self.instants, instant)
         if after == 0 or after == len(self.instants):
             return self.places[max(0, after - 1)]

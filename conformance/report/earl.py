@@ -1,6 +1,7 @@
 """EARL 1.0 in Turtle: each result an assertion of the suite about an engine. The same results give the same bytes.
 
-What an engine is and where it lives is not ours to say: IRIs are URNs under `urn:refengine:`, with the names percent-encoded.
+What an engine is and where it lives is not ours to say: IRIs are URNs under `urn:refengine:`, with the names percent-encoded, and
+what is long replaced by its hash.
 
 | outcome | EARL | why |
 |---|---|---|
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import date as day
+from hashlib import sha256
 from urllib.parse import quote
 
 from conformance.judge import Outcome
@@ -38,13 +40,14 @@ OUTCOMES = {
     Outcome.DISPUTED: "cantTell",
     Outcome.ERROR: "cantTell",
 }
+LONGEST = 400  # characters of a name in an IRI
 SUITE = "<urn:refengine:suite>"
 
 
 def turtle(entries: Iterable[Entry], date: str | None = None) -> Iterator[str]:
     """The document's lines. Without a `date` (YYYY-MM-DD) it has none: results do not say when they were made."""
     if date is not None:
-        _check(date)
+        check(date)
     ordered = sorted(entries, key=lambda entry: entry.result.key)
     for prefix, namespace in PREFIXES.items():
         yield f"@prefix {prefix}: <{namespace}> ."
@@ -64,7 +67,8 @@ def turtle(entries: Iterable[Entry], date: str | None = None) -> Iterator[str]:
         yield from _assertion(entry, date)
 
 
-def _check(date: str) -> None:
+def check(date: str) -> None:
+    """Raises RefengineError for what is no date."""
     try:
         if day.fromisoformat(date).isoformat() == date:
             return
@@ -89,7 +93,12 @@ def _assertion(entry: Entry, date: str | None) -> Iterator[str]:
 
 
 def _iri(*parts: str) -> str:
-    return f"<urn:refengine:{':'.join(quote(part, safe='', errors='backslashreplace') for part in parts)}>"
+    return f"<urn:refengine:{':'.join(quote(_short(part), safe='', errors='backslashreplace') for part in parts)}>"
+
+
+def _short(name: str) -> str:
+    """A name, of a long one the beginning and its hash."""
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 33]}…{sha256(name.encode(errors='backslashreplace')).hexdigest()[:32]}"
 
 
 def _text(text: str) -> str:

@@ -10,6 +10,7 @@ from conformance.judge import Outcome
 from conformance.report import texts
 from conformance.report.source import Collected
 
+NOTHING = "\u200b"
 LISTED = 100  # fails and errors of each kind
 
 
@@ -40,6 +41,9 @@ def markdown(found: Collected) -> Iterator[str]:
 
 
 def safe(text: str, most: int = texts.NAME) -> str:
-    """A text that Markdown shows as it stands, in a table too."""
-    plain = texts.clean(text, most).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
-    return re.sub(r"([\\`*_{}\[\]()+!|~$])", r"\\\1", plain)
+    """A text that Markdown shows as it stands, in a table too, and at the beginning of a line. An empty space (U+200B) parts what
+    GitHub would follow, entities read: `@name`, `#1`, `GH-1`, `https://…`, `www.…`."""
+    parted = re.sub(r"(?<=@)|(?<=#)(?=[0-9])|(?<=\bGH-)(?=[0-9])|(?<=:)(?=//)|(?<=\bwww)(?=\.)", NOTHING, texts.clean(text, most).strip(), flags=re.IGNORECASE)
+    parted = re.sub(r"^(?=[#=-]|[0-9]+[.)])", NOTHING, parted)
+    plain = parted.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+    return re.sub(r"([\\`*_{}\[\]()+!|~$])", r"\\\1", plain).replace(NOTHING, "&#8203;")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from typing import NamedTuple
 
+from conformance.metrics.lsbench import mismatches
 from conformance.report import texts
-from conformance.report.pairs import bag
+from conformance.report.pairs import bag, is_cut, total
 from conformance.report.source import Entry
 from refengine.errors import RefengineError
 
-MEASURE = "conformance.metrics.lsbench"  # its function mismatches: {engine: [the rows of each report]} -> {(E1, E2): percent or None}
 ENGINES, QUERIES, ROWS = 12, 60, 20_000
 
 
@@ -27,30 +26,24 @@ class Table(NamedTuple):
 
 def tables(entries: Iterable[Entry]) -> list[Table]:
     """A table for each benchmark query that two engines answered."""
-    try:
-        measure = import_module(MEASURE).mismatches
-    except ModuleNotFoundError as error:
-        if error.name is None or not MEASURE.startswith(error.name):
-            raise
-        return []
     asked: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
         if not entry.result.rule and entry.text is not None:
             asked.setdefault((entry.result.suite, entry.result.case), []).append(entry)
     several = [(key, answered) for key, answered in sorted(asked.items()) if len(answered) > 1]
-    return [_table(*key, answered[:ENGINES], measure) for key, answered in several[:QUERIES]]
+    return [_table(*key, answered[:ENGINES]) for key, answered in several[:QUERIES]]
 
 
-def _table(suite: str, case: str, answered: list[Entry], measure) -> Table:
+def _table(suite: str, case: str, answered: list[Entry]) -> Table:
     names = [texts.clean(entry.result.engine, 40) for entry in answered]
     told = texts.clean(suite), texts.clean(case), names
     reports = [entry.evidence["actual"] for entry in answered]
-    if any(len(report["rows"]) < report["total"] for given in reports for report in given):
+    if any(is_cut(report) for given in reports for report in given):
         return Table(*told, [], "rows are left out of the results")
-    if sum(report["total"] for given in reports for report in given) > ROWS:
+    if sum(total(report) for given in reports for report in given) > ROWS:
         return Table(*told, [], f"more than {ROWS:,} rows")
     try:
-        found = measure({str(place): list(map(bag, given)) for place, given in enumerate(reports)})
+        found = mismatches({str(place): list(map(bag, given)) for place, given in enumerate(reports)})
     except RefengineError as error:
         return Table(*told, [], texts.clean(str(error), 300))
     return Table(*told, [(name, list(_row(str(place), len(names), found))) for place, name in enumerate(names)])

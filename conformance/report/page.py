@@ -26,6 +26,7 @@ DRAWN = 1_500  # results that are told in full, at most; equal ones count once
 BYTES = 16_000_000  # of these together
 LISTED = 100_000  # results in the list
 ENGINES = 150  # columns of the matrix
+CUTS = {"engine": texts.NAME, "suite": texts.NAME, "rule": 40, "case": 240}  # characters of a name, in the list and in what leads there
 OWN_ROW = 40  # queries of a benchmark that get a row each; of more, the suite gets one
 NOTED = 200  # duplicates, and cases of a gap, that are named
 ELEMENTS, TRIPLES = 60, 4  # of a case's elements, those listed as text
@@ -75,11 +76,10 @@ class Told:
 @cache
 def templates() -> jinja2.Environment:
     """The templates, autoescaped whatever their names are."""
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.PackageLoader("conformance.report", "templates"), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    return environment
 
 
 def page(found: Collected) -> str:
@@ -96,7 +96,7 @@ def page(found: Collected) -> str:
         outcomes=[(str(outcome), sum(entry.result.outcome is outcome for entry in found.entries)) for outcome in Outcome],
         deviations=_deviations(found.entries),
         unexplained=sum(entry.kind in ("fail", "error") for entry in found.entries),
-        names=[texts.clean(name) for name in names],
+        names=[_cut("engine", name) for name in names],
         duplicates=[" · ".join(texts.clean(part) for part in key) for key in found.duplicates[:NOTED]],
         duplicates_total=len(found.duplicates),
         gaps=[(texts.clean(gap.engine), texts.clean(gap.suite), len(gap.cases), [texts.clean(case) for case in gap.cases[:NOTED]]) for gap in found.gaps[:NOTED]],
@@ -150,9 +150,9 @@ def _told(ordered: Sequence[Entry]) -> tuple[Told, list[str]]:
             size += len(html)
             details[key] = told.place("details", html)
         untold += key not in details
-        case = (told.place("suites", texts.clean(result.suite)), texts.clean(result.rule, 40), texts.clean(result.case, 240))
+        case = (told.place("suites", _cut("suite", result.suite)), _cut("rule", result.rule), _cut("case", result.case))
         told.data["rows"].append([
-            told.place("engines", texts.clean(result.engine), result.engine),
+            told.place("engines", _cut("engine", result.engine), result.engine),
             told.place("cases", case, (result.suite, result.rule, result.case)),
             list(Outcome).index(result.outcome),
             [told.place("known", texts.clean(reason, 300), (reason, link)) for reason, link in result.known[:8]],
@@ -192,7 +192,7 @@ def _shown(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
         "first": first,
         "reports": len(found),
         "elements": list(_elements(evidence, shorten)),
-        "elements_total": evidence["elements_total"],
+        "elements_total": max(evidence["elements_total"], len(evidence["elements"])),
         "cut": evidence["cut"],
         "charts": charts.charts(evidence),
         "width": WIDTH,
@@ -222,7 +222,8 @@ def _said(report: Mapping[str, Any] | None, bounds: str) -> dict[str, str] | Non
         return None
     window = report.get("window")
     place = f"{bounds[0]}{window[0]}, {window[1]}{bounds[1]}" if window else f"at {report['instant']}" if "instant" in report else ""
-    return {"place": place, "rows": f"{report['total']} row{'' if report['total'] == 1 else 's'}"}
+    count = pairs.total(report)
+    return {"place": place, "rows": f"{count} row{'' if count == 1 else 's'}"}
 
 
 def _elements(evidence: Mapping[str, Any], shorten: Shorten) -> Iterator[str]:
@@ -240,17 +241,15 @@ def _elements(evidence: Mapping[str, Any], shorten: Shorten) -> Iterator[str]:
 
 def _engines(entries: Iterable[Entry], names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Of each engine what became of its results."""
-    outcomes: dict[str, Counter[str]] = {name: Counter() for name in names}
     kinds: dict[str, Counter[str]] = {name: Counter() for name in names}
     for entry in entries:
         if (name := entry.result.engine) in kinds:
-            outcomes[name][str(entry.result.outcome)] += 1
             kinds[name][entry.kind] += 1
     for name in names:
         total = kinds[name].total()
         shares = [(kind, round(100 * kinds[name][kind] / total, 2)) for kind in reversed(KINDS) if kinds[name][kind]]
         told = {"name": texts.clean(name, 60), "link": _link(engine=name), "total": total}
-        yield {**told, "counts": outcomes[name], "known": kinds[name]["known"], "shares": shares}
+        yield {**told, "counts": kinds[name], "shares": shares}
 
 
 def _sections(entries: Sequence[Entry], names: Sequence[str]) -> Iterator[tuple[str, list[Line]]]:
@@ -296,7 +295,11 @@ def _cell(kinds: Counter[str], where: Mapping[str, str]) -> Cell | None:
 
 def _link(**words: str) -> str:
     """A place in the list: the page's script reads it."""
-    return "#" + "&".join(f"{name}={quote(texts.clean(word, 240), safe='')}" for name, word in words.items())
+    return "#" + "&".join(f"{name}={quote(_cut(name, word), safe='')}" for name, word in words.items())
+
+
+def _cut(kind: str, name: str) -> str:
+    return texts.clean(name, CUTS[kind])
 
 
 def _deviations(entries: Iterable[Entry]) -> list[tuple[str, int]]:

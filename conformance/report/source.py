@@ -6,14 +6,16 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance import schemas
 from conformance.judge import Outcome
+from conformance.report.texts import clean
 from conformance.results import Result, from_json
 from refengine.errors import RefengineError
-from refengine.texts import why
+from refengine.texts import shown, why
 
 NAMED = 3  # cases that a line about them names
 
@@ -49,7 +51,7 @@ class Gap(NamedTuple):
 
     def __str__(self) -> str:
         more = f", … {len(self.cases) - NAMED} more" if len(self.cases) > NAMED else ""
-        return f"{self.engine} has no result of {len(self.cases)} in {self.suite}: {', '.join(self.cases[:NAMED])}{more}"
+        return f"{clean(self.engine)} has no result of {len(self.cases)} in {clean(self.suite)}: {', '.join(map(clean, self.cases[:NAMED]))}{more}"
 
 
 class Collected(NamedTuple):
@@ -63,7 +65,7 @@ class Collected(NamedTuple):
     def warnings(self) -> Iterator[str]:
         """A line each, for a terminal: the page names all."""
         if self.duplicates:
-            named = ", ".join(" ".join(key) for key in self.duplicates[:NAMED])
+            named = ", ".join(" ".join(map(clean, key)) for key in self.duplicates[:NAMED])
             more = f", … {len(self.duplicates) - NAMED} more" if len(self.duplicates) > NAMED else ""
             yield f"given more than once, the last counts: {named}{more}"
         yield from map(str, self.gaps)
@@ -117,7 +119,7 @@ def _lines(path: Path) -> Iterator[Entry]:
 
 def _checked(line: bytes, place: str) -> dict[str, Any]:
     try:
-        told = json.loads(line.decode("utf-8-sig"), parse_constant=_refused)
+        told = json.loads(line.decode("utf-8-sig"), parse_constant=_refused, parse_float=_number)
     except UnicodeDecodeError as error:
         raise InvalidResults(f"not UTF-8: {error.reason}", rule="results", place=place) from None
     except (ValueError, RecursionError) as error:
@@ -133,6 +135,14 @@ def _checked(line: bytes, place: str) -> dict[str, Any]:
 
 def _refused(word: str) -> float:
     raise ValueError(f"{word} is no number of JSON")
+
+
+def _number(word: str) -> float:
+    """A number with a point or an exponent: 1.0 is an integer to the schema, so it is one to whoever counts with it."""
+    number = float(word)
+    if not isfinite(number):
+        raise ValueError(f"{shown(word)} is beyond every number here")
+    return int(number) if number.is_integer() else number
 
 
 def _entry(result: Result, texts: dict[str, str]) -> Entry:

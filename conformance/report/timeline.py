@@ -44,7 +44,7 @@ def timeline(evidence: Mapping[str, Any], found: Sequence[Pair], first: int | No
     y = _ruler(drawing, axis, borders or stamps, times)
     for name, elements in streams.items():
         y = _stream(drawing, axis, name, elements, evidence, y)
-    if missing := evidence["elements_total"] - sum(map(len, streams.values())):
+    if missing := max(evidence["elements_total"], len(evidence["elements"])) - sum(map(len, streams.values())):
         y += 12
         drawing.write("none", LEFT, y - 4, f"{missing:,} more elements are not drawn")
     due = [_placed(pair, pair.due, axis, known, None) for pair in shown if pair.due is not None]

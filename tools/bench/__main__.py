@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 
+from tools import sg1
 from tools.bench.lab import Lab
 from tools.bench.measure import ENGINES, RunFailed
 from tools.bench.table import BENCHMARKS, run
@@ -20,11 +22,17 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def folder(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("an empty path; write . for the current folder")
+    return Path(text)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: 0; 1 if reports differ from the definitional engine's or a run failed; 2 for bad arguments."""
+    """Exit status: 0; 1 if reports differ from the definitional engine's or a run failed; 2 for bad arguments; 130 if interrupted."""
     parser = argparse.ArgumentParser(prog="python -m tools.bench", description="Runs benchmarks, prints a line of JSON for each.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)}; default: all")
-    parser.add_argument("--work", type=Path, default=WORK, metavar="DIR", help="keeps the streams, up to 1.5 GB; default: build/bench")
+    parser.add_argument("--work", type=folder, default=WORK, metavar="DIR", help="keeps the streams, up to 1.5 GB; default: build/bench")
     parser.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help="what is measured; default: %(default)s")
     parser.add_argument("--runs", type=positive, default=3, metavar="N",
                         help="runs of what is cheap, of which the median counts; default: %(default)s")
@@ -41,8 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(json.dumps(line), flush=True)
         except (RunFailed, OSError) as error:
             parser.exit(1, f"{name}: {error}\n")
+        except KeyboardInterrupt:
+            parser.exit(130, f"{name}: interrupted\n")
     return 0 if equal else 1
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, sg1.ended)
     raise SystemExit(main())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -35,13 +36,17 @@ class Lab:
     run: Callable[[Job], Result] = fresh
 
     def stream(self, stations: int, seconds: int) -> Stream:
-        """SG1 with an observation a station and second, seed 1, made if it is not there. The generator's hash is in its name."""
+        """SG1 with an observation a station and second, seed 1, made if it is not there as it was made. The generator's hash is in
+        its name, its size and its own hash are in a file beside it."""
         parameters = sg1.Parameters(stations=stations, interval=1000, duration=1000 * seconds)
         version = hashlib.sha256(Path(sg1.__file__).read_bytes()).hexdigest()[:8]
         path = self.work / f"SG1-{version}-{stations}x{seconds}.n3t"
-        if not path.exists():
+        made = path.with_suffix(".made")
+        if not (path.is_file() and made.is_file() and made.read_text(encoding="ascii") == _stamp(path)):
             self.work.mkdir(parents=True, exist_ok=True)
-            sg1.write(parameters, path)
+            made.unlink(missing_ok=True)
+            size, digest = sg1.write(parameters, path)
+            made.write_text(f"{size} {digest}\n", encoding="ascii")
         return Stream(path, parameters.triples)
 
     def job(self, stream: Stream, asked: Asked, **more: Any) -> Job:
@@ -55,6 +60,18 @@ class Lab:
         while len(rounds) < self.runs and (not rounds or perf_counter() - started < CHEAP):
             rounds.append([self.run(job) for job in jobs])
         return [(_median(results), len(rounds)) for results in zip(*rounds, strict=True)]
+
+
+@cache
+def _digest(path: Path, size: int, changed: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _stamp(path: Path) -> str:
+    """The size and the hash of a file: of some 1.5 GB in a second or two, once as long as it does not change."""
+    found = path.stat()
+    return f"{found.st_size} {_digest(path, found.st_size, found.st_mtime_ns)}\n"
 
 
 def _median(results: Sequence[Result]) -> Result:

@@ -83,8 +83,7 @@ def measured(job: Job) -> Result:
         return compared(run(query, job.path, semantics), engine("definitional")(query, job.path, semantics))
     base, wall, cpu = peak_mib(), perf_counter(), process_time()
     found = run(query, job.path, semantics)
-    kept = list(found) if job.keep else []
-    count = len(kept) if job.keep else sum(1 for _ in found)
+    count = len(list(found)) if job.keep else sum(1 for _ in found)
     wall, cpu = perf_counter() - wall, process_time() - cpu
     return Result(count, wall, cpu, base, peak_mib(), str(getattr(found, "provenance", job.engine)))
 
