@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from refengine import compare, derive, engine, incremental, r2r, window
 from refengine.compare import Mode
 from refengine.errors import Disputed, TooManyReports
 from refengine.model import Bag, Dataset, Relation, Row, Stream, Triple, is_blank
+from refengine.numbers import Beyond
 from refengine.query import Body, Query, WindowKind
 from refengine.recording import Answers, BorderRow, Divergence, Fate, Recorded, Trial
 from refengine.semantics import Condition, Semantics
@@ -32,9 +34,7 @@ class _Aligned:
 def _align(recorded: Recorded, semantics: Semantics, answers: Answers) -> _Aligned:
     """The best alignment of an assignment: the fewest differing rows that no window border explains, then the fewest."""
     found, rows = [], recorded.rows
-    evaluated = engine.evaluate if recorded.mode is Mode.TERM else incremental.evaluate
-    reports = evaluated(recorded.query, recorded.streams, semantics, static=recorded.static, answer=answers)
-    reports = list(_within_bounds(islice(reports, len(rows) + 2 * recorded.missing + SURPLUS)))
+    reports = _reports(recorded, semantics, answers, len(rows) + 2 * recorded.missing + SURPLUS)
     for before in range(recorded.missing + 1):
         aligned = reports[before:]
         gaps = [_gap(report.relation.rows, x, recorded.mode) for report, x in zip(aligned, rows, strict=False)]
@@ -45,6 +45,18 @@ def _align(recorded: Recorded, semantics: Semantics, answers: Answers) -> _Align
         borders = tuple(_border_rows(recorded, semantics, aligned, gaps, answers)) if cost and closes else ()
         found.append(_Aligned((max(0, cost - sum(EXPLAINED[b.fate] for b in borders)), cost), aligned, borders))
     return min(found, key=lambda aligned: aligned.cost)
+
+
+def _reports(recorded: Recorded, semantics: Semantics, answers: Answers, most: int) -> list[engine.Report]:
+    """The first reports of an assignment, incrementally where that is covered."""
+    planned = answers.planned(recorded, semantics)
+    asked = answers.asked(recorded, planned)
+    with suppress(Beyond):
+        if isinstance(asked, incremental.Asked):
+            steps = incremental.looked_up(recorded.query, planned, asked)
+            return list(_within_bounds(islice((step.report for step in steps if step.emitted), most)))
+    reports = engine.evaluate(recorded.query, recorded.streams, semantics, static=recorded.static, answer=answers)
+    return list(_within_bounds(islice(reports, most)))
 
 
 def _within_bounds(reports: Iterator[engine.Report]) -> Iterator[engine.Report]:

@@ -127,7 +127,7 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
     if views[0].spec.kind is WindowKind.TUPLE:
         own = [*views[0].ids, *([(views[0].ids or [0])[-1] + 1] if end is not None else [])]
     else:
-        own = [tick.own(semantics, arrival.app) for arrival in arrivals]
+        own = [arrival.app + shift for shift in (tick.own(semantics, 0),) for arrival in arrivals]
     return Plan(semantics, views, arrivals, own, tuple(counts[spec.stream] for spec in query.windows), tuple(late))
 
 

@@ -18,7 +18,7 @@ from typing import overload
 from refengine import engine, partitions, r2r, r2s, streaming, tick, window
 from refengine.deltas import Network
 from refengine.kept import Kept
-from refengine.engine import MAX_REPORTS, Answer, Evaluation, Held, Plan, Report, Seen
+from refengine.engine import MAX_REPORTS, Answer, Evaluation, Held, Plan, Report, Seen, Step
 from refengine.errors import Disputed, Unsupported
 from refengine.extents import Extents
 from refengine.model import Bag, Dataset, Element, Relation, Row, Stream, Triple
@@ -241,13 +241,33 @@ class Follower:
         return self._report(at) if r2s.emitted(semantics.empty, self.output, last) else None
 
     def _report(self, at: Evaluation) -> Report:
-        planned, semantics = self.planned, self.planned.semantics
-        arrival = planned.arrivals[at.arrival]
-        pairs = list(zip(planned.views, at.windows, strict=True))
-        borders = tuple([window.opening(view, held.n) for view, held in pairs])
-        stamp = engine.output_instant(semantics.instant, semantics, at, planned.arrivals)
-        shown = tuple([Contents(view.elements, held.content) for view, held in pairs])
-        return Report(at.t, arrival.app, borders, stamp, shown, bisect_left(self.late, arrival.sys), Relation(self.variables, self.output))
+        return reported(self.planned, at, Relation(self.variables, self.output), bisect_left(self.late, self.planned.arrivals[at.arrival].sys))
+
+
+def reported(planned: Plan, at: Evaluation, relation: Relation, late: int) -> Report:
+    """The report of an evaluation."""
+    pairs = list(zip(planned.views, at.windows, strict=True))
+    borders = tuple([window.opening(view, held.n) for view, held in pairs])
+    stamp = engine.output_instant(planned.semantics.instant, planned.semantics, at, planned.arrivals)
+    shown = tuple([Contents(view.elements, held.content) for view, held in pairs])
+    return Report(at.t, planned.arrivals[at.arrival].app, borders, stamp, shown, late, relation)
+
+
+def looked_up(query: Query, planned: Plan, asked: Asked) -> Iterator[Step]:
+    """engine.steps, where many plans ask for the same contents. Raises Beyond."""
+    semantics, operator = planned.semantics, engine.operator(query, planned.semantics)
+    base, output, contents = Counter(), Counter(), ((),) * len(planned.views)
+    late = sorted(element.sys for element in planned.late)
+    for at in evaluations(planned):
+        before, contents = contents, tuple([held.content for held in at.windows])
+        now = r2r.collected(semantics.collection, asked(contents))
+        if operator is R2S.APPEND:
+            kept = tuple(tuple(engine.kept(*pair)) for pair in zip(contents, before, strict=True))
+            base = r2r.collected(semantics.collection, asked(kept))
+        last, output = output, r2s.relation_to_stream(operator, now, base)
+        base = r2s.rebase(semantics.base, base, now)
+        relation, sys = Relation(query.body.variables, output), planned.arrivals[at.arrival].sys
+        yield Step(at, now, reported(planned, at, relation, bisect_left(late, sys)), r2s.emitted(semantics.empty, output, last))
 
 
 def without(a: Content, b: Content) -> Sequence[int]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import NamedTuple
 
-from refengine import compare, derive, engine, incremental, orders, r2r, r2s, tick, window
+from refengine import compare, engine, incremental, orders, r2r, tick, window
 from refengine.compare import Mode
 from refengine.diverge import divergence
 from refengine.errors import Disputed, InvalidSemantics, InvalidStream, RefengineError, TooManyReports, Unsupported
@@ -16,7 +15,7 @@ from refengine.model import Dataset, Relation, Stream
 from refengine.numbers import Beyond
 from refengine.query import Query, WindowKind
 from refengine.recording import Answers, Origin, Recorded, State, Trial, accepted, advance
-from refengine.semantics import ENUMS, POLICIES, R2S, T0, UNKNOWN, Against, Base, Between, Closing, Collection, Condition, Gap, Profile
+from refengine.semantics import ENUMS, POLICIES, R2S, T0, UNKNOWN, Against, Base, Between, Closing, Condition, Gap, Profile
 from refengine.semantics import Semantics, Tick
 
 ORIGIN_BOUND = 10_000  # values of t0 that are tried one by one where no classes exist
@@ -181,33 +180,24 @@ def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: A
     if isinstance(asked, str):
         return replace(defined(recorded, planned, origin, answers), by=f"the definition ({asked})")
     try:
-        if semantics.collection is Collection.SET and not derive.projects(recorded.query.body):
-            raise Beyond("a set of computed rows")
         return looked_up(recorded, planned, origin, asked)
     except Beyond as error:
         return replace(defined(recorded, planned, origin, answers), by=f"the definition ({error})")
 
 
 def looked_up(recorded: Recorded, planned: engine.Plan, origin: Origin, asked: incremental.Asked) -> Trial:
-    """One assignment against the recording, by incremental evaluation: assignments ask for the same contents again and again."""
-    semantics, operator = planned.semantics, engine.operator(recorded.query, planned.semantics)
-    states, base, output, contents = {State(0, 0, 0)}, Counter(), Counter(), ((),) * len(planned.views)
-    now = Counter()
-    for at in incremental.evaluations(planned):
-        before, contents = contents, tuple(held.content for held in at.windows)
-        now = r2r.collected(semantics.collection, asked(contents))
-        if operator is R2S.APPEND:
-            kept = tuple(tuple(engine.kept(*pair)) for pair in zip(contents, before, strict=True))
-            base = r2r.collected(semantics.collection, asked(kept))
-        last, output = output, r2s.relation_to_stream(operator, now, base)
-        base = r2s.rebase(semantics.base, base, now)
-        if r2s.emitted(semantics.empty, output, last):
-            states = advance(states, output, recorded)
+    """One assignment against the recording, by incremental evaluation. Raises Beyond."""
+    states, step = {State(0, 0, 0)}, None
+    for step in incremental.looked_up(recorded.query, planned, asked):
+        if step.emitted:
+            states = advance(states, step.report.relation.rows, recorded)
         if not states:
             break
-    dataset = r2r.together(planned.views, contents, recorded.static) if contents[0] != () else None
-    found = Trial(semantics, origin, accepted(states, recorded), by="incremental evaluation")
-    return found if dataset is None else replace(found, last=dataset, answer=now)
+    found = Trial(planned.semantics, origin, accepted(states, recorded), by="incremental evaluation")
+    if step is None:
+        return found
+    contents = [held.content for held in step.at.windows]
+    return replace(found, last=r2r.together(planned.views, contents, recorded.static), answer=step.answer)
 
 
 def defined(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: Answers) -> Trial:

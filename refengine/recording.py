@@ -14,7 +14,7 @@ from refengine.incremental import Asked
 from refengine.model import Bag, Dataset, Element, Relation, Row, Stream
 from refengine.numbers import Beyond
 from refengine.query import Body, Query
-from refengine.semantics import Semantics
+from refengine.semantics import Collection, Semantics
 
 T = TypeVar("T")
 
@@ -71,9 +71,11 @@ class Answers:
 
     def asked(self, recorded: Recorded, planned: Plan) -> Asked | str:
         """Incremental answers over contents of the windows, which all plans of the same elements share; or why there are none:
-        the body is not covered, or answers are compared as terms."""
+        the body is not covered, answers are compared as terms, or rounding decides how many there are."""
         if recorded.mode is Mode.TERM:
             return "answers are compared as terms"
+        if planned.semantics.collection is Collection.SET and not derive.projects(recorded.query.body):
+            return "a set of what is computed"
         elements, specs = [view.elements for view in planned.views], tuple((view.spec.stream, view.spec.name) for view in planned.views)
 
         def made() -> Asked | str:
