@@ -8,7 +8,7 @@ are those that `r2r` defines; what is not covered, at once or on meeting a value
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from operator import itemgetter
 from typing import Any
@@ -165,9 +165,11 @@ class Basic(Node):
 
         return complete
 
-    def enter(self, triple: Triple, pattern: Pattern) -> None:
-        """A triple comes as one of the patterns: it meets itself as those as which it has come before."""
-        pattern.bind(triple, self.solution)
+    def enter(self, triple: Triple, pattern: Pattern, several: bool) -> None:
+        """A triple comes as one of the patterns: it meets itself as those as which it has come before. If it matches several, its
+        terms are not in the solution any more."""
+        if several:
+            pattern.bind(triple, self.solution)
         pattern.seed(self.solution, 1)
         pattern.enter(triple)
 
@@ -624,7 +626,7 @@ class Network:
             if triple[2][0] == '"':
                 self.literals.add(triple[2], 1)
             for basic, pattern in found:
-                basic.enter(triple, pattern)
+                basic.enter(triple, pattern, len(found) > 1)
 
     def leave(self, triple: Triple) -> None:
         """A triple goes out of it."""

@@ -151,6 +151,16 @@ class Moving:
         self.contents: list[Content] = [range(0)] * len(views)
         self.turnover, self.coming = Turnover(), []
 
+    def grow(self, content: Content) -> bool:
+        """The content of the first window, if it is the last one and what has come since; whether it is."""
+        before = self.contents[0]
+        if type(content) is not range or type(before) is not range or content.start != before.start or content.stop < before.stop:
+            return False
+        self._move(0, range(before.stop, content.stop), self.network.enter)
+        self.contents[0] = content
+        self.network.settle()
+        return True
+
     def leave(self, contents: Iterable[Content]) -> None:
         """What is not in the next contents goes."""
         for i, content in enumerate(contents):
@@ -179,7 +189,7 @@ class Moving:
             graph = elements[index].graph
             if scope:
                 graph = r2r.scoped(graph, scope)
-            for triple in sorted(graph) if len(graph) > 1 else graph:
+            for triple in graph if len(graph) == 1 else sorted(graph):
                 take(triple)
 
 
@@ -229,12 +239,14 @@ class Follower:
 
     def step(self, at: Evaluation) -> Report | None:
         """One evaluation; None if its empty answer is suppressed. Raises Beyond."""
-        semantics, answer, contents = self.planned.semantics, self.answer, [held.content for held in at.windows]
-        self.moving.leave(contents)
-        if self.operator is R2S.APPEND:  # what is kept is the base (R2S-7)
-            self.moving.network.settle()
-            answer.rebase()
-        self.moving.enter(contents)
+        semantics, answer, append = self.planned.semantics, self.answer, self.operator is R2S.APPEND
+        if append or len(at.windows) > 1 or not self.moving.grow(at.windows[0].content):
+            contents = [held.content for held in at.windows]
+            self.moving.leave(contents)
+            if append:  # what is kept is the base (R2S-7)
+                self.moving.network.settle()
+                answer.rebase()
+            self.moving.enter(contents)
         if self.silent and not answer.since:
             return None
         last, self.output = self.output, answer.output(self.operator, semantics.base)

@@ -339,7 +339,7 @@ def _character(escape: re.Match) -> str:
 
 _NAME = r"<https?://[A-Za-z0-9.-]++(?:/[A-Za-z0-9._~-]*+)*+(?:\#[A-Za-z0-9._~-]*+)?>"
 _PLAIN = re.compile(  # most lines are like this, and need no second look: what is matched is canonical
-    rf'({_NAME}) ({_NAME}) ({_NAME}|"[ !#-\[\]-~]*+"(?:\^\^<http://www\.w3\.org/2001/XMLSchema#(?!string>)[A-Za-z]++>)?) "(-?[0-9]{{1,18}})" \.'
+    rf'({_NAME}) ({_NAME}) ({_NAME}|"[ !#-\[\]-~]*+"(?:\^\^<http://www\.w3\.org/2001/XMLSchema#(?!string>)[A-Za-z]++>)?) "(-?[0-9]{{1,18}})" \.\n?\Z'
 )
 
 
@@ -349,7 +349,7 @@ def _timed_lines(path: Path) -> Stream:
 
 
 def _timed(line: str, place: str) -> tuple[Triple, int]:
-    if plain := _PLAIN.fullmatch(line):
+    if plain := _PLAIN.match(line):
         subject, predicate, object_, time = plain.groups()
         return (subject, predicate, object_), int(time)
     try:
@@ -372,11 +372,15 @@ def elements(path: str | Path) -> Iterator[Element]:
     try:
         with open(path, encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):
-                line = line.rstrip("\n")
-                if line.strip(" \t") and not line.lstrip(" \t").startswith("#"):
-                    triple, time = _timed(line, f"{path}:{number}")
-                    position += 1
-                    yield Element(frozenset((triple,)), time, position)
+                if plain := _PLAIN.match(line):
+                    subject, predicate, object_, time = plain.groups()
+                    triple, time = (subject, predicate, object_), int(time)
+                elif line.strip(" \t\n") and not line.lstrip(" \t").startswith("#"):
+                    triple, time = _timed(line.rstrip("\n"), f"{path}:{number}")
+                else:
+                    continue
+                position += 1
+                yield Element(frozenset((triple,)), time, position)
     except (OSError, UnicodeError) as error:
         raise InvalidStream(f"cannot be read: {why(error)}", rule="IO-1", place=f"{path}:{number + 1}") from None
 

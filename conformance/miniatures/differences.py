@@ -33,7 +33,7 @@ def the_first_that_leaves_takes_it(network: Network, triple: Triple) -> None:
         basic.leave(triple, pattern)
 
 
-def a_triple_meets_itself_each_time(basic: Basic, triple: Triple, pattern: Pattern) -> None:
+def a_triple_meets_itself_each_time(basic: Basic, triple: Triple, pattern: Pattern, several: bool) -> None:
     """A triple is there before it is joined as any of its patterns."""
     for other in basic.patterns:
         if other.accepts(triple, basic.solution) and not any(triple in (index.get(key(triple)) or ()) for key, _, index in other.indexes):
