@@ -28,8 +28,7 @@ def joins_keep_what_expired(pattern: Pattern, triple: Triple) -> None:
 
 def the_first_that_leaves_takes_it(network: Network, triple: Triple) -> None:
     """A triple that several elements have goes with the first of them."""
-    there = network.present.pop(triple, None)
-    for basic, pattern in there[1] if there else ():
+    for basic, pattern in network.present.pop(triple, ()):
         basic.leave(triple, pattern)
 
 
