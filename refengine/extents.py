@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from refengine.deltas import Network, Solution
+from refengine.deltas import Emit, Network, Solution
 from refengine.kept import Kept
 from refengine.model import Bag, Element, Row, row
 from refengine.numbers import Beyond
@@ -84,7 +84,7 @@ class Extents:
         ]
 
 
-def _into(found: list[Dated], width: int):
+def _into(found: list[Dated], width: int) -> Emit:
     def take(solution: Solution, count: int) -> None:
         elements = solution[width:]
         found.append(Dated(max(elements), min(elements), solution[:width], elements))

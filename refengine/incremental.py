@@ -17,10 +17,10 @@ from typing import overload
 
 from refengine import engine, partitions, r2r, r2s, streaming, tick, window
 from refengine.deltas import Network
-from refengine.kept import Kept
 from refengine.engine import MAX_REPORTS, Answer, Evaluation, Held, Plan, Report, Seen, Step
 from refengine.errors import Disputed, Unsupported
 from refengine.extents import Extents
+from refengine.kept import Kept
 from refengine.model import Bag, Dataset, Element, Relation, Row, Stream, Triple
 from refengine.numbers import Beyond
 from refengine.partitions import Latest, Turnover
@@ -112,8 +112,8 @@ def evaluate(
     answer: Answer = r2r.agreed,
     max_reports: int = MAX_REPORTS,
 ) -> Run:
-    """ENG-6: the reports of engine.evaluate, which are equal value for value wherever the witnesses agree (CMP-4); `contents` are looked
-    up when they are asked for. `answer` is asked where the body, or a value that it meets, is not covered.
+    """ENG-6: the reports of engine.evaluate, equal value for value wherever the witnesses agree (CMP-4); `contents` are looked up
+    when they are asked for. `answer` is asked where the body, or a value that it meets, is not covered.
 
     A stream may be an iterator of elements in the order of time: then what no window can hold any more is forgotten, with the
     `contents` of its reports. There the definition cannot begin anew, and what is not covered is Unsupported.
