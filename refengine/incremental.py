@@ -31,8 +31,8 @@ from refengine.window import Content, View
 
 @dataclass
 class Provenance:
-    """Who computed the reports: `incremental` those before the evaluation `until` (None: all), the definition the others, for a
-    reason."""
+    """Who computed the reports: `incremental` those of the first `until` evaluations (None: of all), the definition the others,
+    for a reason."""
 
     until: int | None = None
     reason: str = ""
@@ -40,7 +40,7 @@ class Provenance:
     def __str__(self) -> str:
         if self.until is None:
             return "incremental"
-        return f"{f'incremental up to evaluation {self.until}, then ' if self.until else ''}the definition: {self.reason}"
+        return f"{f'incremental for {self.until} evaluations, then ' if self.until else ''}the definition: {self.reason}"
 
 
 class Contents(Sequence[Element]):
@@ -195,7 +195,7 @@ class Moving:
 
 class Asked:
     """The answers over contents, asked for in any order, each computed once: from the solutions of the whole stream, if one window
-    at a time can hold them, or else from the content before it. Raises Beyond, and then for ever."""
+    at a time can hold them, or else from the content before it. Raises Beyond, and then for all contents but those."""
 
     def __init__(self, query: Query, views: Sequence[View], static: Dataset) -> None:
         self.known: dict[tuple[Content, ...], Bag] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import NamedTuple
@@ -38,7 +39,8 @@ class Judgement:
 
 
 def searcher(witnesses: tuple[str, ...], mode: Mode) -> str:
-    """The witness that answers in a search: the faster one; in term mode rdflib, which keeps lexical forms."""
+    """The witness that answers in a search what incremental evaluation does not: the faster one; in term mode rdflib, which keeps
+    lexical forms."""
     return r2r.FASTEST if r2r.FASTEST in witnesses and mode is Mode.VALUE else witnesses[0]
 
 
@@ -214,8 +216,8 @@ def defined(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: A
 
 def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
     """ORA-8: every witness computes what a verdict rests on: the winning assignment's reports (those at the ends of
-    instants where orders were searched), or a fail's up to its first divergence. A pass is the definition's, too. Raises Disputed
-    where they differ."""
+    instants where orders were searched), or a fail's up to its first divergence, and incremental evaluation answers as they do. A
+    pass is the definition's, too. Raises Disputed where they differ."""
     planned = answers.planned(recorded, trial.semantics)
     where = trial.divergence
     final = {element.app: index + 1 for index, element in enumerate(planned.views[0].elements)}
@@ -227,9 +229,17 @@ def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
         whole = trial.ordered or at.content.stop == final.get(at.t, at.content.stop)
         if whole and contents not in seen:
             seen.add(contents)
-            answers.agreed(recorded.query.body, r2r.together(planned.views, contents, recorded.static), witnesses)
+            agreed = answers.agreed(recorded.query.body, r2r.together(planned.views, contents, recorded.static), witnesses)
+            _hold(agreed, answers.asked(recorded, planned), contents)
     if trial.accepted is not None and trial.ordered and defined(recorded, planned, trial.origin, answers).accepted is None:
         raise Disputed("incremental evaluation passes what the definition fails", rule="ORA-8")
+
+
+def _hold(agreed: Relation, asked: incremental.Asked | str, contents: tuple[window.Content, ...]) -> None:
+    """ORA-8: incremental evaluation answers as the witnesses do. Raises Disputed."""
+    with suppress(Beyond):
+        if isinstance(asked, incremental.Asked) and not compare.equal(agreed.rows, asked(contents)):
+            raise Disputed("incremental evaluation and the witnesses disagree", rule="ORA-8", answers={"witnesses": agreed})
 
 
 def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
@@ -269,7 +279,7 @@ def nearest(
     witnesses: tuple[str, ...] = tuple(r2r.WITNESSES),
     answers: Answers | None = None,
 ) -> Nearest:
-    """ORA-9: the single changes of a profile's field under which the recording would be correct, by the faster witness;
+    """ORA-9: the single changes of a profile's field under which the recording would be correct, as the search finds it;
     a change that leaves more than NEAREST_BOUND assignments is not tried."""
     answers = answers or Answers(searcher(witnesses, mode))
     recorded = Recorded(query, streams, static, tuple(recording), missing, mode)

@@ -381,8 +381,10 @@ def elements(path: str | Path) -> Iterator[Element]:
                     continue
                 position += 1
                 yield Element(frozenset((triple,)), time, position)
-    except (OSError, UnicodeError) as error:
-        raise InvalidStream(f"cannot be read: {why(error)}", rule="IO-1", place=f"{path}:{number + 1}") from None
+    except UnicodeDecodeError as error:  # of some line from here on: it is decoded in advance
+        raise InvalidStream(f"not UTF-8: {error.reason}", rule="IO-1", place=f"{path}, after line {number}") from None
+    except OSError as error:
+        raise _unread(error, InvalidStream, "IO-1", path) from None
 
 
 # Time

@@ -65,8 +65,7 @@ class Kept:
         """What the operator makes of it (R2S-1 to R2S-4, R2S-7); the base moves on (R2S-8)."""
         if operator is R2S.RSTREAM:
             return Counter(self.now)
-        more = Counter({row: count for row, count in self.since.items() if count > 0})
-        less = Counter({row: -count for row, count in self.since.items() if count < 0})
+        more, less = +self.since, -self.since
         if more and less:
             more, less = compare.difference(more, less)
         if choice is not Base.NEW or more:

@@ -18,6 +18,7 @@ PLACES = 28  # of a decimal, which rdflib keeps
 DIGITS = 18  # behind the point of a decimal, which pyoxigraph keeps
 WHOLE, BIG = 2**63, 10**19  # below: integers, and decimals
 EXACT = {2: 2**24, 3: 2**53}  # integers below are exact as floats and as doubles
+LEAST = 2.0**-126  # below, floats lose digits
 GREATEST = {2: 2**128, 3: 2**1024}  # beyond are no floats, and no doubles
 UNIT = 2**1074  # every double is an integer of this many parts, so that sums of doubles are sums of integers
 
@@ -52,6 +53,8 @@ def bounded(found: Number) -> Number:
             holds = abs(found.value) < WHOLE
         case 1:
             holds = (found.value * 10**DIGITS).denominator == 1 and abs(found.value) < BIG
+        case 2:
+            holds = isfinite(found.value) and (found.value == 0 or LEAST <= abs(found.value) < GREATEST[2])
         case _:
             holds = isfinite(found.value)
     if not holds:
@@ -78,6 +81,8 @@ def operated(operator: str, a: Number, b: Number) -> Number:
         raise Beyond("arithmetic of xsd:float")
     x, y = (float(a.value), float(b.value)) if rank == 3 else (a.value, b.value)
     found = x + y if operator == "+" else x - y if operator == "-" else x * y
+    if rank == 1 and abs(found) * 10**DIGITS >= 10**PLACES:
+        raise Beyond("a decimal of more digits than every evaluator keeps")
     return bounded(Number(rank, found))
 
 
@@ -115,7 +120,10 @@ class Sum:
         if self.ranks[0] or self.ranks[1]:
             raise Beyond("a sum of decimals and doubles")
         self._rounds(rank, count, exactly)
-        return literal(repr(self.exact[1] / (UNIT * (count if divided else 1))), XSD + RANKS[rank])
+        try:
+            return literal(repr(self.exact[1] / (UNIT * (count if divided else 1))), XSD + RANKS[rank])
+        except OverflowError:
+            raise Beyond("a sum that no double holds") from None
 
     def _rounds(self, rank: int, count: int, exactly: bool) -> None:
         """Whatever the order of adding, the rounding must stay below the tolerance of comparing."""

@@ -15,7 +15,7 @@ from refengine.engine import Plan
 from refengine.errors import RefengineError, Unsupported
 from refengine.model import TIME_BOUND, Element, Stream
 from refengine.query import Query, Unit, WindowKind
-from refengine.semantics import Closing, Disorder, Semantics, Tick
+from refengine.semantics import Against, Change, Closing, Disorder, Semantics, Tick
 from refengine.window import Content
 
 AT_ONCE = 1024  # items that are forgotten together, at least
@@ -90,8 +90,9 @@ def check(before: Element | None, element: Element, position: int) -> None:
     if element.end not in (None, element.app):
         raise Unsupported("elements with intervals come in a stream that is given whole", rule="ENG-6", place=place)
     try:
-        model.check([element] if before is None else [before, element])
-        model.admit([element] if before is None else [before, element], Disorder.REJECT)
+        pair = [element] if before is None else [before, element]
+        model.check(pair)
+        model.admit(pair, Disorder.REJECT)
     except RefengineError as error:
         error.place = place
         raise
@@ -154,7 +155,8 @@ def behind(planned: Plan, content: Content) -> int:
     """The place before which no element is in a content, now that the last arrival was looked at: neither in the one evaluated
     last, nor in a later one."""
     view, semantics, tape = planned.views[0], planned.semantics, planned.arrivals
-    if not isinstance(content, range) or semantics.tick is Tick.BATCH:
+    looks_back = semantics.against is Against.PREVIOUS and semantics.change is Change.GRAPH  # at contents that were not reported
+    if not isinstance(content, range) or semantics.tick is Tick.BATCH or looks_back:
         return 0
     match view.spec.kind:
         case WindowKind.TIME | WindowKind.RANGE | WindowKind.NOW | WindowKind.TUPLE if view.frame is not None:
@@ -165,4 +167,4 @@ def behind(planned: Plan, content: Content) -> int:
             place = window.rows(view, len(tape)).start
         case _:
             return 0
-    return min(place, content.start) if content else place
+    return min(place, content.start if content else place, len(tape) - 1)  # an arrival's forerunner may be its stamp (ENG-4)

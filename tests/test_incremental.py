@@ -117,13 +117,13 @@ def trials(draw: st.DrawFn, found: st.SearchStrategy[Body]) -> tuple:
 PLAIN = st.tuples(st.sampled_from(["<urn:a>", "<urn:b>", "<urn:c>"]), st.sampled_from([P, Q]), st.sampled_from(["<urn:a>", "<urn:b>", "_:x"]))
 
 
-@settings(max_examples=draws(600))
+@settings(max_examples=draws(400))
 @given(trials(covered()))
 def test_incremental_is_the_definition(trial):
     agree(*trial)
 
 
-@settings(max_examples=draws(200))
+@settings(max_examples=draws(120))
 @given(trials(bodies(names=(), graph_variable=False)))
 def test_incremental_is_the_definition_for_every_body(trial):
     agree(*trial)

@@ -2,7 +2,8 @@
 
 It answers an element with the reports that the element triggers, and the end with those that the horizon triggers. The
 semantics is the profile's, unless `register` brings one. Queries are tables (QRY-1) as JSON, or texts in any dialect.
-`--wrong "WIN-8 nothing expires"` makes it the wrong engine of that name (conformance.miniatures), for the suite to catch.
+`--wrong "WIN-8 nothing expires"` makes it the wrong engine of that name (conformance.miniatures), for the suite to catch; with
+`--incremental` it computes what changed (ENG-6).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from refengine import dialects, engine, io, profiles, query, r2r
+from refengine import dialects, engine, incremental, io, profiles, query, r2r
 from refengine.errors import RefengineError, Unsupported
 from refengine.model import Dataset, Element, Stream
 from refengine.semantics import Disorder, End, Semantics
@@ -27,8 +28,8 @@ from refengine.texts import nearest
 class Reference:
     """The engine and the case that it is in."""
 
-    def __init__(self, semantics: Semantics) -> None:
-        self.usual = semantics
+    def __init__(self, semantics: Semantics, quick: bool = False) -> None:
+        self.usual, self.evaluate = semantics, incremental.evaluate if quick else engine.evaluate
 
     def register(self, text: str, dialect: str, streams: list[str], static: str = "", semantics: dict[str, Any] | None = None) -> list:
         """A new case, which nothing of the one before is part of."""
@@ -53,7 +54,7 @@ class Reference:
     def _reports(self, semantics: Semantics) -> list:
         streams = {name: Stream(tuple(elements)) for name, elements in self.elements.items()}
         answer = r2r.agreed  # the default was bound before a wrong engine could take its place
-        reports = list(engine.evaluate(self.query, streams, semantics, static=self.static, answer=answer))
+        reports = list(self.evaluate(self.query, streams, semantics, static=self.static, answer=answer))
         new, self.given = reports[self.given :], len(reports)
         return [_relation(report) for report in new]
 
@@ -128,9 +129,11 @@ def main() -> None:
     parser.add_argument("profile")
     parser.add_argument("fields", nargs="*", metavar="key=value")
     parser.add_argument("--wrong", type=wrong, default=nullcontext(), metavar="'RULE name'", help="be this wrong engine")
+    parser.add_argument("--incremental", action="store_true", help="by incremental evaluation")
     options = parser.parse_args()
+    fields = dict(word.split("=", 1) for word in options.fields)
     with options.wrong:
-        serve(Reference(profiles.profile(options.profile).but(**dict(word.split("=", 1) for word in options.fields)).semantics()))
+        serve(Reference(profiles.profile(options.profile).but(**fields).semantics(), options.incremental))
 
 
 if __name__ == "__main__":

@@ -22,10 +22,6 @@ def nothing_leaves(moving: Moving, contents: Iterable[Any]) -> None:
     """Elements come, and none goes."""
 
 
-def joins_keep_what_expired(pattern: Pattern, triple: Triple) -> None:
-    """A triple that goes takes its rows along, but later ones still join it."""
-
-
 def the_first_that_leaves_takes_it(network: Network, triple: Triple) -> None:
     """A triple that several elements have goes with the first of them."""
     for basic, pattern in network.present.pop(triple, ()):
@@ -59,7 +55,6 @@ def sums_in_doubles(total: Sum, one: Number, count: int) -> None:
 
 MINIATURES = (
     Miniature("ENG-6", "nothing leaves", NOBODY, "refengine.incremental:Moving.leave", nothing_leaves),
-    Miniature("ENG-6", "joins keep what expired", NOBODY, "refengine.deltas:Pattern.leave", joins_keep_what_expired),
     Miniature("ENG-6", "the first that leaves takes it", NOBODY, "refengine.deltas:Network.leave", the_first_that_leaves_takes_it),
     Miniature("ENG-6", "a triple meets itself each time", NOBODY, "refengine.deltas:Basic.enter", a_triple_meets_itself_each_time),
     Miniature("ENG-6", "what stays is told again", NOBODY, "refengine.kept:Kept.output", what_came_and_went_is_told),
