@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from conformance.miniatures import Miniature
-from refengine.deltas import Basic, Network, Pattern
+from refengine.deltas import Network
 from refengine.incremental import Moving
 from refengine.kept import Kept
 from refengine.model import Bag, Triple
@@ -28,15 +28,6 @@ def the_first_that_leaves_takes_it(network: Network, triple: Triple) -> None:
         basic.leave(triple, pattern)
 
 
-def a_triple_meets_itself_each_time(basic: Basic, triple: Triple, pattern: Pattern, several: bool) -> None:
-    """A triple is there before it is joined as any of its patterns."""
-    for other in basic.patterns:
-        if other.accepts(triple, basic.solution) and not any(triple in (index.get(key(triple)) or ()) for key, _, index in other.indexes):
-            other.enter(triple)
-    pattern.bind(triple, basic.solution)
-    pattern.seed(basic.solution, 1)
-
-
 def what_came_and_went_is_told(kept: Kept, operator: R2S, choice: Base | None) -> Bag:
     """Rows that are as they were before are news, if they came."""
     if operator is R2S.ISTREAM and kept.since:
@@ -56,7 +47,6 @@ def sums_in_doubles(total: Sum, one: Number, count: int) -> None:
 MINIATURES = (
     Miniature("ENG-6", "nothing leaves", NOBODY, "refengine.incremental:Moving.leave", nothing_leaves),
     Miniature("ENG-6", "the first that leaves takes it", NOBODY, "refengine.deltas:Network.leave", the_first_that_leaves_takes_it),
-    Miniature("ENG-6", "a triple meets itself each time", NOBODY, "refengine.deltas:Basic.enter", a_triple_meets_itself_each_time),
     Miniature("ENG-6", "what stays is told again", NOBODY, "refengine.kept:Kept.output", what_came_and_went_is_told),
     Miniature("ENG-6", "sums in doubles", NOBODY, "refengine.numbers:Sum.add", sums_in_doubles),
 )
