@@ -180,7 +180,7 @@ class _Look:
         body = self.recorded.query.body
         if derive.pattern(body) is None:
             return None
-        asked = self.answers.asked(self.recorded, self.planned)
+        asked = self.answers.asked(self.recorded, self.planned, derivations=True)
         whole = range((moment.kept or moment.arriving).start, moment.arriving.stop)
         if isinstance(asked, Asked) and asked.extents and asked.extents.covers(whole) and (found := asked.extents.completed(whole)) is not None:
             grown = ((line, frozenset(i for i in elements if i in moment.arriving)) for line, elements in found)

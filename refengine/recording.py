@@ -49,7 +49,7 @@ class Answers:
     def by(self, witness: str) -> Answers:
         """The same table with another witness to answer, and nothing else."""
         other = Answers(witness)
-        other.known, other.derived, other.quick = self.known, self.derived, False
+        other.known, other.derived, other.made, other.quick = self.known, self.derived, self.made, False
         return other
 
     def once(self, kind: str, held: Sequence[object], key: Hashable, make: Callable[[], T]) -> T:
@@ -70,10 +70,11 @@ class Answers:
         frame = window.frame(view.spec, semantics.closure, semantics.t0, semantics.partial)
         return replace(planned, semantics=semantics, views=(replace(view, t0=semantics.t0, frame=frame),))
 
-    def asked(self, recorded: Recorded, planned: Plan) -> Asked | str:
+    def asked(self, recorded: Recorded, planned: Plan, derivations: bool = False) -> Asked | str:
         """Incremental answers over contents of the windows, which all plans of the same elements share; or why there are none:
-        the body is not covered, answers are compared as terms, or rounding decides how many there are."""
-        if not self.quick:
+        a witness is to answer (`derivations` alone are no answers, and ORA-5 holds them to those), the
+        body is not covered, answers are compared as terms, or rounding decides how many there are."""
+        if not self.quick and not derivations:
             return "a witness answers"
         if recorded.mode is Mode.TERM:
             return "answers are compared as terms"
