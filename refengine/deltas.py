@@ -19,6 +19,7 @@ from sortedcontainers import SortedList
 
 from refengine import compare
 from refengine.expressions import Test, conjuncts, test, variables
+from refengine.kept import add
 from refengine.model import XSD, Row, Term, Triple, literal
 from refengine.numbers import Beyond, Number, Sum, number, order
 from refengine.query import Body, Form
@@ -248,11 +249,9 @@ class Side:
         """Takes a solution in or out."""
         at = self.key(solution)
         there = self.by.setdefault(at, Counter())
-        there[solution] += count
-        if not there[solution]:
-            del there[solution]
-            if not there:
-                del self.by[at]
+        add(there, solution, count)
+        if not there:
+            del self.by[at]
 
 
 class Join(Node):
@@ -386,11 +385,7 @@ class Aggregate:
         """Takes a solution in or out."""
         what = solution if self.slot is None else solution[self.slot]
         if self.seen is not None:
-            before = self.seen[what]
-            self.seen[what] = before + count
-            count = bool(before + count) - bool(before)
-            if not self.seen[what]:
-                del self.seen[what]
+            count = add(self.seen, what, count)
         if count:
             self.take(what, count)
 
@@ -439,13 +434,8 @@ class Extreme(Aggregate):
 
     def take(self, what: Any, count: int) -> None:
         entry = (numeric(what).value, what)
-        before = self.counts[what]
-        self.counts[what] = before + count
-        if not before:
-            self.terms.add(entry)
-        elif not before + count:
-            del self.counts[what]
-            self.terms.remove(entry)
+        if came := add(self.counts, what, count):
+            (self.terms.add if came > 0 else self.terms.remove)(entry)
 
     def told(self) -> Term | None:
         if not self.terms:
@@ -476,11 +466,7 @@ class Projected(Node):
         def shown(solution: Solution, count: int) -> None:
             row = tuple([(name, solution[slot]) for name, slot in places if solution[slot] is not None])
             if distinct:
-                before = counts[row]
-                counts[row] = before + count
-                count = bool(before + count) - bool(before)
-                if not counts[row]:
-                    del counts[row]
+                count = add(counts, row, count)
             if count:
                 self.emit(row, count)
 
@@ -522,7 +508,7 @@ class Network:
     def __init__(self, body: Body, answer: Callable[[Row, int], None], sets: bool = False, dated: bool = False) -> None:
         self.sets, self.dated = sets, dated
         self.basics: list[Basic] = []
-        self.nodes: list[Node] = []
+        self.holding: list[Group] = []  # children first
         self.present: dict[Triple, Matches] = {}  # as which patterns it matches
         self.again: dict[Triple, int] = {}  # how many more elements have it
         self.matches: dict[Matches, Matches] = {}  # one of each: most triples match alike
@@ -537,7 +523,6 @@ class Network:
         self.wild = self.routes.pop(None, [])  # of any predicate
         for routes in self.routes.values():
             routes += self.wild
-        self.holding = [node for node in self.nodes if isinstance(node, Group)]
 
     def _top(self, body: Body) -> Node:
         if body.form is not Form.SELECT or body.makes_blanks:
@@ -554,7 +539,7 @@ class Network:
                     raise Beyond("an expression in SELECT, or BIND")
                 aliases[str(node.var)] = str(node.expr)
             node = node.p
-        return self._kept(Projected(self._of(node), body.variables, aliases, distinct))
+        return Projected(self._of(node), body.variables, aliases, distinct)
 
     def _of(self, node: CompValue) -> Node:
         match node.name:
@@ -563,19 +548,15 @@ class Network:
             case "Filter":
                 return self._filtered(node)
             case "Union":
-                return self._kept(Union(self._of(node.p1), self._of(node.p2)))
+                return Union(self._of(node.p1), self._of(node.p2))
             case "Join":
-                return self._kept(Join(self._of(node.p1), self._of(node.p2)))
+                return Join(self._of(node.p1), self._of(node.p2))
             case "LeftJoin":
-                return self._kept(Optional(self._of(node.p1), self._of(node.p2), node.expr))
+                return Optional(self._of(node.p1), self._of(node.p2), node.expr)
             case "AggregateJoin":
                 return self._grouped(node)
             case _:
                 raise Beyond(node.name)
-
-    def _kept(self, node: Node) -> Node:
-        self.nodes.append(node)
-        return node
 
     def _basic(self, node: CompValue, filters: Sequence[Any]) -> Node:
         number = len(self.basics)
@@ -584,7 +565,7 @@ class Network:
         if any(blanks & other.slots.keys() for other in self.basics):
             raise Beyond("a blank node in two groups")
         self.basics.append(basic)
-        return self._kept(basic)
+        return basic
 
     def _filtered(self, node: CompValue) -> Node:
         if node.p.name == "BGP":
@@ -592,7 +573,7 @@ class Network:
         inner = node.p
         while _names_aggregate(inner):  # HAVING names what the groups have
             inner = inner.p
-        return self._kept(Filter(self._of(inner), node.expr))
+        return Filter(self._of(inner), node.expr)
 
     def _grouped(self, node: CompValue) -> Node:
         child, keys = self._of(node.p.p), node.p.expr or []
@@ -607,7 +588,8 @@ class Network:
                 again[str(aggregate.res)] = str(aggregate.vars)
             else:
                 aggregates[str(aggregate.res)] = _aggregate(aggregate, child, self.sets)
-        return self._kept(Again(self._kept(Group(child, names, aggregates)), again))
+        self.holding.append(Group(child, names, aggregates))
+        return Again(self.holding[-1], again)
 
     def enter(self, triple: Triple) -> None:
         """A triple comes into the content. The same triple of another element changes nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
 
 from sortedcontainers import SortedList
 
@@ -28,24 +29,23 @@ class Kept:
 
     def _change(self, row: Row, count: int) -> None:
         if self.near is None:
-            _add(self.now, row, count)
+            add(self.now, row, count)
             return
         if row not in self.now and row not in self.since:
             self.near.add(row)
-        _add(self.now, row, count)
-        _add(self.since, row, count)
+        add(self.now, row, count)
+        add(self.since, row, count)
         if row not in self.now and row not in self.since:
             self.near.remove(row)
 
     def _change_of_set(self, row: Row, count: int) -> None:
-        before = self.bag[row]
-        _add(self.bag, row, count)
-        if bool(before) == bool(before + count):
+        came = add(self.bag, row, count)
+        if not came:
             return
         key = compare.identity(row)
         rows = self.classes.setdefault(key, SortedList())
         first = rows[0] if rows else None
-        (rows.remove if before else rows.add)(row)
+        (rows.add if came > 0 else rows.remove)(row)
         now = rows[0] if rows else None
         if not rows:
             del self.classes[key]
@@ -73,12 +73,14 @@ class Kept:
         return less if operator is R2S.DSTREAM else more
 
 
-def _add(rows: Counter[Row], row: Row, count: int) -> None:
-    now = rows[row] + count
-    if now:
-        rows[row] = now
+def add(counts: Counter, what: Hashable, count: int) -> int:
+    """So many more of something: 1 if there was none before, -1 if there is none any more, else 0."""
+    before = counts[what]
+    if now := before + count:
+        counts[what] = now
     else:
-        del rows[row]
+        del counts[what]
+    return bool(now) - bool(before)
 
 
 class Near:

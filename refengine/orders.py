@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, islice, product
 from math import comb
 from typing import NamedTuple
@@ -82,6 +83,7 @@ def _instants(elements: Sequence[Element]) -> tuple[dict[int, int], dict[int, in
 def search(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: Answers) -> Trial:
     """ORA-5 to ORA-7: follow the recording instant by instant, over every order of simultaneous elements."""
     semantics, look = planned.semantics, _Look(recorded, planned, answers)
+    ended = partial(Trial, semantics, origin, ordered=False, by="a search over arrival orders")
     if beyond := _beyond(look):
         raise Unsupported(f"{beyond}, over simultaneous elements whose arrival order was not recorded", rule="ORA-7")
     states, base = {State(0, 0, 0)}, Counter()
@@ -98,16 +100,16 @@ def search(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: An
             following, base_after = advance(states, output, recorded) if emitted else states, now
         if not following:
             where = _moment_divergence(look, moment, furthest, base)
-            return Trial(semantics, origin, None, where, ordered=False, by="a search over arrival orders", last=r2r.dataset(where.content))
+            return ended(None, where, last=r2r.dataset(where.content))
         states, base = following, base_after
     state = accepted(states, recorded)
     if state is not None:
-        return Trial(semantics, origin, state, ordered=False, by="a search over arrival orders")
+        return ended(state)
     furthest = max(state.matched for state in states)
     left = recorded.rows[furthest] if furthest < len(recorded.rows) else None
     reason = "the semantics reports nothing more" if left is not None else "reports were expected and none was recorded"
     where = Divergence(furthest, None, None, (), None, left, reason, cost=(len(recorded.rows) - furthest, 0))
-    return Trial(semantics, origin, None, where, ordered=False, by="a search over arrival orders")
+    return ended(None, where)
 
 
 def _common(held: Moment | None, moment: Moment) -> range:

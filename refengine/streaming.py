@@ -77,12 +77,6 @@ class Times(Sequence[int]):
         tape = self.tape
         return self.of(tape.items[place - tape.gone]) if place >= tape.gone else -TIME_BOUND - 1 if place else self.first
 
-    def __iter__(self) -> Iterator[int]:
-        place = 0
-        while place < len(self.tape):
-            yield self[place]
-            place += 1
-
 
 def check(before: Element | None, element: Element, position: int) -> None:
     """MOD-1 to MOD-3 for an element and the one before it."""
