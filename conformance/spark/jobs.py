@@ -1,0 +1,67 @@
+"""Jobs of Spark, some at a time, each of which gives a table: what is done is given as soon as it is, whatever comes of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, TypeVar
+
+from conformance.spark.session import NoSpark, first_line
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import DataFrame, SparkSession
+
+K = TypeVar("K", bound=Hashable)
+
+
+def slots(spark: SparkSession) -> int:
+    """How many tasks run at once: into so many parts Spark cuts a range by default."""
+    from pyspark.sql import functions as F
+
+    return spark.range(10**6).select(F.spark_partition_id().alias("part")).distinct().count()
+
+
+def run(jobs: Mapping[K, Callable[[], DataFrame]], parallel: int) -> Iterator[tuple[K, pyarrow.Table]]:
+    """Each job's rows, as the jobs end, in the order in which they were given as far as possible; `parallel` run at a time. A task
+    whose executor is lost Spark tries again, and its rows come once. Raises NoSpark for a job that Spark gives up."""
+    waiting, running = iter(jobs.items()), {}
+    pool = ThreadPoolExecutor(parallel, thread_name_prefix="spark-job")
+
+    def fill() -> None:
+        for key, job in waiting:
+            running[pool.submit(_collected, job)] = key
+            if len(running) >= parallel:
+                return
+
+    try:
+        fill()
+        while running:
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                key = running.pop(future)
+                table = _result(future)
+                fill()
+                yield key, table
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # what runs ends with the session
+
+
+def _collected(job: Callable[[], DataFrame]) -> pyarrow.Table:
+    return job().toArrow()
+
+
+def _result(future: Future) -> pyarrow.Table:
+    try:
+        return future.result()
+    except Exception as error:  # of Spark, py4j, or gRPC
+        raise NoSpark(f"a job was given up: {reason(error)}") from error
+
+
+def reason(error: BaseException) -> str:
+    """The one line that says most: of a worker's traceback the last, and else the first."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    raised = [line for line in lines if line.partition(":")[0].endswith(("Error", "Exception", "Interrupt")) and not line.startswith(("at ", "Caused"))]
+    if "Traceback (most recent call last):" in lines and raised:
+        return raised[-1][:500]
+    return first_line(error)

@@ -1,0 +1,144 @@
+"""A session of Spark: what it needs is looked for before it is started, so that what is missing is one line.
+
+Nothing but DataFrames is used, so that it may be of Spark Classic or of Spark Connect.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from refengine.errors import RefengineError
+from refengine.texts import plain, shown
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+JAVA = 17  # the oldest that Spark 4 runs on
+CONNECT_PORT = 15002
+RETRIES = 4  # how often a task is tried, in one process as on a cluster
+REACHED = 10  # seconds within which a master answers
+FORMS = "local[2], spark://HOST:PORT, sc://HOST:PORT (Spark Connect), yarn or k8s://URL"
+
+
+class NoSpark(RefengineError):
+    """There is no Spark here, or none answers."""
+
+    def __init__(self, reason: str, place: str = "") -> None:
+        super().__init__(reason, rule="spark", place=place)
+
+
+@contextmanager
+def opened(master: str | None, log: Path | None = None) -> Iterator[SparkSession]:
+    """A session with a master, by default that of Spark's own configuration (spark-submit, SPARK_REMOTE, or all cores of this
+    machine); it ends with the context. What Spark logs goes to the end of a file, by default nowhere. Raises NoSpark."""
+    try:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ModuleNotFoundError as error:
+        raise NoSpark(f"{error.name} is not installed: pip install 'refengine[suite,spark]'") from None
+    builder = SparkSession.builder.appName("conformance")
+    remote = check(master)
+    if remote:
+        builder = builder.remote(master)
+    else:
+        for key, value in _config(master).items():
+            builder = builder.config(f"spark.{key}", value)
+    try:
+        with _logged(log):
+            spark = builder.getOrCreate()
+    except (PySparkException, OSError, RuntimeError) as error:
+        raise NoSpark(first_line(error), place=master or "") from None
+    except Exception as error:  # py4j and gRPC have bases of their own
+        raise NoSpark(f"{type(error).__name__}: {first_line(error)}", place=master or "") from None
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+def check(master: str | None) -> bool:
+    """Whether a master is one of Spark Connect. Raises NoSpark for what is no master, does not answer, or has no Java here."""
+    kind, hosts = _parsed(master)
+    if hosts and not any(_answers(host, port) for host, port in hosts):
+        raise NoSpark(f"no Spark answers at {', '.join(f'{host}:{port}' for host, port in hosts)}", place=shown(master))
+    remote = kind == "sc" or (master is None and "SPARK_REMOTE" in os.environ)
+    if not remote:
+        _check_java()
+    return kind == "sc"
+
+
+def _parsed(master: str | None) -> tuple[str, list[tuple[str, int]]]:
+    """A master's kind, and where it is to be reached."""
+    if master is None or master == "yarn" or master.startswith("k8s://") or re.fullmatch(r"local(\[(\*|[1-9][0-9]*)(,[1-9][0-9]*)?\])?", master):
+        return "", []
+    if match := re.fullmatch(r"sc://([^:/;]+)(?::([0-9]{1,5}))?(/.*)?", master):
+        return "sc", [(match[1], int(match[2] or CONNECT_PORT))]
+    if match := re.fullmatch(r"spark://([^:/,]+:[0-9]{1,5}(?:,[^:/,]+:[0-9]{1,5})*)", master):
+        return "spark", [(host, int(port)) for host, _, port in (place.rpartition(":") for place in match[1].split(","))]
+    raise NoSpark(f"no master {shown(master)}; write {FORMS}")
+
+
+def _answers(host: str, port: int) -> bool:
+    try:
+        with socket.create_connection((host, port), timeout=REACHED):
+            return True
+    except (OSError, OverflowError):
+        return False
+
+
+def _check_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=os.path.join(home, "bin") if home else None)
+    if java is None:
+        where = f"JAVA_HOME={plain(home)}" if home else "the path"
+        raise NoSpark(f"no Java on {where}; Spark needs {JAVA} or newer")
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False, errors="replace").stderr
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NoSpark(f"Java does not run: {first_line(error)}", place=java) from None
+    match = re.search(r'version "(?:1\.)?([0-9]+)', told)
+    if match is None or int(match[1]) < JAVA:
+        found = f"Java {match[1]}" if match else f"no Java: {shown(told[:200])}"
+        raise NoSpark(f"{found}; Spark needs {JAVA} or newer", place=java)
+
+
+def _config(master: str | None) -> dict[str, str]:
+    """What is set for a classic session. On one machine workers run the driver's interpreter, and a task whose worker is killed is
+    tried again, as it is on a cluster."""
+    config = {"ui.showConsoleProgress": "false"}
+    if master is None:
+        return config
+    if master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        cores = re.fullmatch(r"local(?:\[([^,]*)\])?", master)
+        master = f"local[{cores[1] or 1},{RETRIES}]" if cores else master
+        config |= {"ui.enabled": "false", "driver.host": "127.0.0.1", "driver.bindAddress": "127.0.0.1"}
+    return {**config, "master": master}
+
+
+@contextmanager
+def _logged(log: Path | None) -> Iterator[None]:
+    """Java is started with its standard error there, and keeps it."""
+    sys.stderr.flush()
+    kept, into = os.dup(2), os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    try:
+        os.dup2(into, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(into)
+
+
+def first_line(error: BaseException) -> str:
+    """An error's first line, bounded."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:500]
