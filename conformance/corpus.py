@@ -18,8 +18,8 @@ from jsonschema import ValidationError
 
 from conformance import judge
 from conformance.schemas import validator
-from refengine import compare, dialects, engine, incremental, io, model, query, profiles, r2r, semantics
-from refengine.errors import RefengineError
+from refengine import compare, dialects, engine, incremental, io, model, query, profiles, r2r, semantics, slices
+from refengine.errors import RefengineError, Unsupported
 from refengine.model import XSD, Bag, Dataset, Relation, Row, Stream, Term, Triple
 from refengine.query import Query
 from refengine.r2r import from_pyoxigraph
@@ -262,12 +262,25 @@ def _wanted(kind: str, block: Mapping[str, Any]) -> str:
 
 
 def _expect(case: Case, block: Mapping[str, Any]) -> list[str]:
-    """The definition first; where that agrees, incremental evaluation (ENG-6), too."""
+    """The definition first; where that agrees, incremental evaluation (ENG-6) and evaluation in parts (ENG-7), too."""
     asked = query_of(case)
     most, lines = len(block["reports"]) + 1, []
-    for label, evaluate in (("", engine.evaluate), (" incremental:", incremental.evaluate)):
+    for label, evaluate in (("", engine.evaluate), (" incremental:", incremental.evaluate), (" in parts:", _in_parts)):
         lines = lines or [f"{label}{line}" for line in _differences(block, asked, _reports(case, asked, block, most, evaluate))]
     return lines
+
+
+def _in_parts(
+    asked: Query, streams: Mapping[str, Stream], chosen: Semantics, *, max_reports: int, **options: Any
+) -> Iterator[engine.Report]:
+    """The reports, a part for every instant; the definition's where there are no parts. The bound is that of each part."""
+    cuts = sorted({element.app for stream in streams.values() for element in stream})
+    try:
+        return slices.evaluate(asked, streams, chosen, cuts, max_reports=max_reports, **options)
+    except Unsupported as error:
+        if error.rule != "ENG-7":
+            raise
+        return engine.evaluate(asked, streams, chosen, max_reports=max_reports, **options)
 
 
 def _differences(block: Mapping[str, Any], asked: Query, got: Sequence[engine.Report]) -> list[str]:

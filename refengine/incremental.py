@@ -71,8 +71,8 @@ class Contents(Sequence[Element]):
 class Run(Iterator[Report]):
     """The reports, one after the other, and where they come from so far; `follower` has the answer at the last evaluation."""
 
-    def __init__(self, query: Query, planned: Plan, static: Dataset, answer: Answer, max_reports: int) -> None:
-        self.query, self.planned, self.static, self.max_reports = query, planned, static, max_reports
+    def __init__(self, query: Query, planned: Plan, static: Dataset, answer: Answer, max_reports: int, skip: int) -> None:
+        self.query, self.planned, self.static, self.max_reports, self.skip = query, planned, static, max_reports, skip
         self.provenance = Provenance()
         self.follower: Follower | None = None
         self.reports = self._reports(answer)
@@ -81,13 +81,13 @@ class Run(Iterator[Report]):
         return next(self.reports)
 
     def _reports(self, answer: Answer) -> Iterator[Report]:
-        done, streamed = 0, isinstance(self.planned.arrivals, streaming.Tape)
+        done, streamed = self.skip, isinstance(self.planned.arrivals, streaming.Tape)
         try:
             self.follower = Follower(self.query, self.planned, self.static)
             if streamed:
                 self.planned.arrivals.behind = lambda: streaming.behind(self.planned, self.follower.moving.contents[0])
-            for at in evaluations(self.planned, self.max_reports):
-                if not done:
+            for at in islice(evaluations(self.planned, self.max_reports), done, None):
+                if done == self.skip:
                     with suppress(Disputed):
                         answer(self.query.body, frozenset())  # which refuses what no evaluator takes
                 report = self.follower.step(at)
@@ -126,10 +126,10 @@ def evaluate(
 
 
 def run(
-    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Answer = r2r.agreed, max_reports: int = MAX_REPORTS
+    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Answer = r2r.agreed, max_reports: int = MAX_REPORTS, skip: int = 0
 ) -> Run:
-    """The same of a plan."""
-    return Run(query, planned, static, answer, max_reports)
+    """The same of a plan. The first `skip` evaluations may be left out, as if the answer had been empty before the next one."""
+    return Run(query, planned, static, answer, max_reports, skip)
 
 
 class Moving:

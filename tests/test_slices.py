@@ -1,0 +1,74 @@
+"""slices.py is the definition, in parts: the same reports wherever a stream is cut, in gaps, too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from conftest import draws
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+from test_incremental import PLAIN, asked, chosen, covered, same, taken, trials
+
+from refengine import engine, slices, stream
+from refengine.errors import Disputed, RefengineError, Unsupported
+from refengine.semantics import OneOf
+from refengine.slices import Part, Short
+from refengine.strategies import bodies, graphs, queries, semantics
+
+right = slices.reports
+
+
+@st.composite
+def cut(draw: st.DrawFn) -> tuple:
+    """What is computed in parts: windows that are short beside the stream, which has bursts and gaps."""
+    small = {"kinds": ["time", "range", "now"], "sizes": st.integers(1, 4), "slides": st.integers(1, 4), "streams": ["s", "r"], "names": ()}
+    query = draw(queries(max_windows=draw(st.sampled_from([1, 1, 1, 2])), bodies=covered(), **small))
+    open_ = {"tick": OneOf(("tuple", "time")), "horizon": OneOf(("none", "flush")), "disorder": "reject", "base": OneOf(("previous", None))}
+    picked = draw(semantics(query, **open_))
+    steps = draw(st.lists(st.sampled_from([0, 0, 1, 1, 2, 3, 6, 19]), min_size=5, max_size=25))
+    instants = list(accumulate(steps, initial=draw(st.integers(-4, 9))))
+    items = [(draw(graphs(max_size=2) | st.frozensets(PLAIN, max_size=2)), at, draw(st.sampled_from(["s", "s", "r"]))) for at in instants]
+    streams = {name: stream([(graph, at) for graph, at, where in items if where == name]) for name in ("s", "r")}
+    last = instants[-1]
+    anywhere = st.integers(instants[0] - 2, last + 2) | st.integers(min(last, instants[0] + 12), last)
+    return query, streams, picked, frozenset(), sorted(draw(st.sets(anywhere, min_size=1, max_size=4)))
+
+
+def agree(query, streams, picked, static, cuts) -> str:
+    """Asserts that the parts' reports are the whole's, or that both end alike, and tells from where the parts were computed."""
+    wanted, error = taken(engine.evaluate, query, streams, picked, static=static)
+    given_from = []
+
+    def noted(query, streams, picked, firsts, part, **options):
+        found = right(query, streams, picked, firsts, part, **options)
+        given_from.append(part.since)
+        return found
+
+    def parts(*args: Any, **options: Any):
+        with patch.object(slices, "reports", noted):
+            yield from slices.evaluate(*args, **options)
+
+    found, other = taken(parts, query, streams, picked, cuts, static=static)
+    if other is not None and other.rule == "ENG-7":
+        return str(other).partition("parts: ")[2].partition(",")[0]
+    if not isinstance(error, Disputed):  # else the definition has no answer here
+        assert len(found) == len(wanted) and all(map(same, found, wanted))
+        assert str(other) == str(error)
+    return "in parts, some not from the beginning" if any(since is not None for since in given_from) else "in parts"
+
+
+@settings(max_examples=draws(500))
+@given(cut())
+def test_sliced_is_unsliced(trial):
+    event(agree(*trial))
+
+
+@settings(max_examples=draws(100))
+@given(trials(bodies(names=(), graph_variable=False)), st.sets(st.integers(-10, 20), max_size=3))
+def test_sliced_is_unsliced_or_refused(trial, cuts):
+    """Over every kind of window and the whole space of semantics."""
+    event(agree(*trial, sorted(cuts)))
