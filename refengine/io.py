@@ -362,6 +362,17 @@ def _timed(line: str, place: str) -> tuple[Triple, int]:
         raise InvalidStream(str(fault), rule="IO-1", place=place) from None
 
 
+def timed(line: str, place: str) -> tuple[Triple, int] | None:
+    """IO-1: a triple and its time from a line of YABench's, None from a blank one or a comment. Raises InvalidStream, with the
+    place."""
+    if plain := _PLAIN.match(line):
+        subject, predicate, object_, time = plain.groups()
+        return (subject, predicate, object_), int(time)
+    if line.strip(" \t\n") and not line.lstrip(" \t").startswith("#"):
+        return _timed(line.rstrip("\n"), place)
+    return None
+
+
 def elements(path: str | Path) -> Iterator[Element]:
     """IO-1: the elements of a file of YABench's lines, one after the other, so that a stream needs no memory of its length. What
     they say about time is checked where they are used (MOD-1).
@@ -375,8 +386,8 @@ def elements(path: str | Path) -> Iterator[Element]:
                 if plain := _PLAIN.match(line):
                     subject, predicate, object_, time = plain.groups()
                     triple, time = (subject, predicate, object_), int(time)
-                elif line.strip(" \t\n") and not line.lstrip(" \t").startswith("#"):
-                    triple, time = _timed(line.rstrip("\n"), f"{path}:{number}")
+                elif found := timed(line, f"{path}:{number}"):
+                    triple, time = found
                 else:
                     continue
                 position += 1

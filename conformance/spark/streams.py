@@ -1,0 +1,219 @@
+"""Streams as DataFrames: a row a triple, with its time and its place in the order of arrival, and what is no triple beside them.
+
+A stream is a folder of `.n3t` files (or one), N-Triples with a time, whose files come one after the other in the order of their
+names; or Parquet with the columns `time` (ms), `element` (the order within an instant; the triples of an element share it),
+`subject`, `predicate` and `object`, in N-Triples; or what `refengine.io.read_stream` reads, which the driver does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate, islice, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow
+
+from refengine import io, model
+from refengine.errors import InvalidStream, RefengineError, Unsupported
+from refengine.model import TIME_BOUND
+from refengine.texts import plain, shown
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SCHEMA = "time long, place long, subject string, predicate string, object string, file string, line long, error string"
+COLUMNS = ("time", "element", "subject", "predicate", "object")
+NAMES = [column.split()[0] for column in SCHEMA.split(", ")]
+KINDS = [{"long": pyarrow.int64(), "string": pyarrow.string()}[column.split()[1]] for column in SCHEMA.split(", ")]
+BATCH = 10_000  # rows that go to Spark at once
+FILE = 32  # bits of a place that count lines; those above count files
+BUCKETS = 50_000  # instants that the first pass keeps
+LONGEST = 500  # characters of a reason that are kept
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream's rows (SCHEMA; of those with an `error` nothing else but `file` and `line` is set), cached."""
+
+    rows: DataFrame
+
+    @property
+    def triples(self) -> DataFrame:
+        """time, place, subject, predicate, object."""
+        return self.rows.where("error is null").select("time", "place", "subject", "predicate", "object")
+
+    def faults(self) -> list[dict[str, Any]]:
+        """What is no triple: file, line, error; in order."""
+        return self.rows.where("error is not null").select("file", "line", "error").orderBy("file", "line").toArrow().to_pylist()
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What the first pass finds: how many triples there are, the first and the last instant, and of up to `BUCKETS` equal
+    stretches of time, those with triples in them, the first instant and how many there are."""
+
+    triples: int
+    first: int
+    last: int
+    instants: tuple[int, ...]
+    counts: tuple[int, ...]
+
+    def cuts(self, parts: int) -> list[int]:
+        """Instants at which the stream falls into at most so many parts, of about as many triples."""
+        sums = list(accumulate(self.counts))
+        found = []
+        for n in range(1, parts):
+            place = next(i for i, total in enumerate(sums) if total * parts >= n * self.triples)
+            found.append(self.instants[min(place + 1, len(self.instants) - 1)])
+        return sorted({cut for cut in found if self.first < cut <= self.last})
+
+
+def read(spark: SparkSession, path: str) -> Stream:
+    """A stream, cached; it is read when it is first used. Raises InvalidStream for what is none."""
+    place = _url(path)
+    if names := _names(spark, place, "*.n3t"):
+        files = spark.read.format("binaryFile").option("pathGlobFilter", "*.n3t").load(place)
+        rows = files.select("path", "content").mapInArrow(_lines({name: number for number, name in enumerate(names)}), SCHEMA)
+    elif _names(spark, place, "*.parquet"):
+        rows = _of_parquet(spark, place)
+    elif re.match(r"[a-z0-9+]+://", path):
+        raise InvalidStream("neither .n3t nor .parquet files", rule="IO-1", place=path)
+    else:
+        rows = spark.createDataFrame(_table(io.read_stream(path)), SCHEMA)
+    return Stream(rows.persist())
+
+
+def _url(path: str) -> str:
+    """A path of this machine as a URL, whatever the default file system; URLs as they are."""
+    return path if re.match(r"[a-z0-9+]+:/", path) else Path(os.path.abspath(path)).as_uri()
+
+
+def _names(spark: SparkSession, place: str, pattern: str) -> list[str]:
+    from pyspark.errors import AnalysisException
+
+    try:
+        found = spark.read.format("binaryFile").option("pathGlobFilter", pattern).load(place).select("path").toArrow()
+    except AnalysisException as error:
+        reason = "no such file or folder" if "PATH_NOT_FOUND" in str(error) else plain(str(error).splitlines()[0])
+        raise InvalidStream(reason, rule="IO-1", place=place) from None
+    return sorted(found["path"].to_pylist())
+
+
+def _lines(numbers: dict[str, int]) -> Callable[[Iterable[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]:
+    """From files to rows; `numbers` is the order of the files."""
+
+    def rows(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        for batch in batches:
+            for path, content in zip(batch.column("path").to_pylist(), batch.column("content"), strict=True):
+                yield from _batches(_of_file(path, numbers[path] << FILE, content.as_buffer()))
+
+    return rows
+
+
+def _of_file(path: str, first: int, content: Any) -> Iterator[tuple]:
+    before = -TIME_BOUND
+    for number, raw in enumerate(bytes(content).split(b"\n"), 1):
+        try:
+            text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            found = io.timed(text, "")
+            if found is None:
+                continue
+            triple, time = found
+            _timely(before, time)
+        except (UnicodeDecodeError, RefengineError) as error:
+            reason = f"IO-1: not UTF-8: {error.reason}" if isinstance(error, UnicodeDecodeError) else str(error)
+            yield None, None, None, None, None, path, number, reason[:LONGEST]
+            continue
+        before = time
+        yield time, first + number, *triple, None, None, None
+
+
+def _timely(before: int, time: int) -> None:
+    if not -TIME_BOUND <= time < TIME_BOUND:
+        raise InvalidStream("t_app must be within 64 bits", rule="MOD-1")
+    if time < before:
+        raise InvalidStream(f"t_app decreases from {before} to {time}", rule="MOD-2")
+
+
+def _of_parquet(spark: SparkSession, place: str) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    found = spark.read.parquet(place)
+    kinds = dict(found.dtypes)
+    wanted = {name: "bigint" if name in ("time", "element") else "string" for name in COLUMNS}
+    if wrong := [f"{name} {kind}" for name, kind in wanted.items() if kinds.get(name) not in (kind, "int" if kind == "bigint" else kind)]:
+        raise InvalidStream(f"needs the columns {', '.join(wrong)}; has {shown(', '.join(map(' '.join, found.dtypes)))}", rule="IO-1", place=place)
+    where = [F.col("_metadata.file_path").alias("file"), F.col("_metadata.row_index").alias("line")]
+    picked = [F.col(name).cast("bigint") if kind == "bigint" else F.col(name) for name, kind in wanted.items()]
+    return found.select(*picked, *where).mapInArrow(_checked, SCHEMA)
+
+
+def _checked(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    for batch in batches:
+        yield from _batches(map(_of_row, *(column.to_pylist() for column in batch.columns)))
+
+
+def _of_row(time: int | None, element: int | None, subject: str, predicate: str, object_: str, file: str, line: int) -> tuple:
+    given = subject, predicate, object_
+    try:
+        if None in (time, element, *given):
+            raise InvalidStream("a null", rule="IO-1")
+        triple = _triple(given, time)
+        _timely(-TIME_BOUND, time)
+    except RefengineError as error:
+        return None, None, None, None, None, file, line + 1, str(error)[:LONGEST]
+    return time, element, *triple, None, None, None
+
+
+def _triple(given: tuple[str, str, str], time: int) -> tuple[str, str, str]:
+    found = io.timed(f'{" ".join(given)} "{time}" .', "")
+    if found is None or found != (given, time):  # not canonical, or not three terms: each by itself
+        ones = [("<x:s>", "<x:p>", "<x:o>")[:n] + (term,) + ("<x:s>", "<x:p>", "<x:o>")[n + 1 :] for n, term in enumerate(given)]
+        alone = [io.timed(f'{" ".join(one)} "{time}" .', "") for one in ones]
+        if any(one is None or one[0][:n] + one[0][n + 1 :] != ones[n][:n] + ones[n][n + 1 :] for n, one in enumerate(alone)):
+            raise InvalidStream("subject, predicate and object are a term each", rule="IO-1")
+        return alone[0][0][0], alone[1][0][1], alone[2][0][2]
+    return given
+
+
+def _batches(rows: Iterator[tuple]) -> Iterator[pyarrow.RecordBatch]:
+    while some := list(islice(rows, BATCH)):
+        yield pyarrow.RecordBatch.from_arrays([pyarrow.array(column, kind) for column, kind in zip(zip(*some, strict=True), KINDS, strict=True)], NAMES)
+
+
+def _table(stream: model.Stream) -> pyarrow.Table:
+    """A stream that the driver has read. Raises Unsupported for what a row does not hold."""
+    if not stream.elements:
+        raise InvalidStream("no element", rule="IO-1")
+    if any(element.end not in (None, element.app) for element in stream):
+        raise Unsupported("rows have a time, and no interval", rule="MOD-3", place="end")
+    if any(not element.graph for element in stream):
+        raise Unsupported("an element without triples is no row", rule="MOD-1")
+    rows = ((e.app, e.sys, *triple, None, None, None) for e in stream for triple in sorted(e.graph))
+    return pyarrow.Table.from_batches(_batches(rows))
+
+
+def extent(stream: Stream) -> Extent:
+    """The first pass. Raises InvalidStream for a stream without triples, and for files that are not one after the other."""
+    from pyspark.sql import functions as F
+
+    triples = stream.triples
+    files = triples.groupBy(F.shiftright("place", FILE).alias("file")).agg(
+        F.min("time").alias("first"), F.max("time").alias("last"), F.count("*").alias("triples")
+    )
+    found = files.orderBy("file").toArrow().to_pylist()
+    if not found:
+        raise InvalidStream("no triple", rule="IO-1")
+    for a, b in pairwise(found):
+        if b["first"] < a["last"]:
+            reason = f"t_app decreases from {a['last']} to {b['first']}, from one file to the next; files come in the order of time, and of names"
+            raise InvalidStream(reason, rule="MOD-2", place=f"files {a['file'] + 1} and {b['file'] + 1}")
+    first, last = found[0]["first"], found[-1]["last"]
+    width = max(1, -((first - last - 1) // BUCKETS))
+    buckets = triples.groupBy(F.expr(f"(time - {first}L) div {width}L").alias("bucket")).agg(F.min("time").alias("at"), F.count("*").alias("triples"))
+    told = buckets.orderBy("bucket").toArrow()
+    return Extent(sum(one["triples"] for one in found), first, last, tuple(told["at"].to_pylist()), tuple(told["triples"].to_pylist()))

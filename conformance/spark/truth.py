@@ -1,0 +1,168 @@
+"""Ground truth over Spark: a stream cut in time, of each part the reports (ENG-7), each part's file written as soon as it is there.
+
+The definition of what a part is, and from where its elements have to be given, is refengine.slices; here are jobs and files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow
+import pyarrow.parquet
+
+from conformance.spark import jobs
+from conformance.spark.streams import Extent, Stream
+from refengine import incremental, io, model, r2r, slices
+from refengine.engine import Report
+from refengine.errors import RefengineError, Unsupported
+from refengine.model import Dataset, Element
+from refengine.query import Body, Query
+from refengine.semantics import Semantics
+from refengine.slices import Part, Short
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# A report: the instants of its evaluation, its trigger and its stamp, the borders of its first window (null: it has none), how many
+# elements its windows hold, and its rows as SPARQL 1.1 JSON. One row more says how the part ended: `done` with the provenance,
+# `short`, or `error`, and which.
+SCHEMA = "evaluation long, trigger long, instant long, opens long, closes long, elements long, rows string, ended string, told string"
+COLUMNS = tuple(column.split()[0] for column in SCHEMA.split(", "))
+KINDS = [{"long": pyarrow.int64(), "string": pyarrow.string()}[column.split()[1]] for column in SCHEMA.split(", ")]
+BATCH = 1_000  # reports that go to Spark at once
+REPORT = COLUMNS[:7]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the truth is asked of: a query over one stream, under a complete semantics, by some witnesses."""
+
+    query: Query
+    semantics: Semantics
+    static: Dataset = frozenset()
+    witnesses: tuple[str, ...] = tuple(r2r.WITNESSES)
+
+    def __reduce__(self) -> tuple:
+        """What is parsed of a body crosses no process border: it is parsed again."""
+        return _asked, (self.query.body.text, replace(self.query, body=None), self.semantics, self.static, self.witnesses)
+
+    @property
+    def name(self) -> str:
+        """The stream's name."""
+        return self.query.windows[0].stream
+
+    def answer(self, body: Any, dataset: Dataset) -> model.Relation:
+        """What its witnesses agree on."""
+        return r2r.agreed(body, dataset, self.witnesses)
+
+
+def _asked(text: str, query: Query, *rest: Any) -> Asked:
+    return Asked(replace(query, body=Body(text)), *rest)
+
+
+def cuts(asked: Asked, extent: Extent, parts: int) -> tuple[list[int], str | None]:
+    """Where the stream is cut, and why it is not, if it is not."""
+    reason = slices.refused(asked.query, asked.semantics)
+    return ([] if reason else extent.cuts(parts)), reason
+
+
+def evaluate(asked: Asked, stream: Stream, extent: Extent, at: Sequence[int], todo: Iterable[int], parallel: int) -> Iterator[tuple[int, pyarrow.Table, str]]:
+    """Of each part to do its number, its reports (a row each, REPORT) and their provenance, as they come. A part for which what is
+    given begins too late is given more. Raises the RefengineError of a part, NoSpark, and Unsupported for several streams."""
+    if len({spec.stream for spec in asked.query.windows}) > 1:
+        raise Unsupported("windows over several streams: rows are of one", rule="QRY-4")
+    borders = list(zip([None, *at], [*at, None], strict=True))
+    from_where = {number: _since(asked, extent, borders[number][0]) for number in todo}
+    left = {number: next(candidates) for number, candidates in from_where.items()}
+    while left:
+        work = {number: _job(asked, stream, extent, Part(*borders[number], since)) for number, since in left.items()}
+        left = {}
+        for number, table in jobs.run(work, parallel):
+            ended, told = table["ended"][-1].as_py(), table["told"][-1].as_py()
+            if ended == "short":
+                left[number] = next(from_where[number])
+            elif ended == "error":
+                raise _rebuilt(json.loads(told))
+            else:
+                yield number, table.select(REPORT).slice(0, table.num_rows - 1), told
+
+
+def _since(asked: Asked, extent: Extent, start: int | None) -> Iterator[int | None]:
+    if start is None or slices.refused(asked.query, asked.semantics):
+        return iter([None])
+    return slices.candidates(asked.query, asked.semantics, {asked.name: extent.first}, start, extent.instants)
+
+
+def _job(asked: Asked, stream: Stream, extent: Extent, part: Part) -> Callable[[], DataFrame]:
+    def frame() -> DataFrame:
+        rows = stream.triples
+        rows = rows if part.since is None else rows.where(f"time >= {part.since}L")
+        rows = rows if part.stop is None else rows.where(f"time < {part.stop}L")
+        return rows.coalesce(1).sortWithinPartitions("time", "place").mapInArrow(partial(_reports, asked, extent.first, part), SCHEMA)
+
+    return frame
+
+
+def _reports(asked: Asked, first: int, part: Part, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """What a part gives, in a worker."""
+    try:
+        streams = {asked.name: model.Stream(tuple(elements(batches)))}
+        options = {"static": asked.static, "answer": asked.answer}
+        if slices.refused(asked.query, asked.semantics):
+            found = run = incremental.evaluate(asked.query, streams, asked.semantics, **options)
+        else:
+            found, run = slices.reports(asked.query, streams, asked.semantics, {asked.name: first}, part, **options)
+        rows = map(_row, found)
+        while some := list(islice(rows, BATCH)):
+            yield _batch(some)
+        ended = "done", str(run.provenance)
+    except Short:
+        ended = "short", ""
+    except RefengineError as error:
+        ended = "error", json.dumps([type(error).__name__, error.reason, error.rule, error.place])
+    yield _batch([(*[None] * len(REPORT), *ended)])
+
+
+def elements(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Element]:
+    """The elements of sorted rows; a term that many rows have is one string."""
+    rows = (row for batch in batches for row in zip(*map(_shared, batch.columns), strict=True))
+    for number, ((time, _), some) in enumerate(groupby(rows, key=lambda row: row[:2]), 1):
+        yield Element(frozenset([row[2:] for row in some]), time, number)
+
+
+def _shared(column: pyarrow.Array) -> list:
+    if not pyarrow.types.is_string(column.type):
+        return column.to_pylist()
+    encoded = column.dictionary_encode()
+    terms = encoded.dictionary.to_pylist()
+    return [terms[index] for index in encoded.indices.to_pylist()]
+
+
+def _row(report: Report) -> tuple:
+    opens, closes = report.window or (None, None)
+    rows = json.dumps(io.relation_to_json(report.relation), ensure_ascii=False, separators=(",", ":"))
+    return report.evaluation, report.trigger, report.instant, opens, closes, sum(map(len, report.contents)), rows, None, None
+
+
+def _batch(rows: list[tuple]) -> pyarrow.RecordBatch:
+    return pyarrow.RecordBatch.from_arrays([pyarrow.array(column, kind) for column, kind in zip(zip(*rows, strict=True), KINDS, strict=True)], COLUMNS)
+
+
+def _rebuilt(told: list[str]) -> RefengineError:
+    name, reason, rule, place = told
+    kind = next((kind for kind in _kinds(RefengineError) if kind.__name__ == name), RefengineError)
+    error = RefengineError(reason, rule=rule, place=place)
+    error.__class__ = kind
+    return error
+
+
+def _kinds(kind: type) -> Iterator[type]:
+    yield kind
+    for other in kind.__subclasses__():
+        yield from _kinds(other)
