@@ -212,7 +212,7 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _shard(options: argparse.Namespace) -> int:
-    from conformance.spark import folder
+    from conformance.spark import folder, session
     from conformance.suite import Asked
 
     if options.parallel is not None and options.parallel < 1:
@@ -222,6 +222,8 @@ def _shard(options: argparse.Namespace) -> int:
     for missing in dict.fromkeys(item.missing for item in items if item.missing):
         print(f"conformance: {missing}", file=sys.stderr)
     wanted = [item for item in items if not item.missing]
+    if wanted and not options.resume:
+        session.check(options.spark)  # before anything is written
     with folder.opened(options.out, asked, options.resume) as run:
         try:
             _spread_over_spark(run, asked, wanted, options)
@@ -242,7 +244,7 @@ def _spread_over_spark(run: Folder, asked: Asked, wanted: list[Item], options: a
     rest = [item for item in wanted if item.key not in run.done]
     if not rest:
         return
-    with session.opened(options.spark, run.path / "spark.log") as spark:
+    with session.opened(options.spark, run.path / "spark.log", light=True) as spark:
         began = time.monotonic()
         with tqdm(total=len(wanted), initial=len(run.done), desc="items", unit="item", disable=not sys.stderr.isatty(), leave=False) as progress:
             for found in shard.spread(spark, asked, rest, options.parallel):

@@ -82,7 +82,7 @@ def spread(spark: SparkSession, asked: Asked, items: Sequence[Item], parallel: i
 def elsewhere(asked: Asked, items: Sequence[Item], master: str | None) -> Iterator[Callable[[Item], Result]]:
     """A function that waits for an item's result, which comes from executors. Raises NoSpark, as the function does; that raises the
     RefengineError of an item, too."""
-    with session.opened(master) as spark:
+    with session.opened(master, light=True) as spark:
         running, found = spread(spark, asked, [item for item in items if not item.missing]), {}
 
         def wait(item: Item) -> Result:
