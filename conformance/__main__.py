@@ -1,7 +1,8 @@
-"""`python -m conformance`: verdicts on recorded engines, the golden vectors, and reports of results.
+"""`python -m conformance`: verdicts on recorded engines, the golden vectors, reports of results, and the suite over Spark.
 
-Exit codes: 0 the run worked (whatever the verdicts), 1 a self-check or a golden vector failed, 2 bad input,
-3 unsupported, 130 interrupted.
+Exit codes: 0 the run worked (whatever the verdicts, but see shard), 1 a self-check or a golden vector failed, 2 bad input,
+3 unsupported, 130 interrupted. shard: 0 all as expected, 1 a failure that no known deviation explains, or a known one that no
+longer shows, 2 bad input, no Spark, or nowhere to write, 4 an engine of which nothing was judged.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -27,6 +29,8 @@ from refengine.texts import plain
 
 if TYPE_CHECKING:  # the suite is imported where it is used, within `cli.guarded`: that takes long enough to be interrupted
     from conformance.results import Result
+    from conformance.spark.folder import Folder
+    from conformance.suite import Asked, Item
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -58,8 +62,23 @@ def _main(arguments: list[str] | None) -> int:
     report.add_argument("--date", metavar="YYYY-MM-DD", help="the date of the results in EARL (default: none)")
     report.add_argument("--markdown", type=cli.path, metavar="FILE", help="a summary")
     report.add_argument("--badge", type=cli.path, metavar="FILE", help="a badge, in SVG")
+    shard = commands.add_parser(
+        "shard", help="the suite over Spark: pytest conformance/ --engine=…, spread over executors", 
+        epilog="exit codes: 0 all as expected, 1 a failure that no known deviation explains or a known one that no longer shows, "
+        "2 bad input, no Spark or nowhere to write, 4 an engine of which nothing was judged, 130 interrupted",
+    )  # fmt: skip
+    shard.add_argument("--engine", action="append", required=True, metavar="NAME", help="engine to judge, by name or by its file (*.toml); repeatable")
+    shard.add_argument("--answers", metavar="DIR", help="judge the engine's recordings in DIR")
+    shard.add_argument("--csrbench", metavar="DIR", help="CSRBench's stream for engines that are started (default: an embedded one)")
+    shard.add_argument("--engine-classpath", action="append", default=[], metavar="NAME=PATH", help="the classpath of an engine that its user brings; repeatable")
+    shard.add_argument("--smoke", action="store_true", help="a dozen cases for a first look")
+    shard.add_argument("--allow-missing", action="store_true", help="no failure if every item of an engine is skipped")
+    shard.add_argument("--spark", metavar="MASTER", help="local[2], spark://HOST:PORT, sc://HOST:PORT, … (default: what Spark is configured to)")
+    shard.add_argument("--parallel", type=int, metavar="N", help="shards that run at a time (default: as many as there are slots for tasks)")
+    shard.add_argument("--resume", action="store_true", help="go on with the run in OUT; what is done is not done again")
+    shard.add_argument("-o", "--out", type=cli.path, required=True, metavar="OUT", help="the folder of the results: results.ndjson, results.parquet")
     options = parser.parse_args(arguments)
-    return {"csrbench": _csrbench, "secret": _secret, "report": _report}[options.command](options)
+    return {"csrbench": _csrbench, "secret": _secret, "report": _report, "shard": _shard}[options.command](options)
 
 
 def _csrbench(options: argparse.Namespace) -> int:
@@ -190,6 +209,73 @@ def _report(options: argparse.Namespace) -> int:
         print(f"conformance: {line}", file=sys.stderr)
     results.replace({target: list(makers[name](found)) for name, target in wanted.items()})  # all are made before the first is written
     return 0
+
+
+def _shard(options: argparse.Namespace) -> int:
+    from conformance.spark import folder, session
+    from conformance.suite import Asked
+
+    if options.parallel is not None and options.parallel < 1:
+        raise RefengineError(f"--parallel must be > 0, got {options.parallel}", rule="usage")
+    asked = Asked(options.engine, None, options.answers, options.csrbench, options.smoke, True, options.engine_classpath)
+    items = asked.items()
+    for missing in dict.fromkeys(item.missing for item in items if item.missing):
+        print(f"conformance: {missing}", file=sys.stderr)
+    wanted = [item for item in items if not item.missing]
+    if wanted and not options.resume:
+        session.check(options.spark)  # before anything is written
+    with folder.opened(options.out, asked, options.resume) as run:
+        try:
+            _spread_over_spark(run, asked, wanted, options)
+            run.write()
+        except KeyboardInterrupt:
+            print(
+                f"conformance: interrupted; {len(run.done)} of {len(wanted)} items are done: the same command with --resume goes on", file=sys.stderr
+            )
+            return 130
+        return _concluded(items, run.done, options.allow_missing)
+
+
+def _spread_over_spark(run: Folder, asked: Asked, wanted: list[Item], options: argparse.Namespace) -> None:
+    from tqdm import tqdm
+
+    from conformance.spark import session, shard
+
+    rest = [item for item in wanted if item.key not in run.done]
+    if not rest:
+        return
+    with session.opened(options.spark, run.path / "spark.log", light=True) as spark:
+        began = time.monotonic()
+        with tqdm(total=len(wanted), initial=len(run.done), desc="items", unit="item", disable=not sys.stderr.isatty(), leave=False) as progress:
+            for found in shard.spread(spark, asked, rest, options.parallel):
+                run.add(found)
+                progress.update(len(found))
+        print(f"conformance: {len(rest)} items in {time.monotonic() - began:.1f} s", file=sys.stderr)
+
+
+def _concluded(items: list[Item], done: Mapping[tuple[str, str, str], dict], allow_missing: bool) -> int:
+    """Says what is not as expected, and sums up; the exit code."""
+    from conformance import results, suite
+    from conformance.spark import shard
+
+    found, held, wrong = [], set(), False
+    for item in items:
+        try:
+            result = None if item.missing else shard.result(done[item.key])
+            reason = "" if result is None else suite.unexpected(item, result)
+        except RefengineError as error:
+            result, reason = None, f"error: {error}"
+        if reason:
+            print(f"{item.id}: {reason}")
+            wrong = True
+        if result is not None:
+            found.append(result)
+        if reason or result is not None and suite.judged(result):
+            held.add(item.engine)
+    unheld = sorted({item.engine for item in items} - held)
+    for line in (*results.summary(found), *map(results.unheld, unheld)):
+        print(f"conformance: {line}")
+    return 1 if wrong else 4 if unheld and not allow_missing else 0
 
 
 def _secret(options: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ import pytest
 if TYPE_CHECKING:
     from conformance.harnesses import Harnesses
     from conformance.results import Result
-    from conformance.suite import Item
+    from conformance.suite import Asked, Item
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "--engine": {"action": "append", "default": [], "metavar": "NAME", "help": "engine to judge, by name or by its file (*.toml); repeatable"},
@@ -34,6 +34,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--smoke": {"action": "store_true", "help": "a dozen cases for a first look"},
     "--results": {"metavar": "FILE", "help": "write every result as NDJSON"},
     "--report": {"metavar": "FILE", "help": "write a page of all results (HTML)"},
+    "--spark": {
+        "nargs": "?", "const": "", "metavar": "MASTER",
+        "help": "spread the items over Spark: local[2], spark://HOST:PORT, sc://HOST:PORT (default: what Spark is configured to)",
+    },
     "--allow-missing": {"action": "store_true", "help": "no failure if every item of an engine is skipped"},
 }  # fmt: skip
 MARKERS = {
@@ -43,6 +47,8 @@ MARKERS = {
     "rule(id)": "the rule that the case is about",
 }
 ITEMS = pytest.StashKey[list]()
+ASKED = pytest.StashKey["Asked"]()
+ELSEWHERE = pytest.StashKey["Callable[[Item], Result]"]()  # with --spark, what gives an item's result
 RESULT = pytest.StashKey[dict]()
 
 
@@ -75,6 +81,8 @@ def pytest_configure(config: pytest.Config) -> None:
         if any(_option(config, option) for option in ("--answers", "--csrbench", "--smoke", "--results", "--report")):
             raise pytest.UsageError("no engine named: give --engine=NAME or --engine-command=COMMAND")
         return
+    if _option(config, "--spark") is not None and (getattr(config.option, "numprocesses", None) or hasattr(config, "workerinput")):
+        raise pytest.UsageError("--spark spreads the items itself: leave out -n")
     try:
         from conformance import results, suite  # noqa: F401
         from conformance.report import page  # noqa: F401  what they need is missed before the run
@@ -86,7 +94,8 @@ def pytest_configure(config: pytest.Config) -> None:
         targets = [results.target(Path(path)) for path in paths if path is not None]
         if len(set(targets)) < len(targets):
             raise RefengineError("two outputs to one file", rule="usage")
-        config.stash[ITEMS] = _items(config)
+        config.stash[ASKED] = _asked(config)
+        config.stash[ITEMS] = config.stash[ASKED].items()
     except RefengineError as error:
         raise pytest.UsageError(str(error)) from None
     except ModuleNotFoundError as error:
@@ -95,17 +104,14 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--report: jinja2 is not installed: pip install 'refengine[suite]'") from None
 
 
-def _items(config: pytest.Config) -> list[Item]:
-    from conformance import engine_file, suite
-    from refengine import cli
+def _asked(config: pytest.Config) -> Asked:
+    from conformance.suite import Asked
 
     line = _option(config, "--engine-command")
-    words = line, _option(config, "--engine-dialect"), _option(config, "--engine-semantics")
-    more = () if line is None else (engine_file.command(*words),)
-    folders = [None if _option(config, name) is None else cli.path(_option(config, name)) for name in ("--answers", "--csrbench")]
+    command = None if line is None else (line, _option(config, "--engine-dialect"), _option(config, "--engine-semantics"))
     keep = any(_option(config, option) is not None for option in ("--results", "--report"))
-    paths = suite.classpaths(_option(config, "--engine-classpath"), _option(config, "--engine"))
-    return suite.items(suite.Chosen(tuple(_option(config, "--engine")), more, *folders, _option(config, "--smoke"), keep, paths))
+    words = {name: _option(config, f"--{name}") for name in ("answers", "csrbench", "smoke")}
+    return Asked(_option(config, "--engine"), command, **words, keep=keep, classpaths=_option(config, "--engine-classpath"))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -133,6 +139,23 @@ def _marks(item: Item) -> list[pytest.MarkDecorator]:
     return [getattr(pytest.mark, item.suite), *([pytest.mark.rule(item.rule)] if item.rule else [])]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
+    """With --spark, the items that are left after -k and the like are spread before the first is run."""
+    config = session.config
+    if ITEMS not in config.stash or _option(config, "--spark") is None or config.option.collectonly or session.testsfailed:
+        return (yield)
+    from conformance.spark import shard
+    from refengine.errors import RefengineError
+
+    items = [one.callspec.params["conformance_item"] for one in session.items if "conformance_item" in getattr(one, "fixturenames", ())]
+    try:
+        with shard.elsewhere(config.stash[ASKED], items, _option(config, "--spark") or None) as config.stash[ELSEWHERE]:
+            return (yield)
+    except RefengineError as error:  # of Spark: an item's own is its failure
+        raise pytest.UsageError(str(error)) from None
+
+
 @pytest.fixture(scope="session")
 def conformance_harnesses() -> Iterator[Harnesses]:
     """The engines of this process: one a worker, under xdist."""
@@ -144,18 +167,23 @@ def conformance_harnesses() -> Iterator[Harnesses]:
 
 
 @pytest.fixture
-def conformance_settle(request: pytest.FixtureRequest, conformance_harnesses: Harnesses) -> Any:
+def conformance_settle(request: pytest.FixtureRequest, conformance_harnesses: Harnesses, pytestconfig: pytest.Config) -> Any:
     """A function from an item to its end as a test's: known deviations are expected failures, and strict ones."""
     from conformance.judge import Outcome
+    from conformance.spark.session import NoSpark
     from conformance.suite import unexpected
     from refengine.errors import RefengineError
+
+    run = pytestconfig.stash.get(ELSEWHERE, None) or (lambda item: item.run(conformance_harnesses))
 
     def settle(item: Item) -> None:
         request.node.stash[RESULT] = {"engine": item.engine}
         if item.missing:
             pytest.skip(item.missing)
         try:
-            result = item.run(conformance_harnesses)
+            result = run(item)
+        except NoSpark as error:
+            pytest.exit(str(error), returncode=pytest.ExitCode.INTERRUPTED)
         except RefengineError as error:
             pytest.fail(f"error: {error}", pytrace=False)
         request.node.stash[RESULT]["result"] = json.dumps(result.as_json())  # a text: xdist does not carry every integer
@@ -229,11 +257,7 @@ class _Collected:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """A line an engine."""
-        told: dict[str, Counter] = {}
-        for result in self.results:
-            kind = f"known {result.outcome}" if result.known else str(result.outcome)
-            told.setdefault(result.engine, Counter())[kind] += 1
-        for engine, counts in sorted(told.items()):
-            terminalreporter.write_line(f"conformance: {engine}: {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}")
-        for engine in self.unheld:
-            terminalreporter.write_line(f"conformance: every item of {engine} was skipped (exit code 4; 0 with --allow-missing)")
+        from conformance import results
+
+        for line in (*results.summary(self.results), *map(results.unheld, self.unheld)):
+            terminalreporter.write_line(f"conformance: {line}")

@@ -8,6 +8,7 @@ import os
 import signal
 import stat
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -51,13 +52,32 @@ def from_json(told: dict[str, Any]) -> Result:
 
 def write(path: Path, results: Iterable[Result]) -> None:
     """Results replace a file (see `target`), by engine, suite and case."""
-    ordered = sorted(results, key=lambda result: result.key)
-    replace({path: (json.dumps(result.as_json(), ensure_ascii=False, sort_keys=True) for result in ordered)})
+    replace({path: lines(results)})
+
+
+def lines(results: Iterable[Result]) -> Iterator[str]:
+    """Results as NDJSON, by engine, suite and case."""
+    for result in sorted(results, key=lambda result: result.key):
+        yield json.dumps(result.as_json(), ensure_ascii=False, sort_keys=True)
+
+
+def summary(results: Iterable[Result]) -> list[str]:
+    """A line an engine: how often it came to what."""
+    told: dict[str, Counter] = {}
+    for result in results:
+        kind = f"known {result.outcome}" if result.known else str(result.outcome)
+        told.setdefault(result.engine, Counter())[kind] += 1
+    return [f"{engine}: {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}" for engine, counts in sorted(told.items())]
+
+
+def unheld(engine: str) -> str:
+    """What is said of an engine of which nothing was judged."""
+    return f"every item of {engine} was skipped (exit code 4; 0 with --allow-missing)"
 
 
 def target(path: Path) -> Path:
     """The file, behind its links, that results go to. What cannot be written is found out before the work."""
-    with _writing(path):
+    with writing(path):
         real = Path(os.path.realpath(path))
         os.stat(real.parent)
         with suppress(FileNotFoundError):
@@ -68,20 +88,25 @@ def target(path: Path) -> Path:
         return real
 
 
-def replace(files: Mapping[Path, Iterable[str]]) -> None:
-    """The lines replace each file at once, with its mode. All are written before the first replaces one: an interrupt, or a full
+def replace(files: Mapping[Path, Iterable[str] | bytes]) -> None:
+    """The lines, or the bytes, replace each file at once, with its mode. All are written before the first replaces one: an interrupt, or a full
     disk, leaves all of them alone, and one that comes later is too late."""
     drafts = {path: path.with_name(f".conformance-{os.getpid()}-{number}") for number, path in enumerate(files)}
     try:
         for path, draft in drafts.items():
-            with _writing(path):
-                with open(draft, "x", encoding="utf-8", errors="backslashreplace") as file:
-                    file.writelines(f"{line}\n" for line in files[path])
+            with writing(path):
+                content = files[path]
+                if isinstance(content, bytes):
+                    with open(draft, "xb") as file:
+                        file.write(content)
+                else:
+                    with open(draft, "x", encoding="utf-8", errors="backslashreplace") as file:
+                        file.writelines(f"{line}\n" for line in content)
                 with suppress(FileNotFoundError):
                     os.chmod(draft, stat.S_IMODE(os.stat(path).st_mode))
         with _too_late():
             for path, draft in drafts.items():
-                with _writing(path):
+                with writing(path):
                     os.replace(draft, path)
     finally:
         for draft in drafts.values():
@@ -103,7 +128,8 @@ def _too_late() -> Iterator[None]:
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def writing(path: Path) -> Iterator[None]:
+    """What cannot be written is a RefengineError that names the path."""
     try:
         yield
     except OSError as error:

@@ -15,7 +15,7 @@ from conformance.harnesses import Harnesses
 from conformance.judge import Outcome
 from conformance.results import Result
 from conformance.engine_file import Engine, InvalidEngine
-from refengine import io, profiles
+from refengine import cli, io, profiles
 from refengine.r2r import WITNESSES
 from refengine.texts import nearest, shown
 
@@ -34,6 +34,11 @@ class Item:
     rule: str = ""
     shows: tuple[tuple[str, str], ...] = ()
     missing: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """That of its result."""
+        return self.engine, self.suite, self.case
 
     @property
     def id(self) -> str:
@@ -65,6 +70,26 @@ def classpaths(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
         if not found[name]:
             raise InvalidEngine("an empty classpath", rule="engine", place=name)
     return found
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a command line asks for, word by word, in values that JSON has: other processes, elsewhere, make the same items of it.
+    `command` is a harness's, with its dialect and its semantics; `classpaths` are NAME=PATH."""
+
+    engines: Sequence[str] = ()
+    command: Sequence[str] | None = None
+    answers: str | None = None
+    csrbench: str | None = None
+    smoke: bool = False
+    keep: bool = False
+    classpaths: Sequence[str] = ()
+
+    def items(self) -> list[Item]:
+        """See `items`."""
+        more = () if self.command is None else (engine_file.command(*self.command),)
+        folders = [None if folder is None else cli.path(folder) for folder in (self.answers, self.csrbench)]
+        return items(Chosen(tuple(self.engines), more, *folders, self.smoke, self.keep, classpaths(self.classpaths, self.engines)))
 
 
 def items(chosen: Chosen) -> list[Item]:
@@ -205,6 +230,11 @@ def unexpected(item: Item, result: Result) -> str:
         return result.argument if result.outcome is Outcome.FAIL else f"error: {result.argument}"
     gone = [reason for reason, link in item.shows if (reason, link) not in result.known]
     return f"{result.outcome}, without what the engine is known for here: {'; '.join(gone)}\n{result.argument}" if gone else ""
+
+
+def judged(result: Result) -> bool:
+    """Whether a result says something of the engine: what is unsupported or disputed does not."""
+    return bool(result.known) or result.outcome not in (Outcome.UNSUPPORTED, Outcome.DISPUTED)
 
 
 def check_engine(engine: Engine | str | Path, *, smoke: bool = False) -> list[Result]:

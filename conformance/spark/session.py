@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ JAVA = 17  # the oldest that Spark 4 runs on
 CONNECT_PORT = 15002
 RETRIES = 4  # how often a task is tried, in one process as on a cluster
 REACHED = 10  # seconds within which a master answers
+LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # halves the CPU of a minute's run: the rest would be compiled and never used
 FORMS = "local[2], spark://HOST:PORT, sc://HOST:PORT (Spark Connect), yarn or k8s://URL"
 
 
@@ -37,20 +38,19 @@ class NoSpark(RefengineError):
 
 
 @contextmanager
-def opened(master: str | None, log: Path | None = None) -> Iterator[SparkSession]:
+def opened(master: str | None, log: Path | None = None, light: bool = False) -> Iterator[SparkSession]:
     """A session with a master, by default that of Spark's own configuration (spark-submit, SPARK_REMOTE, or all cores of this
-    machine); it ends with the context. What Spark logs goes to the end of a file, by default nowhere. Raises NoSpark."""
-    try:
-        from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
-    except ModuleNotFoundError as error:
-        raise NoSpark(f"{error.name} is not installed: pip install 'refengine[suite,spark]'") from None
-    builder = SparkSession.builder.appName("conformance")
+    machine); it ends with the context, and so does what it still runs. What Spark logs goes to the end of a file, by default
+    nowhere. `light`: Python does the work, so that Java, if it is in one process, is to leave it the cores. Raises NoSpark."""
     remote = check(master)
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("conformance")
     if remote:
         builder = builder.remote(master)
     else:
-        for key, value in _config(master).items():
+        for key, value in _config(master, light).items():
             builder = builder.config(f"spark.{key}", value)
     try:
         with _logged(log):
@@ -62,11 +62,18 @@ def opened(master: str | None, log: Path | None = None) -> Iterator[SparkSession
     try:
         yield spark
     finally:
+        if not hasattr(spark, "sparkContext"):  # of Connect, which would let its jobs run on
+            with suppress(Exception):
+                spark.interruptAll()
         spark.stop()
 
 
 def check(master: str | None) -> bool:
-    """Whether a master is one of Spark Connect. Raises NoSpark for what is no master, does not answer, or has no Java here."""
+    """Whether a master is one of Spark Connect. Raises NoSpark for what is no master, does not answer, or has no Java or pyspark here."""
+    try:
+        import pyspark.sql  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise NoSpark(f"{error.name} is not installed: pip install 'refengine[suite,spark]'") from None
     kind, hosts = _parsed(master)
     if hosts and not any(_answers(host, port) for host, port in hosts):
         raise NoSpark(f"no Spark answers at {', '.join(f'{host}:{port}' for host, port in hosts)}", place=shown(master))
@@ -111,7 +118,7 @@ def _check_java() -> None:
         raise NoSpark(f"{found}; Spark needs {JAVA} or newer", place=java)
 
 
-def _config(master: str | None) -> dict[str, str]:
+def _config(master: str | None, light: bool = False) -> dict[str, str]:
     """What is set for a classic session. On one machine workers run the driver's interpreter, and a task whose worker is killed is
     tried again, as it is on a cluster."""
     config = {"ui.showConsoleProgress": "false"}
@@ -122,6 +129,7 @@ def _config(master: str | None) -> dict[str, str]:
         cores = re.fullmatch(r"local(?:\[([^,]*)\])?", master)
         master = f"local[{cores[1] or 1},{RETRIES}]" if cores else master
         config |= {"ui.enabled": "false", "driver.host": "127.0.0.1", "driver.bindAddress": "127.0.0.1"}
+        config |= {"driver.extraJavaOptions": LIGHT} if light else {}
     return {**config, "master": master}
 
 

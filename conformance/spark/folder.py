@@ -1,0 +1,123 @@
+"""The folder of a sharded run: what was asked (run.json), what became of each item as soon as it is known (journal.ndjson), and at the
+end the results (results.ndjson, results.parquet). Whatever ends a run, what is in the journal is done."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conformance import results
+from conformance.results import Result
+from conformance.spark import shard
+from conformance.spark.shard import Told
+from conformance.suite import Asked
+from refengine.errors import RefengineError
+from refengine.texts import shown
+
+MANIFEST, JOURNAL = "run.json", "journal.ndjson"
+
+
+@dataclass
+class Folder:
+    """What is done, by the items' keys, and where it is written."""
+
+    path: Path
+    journal: int
+    done: dict[tuple[str, str, str], Told] = field(default_factory=dict)
+
+    def add(self, found: Iterable[Told]) -> None:
+        """What became of items; it is on the disk when this ends. Raises RefengineError."""
+        found = list(found)
+        rest = memoryview("".join(f"{json.dumps(one)}\n" for one in found).encode())
+        with results.writing(self.path / JOURNAL):
+            while rest:
+                rest = rest[os.write(self.journal, rest) :]
+            os.fsync(self.journal)
+        self.done.update((shard.key(one), one) for one in found)
+
+    def write(self) -> None:
+        """The results, both files or neither. An item that ended with an error has none."""
+        found = [shard.result(one) for one in self.done.values() if "error" not in one]
+        results.replace({self.path / "results.ndjson": results.lines(found), self.path / "results.parquet": parquet(found)})
+
+
+@contextmanager
+def opened(path: Path, asked: Asked, resume: bool) -> Iterator[Folder]:
+    """The folder of a new run, or with `resume` that of a run that was asked the same, nothing of which is lost but a line that was
+    not written to its end. Raises RefengineError."""
+    with results.writing(path):
+        path.mkdir(exist_ok=True)
+        there = os.listdir(path)
+    manifest = json.loads(json.dumps({"asked": asdict(asked), "versions": shard.versions(asked)}))
+    if there and not resume:
+        raise RefengineError("not empty: go on with the run there with --resume, or name another folder", rule="usage", place=str(path))
+    if there:
+        _check(path / MANIFEST, manifest)
+    else:
+        results.replace({path / MANIFEST: [json.dumps(manifest, indent=2, sort_keys=True)]})
+    with results.writing(path / JOURNAL):
+        journal = os.open(path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+    try:
+        try:
+            fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise RefengineError("another run writes there", rule="usage", place=str(path)) from None
+        yield Folder(path, journal, _read(path / JOURNAL, journal))
+    finally:
+        os.close(journal)
+
+
+def _check(path: Path, manifest: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raises RefengineError with the first thing that was asked otherwise."""
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+        before = {name: dict(before[name]) for name in manifest}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise RefengineError("not the folder of a run: name another one", rule="usage", place=str(path)) from None
+    for part, now in manifest.items():
+        for name in now | before[part]:
+            old, new = before[part].get(name), now.get(name)
+            if old != new:
+                other = f"{name} was {shown(old)}, and is {shown(new)}" if part == "asked" else f"{name} has changed since"
+                raise RefengineError(f"of another run: {other}; name another folder", rule="usage", place=str(path))
+
+
+def _read(path: Path, journal: int) -> dict[tuple[str, str, str], Told]:
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    done = {}
+    for number, line in enumerate(content[:whole].splitlines(), 1):
+        try:
+            one = json.loads(line)
+            done[shard.key(one)] = one
+        except (ValueError, KeyError, TypeError):
+            raise RefengineError("not what became of an item: remove the line", rule="usage", place=f"{path}:{number}") from None
+    if whole < len(content):
+        with results.writing(path):
+            os.ftruncate(journal, whole)
+    return done
+
+
+def parquet(found: Iterable[Result]) -> bytes:
+    """Results as Parquet, in the order of NDJSON: its columns, `evidence` as the text of its JSON object."""
+    import pyarrow
+    from pyarrow import parquet
+
+    text = pyarrow.string()
+    known = pyarrow.list_(pyarrow.struct([("reason", text), ("link", text)]))
+    names = ("engine", "suite", "case", "rule", "outcome", "argument")
+    schema = pyarrow.schema([*((name, text) for name in names), ("known", known), ("evidence", text)])
+    rows = [json.loads(line) for line in results.lines(found)]
+    for row in rows:
+        row |= {name: row[name].encode("utf-8", "backslashreplace").decode() for name in names}  # JSON has surrogates, Parquet has not
+        row["evidence"] = None if row["evidence"] is None else json.dumps(row["evidence"], sort_keys=True)
+    into = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist(rows, schema), into)
+    return into.getvalue()
