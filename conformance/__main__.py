@@ -1,4 +1,4 @@
-"""`python -m conformance`: verdicts on recorded engines, the golden vectors, reports of results, and the suite over Spark.
+"""`python -m conformance`: verdicts on recorded engines, the golden vectors, reports of results; the suite, and ground truth, over Spark.
 
 Exit codes: 0 the run worked (whatever the verdicts, but see shard), 1 a self-check or a golden vector failed, 2 bad input,
 3 unsupported, 130 interrupted. shard: 0 all as expected, 1 a failure that no known deviation explains, or a known one that no
@@ -77,8 +77,23 @@ def _main(arguments: list[str] | None) -> int:
     shard.add_argument("--parallel", type=int, metavar="N", help="shards that run at a time (default: as many as there are slots for tasks)")
     shard.add_argument("--resume", action="store_true", help="go on with the run in OUT; what is done is not done again")
     shard.add_argument("-o", "--out", type=cli.path, required=True, metavar="OUT", help="the folder of the results: results.ndjson, results.parquet")
+    truth = commands.add_parser("truth", help="ground truth over Spark: the reports of a query over a stream of any length, and a recording beside them")
+    truth.add_argument("query", type=cli.path, metavar="QUERY", help="a TOML file: windows, body and optionally r2s; or a text, with --dialect")
+    truth.add_argument("--dialect", choices=sorted(DIALECTS), help="QUERY is a text in this dialect")
+    truth.add_argument("--stream", required=True, metavar="PATH", help="a folder or URL of .n3t or .parquet files; or what `refengine run` reads")
+    truth.add_argument("--semantics", required=True, nargs="+", metavar=("PROFILE", "key=value"), help="a profile and the fields to replace, such as t0=0")
+    truth.add_argument("--static", type=cli.path, action="append", default=[], metavar="FILE", help="static data: .ttl, .nt, .nq, .trig; repeatable")
+    truth.add_argument("--answers", type=cli.path, metavar="FILE", help="what an engine recorded, to be judged: CSRBench's JSON, or YABench's QR_ file")
+    truth.add_argument("--engine", default="engine", metavar="NAME", help="the name of that engine in the result (default: %(default)s)")
+    truth.add_argument("--witness", choices=sorted(WITNESSES), help="one witness alone (default: all)")
+    truth.add_argument("--on-error", choices=("stop", "quarantine"), default="stop", help="what becomes of a line that is no triple (default: stop)")
+    truth.add_argument("--parts", type=int, metavar="N", help="into how many parts the stream is cut, at most (default: one a slot or 500,000 triples)")
+    truth.add_argument("--spark", metavar="MASTER", help="local[2], spark://HOST:PORT, sc://HOST:PORT, … (default: what Spark is configured to)")
+    truth.add_argument("--parallel", type=int, metavar="N", help="parts that are computed at a time (default: as many as there are slots for tasks)")
+    truth.add_argument("--resume", action="store_true", help="go on with the run in OUT; what is done is not done again")
+    truth.add_argument("-o", "--out", type=cli.path, required=True, metavar="OUT", help="the folder of the reports: parts/*.parquet")
     options = parser.parse_args(arguments)
-    return {"csrbench": _csrbench, "secret": _secret, "report": _report, "shard": _shard}[options.command](options)
+    return {"csrbench": _csrbench, "secret": _secret, "report": _report, "shard": _shard, "truth": _truth}[options.command](options)
 
 
 def _csrbench(options: argparse.Namespace) -> int:
@@ -251,6 +266,46 @@ def _spread_over_spark(run: Folder, asked: Asked, wanted: list[Item], options: a
                 run.add(found)
                 progress.update(len(found))
         print(f"conformance: {len(rest)} items in {time.monotonic() - began:.1f} s", file=sys.stderr)
+
+
+def _truth(options: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    from conformance.engine_file import pair
+    from conformance.spark import output, session
+    from conformance.spark.truth import Asked
+    from refengine import io, profiles
+    from refengine.r2r import WITNESSES
+
+    for name in ("parts", "parallel"):
+        if (value := getattr(options, name)) is not None and value < 1:
+            raise RefengineError(f"--{name} must be > 0, got {value}", rule="usage")
+    profile, *fields = options.semantics
+    semantics = profiles.profile(profile).but(**dict(pair(word, "key=value") for word in fields)).semantics()
+    query = io.read_query(options.query, options.dialect, bool(options.static))
+    static = frozenset().union(*map(io.read_static, options.static))
+    asked = Asked(query, semantics, static, (options.witness,) if options.witness else tuple(WITNESSES))
+    recording = None if options.answers is None else io.read_recording(options.answers)
+    wanted = output.Wanted(asked, options.stream, options.parts, options.on_error == "quarantine", recording, options.engine, options.query.stem)
+    wanted.check()
+    session.check(options.spark)  # before anything is written
+    with output.opened(options.out, wanted, options.resume) as done:
+        try:
+            with session.opened(options.spark, options.out / "spark.log", light=True) as spark:
+                began = time.monotonic()
+                with tqdm(desc="parts", unit="part", disable=not sys.stderr.isatty(), leave=False) as progress:
+
+                    def tell(some: int, of: int) -> None:
+                        progress.total, progress.n = of, some
+                        progress.refresh()
+
+                    found = output.run(spark, wanted, options.out, done, options.parallel, tell)
+                print(f"conformance: {time.monotonic() - began:.1f} s", file=sys.stderr)
+        except KeyboardInterrupt:
+            print(f"conformance: interrupted; {len(done)} parts are done: the same command with --resume goes on", file=sys.stderr)
+            return 130
+    print("\n".join(output.told(found)))
+    return 0
 
 
 def _concluded(items: list[Item], done: Mapping[tuple[str, str, str], dict], allow_missing: bool) -> int:

@@ -61,7 +61,7 @@ def disputed(query: Query, error: Disputed) -> str:
     shorten = _shortener(query)
     lines = [f"disputed: {error.reason} ({error.rule}); no engine fails on it"]
     for name, relation in sorted(error.answers.items()):
-        lines.append(f"  {name}: {_count(relation.rows.total(), 'row')}")
+        lines.append(f"  {name}: {counted(relation.rows.total(), 'row')}")
         others = [r.rows for other, r in error.answers.items() if other != name]
         own, _ = compare.difference(relation.rows, others[0]) if others else (relation.rows, None)
         lines += [f"    only here: {_row(line, shorten)}" for line in _some(own)]
@@ -79,7 +79,7 @@ def _terms_of_judgement(facts: Judgement) -> str:
     witnesses = " and ".join(facts.witnesses) if len(facts.witnesses) > 1 else f"one witness, {facts.witnesses[0]}"
     ends = f"at most {facts.missing} not recorded at each end"
     by = f" by {facts.trial.by}" if facts.trial is not None else ""
-    return f"  judged by {mode}, {ends}; {_count(facts.tried, 'assignment')} tried{by}; {witnesses}"
+    return f"  judged by {mode}, {ends}; {counted(facts.tried, 'assignment')} tried{by}; {witnesses}"
 
 
 def _first_divergence(
@@ -89,17 +89,25 @@ def _first_divergence(
     if where.window is None:
         actual = f"; the recording has {_bag(where.actual, shorten)}" if where.actual is not None else ""
         return [f"  first divergence, {place}: {where.reason}{actual}"]
-    window = _window(where.window, trial.semantics)
+    window = bordered(where.window, trial.semantics)
     lines = [f"  first divergence, {place}: window {window} at t={where.evaluation}: {where.reason}"]
     expected, actual = where.expected or Counter(), where.actual
-    lines.append(f"    expected {_bag(expected, shorten)}")
-    lines.append(f"    recorded {_bag(actual, shorten) if actual is not None else 'nothing more'}")
+    lines += differing(query, expected, actual, facts.mode)
     lacking, surplus = compare.difference(expected, actual if actual is not None else Counter(), facts.mode)
+    return lines + _content(query, where.content, [*lacking, *surplus], shorten)
+
+
+def differing(query: Query, expected: Bag, actual: Bag | None, mode: compare.Mode) -> list[str]:
+    """What was expected, what was recorded (None: nothing more), and the rows in which they differ, a line each."""
+    shorten = _shortener(query)
+    lines = [f"    expected {_bag(expected, shorten)}"]
+    lines.append(f"    recorded {_bag(actual, shorten) if actual is not None else 'nothing more'}")
+    lacking, surplus = compare.difference(expected, actual if actual is not None else Counter(), mode)
     for label, rows in (("lacking", lacking), ("too many", surplus)):
         lines += [f"    {label}: {_row(line, shorten)}" for line in _some(rows)]
         if rows.total() > ROWS:
             lines.append(f"    {label}: … {rows.total() - ROWS} more")
-    return lines + _content(query, where.content, [*lacking, *surplus], shorten)
+    return lines
 
 
 def _content(query: Query, content: Sequence[Element], rows: Iterable[Row], shorten: Callable[[Term], str]) -> list[str]:
@@ -107,7 +115,7 @@ def _content(query: Query, content: Sequence[Element], rows: Iterable[Row], shor
     if not content:
         return ["    no element is in the window"]
     first, last = content[0].app, content[-1].app
-    lines = [f"    {_count(len(content), 'element')} in the window, from {first} to {last}"]
+    lines = [f"    {counted(len(content), 'element')} in the window, from {first} to {last}"]
     shown: Sequence[Element] = content
     if len(content) > ELEMENTS:
         wanted = set(rows)
@@ -132,7 +140,7 @@ def _borders(trial: Trial, near: Nearest, shorten: Callable[[Term], str]) -> lis
     lines = ["  rows completed by an element on a window border:"]
     for label, group in ((None, off), (Fate.PLACE, kept)):
         for row in group[:ROWS]:
-            window = f" belongs to {_window(row.window, trial.semantics)}" if label is None else ""
+            window = f" belongs to {bordered(row.window, trial.semantics)}" if label is None else ""
             lines.append(f"    {row.fate}: element at {row.at}: {_row(row.row, shorten)}{window}")
         if len(group) > ROWS:
             lines.append(f"    {label or 'not in place'}: … {len(group) - ROWS} more, at {_instants(group[ROWS:])}")
@@ -163,7 +171,8 @@ def _changes(near: Nearest) -> str:
     return "  would be explained by " + ", or ".join(f"{c.field}={show(c.value)}" for c in near.changes[:ROWS]) + tail
 
 
-def _window(window: tuple[int, int], semantics: Semantics) -> str:
+def bordered(window: tuple[int, int], semantics: Semantics) -> str:
+    """A window with its borders: `[0, 10)`."""
     left, right = Closure(semantics.closure)
     return f"{left}{window[0]}, {window[1]}{right}"
 
@@ -172,7 +181,7 @@ def _bag(rows: Bag, shorten: Callable[[Term], str]) -> str:
     if not rows:
         return "no rows"
     total = rows.total()
-    return f"{_count(total, 'row')}" + (f": {_row(next(rows.elements()), shorten)}" if total == 1 else "")
+    return f"{counted(total, 'row')}" + (f": {_row(next(rows.elements()), shorten)}" if total == 1 else "")
 
 
 def _some(rows: Bag) -> list[Row]:
@@ -183,7 +192,8 @@ def _row(line: Row, shorten: Callable[[Term], str]) -> str:
     return "{" + ", ".join(f"{_safe(name, 40)}: {shorten(term)}" for name, term in line) + "}"
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """`1 row`, `2 rows`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

@@ -169,7 +169,9 @@ def candidates(query: Query, semantics: Semantics, firsts: Mapping[str, int], st
     ascending instants at which something arrives, or that are shortly before."""
     own, here = tick.own(semantics, 0), bisect_left(instants, start)
     frame_of = [frame for frame in frames(query, semantics, firsts, None) if frame]
-    step = depth(query, semantics) * max([semantics.period or 1, *(frame.slide for frame in frame_of)])
+    dense = semantics.report <= {Condition.CHANGE, Condition.NON_EMPTY} and all(frame.kind is WindowKind.TIME for frame in frame_of)
+    often = 0 if dense else max([semantics.period or 1, *(frame.slide for frame in frame_of)])  # how long until an evaluation, about
+    step = depth(query, semantics) * often
     for further in takewhile(lambda exponent: 2 << exponent <= here, count()):
         place = min(here - (2 << further), bisect_left(instants, start - (step << further)))
         if place <= 0 or not frame_of:

@@ -52,26 +52,38 @@ class Folder:
 def opened(path: Path, asked: Asked, resume: bool) -> Iterator[Folder]:
     """The folder of a new run, or with `resume` that of a run that was asked the same, nothing of which is lost but a line that was
     not written to its end. Raises RefengineError."""
+    with claimed(path, {"asked": asdict(asked), "versions": shard.versions(asked)}, resume):
+        with results.writing(path / JOURNAL):
+            journal = os.open(path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            yield Folder(path, journal, _read(path / JOURNAL, journal))
+        finally:
+            os.close(journal)
+
+
+@contextmanager
+def claimed(path: Path, manifest: Mapping[str, Mapping[str, Any]], resume: bool) -> Iterator[None]:
+    """The folder, empty but for the manifest, or with `resume` that of a run of the same manifest (`asked`, `versions`); for this
+    process alone. Raises RefengineError."""
+    manifest = json.loads(json.dumps(manifest))
     with results.writing(path):
         path.mkdir(exist_ok=True)
-        there = os.listdir(path)
-    manifest = json.loads(json.dumps({"asked": asdict(asked), "versions": shard.versions(asked)}))
-    if there and not resume:
-        raise RefengineError("not empty: go on with the run there with --resume, or name another folder", rule="usage", place=str(path))
-    if there:
-        _check(path / MANIFEST, manifest)
-    else:
-        results.replace({path / MANIFEST: [json.dumps(manifest, indent=2, sort_keys=True)]})
-    with results.writing(path / JOURNAL):
-        journal = os.open(path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        lock = os.open(path, os.O_RDONLY)
     try:
         try:
-            fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise RefengineError("another run writes there", rule="usage", place=str(path)) from None
-        yield Folder(path, journal, _read(path / JOURNAL, journal))
+        there = os.listdir(path)
+        if there and not resume:
+            raise RefengineError("not empty: go on with the run there with --resume, or name another folder", rule="usage", place=str(path))
+        if there:
+            _check(path / MANIFEST, manifest)
+        else:
+            results.replace({path / MANIFEST: [json.dumps(manifest, indent=2, sort_keys=True)]})
+        yield
     finally:
-        os.close(journal)
+        os.close(lock)
 
 
 def _check(path: Path, manifest: Mapping[str, Mapping[str, Any]]) -> None:

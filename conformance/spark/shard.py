@@ -110,11 +110,12 @@ def cut(items: Iterable[Item], parallel: int) -> list[list[Item]]:
 def versions(asked: Asked) -> dict[str, str]:
     """Digests of what must be the same wherever items of one run are made: this project, and the engines' files."""
     files = {name: hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in asked.engines if name.endswith(".toml") and os.path.isfile(name)}
-    return {"refengine": _code(), **files}
+    return {"refengine": code(), **files}
 
 
 @cache
-def _code() -> str:
+def code() -> str:
+    """The digest of this project as it is here."""
     digest = hashlib.sha256()
     for root in (Path(refengine.__file__).parent, Path(conformance.__file__).parent):
         for folder, folders, names in os.walk(root):

@@ -10,17 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow
-import pyarrow.parquet
 
 from conformance.spark import jobs
 from conformance.spark.streams import Extent, Stream
 from refengine import incremental, io, model, r2r, slices
 from refengine.engine import Report
-from refengine.errors import RefengineError, Unsupported
+from refengine.errors import RefengineError
 from refengine.model import Dataset, Element
 from refengine.query import Body, Query
 from refengine.semantics import Semantics
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 # A report: the instants of its evaluation, its trigger and its stamp, the borders of its first window (null: it has none), how many
-# elements its windows hold, and its rows as SPARQL 1.1 JSON. One row more says how the part ended: `done` with the provenance,
+# elements its windows hold, and its rows (bindings of SPARQL 1.1 JSON). One row more says how the part ended: `done` with the provenance,
 # `short`, or `error`, and which.
 SCHEMA = "evaluation long, trigger long, instant long, opens long, closes long, elements long, rows string, ended string, told string"
 COLUMNS = tuple(column.split()[0] for column in SCHEMA.split(", "))
@@ -74,9 +72,7 @@ def cuts(asked: Asked, extent: Extent, parts: int) -> tuple[list[int], str | Non
 
 def evaluate(asked: Asked, stream: Stream, extent: Extent, at: Sequence[int], todo: Iterable[int], parallel: int) -> Iterator[tuple[int, pyarrow.Table, str]]:
     """Of each part to do its number, its reports (a row each, REPORT) and their provenance, as they come. A part for which what is
-    given begins too late is given more. Raises the RefengineError of a part, NoSpark, and Unsupported for several streams."""
-    if len({spec.stream for spec in asked.query.windows}) > 1:
-        raise Unsupported("windows over several streams: rows are of one", rule="QRY-4")
+    given begins too late is given more. Raises the RefengineError of a part, and NoSpark."""
     borders = list(zip([None, *at], [*at, None], strict=True))
     from_where = {number: _since(asked, extent, borders[number][0]) for number in todo}
     left = {number: next(candidates) for number, candidates in from_where.items()}
@@ -146,7 +142,7 @@ def _shared(column: pyarrow.Array) -> list:
 
 def _row(report: Report) -> tuple:
     opens, closes = report.window or (None, None)
-    rows = json.dumps(io.relation_to_json(report.relation), ensure_ascii=False, separators=(",", ":"))
+    rows = json.dumps(io.relation_to_json(report.relation)["results"]["bindings"], separators=(",", ":"))
     return report.evaluation, report.trigger, report.instant, opens, closes, sum(map(len, report.contents)), rows, None, None
 
 

@@ -1,0 +1,191 @@
+"""What an engine recorded beside ground truth: CSRBench's verdict, LSBench's mismatch, and YABench's precision, recall and delay.
+
+Each report is compared with the recorded relation at its place, where Spark runs; at most one relation may be missing at each end
+(ORA-3), so that a place is compared with its own and the one before it. What is folded over the whole is folded by the driver.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any
+
+import pyarrow
+
+from conformance import explain
+from conformance.judge import Outcome
+from conformance.metrics import lsbench, yabench
+from conformance.metrics.run import of_run
+from conformance.spark import jobs
+from conformance.spark.truth import Asked
+from refengine import compare, io
+from refengine.engine import Report
+from refengine.errors import RefengineError, Unsupported
+from refengine.io import Recording
+from refengine.model import Bag, Relation
+from refengine.profiles import brief
+from refengine.semantics import Condition
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+MISSING = 1  # relations that may not be recorded, at each end
+FOLDED = 1_000_000  # rows that the driver holds, for LSBench's mismatch and slides under content change
+GIVEN = "recorded boolean, place long, rows string"
+SCHEMA = "place long, before long, equal boolean, precision double, recall double, expected long, actual long"
+NAMES = tuple(column.split()[0] for column in SCHEMA.split(", "))
+KINDS = [{"long": pyarrow.int64(), "boolean": pyarrow.bool_(), "double": pyarrow.float64()}[c.split()[1]] for c in SCHEMA.split(", ")]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """An outcome and its argument; `measures`, an entry a report or, under content change, a slide, as metrics.run has them; and
+    LSBench's mismatch in percent of the expected output in the recorded one, and the other way around (None: not measured)."""
+
+    outcome: Outcome
+    argument: str
+    measures: list[dict[str, Any]]
+    mismatch: tuple[float | None, float | None]
+
+
+def compared(spark: SparkSession, asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, parallel: int) -> Compared:
+    """What was recorded beside the parts' reports (truth.REPORT), in order. Raises NoSpark, and RefengineError for what cannot be
+    compared."""
+    starts = [0, *accumulate(part.num_rows for part in parts)]
+    total, recorded = starts[-1], len(recording)
+    work = {number: partial(_job, spark, asked, part, starts[number], recording) for number, part in enumerate(parts) if part.num_rows}
+    found: dict[int, dict[int, dict[str, Any]]] = {before: {} for before in range(MISSING + 1)}
+    for _, table in jobs.run(work, parallel):
+        for row in table.to_pylist():
+            found[row["before"]][row["place"]] = row
+
+    def wrong(before: int) -> int | None:
+        """The first relation that is not the report's at its place, if `before` reports were not recorded; None if there is none."""
+        places = (relation for relation in range(recorded) if not found[before].get(relation + before, {"equal": False})["equal"])
+        after = total - before - recorded
+        return next(places, None if 0 <= after <= MISSING and (recorded or not total) else recorded)
+
+    first = {before: wrong(before) for before in found}
+    passing = [before for before, place in first.items() if place is None]
+    before = passing[0] if passing else max(first, key=lambda before: (first[before], -before))
+    if passing:
+        after = total - before - recorded
+        outcome, argument = Outcome.PASS, [f"pass: {explain.counted(recorded, 'relation')}; not recorded: {before} before the first, {after} after the last"]
+    else:
+        outcome, argument = Outcome.FAIL, _failed(asked, parts, starts, recording, before, first[before])
+    measures = _measures(asked, parts, recording, before, found[before])
+    mismatch = _mismatch(asked, parts, recording)
+    argument += [f"  semantics: {brief(asked.semantics)}", *_figures(measures, mismatch)]
+    return Compared(outcome, "\n".join(argument), measures, mismatch)
+
+
+def _job(spark: SparkSession, asked: Asked, part: pyarrow.Table, start: int, recording: Recording) -> DataFrame:
+    def given() -> Iterator[tuple[bool, int, str]]:
+        for place, rows in enumerate(part["rows"].to_pylist(), start):
+            yield False, place, rows
+        for place in range(max(0, start - MISSING), min(len(recording), start + part.num_rows)):
+            yield True, place, json.dumps(io.relation_to_json(recording.relations[place])["results"]["bindings"])
+
+    columns = [pyarrow.array(column, kind) for column, kind in zip(zip(*given(), strict=True), (pyarrow.bool_(), pyarrow.int64(), pyarrow.string()), strict=True)]
+    table = pyarrow.Table.from_arrays(columns, names=["recorded", "place", "rows"])
+    return spark.createDataFrame(table, GIVEN).coalesce(1).mapInArrow(partial(_places, asked, len(recording)), SCHEMA)
+
+
+def _places(asked: Asked, recorded: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """Each report beside the relations at its place, in a worker."""
+    bags: dict[bool, dict[int, Bag]] = {False: {}, True: {}}
+    for batch in batches:
+        for side, place, rows in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            bags[side][place] = relation(asked, rows).rows
+    lines = []
+    for place, expected in sorted(bags[False].items()):
+        for before in range(MISSING + 1):
+            there = 0 <= place - before < recorded
+            actual = bags[True][place - before] if there else Counter()
+            score = yabench.score(expected, actual)
+            same = there and compare.equal(expected, actual)
+            lines.append((place, before, same, float(score.precision), float(score.recall), expected.total(), actual.total()))
+    yield pyarrow.RecordBatch.from_arrays([pyarrow.array(column, kind) for column, kind in zip(zip(*lines, strict=True), KINDS, strict=True)], NAMES)
+
+
+def relation(asked: Asked, rows: str) -> Relation:
+    """A report's relation from its rows as JSON."""
+    return io.relation_from_json(json.loads(rows), asked.query.body.variables, "rows", {})
+
+
+def _failed(asked: Asked, parts: Sequence[pyarrow.Table], starts: Sequence[int], recording: Recording, before: int, first: int) -> list[str]:
+    place, count = first + before, len(recording)
+    where = f"relation {first + 1} of {count}" if first < count else f"after the last of {explain.counted(count, 'relation')}"
+    actual = recording.relations[first].rows if first < count else None
+    if place >= starts[-1]:
+        return [f"fail: {where}: the semantics reports nothing more", *explain.differing(asked.query, Counter(), actual, compare.Mode.VALUE)]
+    number = next(number for number, start in enumerate(starts[1:]) if place < start)
+    (row,) = parts[number].slice(place - starts[number], 1).to_pylist()
+    window = "" if row["opens"] is None else f" window {explain.bordered((row['opens'], row['closes']), asked.semantics)}"
+    lines = explain.differing(asked.query, relation(asked, row["rows"]).rows, actual, compare.Mode.VALUE)
+    return [f"fail: first divergence, {where}:{window} at t={row['evaluation']}, {explain.counted(row['elements'], 'element')}", *lines]
+
+
+def _reports(asked: Asked, parts: Sequence[pyarrow.Table]) -> Iterator[Report]:
+    """The reports, each content as so many nothings."""
+    for part in parts:
+        for row in part.to_pylist():
+            window = None if row["opens"] is None else (row["opens"], row["closes"])
+            content = (None,) * row["elements"]
+            yield Report(row["evaluation"], row["trigger"], (window,), row["instant"], (content,), 0, relation(asked, row["rows"]))
+
+
+def _measures(
+    asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, before: int, found: Mapping[int, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """By place; under content change alone by slide (docs/metrics.md), where the driver can hold all rows."""
+    rows = [relation.rows for relation in recording.relations]
+    if Condition.CLOSE not in asked.semantics.report:
+        if Condition.CHANGE not in asked.semantics.report or not _few(found.values(), rows):
+            return []
+        reports = list(_reports(asked, parts))[before:]
+        return of_run(asked.query, {}, asked.semantics, reports, rows)
+    entries, place = [], 0
+    for part in parts:
+        for row in part.select(["opens", "closes", "elements"]).to_pylist():
+            one, at = found[place], recording.timestamps[place - before] if 0 <= place - before < len(recording) else None
+            window = None if row["opens"] is None else [row["opens"], row["closes"]]
+            entry = {"window": window, **{name: one[name] for name in ("precision", "recall", "expected", "actual")}}
+            entries.append({**entry, "delay": None if at is None or window is None else at - window[1], "elements": row["elements"]})
+            place += 1
+    return entries[before:]
+
+
+def _few(found: Iterable[Mapping[str, Any]], rows: Sequence[Bag]) -> bool:
+    return sum(one["expected"] for one in found) + sum(bag.total() for bag in rows) <= FOLDED
+
+
+def _mismatch(asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording) -> tuple[float | None, float | None]:
+    actual = [relation.rows for relation in recording.relations]
+    expected, held = [], sum(rows.total() for rows in actual)
+    for part in parts:
+        for text in part["rows"].to_pylist():
+            expected.append(relation(asked, text).rows)
+            held += expected[-1].total()
+            if held > FOLDED:
+                return None, None
+    try:
+        found = lsbench.mm(expected, actual), lsbench.mm(actual, expected)
+    except Unsupported:
+        return None, None
+    return tuple(None if one is None else float(one) for one in found)
+
+
+def _figures(measures: Sequence[Mapping[str, Any]], mismatch: tuple[float | None, float | None]) -> Iterator[str]:
+    if measures:
+        delays = [entry["delay"] for entry in measures if entry["delay"] is not None]
+        told = [f"{name} {fmean(entry[name] for entry in measures):.4f}" for name in ("precision", "recall")]
+        told += [f"median delay {median(delays):g} ms"] if delays else []
+        yield f"  YABench: {', '.join(told)}, mean of {len(measures)}"
+    there, back = ("undefined or not measured" if one is None else f"{one:.2f} %" for one in mismatch)
+    yield f"  LSBench: {there} of what is expected is not recorded, {back} of what is recorded is not expected"

@@ -1,0 +1,193 @@
+"""The folder of ground truth: what was asked (run.json), where the stream is cut (cuts.json), a file a part as soon as it is there
+(parts/), lines that are no triples (quarantine.ndjson), and, where an engine's output is given, what comes of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow
+from pyarrow import parquet
+
+from conformance import results
+from conformance.results import Result
+from conformance.spark import comparison, folder, jobs, shard, streams, truth
+from conformance.spark.comparison import Compared
+from conformance.spark.streams import Extent, Stream
+from conformance.spark.truth import Asked
+from refengine import engine, model
+from refengine.errors import InvalidStream, RefengineError, Unsupported
+from refengine.io import Recording
+from refengine.semantics import End, show
+from refengine.texts import plain
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CUTS, PARTS, QUARANTINE, MEASURES, RESULTS = "cuts.json", "parts", "quarantine.ndjson", "measures.parquet", "results.ndjson"
+PROVENANCE = b"provenance"
+SOME = 500_000  # triples of a part, if nobody says how many parts there are
+SHOWN = 5  # faults of a stream
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a run is to do. `path` is the stream's; `parts` how many, by default one a slot or `SOME` triples; `quarantine`: whether
+    lines that are no triples are set aside, and not an error. `recording`: what an engine answered, for a result under the names
+    `engine` and `case`."""
+
+    asked: Asked
+    path: str
+    parts: int | None = None
+    quarantine: bool = False
+    recording: Recording | None = None
+    engine: str = ""
+    case: str = ""
+
+    def check(self) -> None:
+        """What is wrong with the query is found before anything is written. Raises RefengineError."""
+        query, semantics = self.asked.query, self.asked.semantics
+        names = {spec.stream for spec in query.windows}
+        if len(names) > 1:
+            raise Unsupported("windows over several streams: ground truth over Spark is of one", rule="QRY-4", place="windows")
+        engine.plan(query, {name: model.Stream(()) for name in names}, dataclasses.replace(semantics, horizon=End.NONE))
+
+    def manifest(self) -> Mapping[str, Mapping[str, Any]]:
+        """What two runs that write to one folder have in common."""
+        query, semantics = self.asked.query, self.asked.semantics
+        windows = [{name: None if value is None else str(value) for name, value in vars(spec).items()} for spec in query.windows]
+        asked = {
+            "stream": self.path, "body": query.body.text, "windows": windows, "r2s": query.r2s and str(query.r2s), "registered": query.registered,
+            "semantics": {name: show(value) for name, value in vars(semantics).items()}, "static": sorted(map(list, self.asked.static)),
+            "witnesses": list(self.asked.witnesses), "parts": self.parts, "on-error": "quarantine" if self.quarantine else "stop",
+        }  # fmt: skip
+        return {"asked": asked, "versions": {"refengine": shard.code()}}
+
+
+@dataclass(frozen=True)
+class Found:
+    """The truth: of each part its reports (truth.REPORT) and their provenance; why the stream is not cut, if it is not; how many
+    lines were set aside; and what comes of the recording, if there is one."""
+
+    triples: int
+    parts: Sequence[pyarrow.Table]
+    uncut: str | None
+    quarantined: int
+    compared: Compared | None
+
+    @property
+    def reports(self) -> int:
+        """How many reports there are."""
+        return sum(part.num_rows for part in self.parts)
+
+    @property
+    def provenance(self) -> list[str]:
+        """Who computed them, each said once."""
+        return sorted({part.schema.metadata[PROVENANCE].decode() for part in self.parts})
+
+
+@contextmanager
+def opened(path: Path, wanted: Wanted, resume: bool) -> Iterator[set[int]]:
+    """The folder of a run, and the numbers of the parts that are done there. Raises RefengineError."""
+    with folder.claimed(path, wanted.manifest(), resume):
+        with results.writing(path / PARTS):
+            (path / PARTS).mkdir(exist_ok=True)
+            yield {int(name.removesuffix(".parquet")) for name in os.listdir(path / PARTS) if name.endswith(".parquet") and not name.startswith(".")}
+
+
+def run(spark: SparkSession, wanted: Wanted, path: Path, done: set[int], parallel: int | None, tell: Callable[[int, int], None]) -> Found:
+    """Does what is left to do, and writes it; `tell` is told how many parts are done, of how many. What is written stays valid,
+    whatever ends the run. Raises RefengineError."""
+    parallel = parallel or jobs.slots(spark)
+    stream = streams.read(spark, wanted.path)
+    faults = _faults(stream, wanted.quarantine)
+    if faults:
+        results.replace({path / QUARANTINE: [json.dumps(fault, sort_keys=True) for fault in faults]})
+    extent = streams.extent(stream)
+    at, uncut = _cuts(path / CUTS, wanted, extent, len(faults), parallel)
+    todo = [number for number in range(len(at) + 1) if number not in done]
+    tell(len(at) + 1 - len(todo), len(at) + 1)
+    for number, table, provenance in truth.evaluate(wanted.asked, stream, extent, at, todo, parallel):
+        results.replace({_part(path, number): _bytes(table.replace_schema_metadata({PROVENANCE: provenance}))})
+        done.add(number)
+        tell(len(done), len(at) + 1)
+    parts = [_read(_part(path, number)) for number in range(len(at) + 1)]
+    compared = None
+    if wanted.recording is not None:
+        compared = comparison.compared(spark, wanted.asked, parts, wanted.recording, parallel)
+        _write(path, wanted, compared)
+    return Found(extent.triples, parts, uncut, len(faults), compared)
+
+
+def told(found: Found) -> Iterator[str]:
+    """What was found, a line each."""
+    yield f"{found.triples} triples, {len(found.parts)} part{'s' if len(found.parts) > 1 else ''}, {found.reports} reports; by {'; or by '.join(found.provenance)}"
+    if found.uncut:
+        yield f"not cut in time: {found.uncut}"
+    if found.quarantined:
+        yield f"{found.quarantined} lines are no triples and were set aside: {QUARANTINE}"
+    if found.compared:
+        yield found.compared.argument
+
+
+def _faults(stream: Stream, quarantine: bool) -> list[dict[str, Any]]:
+    faults = stream.faults()
+    if faults and not quarantine:
+        error = InvalidStream(faults[0]["error"].removeprefix("IO-1: "), rule="IO-1", place=_place(faults[0]))
+        for fault in faults[1:SHOWN]:
+            error.add_note(plain(f"{_place(fault)}: {fault['error']}"))
+        if len(faults) > 1:
+            error.add_note(f"{len(faults)} lines are no triples; --on-error=quarantine sets them aside")
+        raise error
+    return faults
+
+
+def _place(fault: Mapping[str, Any]) -> str:
+    return f"{fault['file'].removeprefix('file://')}:{fault['line']}"
+
+
+def _cuts(path: Path, wanted: Wanted, extent: Extent, faults: int, parallel: int) -> tuple[list[int], str | None]:
+    """Where the stream is cut: where it was when the run began."""
+    parts = wanted.parts or -(-max(parallel, -(-extent.triples // SOME)) // parallel) * parallel
+    at, uncut = truth.cuts(wanted.asked, extent, parts)
+    facts = {"triples": extent.triples, "first": extent.first, "last": extent.last, "quarantined": faults}
+    if path.exists():
+        before = json.loads(path.read_text(encoding="utf-8"))
+        if {name: before[name] for name in facts} != facts:
+            raise RefengineError("the stream is not what it was when the run began; name another folder", rule="usage", place=str(path.parent))
+        return before["cuts"], uncut
+    results.replace({path: [json.dumps({**facts, "cuts": at}, sort_keys=True)]})
+    return at, uncut
+
+
+def _part(path: Path, number: int) -> Path:
+    return path / PARTS / f"{number:05d}.parquet"
+
+
+def _read(path: Path) -> pyarrow.Table:
+    try:
+        return parquet.read_table(path)
+    except (OSError, pyarrow.ArrowInvalid) as error:
+        raise RefengineError(f"not a part: remove it and --resume ({plain(str(error))[:200]})", rule="usage", place=str(path)) from None
+
+
+def _bytes(table: pyarrow.Table) -> bytes:
+    into = io.BytesIO()
+    parquet.write_table(table, into)
+    return into.getvalue()
+
+
+def _write(path: Path, wanted: Wanted, compared: Compared) -> None:
+    entries = [{**entry, "opens": (entry["window"] or [None])[0], "closes": (entry["window"] or [None])[-1]} for entry in compared.measures]
+    columns = {name: pyarrow.int64() for name in ("opens", "closes", "elements", "expected", "actual", "delay")}
+    schema = pyarrow.schema([*columns.items(), ("precision", pyarrow.float64()), ("recall", pyarrow.float64())])
+    rows = [{name: entry[name] for name in schema.names} for entry in entries]
+    result = Result(wanted.engine, "truth", wanted.case, "", compared.outcome, compared.argument)
+    results.replace({path / MEASURES: _bytes(pyarrow.Table.from_pylist(rows, schema)), path / RESULTS: results.lines([result])})
