@@ -210,9 +210,9 @@ def ended(*_: object) -> None:
     raise SystemExit(128 + signal.SIGTERM)
 
 
-def main() -> None:
-    signal.signal(signal.SIGTERM, ended)
-    parser = argparse.ArgumentParser(description="Makes a stream as YABench's generator SG1 does.")
+def arguments(description: str) -> argparse.ArgumentParser:
+    """A parser of a stream's parameters, under the names that Parameters has for them."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--stations", type=whole, default=10, metavar="N", help="default: %(default)s")
     parser.add_argument("--interval", type=milliseconds, default=300_000, metavar="TIME",
                         help="between two observations of a station, such as 500ms, 1s, 5m or 1h; default: 5m")
@@ -222,6 +222,12 @@ def main() -> None:
     parser.add_argument("--max-temp", type=whole, default=100, metavar="N", dest="highest",
                         help="above the highest temperature; default: %(default)s")
     parser.add_argument("--together", action="store_true", help="all stations observe at once, at the start of each interval")
+    return parser
+
+
+def main() -> None:
+    signal.signal(signal.SIGTERM, ended)
+    parser = arguments("Makes a stream as YABench's generator SG1 does.")
     parser.add_argument("--out", type=file, required=True, metavar="FILE", help="the stream, FILE.n3t")
     options = vars(parser.parse_args())
     out = options.pop("out")
