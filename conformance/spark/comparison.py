@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -25,7 +25,7 @@ from conformance.spark import jobs
 from conformance.spark.truth import Asked
 from refengine import compare, io
 from refengine.engine import Report
-from refengine.errors import RefengineError, Unsupported
+from refengine.errors import Unsupported
 from refengine.io import Recording
 from refengine.model import Bag, Relation
 from refengine.profiles import brief
@@ -57,18 +57,24 @@ def compared(spark: SparkSession, asked: Asked, parts: Sequence[pyarrow.Table], 
     """What was recorded beside the parts' reports (truth.REPORT), in order. Raises NoSpark, and RefengineError for what cannot be
     compared."""
     starts = [0, *accumulate(part.num_rows for part in parts)]
-    total, recorded = starts[-1], len(recording)
     work = {number: partial(_job, spark, asked, part, starts[number], recording) for number, part in enumerate(parts) if part.num_rows}
+    return judged(asked, parts, recording, (table for _, table in jobs.run(work, parallel)))
+
+
+def judged(asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, places: Iterable[pyarrow.Table | pyarrow.RecordBatch]) -> Compared:
+    """The same, of what the places came to (SCHEMA)."""
     found: dict[int, dict[int, dict[str, Any]]] = {before: {} for before in range(MISSING + 1)}
-    for _, table in jobs.run(work, parallel):
+    for table in places:
         for row in table.to_pylist():
             found[row["before"]][row["place"]] = row
+    total, recorded = len(found[0]), len(recording)
 
     def wrong(before: int) -> int | None:
         """The first relation that is not the report's at its place, if `before` reports were not recorded; None if there is none."""
-        places = (relation for relation in range(recorded) if not found[before].get(relation + before, {"equal": False})["equal"])
-        after = total - before - recorded
-        return next(places, None if 0 <= after <= MISSING and (recorded or not total) else recorded)
+        nothing = {"equal": False}
+        first = next((relation for relation in range(recorded) if not found[before].get(relation + before, nothing)["equal"]), None)
+        ends = 0 <= total - before - recorded <= MISSING and (recorded > 0 or total == 0)
+        return first if first is not None or ends else recorded
 
     first = {before: wrong(before) for before in found}
     passing = [before for before, place in first.items() if place is None]
@@ -77,23 +83,23 @@ def compared(spark: SparkSession, asked: Asked, parts: Sequence[pyarrow.Table], 
         after = total - before - recorded
         outcome, argument = Outcome.PASS, [f"pass: {explain.counted(recorded, 'relation')}; not recorded: {before} before the first, {after} after the last"]
     else:
-        outcome, argument = Outcome.FAIL, _failed(asked, parts, starts, recording, before, first[before])
-    measures = _measures(asked, parts, recording, before, found[before])
-    mismatch = _mismatch(asked, parts, recording)
+        outcome, argument = Outcome.FAIL, _failed(asked, parts, recording, before, first[before])
+    measures, mismatch = _measures(asked, parts, recording, before, found[before]), _mismatch(asked, parts, recording)
     argument += [f"  semantics: {brief(asked.semantics)}", *_figures(measures, mismatch)]
     return Compared(outcome, "\n".join(argument), measures, mismatch)
 
 
 def _job(spark: SparkSession, asked: Asked, part: pyarrow.Table, start: int, recording: Recording) -> DataFrame:
-    def given() -> Iterator[tuple[bool, int, str]]:
-        for place, rows in enumerate(part["rows"].to_pylist(), start):
-            yield False, place, rows
-        for place in range(max(0, start - MISSING), min(len(recording), start + part.num_rows)):
-            yield True, place, json.dumps(io.relation_to_json(recording.relations[place])["results"]["bindings"])
+    return spark.createDataFrame(given(part, start, recording), GIVEN).coalesce(1).mapInArrow(partial(_places, asked, len(recording)), SCHEMA)
 
-    columns = [pyarrow.array(column, kind) for column, kind in zip(zip(*given(), strict=True), (pyarrow.bool_(), pyarrow.int64(), pyarrow.string()), strict=True)]
-    table = pyarrow.Table.from_arrays(columns, names=["recorded", "place", "rows"])
-    return spark.createDataFrame(table, GIVEN).coalesce(1).mapInArrow(partial(_places, asked, len(recording)), SCHEMA)
+
+def given(part: pyarrow.Table, start: int, recording: Recording) -> pyarrow.Table:
+    """A part's reports, the first of which has the place `start`, and the relations that they are compared with (GIVEN)."""
+    rows = [(False, place, text) for place, text in enumerate(part["rows"].to_pylist(), start)]
+    for place in range(max(0, start - MISSING), min(len(recording), start + part.num_rows)):
+        rows.append((True, place, json.dumps(io.relation_to_json(recording.relations[place])["results"]["bindings"])))
+    kinds = (pyarrow.bool_(), pyarrow.int64(), pyarrow.string())
+    return pyarrow.table([pyarrow.array(column, kind) for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)], names=["recorded", "place", "rows"])
 
 
 def _places(asked: Asked, recorded: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
@@ -118,8 +124,8 @@ def relation(asked: Asked, rows: str) -> Relation:
     return io.relation_from_json(json.loads(rows), asked.query.body.variables, "rows", {})
 
 
-def _failed(asked: Asked, parts: Sequence[pyarrow.Table], starts: Sequence[int], recording: Recording, before: int, first: int) -> list[str]:
-    place, count = first + before, len(recording)
+def _failed(asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, before: int, first: int) -> list[str]:
+    place, count, starts = first + before, len(recording), [0, *accumulate(part.num_rows for part in parts)]
     where = f"relation {first + 1} of {count}" if first < count else f"after the last of {explain.counted(count, 'relation')}"
     actual = recording.relations[first].rows if first < count else None
     if place >= starts[-1]:

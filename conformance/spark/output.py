@@ -7,6 +7,7 @@ import dataclasses
 import io
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -150,7 +151,7 @@ def _faults(stream: Stream, quarantine: bool) -> list[dict[str, Any]]:
 
 
 def _place(fault: Mapping[str, Any]) -> str:
-    return f"{fault['file'].removeprefix('file://')}:{fault['line']}"
+    return f"{re.sub('^file:/+', '/', fault['file'])}:{fault['line']}"
 
 
 def _cuts(path: Path, wanted: Wanted, extent: Extent, faults: int, parallel: int) -> tuple[list[int], str | None]:

@@ -27,6 +27,7 @@ CONNECT_PORT = 15002
 RETRIES = 4  # how often a task is tried, in one process as on a cluster
 REACHED = 10  # seconds within which a master answers
 LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # halves the CPU of a minute's run: the rest would be compiled and never used
+MODES = frozenset({"SPARK_REMOTE", "SPARK_LOCAL_REMOTE", "SPARK_CONNECT_MODE_ENABLED"})
 FORMS = "local[2], spark://HOST:PORT, sc://HOST:PORT (Spark Connect), yarn or k8s://URL"
 
 
@@ -46,7 +47,7 @@ def opened(master: str | None, log: Path | None = None, light: bool = False) -> 
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName("conformance")
+    builder, modes = SparkSession.builder.appName("conformance"), MODES & {*os.environ}
     if remote:
         builder = builder.remote(master)
     else:
@@ -62,6 +63,9 @@ def opened(master: str | None, log: Path | None = None, light: bool = False) -> 
     try:
         yield spark
     finally:
+        if remote:  # what pyspark sets would make the next session one of Connect, too, in processes begun from here as well
+            for name in MODES - modes:
+                os.environ.pop(name, None)
         if not hasattr(spark, "sparkContext"):  # of Connect, which would let its jobs run on
             with suppress(Exception):
                 spark.interruptAll()

@@ -1,0 +1,99 @@
+"""What tests that need Spark share: a server of Spark Connect, and commands that are run, and killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from conformance.spark import session
+
+ROOT = Path(__file__).resolve().parent.parent
+JAVA = {"JAVA_TOOL_OPTIONS": session.LIGHT, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
+spark = pytest.mark.xdist_group("spark")  # one server for all
+
+
+def shell(*words: object) -> list[str]:
+    """`python -m conformance …`."""
+    return [sys.executable, "-m", "conformance", *map(str, words)]
+
+
+def classic() -> dict[str, str]:
+    """The environment of a command that is to begin a classic Spark, whatever session is open here."""
+    return {name: value for name, value in os.environ.items() if name not in session.MODES}
+
+
+def run(words: list[str], code: int, **more: object) -> subprocess.CompletedProcess:
+    """A command that ends with this code, and with no stack."""
+    found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, **more)
+    assert found.returncode == code, found.stdout + found.stderr
+    assert "Traceback" not in found.stdout + found.stderr
+    return found
+
+
+def lines(path: Path) -> list[str]:
+    """The lines of a file that may not be there."""
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def until(done: Callable[[], object], seconds: float = 60) -> None:
+    """Waits."""
+    deadline = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def alive(pid: str) -> bool:
+    """Whether a process runs."""
+    with suppress(FileNotFoundError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+@pytest.fixture(scope="session")
+def installed() -> None:
+    """Spark; where it or Java is not installed its tests are skipped, in CI they fail."""
+    try:
+        session.check("local[2]")
+    except session.NoSpark as error:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(str(error))
+
+
+@pytest.fixture(scope="session")
+def server_folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("server")
+
+
+@pytest.fixture(scope="session")
+def connect(installed, server_folder) -> Iterator[str]:
+    """A server of Spark Connect on this machine."""
+    import pyspark
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    config = {"connect.grpc.binding.port": port, "connect.grpc.binding.address": "127.0.0.1", "ui.enabled": "false"}
+    config |= {"driver.host": "127.0.0.1", "driver.bindAddress": "127.0.0.1", "sql.shuffle.partitions": 2}
+    submit = [Path(pyspark.__file__).parent / "bin" / "spark-submit", "--master", f"local[1,{session.RETRIES}]"]
+    words = [word for key, value in config.items() for word in ("--conf", f"spark.{key}={value}")]
+    with open(server_folder / "server.log", "wb") as log:
+        server = subprocess.Popen(
+            [*submit, *words, "--class", "org.apache.spark.sql.connect.service.SparkConnectServer"],
+            cwd=server_folder, stdout=log, stderr=log, env={**os.environ, **JAVA}, start_new_session=True,
+        )  # fmt: skip
+    try:
+        until(lambda: session._answers("127.0.0.1", port) or server.poll() is not None, 120)
+        assert server.poll() is None, (server_folder / "server.log").read_text()[-2000:]
+        yield f"sc://127.0.0.1:{port}"
+    finally:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()

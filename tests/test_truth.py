@@ -1,0 +1,351 @@
+"""Ground truth over Spark is the reference engine's, however the stream is stored and cut, and whatever is killed on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cluster import classic, connect, installed, lines, run, server_folder, shell, spark, until  # noqa: F401  fixtures
+
+from conformance.judge import Outcome
+from conformance.spark import comparison, output, session, streams, truth
+from conformance.spark.comparison import Compared
+from conformance.spark.streams import Extent
+from conformance.spark.truth import Asked
+from refengine import engine, from_table, io, profile
+from refengine.errors import InvalidStream, RefengineError
+from refengine.io import Recording
+from refengine.model import Relation, Stream
+from tools import sg1
+
+pyarrow = pytest.importorskip("pyarrow")
+
+TEMPERATURES = """
+PREFIX : <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#>
+SELECT ?sensor ?value { ?obs :procedure ?sensor ; :result [ :floatValue ?value ] }"""
+
+
+def asked(body: str = "SELECT ?x { ?x <urn:p> ?y }", kind: str = "time", **fields: object) -> Asked:
+    window = {"stream": "s", "kind": kind, "size": 10} | ({"slide": 10} if kind == "time" else {})
+    return Asked(from_table({"body": body, "windows": [window]}), profile("csparql").but(**{"t0": 0, "horizon": "none", **fields}).semantics())
+
+
+def line(name: str, at: int) -> str:
+    return f'<urn:{name}> <urn:p> <urn:o> "{at}" .\n'
+
+
+def rows(table: pyarrow.Table | pyarrow.RecordBatch) -> list[tuple]:
+    return [tuple(row.values())[:7] for row in table.to_pylist()]
+
+
+# Parts, in a worker
+
+
+def batch(*given: tuple) -> pyarrow.RecordBatch:
+    columns = zip(*given, strict=True)
+    kinds = [pyarrow.int64(), pyarrow.int64(), *[pyarrow.string()] * 3]
+    return pyarrow.RecordBatch.from_arrays(
+        [pyarrow.array(column, kind) for column, kind in zip(columns, kinds, strict=True)], ["time", "place", "subject", "predicate", "object"]
+    )
+
+
+def test_rows_of_one_time_and_place_are_an_element():
+    found = list(truth.elements([batch((1, 1, "<a>", "<p>", "<b>"), (1, 1, "<a>", "<p>", "<c>")), batch((1, 1, "<d>", "<p>", "<c>"), (1, 2, "<a>", "<p>", "<b>"))]))
+    assert [(sorted(s for s, _, _ in e.graph), e.app, e.sys) for e in found] == [(["<a>", "<a>", "<d>"], 1, 1), (["<a>"], 1, 2)]
+
+
+def test_what_a_part_ends_with():
+    """By hand: 11 closes [0,10) with a, 21 closes [10,20) with b and c; the part of 11 gives the former, that of 21 the latter."""
+    given = [(at, n, f"<urn:{name}>", "<urn:p>", "<urn:o>") for n, (name, at) in enumerate((("a", 1), ("b", 11), ("c", 12), ("d", 21)))]
+    first = [found for one in truth._reports(asked(), 1, truth.Part(None, 20), [batch(*given[:3])]) for found in one.to_pylist()]
+    assert [(one["opens"], one["closes"], one["elements"], one["rows"]) for one in first[:-1]] == [(0, 10, 1, '[{"x":{"type":"uri","value":"urn:a"}}]')]
+    assert (first[-1]["ended"], first[-1]["told"]) == ("done", "incremental")
+    (*second, end) = [found for one in truth._reports(asked(), 1, truth.Part(20, None, 10), [batch(*given[1:])]) for found in one.to_pylist()]
+    assert [(one["opens"], one["trigger"], one["elements"]) for one in second] == [(10, 21, 2)] and end["ended"] == "done"
+    (end,) = [found for one in truth._reports(asked(), 1, truth.Part(20, None, 20), [batch(*given[3:])]) for found in one.to_pylist()]
+    assert end["ended"] == "short"
+    (end,) = [found for one in truth._reports(asked(horizon=5), 1, truth.Part(), [batch(*given)]) for found in one.to_pylist()]
+    assert end["ended"] == "error" and json.loads(end["told"])[0] == "InvalidSemantics"
+
+
+# Rows
+
+
+def test_a_line_that_is_no_triple_has_its_place():
+    content = (line("a", 5) + "<urn:a> <urn:p> .\n# comment\n\n" + line("b", 4) + line("c", 5)).encode() + b"\xff\n" + line("d", 2**63).encode()
+    found = list(streams._of_file("f.n3t", 7 << streams.FILE, pyarrow.py_buffer(content)))
+    assert [(row[0], row[1], row[2]) for row in found if row[7] is None] == [(5, (7 << 32) + 1, "<urn:a>"), (5, (7 << 32) + 6, "<urn:c>")]
+    assert [row[5:] for row in found if row[7] is not None] == [
+        ("f.n3t", 2, 'IO-1: a line is s p o "ms", got 2 terms'),
+        ("f.n3t", 5, "MOD-2: t_app decreases from 5 to 4"),
+        ("f.n3t", 7, "IO-1: not UTF-8: invalid start byte"),
+        ("f.n3t", 8, "MOD-1: t_app must be within 64 bits"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        (None, 1, "<urn:a>", "<urn:p>", "<urn:o>"),
+        (1, None, "<urn:a>", "<urn:p>", "<urn:o>"),
+        (1, 1, "<urn:a>", None, "<urn:o>"),
+        (1, 1, "<urn:a> <urn:p>", "<urn:p>", "<urn:o>"),
+        (1, 1, '<urn:a> <urn:p> <urn:o> "1" . #', "<urn:p>", "<urn:o>"),
+        (1, 1, "#", "<urn:p>", "<urn:o>"),
+        (1, 1, "<urn:a>", "<urn:p> <urn:q>", ""),
+        (1, 1, "<urn:a>", "_:p", "<urn:o>"),
+        (1, 1, "<urn:a>", "<urn:p>", '<urn:o> "1" .\n<urn:a>'),
+    ],
+)
+def test_a_row_that_is_no_triple(given):
+    *nothing, file, number, reason = streams._of_row(*given, "f.parquet", 41)
+    assert not any(nothing) and (file, number) == ("f.parquet", 42) and reason.startswith("IO-1: ")
+
+
+def test_terms_of_rows_are_canonical():
+    assert streams._of_row(3, 1, "<urn:a>", "<urn:p>", '"\\u0041"', "f", 0)[:5] == (3, 1, "<urn:a>", "<urn:p>", '"A"')
+    assert streams._of_row(3, 1, "_:b", "<urn:p>", '"A"@EN', "f", 0)[:5] == (3, 1, "_:b", "<urn:p>", io.timed('_:b <urn:p> "A"@EN "3" .', "")[0][2])
+
+
+def test_a_stream_is_cut_where_it_has_triples():
+    extent = Extent(10, 0, 90, (0, 10, 50, 90), (4, 1, 4, 1))
+    assert extent.cuts(1) == [] and extent.cuts(2) == [50] and extent.cuts(3) == [10, 90] and extent.cuts(100) == [10, 50, 90]
+    assert Extent(5, 3, 3, (3,), (5,)).cuts(4) == []
+
+
+# Comparisons
+
+
+def reported(*bags: str) -> pyarrow.Table:
+    """Reports of windows [0,10), [10,20), …, each with a row a letter."""
+    told = [(10 * n + 9, 10 * n + 10, 10 * n + 10, 10 * n, 10 * n + 10, 3, json.dumps([{"x": {"type": "uri", "value": f"urn:{x}"}} for x in bag])) for n, bag in enumerate(bags)]
+    return truth._batch([(*one, None, None) for one in told]) if told else truth._batch([(*[None] * 9,)]).slice(0, 0)
+
+
+def recorded(*bags: str, timestamps: tuple[int, ...] = ()) -> Recording:
+    relations = [Relation(("x",), io.relation_from_json([{"x": {"type": "uri", "value": f"urn:{x}"}} for x in bag], ("x",), "", {}).rows) for bag in bags]
+    return Recording(tuple(relations), timestamps or (None,) * len(relations))
+
+
+def judged(expected: list[str], recording: Recording, cut: int = 1) -> Compared:
+    """What Spark would be given, here; the reports in two parts."""
+    whole = pyarrow.Table.from_batches([reported(*expected)]).select(truth.REPORT)
+    parts = [whole.slice(0, cut), whole.slice(cut)]
+    found = []
+    for start, part in ((0, parts[0]), (min(cut, whole.num_rows), parts[1])):
+        if part.num_rows:
+            found += comparison._places(asked(), len(recording), comparison.given(part, start, recording).to_batches())
+    return comparison.judged(asked(), parts, recording, found)
+
+
+@pytest.mark.parametrize(
+    ("expected", "answers", "first"),
+    [
+        (["a", "b", "c"], ["a", "b", "c"], "pass: 3 relations; not recorded: 0 before the first, 0 after the last"),
+        (["a", "b", "c"], ["b", "c"], "pass: 2 relations; not recorded: 1 before the first, 0 after the last"),
+        (["a", "b", "c"], ["a", "b"], "pass: 2 relations; not recorded: 0 before the first, 1 after the last"),
+        (["a", "b", "c"], ["b"], "pass: 1 relation; not recorded: 1 before the first, 1 after the last"),
+        (["", ""], [""], "pass: 1 relation; not recorded: 0 before the first, 1 after the last"),
+        ([], [], "pass: 0 relations; not recorded: 0 before the first, 0 after the last"),
+        (["a"], [], "fail: first divergence, after the last of 0 relations: window [0, 10) at t=9, 3 elements"),
+        (["a", "b", "c"], ["a"], "fail: first divergence, after the last of 1 relation: window [10, 20) at t=19, 3 elements"),
+        (["a", "b", "c"], ["a", "c", "c"], "fail: first divergence, relation 2 of 3: window [10, 20) at t=19, 3 elements"),
+        (["a", "b"], ["x", "b"], "fail: first divergence, relation 1 of 2: window [0, 10) at t=9, 3 elements"),
+        (["a", "b"], ["a", "b", "c"], "fail: relation 3 of 3: the semantics reports nothing more"),
+        ([], ["a"], "fail: relation 1 of 1: the semantics reports nothing more"),
+        (["aab"], ["aba"], "pass: 1 relation; not recorded: 0 before the first, 0 after the last"),
+        (["aab"], ["abb"], "fail: first divergence, relation 1 of 1: window [0, 10) at t=9, 3 elements"),
+    ],
+)
+def test_verdicts(expected, answers, first):
+    """ORA-3: consecutive, and at most one missing at each end; as bags."""
+    for cut in range(len(expected) + 1):
+        found = judged(expected, recorded(*answers), cut)
+        assert found.argument.splitlines()[0] == first and found.outcome == first.partition(":")[0]
+
+
+def test_measures_of_windows():
+    """By hand. YABench: a; of b, c one came, c, and d beside it: 1/2 and 1/2; nothing: both empty, 1 and 1. Delays 5 and 1. LSBench:
+    of a, b, c one, b, is not recorded; of a, c, d one, d, was not expected."""
+    found = judged(["a", "bc", ""], recorded("a", "cd", "", timestamps=(15, 21, 30)))
+    assert [(one["precision"], one["recall"], one["delay"]) for one in found.measures] == [(1, 1, 5), (0.5, 0.5, 1), (1, 1, 0)]
+    assert [(one["window"], one["expected"], one["actual"], one["elements"]) for one in found.measures][1] == ([10, 20], 2, 2, 3)
+    assert found.mismatch == pytest.approx((100 / 3, 100 / 3))
+    assert found.argument.splitlines()[1:5] == [
+        "    expected 2 rows", "    recorded 2 rows", "    lacking: {x: <urn:b>}", "    too many: {x: <urn:d>}",
+    ]  # fmt: skip
+    assert found.argument.splitlines()[-2:] == [
+        "  YABench: precision 0.8333, recall 0.8333, median delay 1 ms, mean of 3",
+        "  LSBench: 33.33 % of what is expected is not recorded, 33.33 % of what is recorded is not expected",
+    ]
+
+
+# What needs Spark
+
+
+@pytest.fixture(scope="module")
+def connected(connect, tmp_path_factory) -> Iterator:  # noqa: F811
+    """A session of Spark Connect in this process, and a folder."""
+    with session.opened(connect) as found:
+        yield found, tmp_path_factory.mktemp("truth")
+
+
+def written(folder: Path, *files: str) -> str:
+    folder.mkdir()
+    for number, text in enumerate(files):
+        (folder / f"part-{number}.n3t").write_text(text)
+    return str(folder)
+
+
+def found_by(spark_session, wanted: output.Wanted, out: Path, resume: bool = False) -> output.Found:
+    with output.opened(out, wanted, resume) as done:
+        return output.run(spark_session, wanted, out, done, 2, lambda some, of: None)
+
+
+def definition(wanted: output.Wanted, stream: Stream) -> list[tuple]:
+    return [truth._row(report)[:7] for report in engine.evaluate(wanted.asked.query, {"s": stream}, wanted.asked.semantics)]
+
+
+@spark
+def test_the_truth_by_hand_and_a_recording_beside_it(connected, tmp_path):
+    """Two files, cut in two: 11 closes [0,10) with a; 35 closes [10,20) with b, and [20,30), in the gap, with nothing."""
+    session_, _ = connected
+    path = written(tmp_path / "stream", line("a", 1) + line("b", 11), line("c", 35))
+    answers = recorded("a", "bc", "")
+    for kind, fields in (("close", {"report": "window-close"}), ("change", {"report": "content-change", "r2s": "Istream", "base": "previous", "empty": "suppress"})):
+        wanted = output.Wanted(asked(**fields, tick="tuple"), path, parts=2, recording=answers, engine="mine", case="q")
+        found = found_by(session_, wanted, tmp_path / kind)
+        assert found.triples == 3 and len(found.parts) == 2 and found.uncut is None and found.provenance == ["incremental"]
+        told = [(row[0], row[3], row[4], json.loads(row[6])) for part in found.parts for row in rows(part)]
+        uri = lambda name: [{"x": {"type": "uri", "value": f"urn:{name}"}}]  # noqa: E731
+        if kind == "close":
+            assert told == [(9, 0, 10, uri("a")), (19, 10, 20, uri("b")), (29, 20, 30, [])]
+            assert found.compared.outcome is Outcome.FAIL and "relation 2 of 3: window [10, 20) at t=19, 1 element" in found.compared.argument
+            assert [(one["precision"], one["recall"]) for one in found.compared.measures] == [(1, 1), (0.5, 1), (1, 1)]
+            [result] = lines(tmp_path / kind / "results.ndjson")
+            assert (json.loads(result)["engine"], json.loads(result)["suite"], json.loads(result)["outcome"]) == ("mine", "truth", "fail")
+            measured = pyarrow.parquet.read_table(tmp_path / kind / "measures.parquet").to_pylist()
+            assert [(one["opens"], one["closes"], one["precision"]) for one in measured] == [(0, 10, 1), (10, 20, 0.5), (20, 30, 1)]
+        else:
+            assert [bag for *_, bag in told] == [uri("a"), uri("b")]
+            assert [one["window"] for one in found.compared.measures] == [[0, 10], [10, 20]]
+
+
+@spark
+def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
+    """SG1 in lines and in rows; window close and content change; one part, some, and more than there are instants."""
+    session_, _ = connected
+    parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
+    text = b"".join(sg1.chunks(parameters)).decode().splitlines(keepends=True)
+    path = written(tmp_path / "lines", "".join(text[:100]), "".join(text[100:101]), "".join(text[101:]))
+    triples = [io.timed(one, "") for one in text]
+    columns = {"time": [t for _, t in triples], "element": list(range(len(triples))), **{n: [triple[i] for triple, _ in triples] for i, n in enumerate(("subject", "predicate", "object"))}}
+    (tmp_path / "rows").mkdir()
+    pyarrow.parquet.write_table(pyarrow.table(columns).take(list(reversed(range(len(triples))))), tmp_path / "rows" / "x.parquet")
+    from refengine import stream
+
+    whole = stream(triples)
+    query = from_table({"body": TEMPERATURES, "windows": [{"stream": "s", "kind": "time", "size": 2000, "slide": 1500}]})
+    for number, (name, parts, fields) in enumerate((
+        ("lines", 3, {"report": "window-close", "horizon": "flush"}),
+        ("rows", 500, {"report": "content-change", "r2s": "Istream", "base": "previous", "empty": "suppress", "t0": "first-element"}),
+        ("lines", 1, {"report": "window-close"}),
+    )):  # fmt: skip
+        chosen = profile("csparql").but(**{"t0": -700, "tick": "tuple", **fields}).semantics()
+        wanted = output.Wanted(Asked(query, chosen), str(tmp_path / name), parts=parts)
+        if parts == 500:
+            wanted = output.Wanted(wanted.asked, wanted.path, parts=6)
+        found = found_by(session_, wanted, tmp_path / f"out{number}")
+        assert len(found.parts) == min(parts, 6)
+        assert [row for part in found.parts for row in rows(part)] == definition(wanted, whole)
+
+
+@spark
+def test_what_is_not_bounded_in_time_is_not_cut_and_says_so(connected, tmp_path):
+    session_, _ = connected
+    path = written(tmp_path / "stream", line("a", 1) + line("b", 11), line("c", 35))
+    wanted = output.Wanted(asked(kind="rows", report="content-change", closure=None, r2s="Istream", base="previous"), path, parts=3)
+    found = found_by(session_, wanted, tmp_path / "out")
+    assert len(found.parts) == 1 and "windows of kind rows, which have no bounds in time" in "\n".join(output.told(found))
+    assert [row[0] for row in rows(found.parts[0])] == [1, 11]  # what comes at 35 is seen by the next arrival (TICK-4)
+
+
+@spark
+def test_a_line_that_is_no_triple_stops_the_run_or_is_set_aside(connected, tmp_path):
+    session_, _ = connected
+    broken = line("a", 1) + "<urn:x> nonsense\n" + line("b", 11) + "?\n"
+    path = written(tmp_path / "stream", broken, line("c", 35))
+    wanted = output.Wanted(asked(report="window-close", tick="tuple"), path, parts=2)
+    with pytest.raises(InvalidStream) as error:
+        found_by(session_, wanted, tmp_path / "stopped")
+    assert str(error.value).startswith(f"{path}/part-0.n3t:2: IO-1: ") and len(error.value.__notes__) == 2
+    assert error.value.__notes__[-1] == "2 lines are no triples; --on-error=quarantine sets them aside"
+    aside = output.Wanted(wanted.asked, path, parts=2, quarantine=True)
+    found = found_by(session_, aside, tmp_path / "aside")
+    assert found.quarantined == 2 and "2 lines are no triples and were set aside: quarantine.ndjson" in list(output.told(found))
+    assert [(one["line"], Path(one["file"]).name) for one in map(json.loads, lines(tmp_path / "aside" / "quarantine.ndjson"))] == [(2, "part-0.n3t"), (4, "part-0.n3t")]
+    assert [row[3] for part in found.parts for row in rows(part)] == [0, 10, 20]
+
+
+@spark
+def test_streams_that_are_none(connected, tmp_path):
+    session_, _ = connected
+    for name, files, reason in (
+        ("none", (), "no stream ends in|no data_NN.ttl"),
+        ("empty", ("# nothing\n",), "IO-1: no triple"),
+        ("back", (line("a", 9), line("b", 3)), "files 1 and 2: MOD-2: t_app decreases from 9 to 3"),
+    ):
+        with pytest.raises(InvalidStream, match=reason):
+            streams.extent(streams.read(session_, written(tmp_path / name, *files)))
+    with pytest.raises(InvalidStream, match="no such file or folder"):
+        streams.read(session_, str(tmp_path / "nowhere"))
+    (tmp_path / "rows").mkdir()
+    pyarrow.parquet.write_table(pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]}), tmp_path / "rows" / "x.parquet")
+    with pytest.raises(InvalidStream, match="needs the columns time bigint, element bigint, predicate string, object string; has 'time string, subject string'"):
+        streams.read(session_, str(tmp_path / "rows"))
+
+
+@spark
+def test_a_part_that_ends_with_an_error_is_that_error(connected, tmp_path):
+    session_, _ = connected
+    path = written(tmp_path / "stream", line("a", 1) + line("b", 11))
+    with pytest.raises(RefengineError, match="horizon 5 is not after the last element, at 11") as error:
+        found_by(session_, output.Wanted(asked(horizon=5), path), tmp_path / "out")
+    assert type(error.value).__name__ == "InvalidSemantics"
+
+
+QUERY = f"body = '''{TEMPERATURES}'''\nwindows = [{{ stream = 's', kind = 'time', size = 2000, slide = 1500 }}]\n"
+
+
+@spark
+def test_a_driver_that_is_killed_goes_on(installed, tmp_path):  # noqa: F811
+    """On a classic Spark: by force, once a part is written; what is done is not done again, and what comes of it is the definition."""
+    parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
+    text = b"".join(sg1.chunks(parameters)).decode()
+    path, out = written(tmp_path / "stream", text), tmp_path / "out"
+    (tmp_path / "query.toml").write_text(QUERY)
+    words = shell("truth", tmp_path / "query.toml", "--stream", path, "--parts", 5, "--parallel", 1, "--spark", "local[1]", "-o", out)
+    words += ["--semantics", "csparql", "t0=0", "report=window-close", "tick=tuple"]
+    running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True, env=classic())
+    until(lambda: (out / "parts").is_dir() and len(list((out / "parts").glob("*.parquet"))) >= 2 or running.poll() is not None, 120)
+    assert running.poll() is None, running.communicate()
+    os.killpg(running.pid, signal.SIGKILL)
+    running.communicate()
+    done = {file: file.stat().st_ino for file in (out / "parts").glob("*.parquet")}
+    assert 2 <= len(done) < 5
+    told = run(words, 2, env=classic()).stderr
+    assert told == f"conformance: {out}: usage: not empty: go on with the run there with --resume, or name another folder\n"
+    said = run([*words, "--resume"], 0, env=classic()).stdout
+    assert all(file.stat().st_ino == inode for file, inode in done.items())
+    from refengine import stream
+
+    query, chosen = io.read_query(tmp_path / "query.toml"), profile("csparql").but(t0=0, report="window-close", tick="tuple").semantics()
+    wanted = definition(output.Wanted(Asked(query, chosen), path), stream([io.timed(one, "") for one in text.splitlines()]))
+    parts = [pyarrow.parquet.read_table(out / "parts" / f"{n:05d}.parquet") for n in range(5)]
+    assert [row for part in parts for row in rows(part)] == wanted
+    assert said == f"224 triples, 5 parts, {len(wanted)} reports; by incremental\n"
