@@ -229,9 +229,8 @@ def _shard(options: argparse.Namespace) -> int:
             _spread_over_spark(run, asked, wanted, options)
             run.write()
         except KeyboardInterrupt:
-            print(
-                f"conformance: interrupted; {len(run.done)} of {len(wanted)} items are done: the same command with --resume goes on", file=sys.stderr
-            )
+            done = f"{run.count()} of {len(wanted)} items are done"
+            print(f"conformance: interrupted; {done}: the same command with --resume goes on", file=sys.stderr)
             return 130
         return _concluded(items, run.done, options.allow_missing)
 
