@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -244,9 +244,8 @@ def _shard(options: argparse.Namespace) -> int:
             _spread_over_spark(run, asked, wanted, options)
             run.write()
         except KeyboardInterrupt:
-            print(
-                f"conformance: interrupted; {len(run.done)} of {len(wanted)} items are done: the same command with --resume goes on", file=sys.stderr
-            )
+            done = f"{run.count()} of {len(wanted)} items are done"
+            print(f"conformance: interrupted; {done}: the same command with --resume goes on", file=sys.stderr)
             return 130
         return _concluded(items, run.done, options.allow_missing)
 
@@ -262,9 +261,10 @@ def _spread_over_spark(run: Folder, asked: Asked, wanted: list[Item], options: a
     with session.opened(options.spark, run.path / "spark.log", light=True) as spark:
         began = time.monotonic()
         with tqdm(total=len(wanted), initial=len(run.done), desc="items", unit="item", disable=not sys.stderr.isatty(), leave=False) as progress:
-            for found in shard.spread(spark, asked, rest, options.parallel):
-                run.add(found)
-                progress.update(len(found))
+            with closing(shard.spread(spark, asked, rest, options.parallel)) as shards:
+                for found in shards:
+                    run.add(found)
+                    progress.update(len(found))
         print(f"conformance: {len(rest)} items in {time.monotonic() - began:.1f} s", file=sys.stderr)
 
 

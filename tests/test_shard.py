@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import resource
+import re
 import signal
 import socket
 import subprocess
@@ -13,12 +13,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from conformance import corpus, suite
+from conformance import suite
+from conformance.__main__ import main
 from conformance.spark import folder, session, shard
 from conformance.suite import Asked
 from refengine.errors import RefengineError
@@ -121,7 +122,7 @@ def connect(installed, place) -> Iterator[str]:
         port = free.getsockname()[1]
     config = {"connect.grpc.binding.port": port, "connect.grpc.binding.address": "127.0.0.1", "ui.enabled": "false"}
     config |= {"driver.host": "127.0.0.1", "driver.bindAddress": "127.0.0.1"}
-    submit = [Path(pyspark.__file__).parent / "bin" / "spark-submit", "--master", f"local[2,{session.RETRIES}]"]
+    submit = [Path(pyspark.__file__).parent / "bin" / "spark-submit", "--master", f"local[1,{session.RETRIES}]"]
     words = [word for key, value in config.items() for word in ("--conf", f"spark.{key}={value}")]
     with open(place / "server.log", "wb") as log:
         server = subprocess.Popen(
@@ -149,78 +150,246 @@ def the_same(out: Path, unsharded: bytes) -> None:
     assert {*Counter(shard.key(json.loads(line)) for line in lines(out / "journal.ndjson")).values()} == {1}
 
 
+def lines_of(engine: str, results: bytes) -> bytes:
+    return b"".join(line for line in results.splitlines(keepends=True) if json.loads(line)["engine"] == engine)
+
+
 @spark
-@pytest.mark.parametrize("kind", ["local[2]", "connect"])
-def test_what_is_sharded_is_the_same(kind, request, installed, engine, unsharded, tmp_path):
-    master = request.getfixturevalue("connect") if kind == "connect" else kind
-    found = run(command("--engine", "reference", "--engine", engine, "--smoke", "--spark", master, "-o", tmp_path / "out"), 1, env={**os.environ, **JAVA})
-    the_same(tmp_path / "out", unsharded)
+def test_what_is_sharded_is_the_same(installed, engine, unsharded, tmp_path):
+    """On a classic Spark, with what Java is told for such a run."""
+    out = tmp_path / "out"
+    found = run(command("--engine", "reference", "--engine", engine, "--smoke", "--spark", "local[2]", "--parallel", 2, "-o", out), 1)
+    the_same(out, unsharded)
     assert found.stdout.splitlines()[-2:] == ["conformance: reference: 12 pass", "conformance: silent: 12 fail"]
     assert sum(line.startswith("silent-") for line in found.stdout.splitlines()) == 12
-    assert "conformance: 24 items in " in found.stderr.splitlines()[-1]
+    assert re.fullmatch(r"conformance: 24 items in [0-9.]+ s\n", found.stderr)
 
 
 @spark
 def test_pytest_waits_for_what_executors_find(connect, engine, unsharded, tmp_path):
-    """Of the items that are left after -k."""
+    """Of the items that are left after -k, on Spark Connect."""
     results = tmp_path / "results.ndjson"
-    words = pytest_on("--engine=reference", f"--engine={engine}", "--smoke", f"--spark={connect}", f"--results={results}", "-k", "WIN-2 or silent-R2R")
+    words = pytest_on("--engine=reference", f"--engine={engine}", "--smoke", f"--spark={connect}", f"--results={results}", "-k", "not silent-R2R")
     found = run(words, 1)
     kept = results.read_bytes().splitlines()
-    assert [line for line in unsharded.splitlines() if line in kept] == kept and 0 < len(kept) < 24
-    failed = sum(b'"fail"' in line for line in kept)
-    assert f"{failed} failed, {len(kept) - failed} passed, {24 - len(kept)} deselected" in found.stdout, found.stdout
+    assert [line for line in unsharded.splitlines() if line in kept] == kept and 12 < len(kept) < 24
+    assert f"{len(kept) - 12} failed, 12 passed, {24 - len(kept)} deselected" in found.stdout, found.stdout
 
 
 @spark
-def test_a_worker_that_is_killed_is_replaced_and_nothing_comes_twice(connect, engine, unsharded, place, tmp_path):
-    (place / "log").unlink(missing_ok=True)
-    words = command("--engine", engine, "--smoke", "--spark", connect, "--parallel", 1, "-o", tmp_path / "out")
-    running = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    until(lambda: len(lines(place / "log")) > 2)
-    first, worker, _ = lines(place / "log")[0].split()
-    os.kill(int(worker), signal.SIGKILL)
-    assert running.wait(120) == 1, running.stderr.read()
-    running.stderr.close()
-    the_same(tmp_path / "out", b"".join(line + b"\n" for line in unsharded.splitlines() if b'"engine": "silent"' in line))
-    asked = [line.split() for line in lines(place / "log")]
-    assert len(asked) > 12 and len({worker for _, worker, _ in asked}) == 2, "it was begun anew"
-    assert not [pid for pid, _, _ in asked if alive(pid)]
-
-
-def limited() -> None:
-    """A disk with room for little."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
-
-
-@spark
-def test_whatever_ends_a_run_it_can_be_resumed(connect, engine, unsharded, place, tmp_path):
-    """A full disk, Ctrl-C, a driver that is killed: what is done is not done again."""
-    (place / "log").unlink(missing_ok=True)
-    out, journal = tmp_path / "out", tmp_path / "out" / "journal.ndjson"
-    words = command("--engine", engine, "--smoke", "--spark", connect, "--parallel", 6, "-o", out)
-
-    found = run(words, 2, preexec_fn=limited)
-    assert found.stderr == f"conformance: {journal}: usage: cannot write: File too large\n"
-    assert journal.read_bytes().count(b"\n") in range(1, 12) and not (out / "results.ndjson").exists()
-
-    for number, code in ((signal.SIGINT, 130), (signal.SIGKILL, -9)):
-        before = len(lines(journal))
+def test_whatever_is_killed_the_results_are_the_same(connect, engine, unsharded, place, tmp_path):
+    """A worker, which Spark replaces; the run, by Ctrl-C and by force: with --resume what is done is not done again."""
+    log, out, journal = place / "log", tmp_path / "out", tmp_path / "out" / "journal.ndjson"
+    log.unlink(missing_ok=True)
+    words = command("--engine", engine, "--smoke", "--spark", connect, "--parallel", 6, "-o", out)  # two items a shard
+    for number, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
+        before = len(lines(journal)), len(lines(log))
         running = subprocess.Popen([*words, "--resume"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        until(lambda: len(lines(journal)) > before)  # noqa: B023
+        until(lambda: len(lines(log)) > before[1])  # noqa: B023
+        if number == signal.SIGINT:
+            harness, worker, _ = lines(log)[0].split()
+            os.kill(int(worker), signal.SIGKILL)
+        until(lambda: len(lines(journal)) > before[0])  # noqa: B023
         running.send_signal(number)
         said = running.communicate(timeout=60)[1]
-        done = len(lines(journal))
         assert running.returncode == code, said
         if number == signal.SIGINT:
-            assert said == f"conformance: interrupted; {done} of 12 items are done: the same command with --resume goes on\n"
+            assert re.fullmatch(r"conformance: interrupted; ([2-9]|1[01]) of 12 items are done: the same command with --resume goes on\n", said)
+            asked = [line.split() for line in lines(log)]
+            assert not alive(harness) and {pid for _, pid, _ in asked} > {worker}, "another worker began anew"
+            until(lambda: not any(alive(pid) for pid, _, _ in asked))  # noqa: B023  nothing runs on
 
-    until(lambda: not any(alive(line.split()[0]) for line in lines(place / "log")))
     with open(journal, "ab") as torn:
         torn.write(b'{"engine": "sil')
-    asked, done = len(lines(place / "log")), len(lines(journal)) - 1
-    assert done < 12, "nothing is left to be resumed"
+    workers, done = {line.split()[1] for line in lines(log)}, len(lines(journal)) - 1
+    assert 4 <= done < 12
     run([*words, "--resume"], 1)
-    the_same(out, b"".join(line + b"\n" for line in unsharded.splitlines() if b'"engine": "silent"' in line))
-    assert len(lines(place / "log")) == asked + 12 - done
-    run([*words, "--resume"], 1, env={**os.environ, "PATH": ""})  # all is done, and no Spark is needed
+    assert len([line for line in lines(log) if line.split()[1] not in workers]) == 12 - done
+    the_same(out, lines_of("silent", unsharded))
+    run([*words, "--resume"], 1, env={**os.environ, "PATH": ""})  # all is done, and needs no Spark
+    until(lambda: not any(alive(line.split()[0]) for line in lines(log)))
+
+
+# What needs none
+
+
+@pytest.mark.parametrize("parallel", [1, 2, 7, 500])
+def test_shards_are_of_one_engine_and_smaller_towards_the_end(parallel):
+    items = Asked(["reference", "spark", "rsp-js"]).items()
+    shards = shard.cut(items, parallel)
+    assert [item for some in shards for item in some] == items
+    assert all(len({item.engine for item in some}) == 1 for some in shards)
+    bounds = [max(min(shard.LEAST, -(-len(items) // parallel)), -(-len(items[at:]) // (2 * parallel))) for at in range(len(items))]
+    ends = [sum(map(len, shards[: n + 1])) for n in range(len(shards))]
+    for some, end in zip(shards, ends, strict=True):
+        assert len(some) == bounds[end - len(some)] or end == len(items) or items[end].engine != some[0].engine
+
+
+def task(work: dict) -> list[dict]:
+    """What a task gives, here."""
+    [batch] = shard._task(json.dumps(work), iter(()))
+    return [json.loads(text) for text in batch.column("told").to_pylist()]
+
+
+def test_an_executor_that_is_not_as_the_driver_says_so(engine, tmp_path):
+    """Another version of the project or of an engine's file, what an engine needs, other recordings: before anything is run."""
+    asked = Asked([str(engine)], smoke=True)
+    work = {"asked": asdict(asked), "versions": shard.versions(asked), "folder": str(tmp_path), "classpaths": {}, "keys": []}
+    name = socket.gethostname()
+    for words, refused in (
+        ({"versions": {**shard.versions(asked), "refengine": "0"}}, "another version of refengine than the driver's"),
+        ({"versions": {**shard.versions(asked), str(engine): "0"}}, f"another version of {engine} than the driver's"),
+        ({"keys": [["silent", "corpus", "WIN-0"]]}, "1 items are not there: other files than the driver's"),
+        ({"asked": asdict(Asked([f"{tmp_path}/silent.toml"]))}, f"{tmp_path}/silent.toml: cannot be read: [Errno 2] No such file or directory"),
+    ):
+        [one] = task({**work, **words})
+        assert one["executor"] == name and one["refused"].startswith(refused)
+    (tmp_path / "mine.toml").write_text('title = "Mine"\ncommand = ["x"]\nneeds = ["/nowhere"]\ndialect = "table"\n')
+    lacking = Asked([f"{tmp_path}/mine.toml"], smoke=True)
+    [one] = task({**work, "asked": asdict(lacking), "versions": {}, "keys": [lacking.items()[0].key]})
+    assert one["refused"] == "no Mine, which needs /nowhere"
+
+
+def test_relative_words_are_those_of_the_driver(engine, monkeypatch):
+    """And the classpaths of its environment; the worker is left as it was."""
+    asked = Asked([engine.name], smoke=True)
+    monkeypatch.chdir(engine.parent)
+    [first, *_] = asked.items()
+    work = {"asked": asdict(asked), "versions": shard.versions(asked), "folder": os.getcwd(), "classpaths": {"CONFORMANCE_CLASSPATH_X": "x"}}
+    monkeypatch.chdir("/")
+    [one] = task({**work, "keys": [first.key]})
+    assert shard.key(one) == first.key and shard.result(one).outcome == "fail"
+    assert os.getcwd() == "/" and "CONFORMANCE_CLASSPATH_X" not in os.environ
+
+
+def test_an_item_that_ends_with_an_error_has_no_result(tmp_path):
+    """As in a run that is not sharded: it fails, and the results are those of the others."""
+
+    def fails(_: object) -> None:
+        raise RefengineError("no such thing", rule="CMP-1", place="here")
+
+    one = shard.told(suite.Item("mine", "corpus", "case", fails), None)
+    with pytest.raises(RefengineError, match="^here: CMP-1: no such thing$"):
+        shard.result(one)
+    with folder.opened(tmp_path / "out", SMOKE, False) as run:
+        run.add([one])
+        run.write()
+    with folder.opened(tmp_path / "out", SMOKE, True) as run:
+        assert run.done == {shard.key(one): one}
+    assert (tmp_path / "out" / "results.ndjson").read_bytes() == b""
+
+
+# Folders
+
+
+def test_a_folder_is_of_one_run(tmp_path):
+    out = tmp_path / "out"
+    with folder.opened(out, SMOKE, True), pytest.raises(RefengineError, match="out: usage: another run writes there"), folder.opened(out, SMOKE, True):
+        pass
+    for asked, resume, reason in (
+        (SMOKE, False, "out: usage: not empty: go on with the run there with --resume, or name another folder"),
+        (replace(SMOKE, engines=["rsp-js"]), True, r"out/run.json: usage: of another run: engines was \['reference'\], and is \['rsp-js'\]"),
+        (replace(SMOKE, smoke=False), True, "smoke was True, and is False; name another folder"),
+    ):
+        with pytest.raises(RefengineError, match=reason), folder.opened(out, asked, resume):
+            pass
+    manifest = out / "run.json"
+    manifest.write_text(manifest.read_text().replace('"refengine": "', '"refengine": "0'))
+    with pytest.raises(RefengineError, match="of another run: refengine has changed since; name another folder"), folder.opened(out, SMOKE, True):
+        pass
+    for text in ("", "{}", '{"asked": 1, "versions": 2}'):
+        manifest.write_text(text)
+        with pytest.raises(RefengineError, match="out/run.json: usage: not the folder of a run: name another one"), folder.opened(out, SMOKE, True):
+            pass
+
+
+def test_of_a_journal_nothing_is_lost_but_a_torn_line(tmp_path):
+    ended = [{"engine": "mine", "suite": "corpus", "case": str(n), "error": {"reason": "none", "rule": "usage", "place": ""}} for n in range(3)]
+    with folder.opened(tmp_path, SMOKE, False) as run:
+        run.add(ended)
+    journal = tmp_path / "journal.ndjson"
+    whole = journal.read_bytes()
+    for size in range(whole.index(b"\n") - 1, len(whole) + 1, 9):
+        journal.write_bytes(whole[:size])
+        with folder.opened(tmp_path, SMOKE, True) as run:
+            assert [*run.done.values()] == ended[: whole[:size].count(b"\n")]
+            run.add(ended[len(run.done) :])
+        assert journal.read_bytes() == whole
+    journal.write_bytes(b"{}\n" + whole)
+    with pytest.raises(RefengineError, match="journal.ndjson:1: usage: not what became of an item: remove the line"), folder.opened(tmp_path, SMOKE, True):
+        pass
+
+
+def test_a_full_disk_is_told(tmp_path):
+    """At once, and nothing is taken for done."""
+    full = os.open("/dev/full", os.O_WRONLY)
+    run = folder.Folder(tmp_path, full)
+    with pytest.raises(RefengineError, match="journal.ndjson: usage: cannot write: No space left on device"):
+        run.add([{"engine": "mine", "suite": "corpus", "case": "x"}])
+    os.close(full)
+    assert not run.done
+
+
+# Wrong words
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--spark=local[0]"], "spark: no master 'local[0]'; write local[2], spark://HOST:PORT, sc://HOST:PORT"),
+        (["--spark=sc://127.0.0.1:1"], "'sc://127.0.0.1:1': spark: no Spark answers at 127.0.0.1:1"),
+        (["--spark=spark://127.0.0.1:1"], "'spark://127.0.0.1:1': spark: no Spark answers at 127.0.0.1:1"),
+        (["--parallel=0"], "usage: --parallel must be > 0, got 0"),
+        (["--engine=referense"], "did you mean 'reference'"),
+        (["--resume", "--spark=sc://127.0.0.1:1", "-o/proc/nowhere"], "/proc/nowhere: usage: cannot write: No such file or directory"),
+        (["--resume", f"-o{__file__}/out"], "usage: cannot write: Not a directory"),
+        (["--csrbench="], "IO-1: an empty path"),
+    ],
+)
+def test_what_is_named_wrongly_ends_the_run_in_one_line(words, reason, tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(session, "_check_java", lambda: None)
+    out = [] if any(word.startswith("-o") for word in words) else ["-o", str(tmp_path / "out")]
+    assert main(["shard", "--engine=reference", "--smoke", *out, *words]) == 2
+    told = capfd.readouterr().err
+    assert told.startswith("conformance: ") and told.count("\n") == 1 and reason in told
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("lacking", ["java", "a newer java", "pyspark"])
+def test_without_java_or_pyspark_one_line_says_so(tmp_path, lacking):
+    """As on a machine that has not got it, by either command."""
+    where = {"PYTHONPATH": str(ROOT)}
+    if lacking == "pyspark":
+        (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['pyspark'] = None\n")
+        where["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{ROOT}"
+    if lacking == "a newer java":
+        (tmp_path / "java").write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
+        (tmp_path / "java").chmod(0o755)
+    if lacking != "pyspark":
+        pytest.importorskip("pyspark")
+    reason = {
+        "java": "spark: no Java on the path; Spark needs 17 or newer",
+        "a newer java": f"{tmp_path}/java: spark: Java 11; Spark needs 17 or newer",
+        "pyspark": "spark: pyspark is not installed: pip install 'refengine[suite,spark]'",
+    }[lacking]
+    environment = {"PATH": str(tmp_path), **where}
+    assert run(command("--engine=reference", "--smoke", "-o", tmp_path / "out"), 2, env=environment).stderr == f"conformance: {reason}\n"
+    assert not (tmp_path / "out").exists()
+    assert run(pytest_on("--engine=reference", "--smoke", "--spark"), 4, env=environment).stderr == f"ERROR: {reason}\n\n"
+
+
+def test_pytest_does_not_spread_what_is_spread():
+    found = run(pytest_on("--engine=reference", "--smoke", "--spark=local[2]", "-n", "2"), 4)
+    assert "ERROR: --spark spreads the items itself: leave out -n" in found.stderr
+
+
+def test_an_engine_that_is_missing_is_not_green(tmp_path, capsys):
+    """Nothing is started for it."""
+    (tmp_path / "mine.toml").write_text('title = "Mine"\ncommand = ["x"]\nneeds = ["/nowhere"]\nget = "make it"\ndialect = "table"\n')
+    words = ["shard", f"--engine={tmp_path}/mine.toml", "--smoke", "--spark=sc://127.0.0.1:1"]
+    assert main([*words, "-o", str(tmp_path / "out")]) == 4
+    told = capsys.readouterr()
+    assert told.err == "conformance: no Mine, which needs /nowhere: make it\n"
+    assert told.out == "conformance: every item of mine was skipped (exit code 4; 0 with --allow-missing)\n"
+    assert main([*words, "--allow-missing", "-o", str(tmp_path / "other")]) == 0
+    assert (tmp_path / "other" / "results.ndjson").read_bytes() == b""

@@ -42,6 +42,10 @@ class Folder:
             os.fsync(self.journal)
         self.done.update((shard.key(one), one) for one in found)
 
+    def count(self) -> int:
+        """How many items the journal has: an interrupt may come before `done` has them."""
+        return len(_read(self.path / JOURNAL, self.journal))
+
     def write(self) -> None:
         """The results, both files or neither. An item that ended with an error has none."""
         found = [shard.result(one) for one in self.done.values() if "error" not in one]

@@ -77,7 +77,7 @@ def check(master: str | None) -> bool:
     try:
         import pyspark.sql  # noqa: F401
     except ModuleNotFoundError as error:
-        raise NoSpark(f"{error.name} is not installed: pip install 'refengine[suite,spark]'") from None
+        raise NoSpark(f"{error.name.partition('.')[0]} is not installed: pip install 'refengine[suite,spark]'") from None
     kind, hosts = _parsed(master)
     if hosts and not any(_answers(host, port) for host, port in hosts):
         raise NoSpark(f"no Spark answers at {', '.join(f'{host}:{port}' for host, port in hosts)}", place=shown(master))

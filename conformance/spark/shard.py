@@ -12,7 +12,7 @@ import json
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import chdir, contextmanager, nullcontext
+from contextlib import chdir, closing, contextmanager, nullcontext
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
@@ -82,8 +82,11 @@ def spread(spark: SparkSession, asked: Asked, items: Sequence[Item], parallel: i
 def elsewhere(asked: Asked, items: Sequence[Item], master: str | None) -> Iterator[Callable[[Item], Result]]:
     """A function that waits for an item's result, which comes from executors. Raises NoSpark, as the function does; that raises the
     RefengineError of an item, too."""
-    with session.opened(master, light=True) as spark:
-        running, found = spread(spark, asked, [item for item in items if not item.missing]), {}
+    wanted, found = [item for item in items if not item.missing], {}
+    if not wanted:
+        yield lambda item: result(found[item.key])
+        return
+    with session.opened(master, light=True) as spark, closing(spread(spark, asked, wanted)) as running:
 
         def wait(item: Item) -> Result:
             while item.key not in found:
