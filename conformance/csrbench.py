@@ -10,13 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from conformance import evidence
 from conformance.judge import Outcome, Verdict, verdict
-from conformance.miniatures import MINIATURES, Miniature
 from conformance.results import Result
-from conformance.session import Answered
 from refengine import io
 from refengine.compare import Mode
 from refengine.engine import evaluate
@@ -27,6 +24,10 @@ from refengine.profiles import PROFILES, profile
 from refengine.query import Query
 from refengine.recording import Answers
 from refengine.texts import nearest
+
+if TYPE_CHECKING:  # these and what evidence rests on are imported where they are used: not every run does, and they take long
+    from conformance.miniatures import Miniature
+    from refengine.infer import Judgement
 
 HERE = Path(__file__).parent
 QUERIES = tuple(f"Q{number}" for number in range(1, 8))
@@ -119,10 +120,16 @@ def judge_query(
     for cell in chosen:
         recording = io.read_recording(cell.path)
         found = verdict(asked, streams, profile(cell.engine), recording.relations, witnesses=witnesses, answers=answers)
-        answered = list(map(Answered, recording.relations, recording.timestamps))
-        rests_on = evidence.benchmarked(asked, streams, answered, found.facts) if keep else None
+        rests_on = _evidence(asked, streams, found.facts, recording.relations, recording.timestamps) if keep else None
         results.append(_result(cell.engine, name, cell.suffix, found, rests_on))
     return results
+
+
+def _evidence(asked: Query, streams: Mapping[str, Stream], facts: Judgement | None, *recorded: Iterable) -> Mapping[str, Any] | None:
+    from conformance import evidence
+    from conformance.session import Answered
+
+    return evidence.benchmarked(asked, streams, list(map(Answered, *recorded)), facts)
 
 
 def _result(engine: str, name: str, suffix: str, found: Verdict, rests_on: Mapping[str, Any] | None) -> Result:
@@ -152,6 +159,8 @@ class Recorder:
 
 def recorders() -> list[Recorder]:
     """The reference engine under each of CSRBench's profiles, and three wrong engines under C-SPARQL's."""
+    from conformance.miniatures import MINIATURES
+
     reference = [Recorder(f"reference/{name}", name) for name in TABLE_ORDER]
     miniatures = {f"{miniature.rule} {miniature.name}": miniature for miniature in MINIATURES}
     return reference + [Recorder(f"wrong/{miniatures[name].rule}", "csparql", miniatures[name]) for name in WRONG]
@@ -191,7 +200,7 @@ def judge_ours(
     for recorder in recorders() if chosen is None else chosen:
         recording = record(recorder, name, asked, folder)
         found = verdict(asked, streams, profile(recorder.profile), recording, witnesses=witnesses)
-        rests_on = evidence.benchmarked(asked, streams, list(map(Answered, recording)), found.facts) if keep else None
+        rests_on = _evidence(asked, streams, found.facts, recording) if keep else None
         results.append(_result(recorder.name, name, "", found, rests_on))
     return results
 

@@ -100,22 +100,14 @@ def _border_rows(
     (spec, *more), windows = recorded.query.windows, {report.window for report in aligned}
     if more or spec.name or spec.kind is not WindowKind.TIME or recorded.static or not derive.projects(body) or None in windows:
         return
-    step = window.slide(spec, semantics.slide).step
+    step, asked = window.slide(spec, semantics.slide).step, answers.asked(recorded, answers.planned(recorded, semantics), derivations=True)
     lacking, surplus = [gap[0] for gap in gaps], [gap[1] for gap in gaps]
     number = {report.window[0]: index for index, report in enumerate(aligned[: len(gaps)])}
     for index, report in enumerate(aligned[: len(gaps)]):
         before, after = number.get(report.window[0] - step, -1), number.get(report.window[0] + step, -1)
-        dates: dict[Triple, int] = {}
-        for element in report.contents[0]:
-            for triple in element.graph:
-                dates.setdefault(triple, element.app)
-        if not any(element.app in report.window for element in report.contents[0]):
-            continue
         completed: dict[Row, int] = {}
-        for derivation in answers.derivations(body, frozenset(dates)):
-            if derivation.support:
-                at = max(dates[triple] for triple in derivation.support)
-                completed[derivation.row] = min(at, completed.get(derivation.row, at))
+        for line, at in _completed(body, report, asked, answers):
+            completed[line] = min(at, completed.get(line, at))
         for line, at in sorted(completed.items()):
             if at not in report.window:
                 continue
@@ -134,6 +126,25 @@ def _border_rows(
                 case _:
                     fate = Fate.BOTH
             yield BorderRow(line, at, report.window, fate)
+
+
+def _completed(body: Body, report: engine.Report, asked: incremental.Asked | str, answers: Answers) -> Iterator[tuple[Row, int]]:
+    """The rows of an answer, each with the instant of the last element that it rests on; none if no element is on a border."""
+    content = report.contents[0]
+    if isinstance(content, incremental.Contents) and isinstance(asked, incremental.Asked):
+        found = asked.completed(content.indices)
+        if found is not None:
+            yield from ((line, content.elements[max(elements)].app) for line, elements in found if elements)
+            return
+    if not any(element.app in report.window for element in content):
+        return
+    dates: dict[Triple, int] = {}
+    for element in content:
+        for triple in element.graph:
+            dates.setdefault(triple, element.app)
+    for derivation in answers.derivations(body, frozenset(dates)):
+        if derivation.support:
+            yield derivation.row, max(dates[triple] for triple in derivation.support)
 
 
 def _has(rows: Sequence[Bag], index: int, wanted: Row, mode: Mode) -> bool:

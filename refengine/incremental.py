@@ -221,6 +221,11 @@ class Asked:
             self.known[contents], self.moving = Counter(self.kept.now), moving
         return self.known[contents]
 
+    def completed(self, content: Content) -> list[tuple[Row, tuple[int, ...]]] | None:
+        """The solutions over a content, projected, with the elements that each rests on; None where that is not known."""
+        covered = self.extents is not None and isinstance(content, range) and self.extents.covers(content)
+        return self.extents.completed(content) if covered else None
+
 
 class Follower:
     """The state of an evaluation: what the windows held and what the answer was at the one before."""
@@ -298,6 +303,26 @@ def without(a: Content, b: Content) -> Sequence[int]:
 # When
 
 
+class Together(Sequence[Evaluation]):
+    """The evaluations of arrivals that come at one instant, over what has come by then of one window: made when they are asked for."""
+
+    def __init__(self, t: int, n: int, start: int, arrivals: range) -> None:
+        self.t, self.n, self.start, self.arrivals = t, n, start, arrivals
+
+    def __len__(self) -> int:
+        return len(self.arrivals)
+
+    @overload
+    def __getitem__(self, index: int) -> Evaluation: ...
+    @overload
+    def __getitem__(self, index: slice) -> Together: ...
+    def __getitem__(self, index: int | slice) -> Evaluation | Together:
+        if isinstance(index, slice):
+            return Together(self.t, self.n, self.start, self.arrivals[index])
+        k = self.arrivals[index]
+        return Evaluation(self.t, k, (Held(self.n, range(self.start, k)),))
+
+
 def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
     """engine.evaluations, quicker where an arrival meets one window alone."""
     return chain.from_iterable(stretches(planned, max_reports))
@@ -323,29 +348,41 @@ def within_one(planned: Plan) -> bool:
         and (semantics.against is Against.LAST or not changes)
         and (
             Condition.CLOSE in semantics.report
-            or (changes and semantics.change is Change.ELEMENTS and semantics.closing is Closing.REACHED)
+            or (changes and semantics.change is Change.ELEMENTS and (semantics.closing is Closing.REACHED or semantics.tick is Tick.TUPLE))
         )
     )
 
 
 def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
     """engine.stretches, where `within_one` holds. As long as no other window becomes the active one in an arrival's interval
-    (TICK-4), none closes, and the content at all its instants is what has arrived since the window's first one. What is more
-    than that is engine's."""
+    (TICK-4), none closes, and the content at all its instants is what has arrived since the window's first one, unless arrivals
+    are to pass a closing (TICK-6): then those at one instant are not in its scope yet, and of them two see all. What is more than
+    that is engine's."""
     semantics, view, frame, own = planned.semantics, planned.views[0], planned.views[0].frame, planned.own
     closes, start = Condition.CLOSE in semantics.report, window.start(frame)
     seen, reported = Seen((range(0),), (range(0),)), range(0)
     spare = int(not closes and semantics.expiry is Expiry.REPLAYED)  # that the next window is the active one matters at its arrival
+    ahead, again = not closes and tick.own(semantics, 0) < 0, None
     before, begin, end, last, low, n = start, 0, -1, 0, 0, 0  # from `begin` on and until `end`, window n is the active one
     arrivals: Iterator[tuple[int, int]] = enumerate(own) if isinstance(own, list) else enumerate(instants(planned))
     for k, at in arrivals:
         if at <= before and semantics.tick is Tick.TIME:
             continue
-        if begin <= before <= end and at <= last:
+        if ahead and at == before:
+            if at == again:
+                continue
+            again = at
+        elif begin <= before <= end and at <= last and not ahead:
             if closes and isinstance(own, list):  # the next arrival at which one can close
                 stop = bisect_right(own, last, k)
                 deque(islice(arrivals, stop - k - 1), 0)
                 at = own[stop - 1]
+            elif not closes and at == before and k > max(low, reported.stop) and isinstance(own, list):
+                run = range(k, min(bisect_right(own, at, k), k + max(1, max_reports - seen.count)))
+                deque(islice(arrivals, len(run) - 1), 0)
+                reported = range(low, run[-1])
+                seen.reported, seen.count = (reported,), engine.bounded(seen.count + len(run), max_reports, planned.arrivals, k)
+                yield Together(before, n, low, run)
             elif not closes and k > low:
                 if k != reported.stop or low != reported.start:
                     reported = range(low, k)

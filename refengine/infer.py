@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
@@ -65,7 +65,7 @@ def judge(
     answers = answers or Answers(searcher(witnesses, mode))
     recorded = Recorded(query, streams, static, tuple(recording), missing, mode)
     trials, beyond = [], None
-    for semantics, origin in assignments(query, streams, profile):
+    for semantics, origin in assignments(query, streams, profile, answers.plan):
         try:
             trial = attempt(recorded, semantics, origin, answers)
         except Unsupported as error:
@@ -92,13 +92,16 @@ def judge(
     return Judgement(False, best, len(trials), missing, mode, witnesses)
 
 
-def assignments(query: Query, streams: Mapping[str, Stream], profile: Profile) -> Iterator[tuple[Semantics, Origin]]:
-    """Every complete semantics of a profile that means something with the query, with the class of t0 that it stands for."""
+def assignments(
+    query: Query, streams: Mapping[str, Stream], profile: Profile, plan: Callable[..., engine.Plan]
+) -> Iterator[tuple[Semantics, Origin]]:
+    """Every complete semantics of a profile that means something with the query, with the class of t0 that it stands for; `plan` is engine.plan,
+    or does what it does."""
     meaningless, some = None, False
     for fields in profile.assignments((0,)):
         try:
             semantics = Semantics(**fields)
-            planned = engine.plan(query, streams, semantics)
+            planned = plan(query, streams, semantics)
             for arrival in planned.arrivals if semantics.tick is Tick.BATCH else ():
                 tick.due(semantics.tick, arrival, arrival.app, 0)  # refuses an element without a batch id
         except (InvalidSemantics, InvalidStream) as error:
@@ -220,7 +223,7 @@ def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
     pass is the definition's, too. Raises Disputed where they differ."""
     planned = answers.planned(recorded, trial.semantics)
     where = trial.divergence
-    final = {element.app: index + 1 for index, element in enumerate(planned.views[0].elements)}
+    final = {} if trial.ordered else {element.app: index + 1 for index, element in enumerate(planned.views[0].elements)}
     seen = set()
     for at in incremental.evaluations(planned):
         if where is not None and where.evaluation is not None and at.t > where.evaluation:
@@ -283,7 +286,7 @@ def nearest(
     a change that leaves more than NEAREST_BOUND assignments is not tried."""
     answers = answers or Answers(searcher(witnesses, mode))
     recorded = Recorded(query, streams, static, tuple(recording), missing, mode)
-    profile = resolved(query, streams, profile)
+    profile = resolved(query, streams, profile, answers)
     fields = [name for name in fields if name != "r2s" or query.r2s is None]  # R2S-6: what the query states is not in the semantics
     changes = [Change(name, value) for name in fields for value in _alternatives(name, profile.fields.get(name))]
     found = {change: _explains(recorded, changed(profile, change), answers) for change in changes}
@@ -305,12 +308,12 @@ def changed(profile: Profile, change: Change) -> Profile:
     return profile.but(**{change.field: change.value}, **more)
 
 
-def resolved(query: Query, streams: Mapping[str, Stream], profile: Profile) -> Profile:
+def resolved(query: Query, streams: Mapping[str, Stream], profile: Profile, answers: Answers) -> Profile:
     """A profile whose t0 is the integer that a published formula gives, so that another closure can be tried."""
     t0 = profile.fields.get("t0")
     if not isinstance(t0, T0) or t0 in POLICIES or len(query.windows) > 1:
         return profile
-    origin = next(assignments(query, streams, profile), None)
+    origin = next(assignments(query, streams, profile, answers.plan), None)
     return profile if origin is None else profile.but(t0=origin[1].t0)
 
 
@@ -319,7 +322,7 @@ def _explains(recorded: Recorded, profile: Profile, answers: Answers) -> bool | 
     profile that has no meaning here."""
     doubt = None
     try:
-        tried = list(islice(assignments(recorded.query, recorded.streams, profile), NEAREST_BOUND + 1))
+        tried = list(islice(assignments(recorded.query, recorded.streams, profile, answers.plan), NEAREST_BOUND + 1))
         if len(tried) > NEAREST_BOUND:
             return None
         for semantics, origin in tried:

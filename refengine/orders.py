@@ -14,7 +14,7 @@ from typing import NamedTuple
 from refengine import compare, derive, engine, incremental, r2r, r2s, window
 from refengine.compare import Mode
 from refengine.errors import Unsupported
-from refengine.incremental import Asked
+from refengine.incremental import Asked, Together
 from refengine.model import Bag, Element, Row
 from refengine.numbers import Beyond
 from refengine.query import WindowKind
@@ -37,10 +37,11 @@ def order_matters(planned: engine.Plan) -> bool:
 
 
 class Moment(NamedTuple):
-    """The evaluations of one instant at which simultaneous elements are seen one after the other: the evaluations,
-    the elements kept from before, and the indices of the instant's elements."""
+    """The evaluations of one instant at which simultaneous elements are seen one after the other: the last one and how many they
+    are, the elements kept from before, and the indices of the instant's elements."""
 
-    evaluations: tuple[engine.Evaluation, ...]
+    last: engine.Evaluation
+    count: int
     kept: range
     arriving: range
 
@@ -50,26 +51,26 @@ def _moments(look: _Look) -> Iterator[Moment]:
     elements, only what the prefix holds does. Where an unchanged answer is invisible, of a stretch of evaluations over
     one content the first stands for all."""
     first, last = look.answers.once("instants", [look.elements], None, lambda: _instants(look.elements))
-    pending: list[engine.Evaluation] = []
-    silent = look.silent
-
-    def closed() -> Iterator[Moment]:
-        if pending:
-            at = pending[0].t
-            yield Moment(tuple(pending), range(pending[0].content.start, first[at]), range(first[at], last[at]))
-            pending.clear()
-
+    moment, silent = None, look.silent
     for stretch in incremental.stretches(look.planned):
-        for at in islice(stretch, 1) if silent else stretch:
+        count = 1
+        if isinstance(stretch, Together):  # which is of one moment
+            stretch, count = stretch[-1:], len(stretch)
+        elif silent:
+            stretch = islice(stretch, 1)
+        for at in stretch:
             t, content = at.t, at.windows[0].content
             partial = t in first and content.stop > first[t] and last[t] - first[t] > 1  # an empty content stops at 0
-            if pending and (not partial or pending[0].t != t):
-                yield from closed()
-            if partial:
-                pending.append(at)
-            else:
-                yield Moment((at,), content, range(0))
-    yield from closed()
+            if moment is not None and partial and moment.last.t == t:
+                moment = moment._replace(last=at, count=moment.count + count)
+                continue
+            if moment is not None:
+                yield moment
+            moment = Moment(at, count, range(content.start, first[t]), range(first[t], last[t])) if partial else None
+            if moment is None:
+                yield Moment(at, 1, content, range(0))
+    if moment is not None:
+        yield moment
 
 
 def _instants(elements: Sequence[Element]) -> tuple[dict[int, int], dict[int, int]]:
@@ -116,7 +117,7 @@ def _common(held: Moment | None, moment: Moment) -> range:
     """What a moment keeps of the content at the end of the one before."""
     if held is None:
         return range(0)
-    seen = held.evaluations[-1].content.stop if held.arriving else held.kept.stop
+    seen = held.last.content.stop if held.arriving else held.kept.stop
     if held.arriving and seen < held.arriving.stop and moment.kept.stop > held.arriving.start:
         raise Unsupported("append after some of the elements of an instant, whose arrival order was not recorded", rule="ORA-7")
     return range(max(held.kept.start, moment.kept.start), min(seen, moment.kept.stop))
@@ -184,7 +185,7 @@ class _Look:
             return None
         asked = self.answers.asked(self.recorded, self.planned, derivations=True)
         whole = range((moment.kept or moment.arriving).start, moment.arriving.stop)
-        if isinstance(asked, Asked) and asked.extents and asked.extents.covers(whole) and (found := asked.extents.completed(whole)) is not None:
+        if isinstance(asked, Asked) and (found := asked.completed(whole)) is not None:
             grown = ((line, frozenset(i for i in elements if i in moment.arriving)) for line, elements in found)
             return [Grown(line, needs) for line, needs in grown if needs]
         old = r2r.dataset(self.elements[i] for i in moment.kept)
@@ -233,7 +234,7 @@ def _monotone(look: _Look, moment: Moment) -> bool:
         and semantics.collection is Collection.BAG
         and Condition.CHANGE in semantics.report
         and Condition.PERIODIC not in semantics.report
-        and moment.evaluations[-1].content.stop == moment.arriving.stop
+        and moment.last.content.stop == moment.arriving.stop
     )
 
 
@@ -366,10 +367,10 @@ def orders(
     """
     classes = _classes(moment, grown)
     fillers = len(moment.arriving) - len(classes)
-    whole = moment.evaluations[-1].content.stop == moment.arriving.stop
+    whole = moment.last.content.stop == moment.arriving.stop
     silent = look.silent and whole
     usable = min(fillers, 1) if silent else fillers
-    steps = len(classes) + usable if silent else len(moment.evaluations)
+    steps = len(classes) + usable if silent else moment.count
     reach: dict[frozenset[int], set[State]] = {frozenset(): states}
     known: dict[frozenset[int], Bag] = {}
 
@@ -389,7 +390,7 @@ def orders(
                     continue
                 visited += 1
                 if visited > ORDER_BOUND:
-                    reason = f"the order of {len(moment.arriving)} simultaneous elements at {moment.evaluations[0].t}"
+                    reason = f"the order of {len(moment.arriving)} simultaneous elements at {moment.last.t}"
                     raise Unsupported(f"{reason} is out of reach", rule="ORA-7")
                 output = r2s.relation_to_stream(look.operator, answer(then), before)
                 shown = r2s.emitted(look.semantics.empty, output, Counter())
@@ -418,7 +419,7 @@ def _classes(moment: Moment, grown: list[Grown] | None) -> list[tuple[int, ...]]
 
 def _moment_divergence(look: _Look, moment: Moment, furthest: int, base: Bag) -> Divergence:
     """What was expected of the moment at which every order parts from the recording."""
-    at = moment.evaluations[-1]
+    at = moment.last
     held = range(moment.kept.start, max(moment.kept.stop, moment.arriving.stop))
     view = look.planned.views[0]
     expected = r2s.relation_to_stream(look.operator, look.answer(held), base)

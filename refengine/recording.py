@@ -17,6 +17,7 @@ from refengine.query import Body, Query
 from refengine.semantics import Collection, Semantics
 
 T = TypeVar("T")
+READ = ("closure", "slide", "closing", "horizon", "disorder")  # by engine.plan of a semantics, beside what it means and the frame
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,16 @@ class Answers:
         return self.made[key][1]
 
     def planned(self, recorded: Recorded, semantics: Semantics) -> Plan:
-        """engine.plan; of plans that differ in t0 alone the rest is made once."""
-        query, streams = recorded.query, recorded.streams
+        """The plan of a recording under a semantics."""
+        return self.plan(recorded.query, recorded.streams, semantics)
+
+    def plan(self, query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> Plan:
+        """engine.plan; of plans of one window that read the same of their semantics all but its frame is made once."""
         if not isinstance(semantics.t0, int) or len(query.windows) > 1 or query.windows[0].stream not in streams:
             return engine.plan(query, streams, semantics)
-        anywhere, stream = replace(semantics, t0=0), streams[query.windows[0].stream]
-        planned = self.once("plan", [stream], (query, anywhere), lambda: engine.plan(query, streams, anywhere))
+        engine.meaning(query, semantics)
+        stream, read = streams[query.windows[0].stream], tuple(getattr(semantics, name) for name in READ)
+        planned = self.once("plan", [stream], (query, read), lambda: engine.plan(query, streams, semantics))
         (view,) = planned.views
         frame = window.frame(view.spec, semantics.closure, semantics.t0, semantics.partial)
         return replace(planned, semantics=semantics, views=(replace(view, t0=semantics.t0, frame=frame),))

@@ -182,6 +182,10 @@ FOUND = {
         "SELECT ?x {?x <urn:p> ?y}", [((f"<urn:{name}>", P, "<urn:x>"), at) for name, at in (("b", 2), ("c", 2), ("d", 3), ("e", 4), ("f", 9))],
         {"size": 2, "slide": 3}, {"report": "content-change"},
     ),
+    "an arrival at s0 less the one instant by which it is early": (
+        "SELECT ?x {?x <urn:p> ?y}", [((f"<urn:{name}>", P, "<urn:x>"), at) for name, at in (("b", -1), ("c", 0), ("d", 0))],
+        {"size": 5, "slide": 1}, {"report": "content-change", "partial": "reported", "closing": "passed"},
+    ),
 }  # fmt: skip
 
 
@@ -189,6 +193,19 @@ FOUND = {
 def test_what_was_found(name):
     body, items, window, fields = FOUND[name]
     agree(asked(body, **window), {"s": stream(items)}, chosen(**fields))
+
+
+@pytest.mark.parametrize("bound", [0, 1, 5, 6, 7, 11, engine.MAX_REPORTS])
+@pytest.mark.parametrize("fields", [{}, {"closing": "passed"}, {"closing": "passed", "expiry": "eager"}, {"closing": "passed", "tick": "time"}])
+@pytest.mark.parametrize("slide", [1, 3, 4, 7])
+@pytest.mark.parametrize("t0", [-2, -1, 0])
+def test_elements_of_one_instant(t0, slide, fields, bound):
+    """What is seen between them, and which of them is one too many."""
+    items = [((f"<urn:{i}>", P, "<urn:x>"), at) for i, at in enumerate((-1, -1, -1, 0, 0, 0, 0, 1, 3, 3, 3, 9, 9))]
+    semantics = chosen(**{"t0": t0, "report": "content-change", "tick": "tuple", "partial": "reported", **fields})
+    planned = engine.plan(asked("SELECT ?x {?x <urn:p> ?y}", size=4, slide=slide), {"s": stream(items)}, semantics)
+    assert taken(incremental.evaluations, planned, bound)[0] == taken(engine.evaluations, planned, bound)[0]
+    assert str(taken(incremental.evaluations, planned, bound)[1]) == str(taken(engine.evaluations, planned, bound)[1])
 
 
 def test_the_oracle_passes_what_the_definition_gives():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate, combinations, pairwise
@@ -33,6 +34,7 @@ from refengine import (
     diverge,
     engine,
     evaluate,
+    incremental,
     infer,
     literal,
     r2r,
@@ -42,6 +44,7 @@ from refengine import (
 from refengine.model import XSD, Bag, Row, Term, Triple, is_blank, parse_literal
 from refengine.profiles import PLAIN
 from refengine.query import BORDERED, CLOSING, SIZED, SLIDING
+from refengine.recording import Answers, Fate
 from refengine.semantics import Change as ContentChange
 from refengine.semantics import (
     POLICIES,
@@ -747,6 +750,34 @@ def test_ids_of_triples_have_gaps_between_them():
     assert recorded(query, source, seen.but(t0=-7)) != recorded(query, source, seen.but(t0=-6))
     for t0 in (-7, -6):
         assert judged(query, source, seen.but(t0=Between(-7, -6)), recorded(query, source, seen.but(t0=t0))) == "pass"
+
+
+def test_plans_share_what_they_read():
+    """Every plan is engine.plan's, whichever was made before it."""
+    source = stream([(t("a", "p", "o"), 0), (t("b", "p", "o"), 0), (t("a", "p", "o"), 5)], ordered=False)
+    query = Query((Window("s", WindowKind.TIME, 4, 2),), Body("PREFIX : <urn:> " + PATTERN))
+    answers, start = Answers(), profile_of(report="window-close,non-empty", horizon="flush").but(t0=0)
+    changes = [infer.Change(name, value) for name in (*infer.ENUMS, "report") for value in infer._alternatives(name, None)]
+    changes += [infer.Change(name, value) for name, value in (("t0", -3), ("horizon", 20), ("horizon", 30), ("disorder", 2))]
+    for change in [*changes, *reversed(changes)]:
+        with suppress(InvalidSemantics):
+            semantics = infer.changed(start, change).semantics()
+            assert answers.plan(query, {"s": source}, semantics) == engine.plan(query, {"s": source}, semantics), change
+    for wrong in ({"report": "window-close", "closure": "none"}, {"t0": T0.REGISTRATION}):
+        with pytest.raises(InvalidSemantics, match="QRY-5"):
+            answers.plan(query, {"s": source}, start.but(**wrong).semantics())
+
+
+def test_rows_on_borders_are_those_of_derivations(monkeypatch: pytest.MonkeyPatch):
+    """ORA-9: whether or not the solutions of the whole stream say which elements a row rests on."""
+    items = [(t(name, "p", "o"), at) for name, at in (("a", 0), ("b", 2), ("a", 4), ("c", 4), ("c", 5), ("b", 8))]
+    query = Query((Window("s", WindowKind.TIME, 2, 2),), Body("PREFIX : <urn:> SELECT ?s { ?s :p ?o . ?s :p ?other }"))
+    seen = profile_of(report="window-close,non-empty", horizon="flush").but(t0=0)
+    relations = [Relation(("s",), Counter([row(line)])) for line in (A, C, B)]
+    found = infer.judge(query, {"s": stream(items)}, seen, relations).trial.divergence
+    monkeypatch.setattr(incremental.Asked, "completed", lambda *_: None)
+    assert found == infer.judge(query, {"s": stream(items)}, seen, relations).trial.divergence
+    assert {where.fate for where in found.borders} > {Fate.PLACE}
 
 
 def test_assignments_that_mean_nothing_here_are_left_out():

@@ -553,9 +553,9 @@ def row_by_row(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
 # §11 The oracle
 
 
-def first_assignment(query: Query, streams: Mapping[str, Stream], profile: Any) -> Iterator[tuple[Semantics, Origin]]:
+def first_assignment(query: Query, streams: Mapping[str, Stream], profile: Any, *plan: Any) -> Iterator[tuple[Semantics, Origin]]:
     """What is open has its first value."""
-    yield from islice(right_assignments(query, streams, profile), 1)
+    yield from islice(right_assignments(query, streams, profile, *plan), 1)
 
 
 def t0_is_zero(planned: Plan, bounds: object) -> list[Origin]:
