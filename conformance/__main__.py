@@ -74,6 +74,7 @@ def _main(arguments: list[str] | None) -> int:
     shard.add_argument("--smoke", action="store_true", help="a dozen cases for a first look")
     shard.add_argument("--allow-missing", action="store_true", help="no failure if every item of an engine is skipped")
     shard.add_argument("--spark", metavar="MASTER", help="local[2], spark://HOST:PORT, sc://HOST:PORT, … (default: what Spark is configured to)")
+    shard.add_argument("--environment", type=cli.path, metavar="ARCHIVE", help="the Python of executors, packed by venv-pack (default: theirs)")
     shard.add_argument("--parallel", type=int, metavar="N", help="shards that run at a time (default: as many as there are slots for tasks)")
     shard.add_argument("--resume", action="store_true", help="go on with the run in OUT; what is done is not done again")
     shard.add_argument("-o", "--out", type=cli.path, required=True, metavar="OUT", help="the folder of the results: results.ndjson, results.parquet")
@@ -89,6 +90,7 @@ def _main(arguments: list[str] | None) -> int:
     truth.add_argument("--on-error", choices=("stop", "quarantine"), default="stop", help="what becomes of a line that is no triple (default: stop)")
     truth.add_argument("--parts", type=int, metavar="N", help="into how many parts the stream is cut, at most (default: one a slot or 500,000 triples)")
     truth.add_argument("--spark", metavar="MASTER", help="local[2], spark://HOST:PORT, sc://HOST:PORT, … (default: what Spark is configured to)")
+    truth.add_argument("--environment", type=cli.path, metavar="ARCHIVE", help="the Python of executors, packed by venv-pack (default: theirs)")
     truth.add_argument("--parallel", type=int, metavar="N", help="parts that are computed at a time (default: as many as there are slots for tasks)")
     truth.add_argument("--resume", action="store_true", help="go on with the run in OUT; what is done is not done again")
     truth.add_argument("-o", "--out", type=cli.path, required=True, metavar="OUT", help="the folder of the reports: parts/*.parquet")
@@ -258,7 +260,7 @@ def _spread_over_spark(run: Folder, asked: Asked, wanted: list[Item], options: a
     rest = [item for item in wanted if item.key not in run.done]
     if not rest:
         return
-    with session.opened(options.spark, run.path / "spark.log", light=True) as spark:
+    with session.opened(options.spark, run.path / "spark.log", True, options.environment) as spark:
         began = time.monotonic()
         with tqdm(total=len(wanted), initial=len(run.done), desc="items", unit="item", disable=not sys.stderr.isatty(), leave=False) as progress:
             with closing(shard.spread(spark, asked, rest, options.parallel)) as shards:
@@ -291,7 +293,7 @@ def _truth(options: argparse.Namespace) -> int:
     session.check(options.spark)  # before anything is written
     with output.opened(options.out, wanted, options.resume) as done:
         try:
-            with session.opened(options.spark, options.out / "spark.log", light=True) as spark:
+            with session.opened(options.spark, options.out / "spark.log", True, options.environment) as spark:
                 began = time.monotonic()
                 with tqdm(desc="parts", unit="part", disable=not sys.stderr.isatty(), leave=False) as progress:
 

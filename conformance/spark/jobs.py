@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
 
 from conformance.spark.session import NoSpark, first_line
@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
 
 
 def slots(spark: SparkSession) -> int:
     """How many tasks run at once: into so many parts Spark cuts a range by default."""
     from pyspark.sql import functions as F
 
-    return spark.range(10**6).select(F.spark_partition_id().alias("part")).distinct().count()
+    return collected(spark.range(10**6).select(F.spark_partition_id().alias("part")).distinct()).num_rows
 
 
 def run(jobs: Mapping[K, Callable[[], DataFrame]], parallel: int) -> Iterator[tuple[K, pyarrow.Table]]:
@@ -40,20 +41,26 @@ def run(jobs: Mapping[K, Callable[[], DataFrame]], parallel: int) -> Iterator[tu
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 key = running.pop(future)
-                table = _result(future)
+                table = told(future.result)
                 fill()
                 yield key, table
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # what runs ends with the session
 
 
+def collected(frame: DataFrame) -> pyarrow.Table:
+    """The rows of one job. Raises NoSpark if Spark gives it up."""
+    return told(frame.toArrow)
+
+
 def _collected(job: Callable[[], DataFrame]) -> pyarrow.Table:
     return job().toArrow()
 
 
-def _result(future: Future) -> pyarrow.Table:
+def told(ask: Callable[[], T]) -> T:
+    """What Spark says to a question. Raises NoSpark for whatever else comes of it."""
     try:
-        return future.result()
+        return ask()
     except Exception as error:  # of Spark, py4j, or gRPC
         raise NoSpark(f"a job was given up: {reason(error)}") from error
 

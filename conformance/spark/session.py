@@ -27,6 +27,7 @@ CONNECT_PORT = 15002
 RETRIES = 4  # how often a task is tried, in one process as on a cluster
 REACHED = 10  # seconds within which a master answers
 LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # halves the CPU of a minute's run: the rest would be compiled and never used
+UNPACKED = "environment"  # where executors have an archive
 MODES = frozenset({"SPARK_REMOTE", "SPARK_LOCAL_REMOTE", "SPARK_CONNECT_MODE_ENABLED"})
 FORMS = "local[2], spark://HOST:PORT, sc://HOST:PORT (Spark Connect), yarn or k8s://URL"
 
@@ -39,11 +40,14 @@ class NoSpark(RefengineError):
 
 
 @contextmanager
-def opened(master: str | None, log: Path | None = None, light: bool = False) -> Iterator[SparkSession]:
+def opened(master: str | None, log: Path | None = None, light: bool = False, environment: Path | None = None) -> Iterator[SparkSession]:
     """A session with a master, by default that of Spark's own configuration (spark-submit, SPARK_REMOTE, or all cores of this
     machine); it ends with the context, and so does what it still runs. What Spark logs goes to the end of a file, by default
-    nowhere. `light`: Python does the work, so that Java, if it is in one process, is to leave it the cores. Raises NoSpark."""
+    nowhere. `light`: Python does the work, so that Java, if it is in one process, is to leave it the cores. `environment` is an archive with
+    the Python of executors, as venv-pack makes it. Raises NoSpark."""
     remote = check(master)
+    if environment is not None and not environment.is_file():
+        raise NoSpark("no such archive", place=str(environment))
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
@@ -51,11 +55,18 @@ def opened(master: str | None, log: Path | None = None, light: bool = False) -> 
     if remote:
         builder = builder.remote(master)
     else:
-        for key, value in _config(master, light).items():
+        config = _config(master, light)
+        if environment is not None:
+            config["archives"] = f"{environment.absolute()}#{UNPACKED}"
+            os.environ["PYSPARK_PYTHON"] = f"./{UNPACKED}/bin/python"
+        for key, value in config.items():
             builder = builder.config(f"spark.{key}", value)
     try:
         with _logged(log):
             spark = builder.getOrCreate()
+        if environment is not None and remote:  # a session of Connect has its own
+            spark.addArtifacts(f"{environment.absolute()}#{UNPACKED}", archive=True)
+            spark.conf.set("spark.sql.execution.pyspark.python", f"{UNPACKED}/bin/python")
     except (PySparkException, OSError, RuntimeError) as error:
         raise NoSpark(first_line(error), place=master or "") from None
     except Exception as error:  # py4j and gRPC have bases of their own

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
+from conformance.spark.jobs import collected, told
+from conformance.spark.session import NoSpark
 from refengine import io, model
 from refengine.errors import InvalidStream, RefengineError, Unsupported
 from refengine.model import TIME_BOUND
-from refengine.texts import plain, shown
+from refengine.texts import shown
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -48,7 +50,8 @@ class Stream:
 
     def faults(self) -> list[dict[str, Any]]:
         """What is no triple: file, line, error; in order."""
-        return self.rows.where("error is not null").select("file", "line", "error").orderBy("file", "line").toArrow().to_pylist()
+        found = collected(self.rows.where("error is not null").select("file", "line", "error")).to_pylist()
+        return sorted(found, key=lambda one: (one["file"], one["line"]))
 
 
 @dataclass(frozen=True)
@@ -93,14 +96,15 @@ def _url(path: str) -> str:
 
 
 def _names(spark: SparkSession, place: str, pattern: str) -> list[str]:
-    from pyspark.errors import AnalysisException
+    def ask() -> pyarrow.Table:
+        return spark.read.format("binaryFile").option("pathGlobFilter", pattern).load(place).select("path").toArrow()
 
     try:
-        found = spark.read.format("binaryFile").option("pathGlobFilter", pattern).load(place).select("path").toArrow()
-    except AnalysisException as error:
-        reason = "no such file or folder" if "PATH_NOT_FOUND" in str(error) else plain(str(error).splitlines()[0])
-        raise InvalidStream(reason, rule="IO-1", place=place) from None
-    return sorted(found["path"].to_pylist())
+        return sorted(told(ask)["path"].to_pylist())
+    except NoSpark as error:
+        if "PATH_NOT_FOUND" not in str(error.__cause__):
+            raise
+        raise InvalidStream("no such file or folder", rule="IO-1", place=place) from None
 
 
 def _lines(numbers: dict[str, int]) -> Callable[[Iterable[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]:
@@ -205,7 +209,7 @@ def extent(stream: Stream) -> Extent:
     files = triples.groupBy(F.shiftright("place", FILE).alias("file")).agg(
         F.min("time").alias("first"), F.max("time").alias("last"), F.count("*").alias("triples")
     )
-    found = files.orderBy("file").toArrow().to_pylist()
+    found = sorted(collected(files).to_pylist(), key=lambda one: one["file"])
     if not found:
         raise InvalidStream("no triple", rule="IO-1")
     for a, b in pairwise(found):
@@ -215,5 +219,5 @@ def extent(stream: Stream) -> Extent:
     first, last = found[0]["first"], found[-1]["last"]
     width = max(1, -((first - last - 1) // BUCKETS))
     buckets = triples.groupBy(F.expr(f"(time - {first}L) div {width}L").alias("bucket")).agg(F.min("time").alias("at"), F.count("*").alias("triples"))
-    told = buckets.orderBy("bucket").toArrow()
-    return Extent(sum(one["triples"] for one in found), first, last, tuple(told["at"].to_pylist()), tuple(told["triples"].to_pylist()))
+    some = collected(buckets).sort_by("bucket")
+    return Extent(sum(one["triples"] for one in found), first, last, tuple(some["at"].to_pylist()), tuple(some["triples"].to_pylist()))
