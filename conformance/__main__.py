@@ -63,14 +63,14 @@ def _main(arguments: list[str] | None) -> int:
     report.add_argument("--markdown", type=cli.path, metavar="FILE", help="a summary")
     report.add_argument("--badge", type=cli.path, metavar="FILE", help="a badge, in SVG")
     shard = commands.add_parser(
-        "shard", help="the suite over Spark: pytest conformance/ --engine=…, spread over executors", 
+        "shard", help="the suite over Spark: pytest conformance/ --engine=…, spread over executors",
         epilog="exit codes: 0 all as expected, 1 a failure that no known deviation explains or a known one that no longer shows, "
         "2 bad input, no Spark or nowhere to write, 4 an engine of which nothing was judged, 130 interrupted",
     )  # fmt: skip
     shard.add_argument("--engine", action="append", required=True, metavar="NAME", help="engine to judge, by name or by its file (*.toml); repeatable")
     shard.add_argument("--answers", metavar="DIR", help="judge the engine's recordings in DIR")
     shard.add_argument("--csrbench", metavar="DIR", help="CSRBench's stream for engines that are started (default: an embedded one)")
-    shard.add_argument("--engine-classpath", action="append", default=[], metavar="NAME=PATH", help="the classpath of an engine that its user brings; repeatable")
+    shard.add_argument("--engine-classpath", action="append", default=[], metavar="NAME=PATH", help="the classpath of an engine that you bring; repeatable")
     shard.add_argument("--smoke", action="store_true", help="a dozen cases for a first look")
     shard.add_argument("--allow-missing", action="store_true", help="no failure if every item of an engine is skipped")
     shard.add_argument("--spark", metavar="MASTER", help="local[2], spark://HOST:PORT, sc://HOST:PORT, … (default: what Spark is configured to)")

@@ -65,7 +65,7 @@ def lines(path: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
-def until(done: Callable[[], object], seconds: float = 60) -> None:
+def until(done: Callable[[], object], seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < deadline
@@ -177,7 +177,7 @@ def test_pytest_waits_for_what_executors_find(connect, engine, unsharded, tmp_pa
 
 
 @spark
-def test_whatever_is_killed_the_results_are_the_same(connect, engine, unsharded, place, tmp_path):
+def test_whatever_is_killed_the_results_are_the_same(connect, engine, unsharded, place, tmp_path, monkeypatch):
     """A worker, which Spark replaces; the run, by Ctrl-C and by force: with --resume what is done is not done again."""
     log, out, journal = place / "log", tmp_path / "out", tmp_path / "out" / "journal.ndjson"
     log.unlink(missing_ok=True)
@@ -206,7 +206,8 @@ def test_whatever_is_killed_the_results_are_the_same(connect, engine, unsharded,
     run([*words, "--resume"], 1)
     assert len([line for line in lines(log) if line.split()[1] not in workers]) == 12 - done
     the_same(out, lines_of("silent", unsharded))
-    run([*words, "--resume"], 1, env={**os.environ, "PATH": ""})  # all is done, and needs no Spark
+    monkeypatch.setenv("PATH", "")  # all is done, and needs no Spark
+    assert main([*words[3:], "--resume"]) == 1
     until(lambda: not any(alive(line.split()[0]) for line in lines(log)))
 
 
@@ -356,26 +357,32 @@ def test_what_is_named_wrongly_ends_the_run_in_one_line(words, reason, tmp_path,
 
 
 @pytest.mark.parametrize("lacking", ["java", "a newer java", "pyspark"])
-def test_without_java_or_pyspark_one_line_says_so(tmp_path, lacking):
-    """As on a machine that has not got it, by either command."""
-    where = {"PYTHONPATH": str(ROOT)}
+def test_without_java_or_pyspark_one_line_says_so(lacking, tmp_path, monkeypatch, capfd):
+    """As on a machine that has not got it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
     if lacking == "pyspark":
-        (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['pyspark'] = None\n")
-        where["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{ROOT}"
+        monkeypatch.setitem(sys.modules, "pyspark", None)
+        monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    else:
+        pytest.importorskip("pyspark")
     if lacking == "a newer java":
         (tmp_path / "java").write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
         (tmp_path / "java").chmod(0o755)
-    if lacking != "pyspark":
-        pytest.importorskip("pyspark")
     reason = {
         "java": "spark: no Java on the path; Spark needs 17 or newer",
         "a newer java": f"{tmp_path}/java: spark: Java 11; Spark needs 17 or newer",
         "pyspark": "spark: pyspark is not installed: pip install 'refengine[suite,spark]'",
     }[lacking]
-    environment = {"PATH": str(tmp_path), **where}
-    assert run(command("--engine=reference", "--smoke", "-o", tmp_path / "out"), 2, env=environment).stderr == f"conformance: {reason}\n"
+    assert main(["shard", "--engine=reference", "--smoke", "-o", str(tmp_path / "out")]) == 2
+    assert capfd.readouterr().err == f"conformance: {reason}\n"
     assert not (tmp_path / "out").exists()
-    assert run(pytest_on("--engine=reference", "--smoke", "--spark"), 4, env=environment).stderr == f"ERROR: {reason}\n\n"
+
+
+def test_pytest_without_spark_says_so_in_one_line(tmp_path):
+    """Whatever was configured: no item is run."""
+    found = run(pytest_on("--engine=reference", "--smoke", "--spark=local[0]"), 4)
+    assert found.stderr.startswith("ERROR: spark: no master 'local[0]'; write local[2], ") and found.stderr.count("\n") == 2
 
 
 def test_pytest_does_not_spread_what_is_spread():
