@@ -29,7 +29,8 @@ SMOKE = Asked(["reference"], smoke=True, keep=True)
 JAVA = {"JAVA_TOOL_OPTIONS": session.LIGHT, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
 spark = pytest.mark.xdist_group("shard")  # one server, and what was not sharded, for all
 
-# Answers nothing, and notes which process asks it what. It takes its time, so that there is a middle to be killed in.
+# Answers nothing, and notes which process asks it what. While there is a file `hold` with a number, it waits at the question of that
+# number, so that there is a middle to be killed in.
 SILENT = """
 import json, os, sys, time
 for line in sys.stdin:
@@ -37,7 +38,8 @@ for line in sys.stdin:
     if asked["command"] == "register":
         with open(LOG, "a") as log:
             print(os.getpid(), os.getppid(), asked["query"].encode().hex(), file=log)
-        time.sleep(0.2)
+        while os.path.exists(HOLD) and len(open(LOG).readlines()) >= int(open(HOLD).read()):
+            time.sleep(0.02)
     more = {"start": {"protocol": 1, "engine": "silent", "version": "1"}, "stop": {}}.get(asked["command"], {"relations": []})
     print(json.dumps({"seq": asked["seq"], "reply": "result", **more}), flush=True)
     if asked["command"] == "stop":
@@ -98,9 +100,9 @@ def place(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def engine(place) -> Path:
     """An engine that answers nothing: `log` is what it was asked."""
-    (place / "silent.py").write_text(SILENT.replace("LOG", repr(str(place / "log"))))
+    (place / "silent.py").write_text(SILENT.replace("LOG", repr(str(place / "log"))).replace("HOLD", repr(str(place / "hold"))))
     path = place / "silent.toml"
-    keys = {"title": "Silent", "command": ["{python}", "{here}/silent.py"], "dialect": "rspql"}
+    keys = {"title": "Silent", "command": ["{python}", "{here}/silent.py"], "dialect": "rspql", "limits.reply": 300}
     path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items()) + '[semantics]\nprofile = "csparql"\nt0 = 0\n')
     return path
 
@@ -181,14 +183,21 @@ def test_whatever_is_killed_the_results_are_the_same(connect, engine, unsharded,
     """A worker, which Spark replaces; the run, by Ctrl-C and by force: with --resume what is done is not done again."""
     log, out, journal = place / "log", tmp_path / "out", tmp_path / "out" / "journal.ndjson"
     log.unlink(missing_ok=True)
+
+    def hold(questions: int) -> None:
+        (place / "hold.new").write_text(str(len(lines(log)) + questions))
+        (place / "hold.new").replace(place / "hold")
+
     words = command("--engine", engine, "--smoke", "--spark", connect, "--parallel", 6, "-o", out)  # two items a shard
     for number, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
         before = len(lines(journal)), len(lines(log))
+        hold(1)
         running = subprocess.Popen([*words, "--resume"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         until(lambda: len(lines(log)) > before[1])  # noqa: B023
         if number == signal.SIGINT:
             harness, worker, _ = lines(log)[0].split()
             os.kill(int(worker), signal.SIGKILL)
+        hold(5)
         until(lambda: len(lines(journal)) > before[0])  # noqa: B023
         running.send_signal(number)
         said = running.communicate(timeout=60)[1]
@@ -201,6 +210,7 @@ def test_whatever_is_killed_the_results_are_the_same(connect, engine, unsharded,
 
     with open(journal, "ab") as torn:
         torn.write(b'{"engine": "sil')
+    (place / "hold").unlink()
     workers, done = {line.split()[1] for line in lines(log)}, len(lines(journal)) - 1
     assert 4 <= done < 12
     run([*words, "--resume"], 1)
