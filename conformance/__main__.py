@@ -63,14 +63,14 @@ def _main(arguments: list[str] | None) -> int:
     report.add_argument("--markdown", type=cli.path, metavar="FILE", help="a summary")
     report.add_argument("--badge", type=cli.path, metavar="FILE", help="a badge, in SVG")
     shard = commands.add_parser(
-        "shard", help="the suite over Spark: pytest conformance/ --engine=…, spread over executors", 
+        "shard", help="the suite over Spark: pytest conformance/ --engine=…, spread over executors",
         epilog="exit codes: 0 all as expected, 1 a failure that no known deviation explains or a known one that no longer shows, "
         "2 bad input, no Spark or nowhere to write, 4 an engine of which nothing was judged, 130 interrupted",
     )  # fmt: skip
     shard.add_argument("--engine", action="append", required=True, metavar="NAME", help="engine to judge, by name or by its file (*.toml); repeatable")
     shard.add_argument("--answers", metavar="DIR", help="judge the engine's recordings in DIR")
     shard.add_argument("--csrbench", metavar="DIR", help="CSRBench's stream for engines that are started (default: an embedded one)")
-    shard.add_argument("--engine-classpath", action="append", default=[], metavar="NAME=PATH", help="the classpath of an engine that its user brings; repeatable")
+    shard.add_argument("--engine-classpath", action="append", default=[], metavar="NAME=PATH", help="the classpath of an engine that you bring; repeatable")
     shard.add_argument("--smoke", action="store_true", help="a dozen cases for a first look")
     shard.add_argument("--allow-missing", action="store_true", help="no failure if every item of an engine is skipped")
     shard.add_argument("--spark", metavar="MASTER", help="local[2], spark://HOST:PORT, sc://HOST:PORT, … (default: what Spark is configured to)")
@@ -160,7 +160,7 @@ def _spread(tasks: list[tuple[Callable, ...]], jobs: int) -> Iterator[list[Resul
                 progress.update()
         return
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(max_workers=jobs, initializer=_left_to_the_parent)
+    pool, done = ProcessPoolExecutor(max_workers=jobs, initializer=_left_to_the_parent), False
     try:
         with _uninterrupted():
             futures = [pool.submit(*task) for task in reversed(tasks)]  # the joins are the last queries and take longest
@@ -168,6 +168,7 @@ def _spread(tasks: list[tuple[Callable, ...]], jobs: int) -> Iterator[list[Resul
             for future in reversed(futures):
                 yield future.result()
                 progress.update()
+        done = True
     except BaseException as error:
         for worker in set(multiprocessing.active_children()) - others:
             worker.kill()  # it would finish its task first, which may take minutes
@@ -175,7 +176,7 @@ def _spread(tasks: list[tuple[Callable, ...]], jobs: int) -> Iterator[list[Resul
             raise RefengineError("a worker process was killed; nothing was written", rule="usage") from None
         raise
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(wait=done, cancel_futures=True)  # when all is done, so that nothing is left for the end of the interpreter
 
 
 def _left_to_the_parent() -> None:

@@ -24,7 +24,8 @@ from refengine.errors import RefengineError
 
 SMOKE = Asked(["reference"], smoke=True, keep=True)
 
-# Answers nothing, and notes which process asks it what. It takes its time, so that there is a middle to be killed in.
+# Answers nothing, and notes which process asks it what. While there is a file `hold` with a number, it waits at the question of that
+# number, so that there is a middle to be killed in.
 SILENT = """
 import json, os, sys, time
 for line in sys.stdin:
@@ -32,7 +33,8 @@ for line in sys.stdin:
     if asked["command"] == "register":
         with open(LOG, "a") as log:
             print(os.getpid(), os.getppid(), asked["query"].encode().hex(), file=log)
-        time.sleep(0.2)
+        while os.path.exists(HOLD) and len(open(LOG).readlines()) >= int(open(HOLD).read()):
+            time.sleep(0.02)
     more = {"start": {"protocol": 1, "engine": "silent", "version": "1"}, "stop": {}}.get(asked["command"], {"relations": []})
     print(json.dumps({"seq": asked["seq"], "reply": "result", **more}), flush=True)
     if asked["command"] == "stop":
@@ -48,6 +50,26 @@ def pytest_on(*words: object) -> list[str]:
     return [sys.executable, "-m", "pytest", "conformance", "-q", "-p", "no:cacheprovider", *map(str, words)]
 
 
+<<<<<<< HEAD
+=======
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def until(done: Callable[[], object], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def alive(pid: str) -> bool:
+    with suppress(FileNotFoundError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+>>>>>>> 581b0f93337a19e2b1658fd8fcfbf83384cb8afd
 # What needs Spark
 
 
@@ -59,9 +81,9 @@ def place(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def engine(place) -> Path:
     """An engine that answers nothing: `log` is what it was asked."""
-    (place / "silent.py").write_text(SILENT.replace("LOG", repr(str(place / "log"))))
+    (place / "silent.py").write_text(SILENT.replace("LOG", repr(str(place / "log"))).replace("HOLD", repr(str(place / "hold"))))
     path = place / "silent.toml"
-    keys = {"title": "Silent", "command": ["{python}", "{here}/silent.py"], "dialect": "rspql"}
+    keys = {"title": "Silent", "command": ["{python}", "{here}/silent.py"], "dialect": "rspql", "limits.reply": 300}
     path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items()) + '[semantics]\nprofile = "csparql"\nt0 = 0\n')
     return path
 
@@ -112,18 +134,25 @@ def test_pytest_waits_for_what_executors_find(connect, engine, unsharded, tmp_pa
 
 
 @spark
-def test_whatever_is_killed_the_results_are_the_same(connect, engine, unsharded, place, tmp_path):
+def test_whatever_is_killed_the_results_are_the_same(connect, engine, unsharded, place, tmp_path, monkeypatch):
     """A worker, which Spark replaces; the run, by Ctrl-C and by force: with --resume what is done is not done again."""
     log, out, journal = place / "log", tmp_path / "out", tmp_path / "out" / "journal.ndjson"
     log.unlink(missing_ok=True)
+
+    def hold(questions: int) -> None:
+        (place / "hold.new").write_text(str(len(lines(log)) + questions))
+        (place / "hold.new").replace(place / "hold")
+
     words = command("--engine", engine, "--smoke", "--spark", connect, "--parallel", 6, "-o", out)  # two items a shard
     for number, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
         before = len(lines(journal)), len(lines(log))
+        hold(1)
         running = subprocess.Popen([*words, "--resume"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         until(lambda: len(lines(log)) > before[1])  # noqa: B023
         if number == signal.SIGINT:
             harness, worker, _ = lines(log)[0].split()
             os.kill(int(worker), signal.SIGKILL)
+        hold(5)
         until(lambda: len(lines(journal)) > before[0])  # noqa: B023
         running.send_signal(number)
         said = running.communicate(timeout=60)[1]
@@ -136,12 +165,14 @@ def test_whatever_is_killed_the_results_are_the_same(connect, engine, unsharded,
 
     with open(journal, "ab") as torn:
         torn.write(b'{"engine": "sil')
+    (place / "hold").unlink()
     workers, done = {line.split()[1] for line in lines(log)}, len(lines(journal)) - 1
     assert 4 <= done < 12
     run([*words, "--resume"], 1)
     assert len([line for line in lines(log) if line.split()[1] not in workers]) == 12 - done
     the_same(out, lines_of("silent", unsharded))
-    run([*words, "--resume"], 1, env={**os.environ, "PATH": ""})  # all is done, and needs no Spark
+    monkeypatch.setenv("PATH", "")  # all is done, and needs no Spark
+    assert main([*words[3:], "--resume"]) == 1
     until(lambda: not any(alive(line.split()[0]) for line in lines(log)))
 
 
@@ -291,26 +322,32 @@ def test_what_is_named_wrongly_ends_the_run_in_one_line(words, reason, tmp_path,
 
 
 @pytest.mark.parametrize("lacking", ["java", "a newer java", "pyspark"])
-def test_without_java_or_pyspark_one_line_says_so(tmp_path, lacking):
-    """As on a machine that has not got it, by either command."""
-    where = {"PYTHONPATH": str(ROOT)}
+def test_without_java_or_pyspark_one_line_says_so(lacking, tmp_path, monkeypatch, capfd):
+    """As on a machine that has not got it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
     if lacking == "pyspark":
-        (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['pyspark'] = None\n")
-        where["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{ROOT}"
+        monkeypatch.setitem(sys.modules, "pyspark", None)
+        monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    else:
+        pytest.importorskip("pyspark")
     if lacking == "a newer java":
         (tmp_path / "java").write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
         (tmp_path / "java").chmod(0o755)
-    if lacking != "pyspark":
-        pytest.importorskip("pyspark")
     reason = {
         "java": "spark: no Java on the path; Spark needs 17 or newer",
         "a newer java": f"{tmp_path}/java: spark: Java 11; Spark needs 17 or newer",
         "pyspark": "spark: pyspark is not installed: pip install 'refengine[suite,spark]'",
     }[lacking]
-    environment = {"PATH": str(tmp_path), **where}
-    assert run(command("--engine=reference", "--smoke", "-o", tmp_path / "out"), 2, env=environment).stderr == f"conformance: {reason}\n"
+    assert main(["shard", "--engine=reference", "--smoke", "-o", str(tmp_path / "out")]) == 2
+    assert capfd.readouterr().err == f"conformance: {reason}\n"
     assert not (tmp_path / "out").exists()
-    assert run(pytest_on("--engine=reference", "--smoke", "--spark"), 4, env=environment).stderr == f"ERROR: {reason}\n\n"
+
+
+def test_pytest_without_spark_says_so_in_one_line(tmp_path):
+    """Whatever was configured: no item is run."""
+    found = run(pytest_on("--engine=reference", "--smoke", "--spark=local[0]"), 4)
+    assert found.stderr.startswith("ERROR: spark: no master 'local[0]'; write local[2], ") and found.stderr.count("\n") == 2
 
 
 def test_pytest_does_not_spread_what_is_spread():
