@@ -108,10 +108,11 @@ def run(spark: SparkSession, wanted: Wanted, path: Path, done: set[int], paralle
     whatever ends the run. Raises RefengineError."""
     parallel = parallel or jobs.slots(spark)
     stream = streams.read(spark, wanted.path)
-    faults = _faults(stream, wanted.quarantine)
+    files = stream.files()
+    faults = _faults(stream, wanted.quarantine) if any(one["faults"] for one in files) else []
     if faults:
         results.replace({path / QUARANTINE: [json.dumps(fault, sort_keys=True) for fault in faults]})
-    extent = streams.extent(stream)
+    extent = streams.extent(stream, files)
     at, uncut = _cuts(path / CUTS, wanted, extent, len(faults), parallel)
     todo = [number for number in range(len(at) + 1) if number not in done]
     tell(len(at) + 1 - len(todo), len(at) + 1)
@@ -140,7 +141,7 @@ def told(found: Found) -> Iterator[str]:
 
 def _faults(stream: Stream, quarantine: bool) -> list[dict[str, Any]]:
     faults = stream.faults()
-    if faults and not quarantine:
+    if not quarantine:
         error = InvalidStream(faults[0]["error"].removeprefix("IO-1: "), rule="IO-1", place=_place(faults[0]))
         for fault in faults[1:SHOWN]:
             error.add_note(plain(f"{_place(fault)}: {fault['error']}"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
@@ -47,6 +47,15 @@ class Stream:
     def triples(self) -> DataFrame:
         """time, place, subject, predicate, object."""
         return self.rows.where("error is null").select("time", "place", "subject", "predicate", "object")
+
+    def files(self) -> list[dict[str, Any]]:
+        """Of each file, by its number, `first` and `last` instant, and how many `triples`; and of number None how many `faults`."""
+        from pyspark.sql import functions as F
+
+        found = self.rows.groupBy(F.shiftright("place", FILE).alias("file")).agg(
+            F.min("time").alias("first"), F.max("time").alias("last"), F.count("time").alias("triples"), F.count("error").alias("faults")
+        )
+        return collected(found).to_pylist()
 
     def faults(self) -> list[dict[str, Any]]:
         """What is no triple: file, line, error; in order."""
@@ -201,15 +210,13 @@ def _table(stream: model.Stream) -> pyarrow.Table:
     return pyarrow.Table.from_batches(_batches(rows))
 
 
-def extent(stream: Stream) -> Extent:
-    """The first pass. Raises InvalidStream for a stream without triples, and for files that are not one after the other."""
+def extent(stream: Stream, files: Iterable[Mapping[str, Any]]) -> Extent:
+    """What the first pass finds, by what is known of the files. Raises InvalidStream for a stream without triples, and for files
+    that are not one after the other."""
     from pyspark.sql import functions as F
 
     triples = stream.triples
-    files = triples.groupBy(F.shiftright("place", FILE).alias("file")).agg(
-        F.min("time").alias("first"), F.max("time").alias("last"), F.count("*").alias("triples")
-    )
-    found = sorted(collected(files).to_pylist(), key=lambda one: one["file"])
+    found = sorted((one for one in files if one["triples"]), key=lambda one: one["file"])
     if not found:
         raise InvalidStream("no triple", rule="IO-1")
     for a, b in pairwise(found):
