@@ -9,14 +9,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from cluster import ROOT, alive, connect, installed, lines, run, server_folder, shell, spark, until  # noqa: F401  fixtures
 
 from conformance import suite
 from conformance.__main__ import main
@@ -24,10 +22,7 @@ from conformance.spark import folder, session, shard
 from conformance.suite import Asked
 from refengine.errors import RefengineError
 
-ROOT = Path(__file__).resolve().parent.parent
 SMOKE = Asked(["reference"], smoke=True, keep=True)
-JAVA = {"JAVA_TOOL_OPTIONS": session.LIGHT, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
-spark = pytest.mark.xdist_group("shard")  # one server, and what was not sharded, for all
 
 # Answers nothing, and notes which process asks it what. While there is a file `hold` with a number, it waits at the question of that
 # number, so that there is a middle to be killed in.
@@ -48,48 +43,14 @@ for line in sys.stdin:
 
 
 def command(*words: object) -> list[str]:
-    return [sys.executable, "-m", "conformance", "shard", *map(str, words)]
-
-
-def run(words: list[str], code: int, **more: object) -> subprocess.CompletedProcess:
-    """A command that ends with this code, and with no stack."""
-    found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, **more)
-    assert found.returncode == code, found.stdout + found.stderr
-    assert "Traceback" not in found.stdout + found.stderr
-    return found
+    return shell("shard", *words)
 
 
 def pytest_on(*words: object) -> list[str]:
     return [sys.executable, "-m", "pytest", "conformance", "-q", "-p", "no:cacheprovider", *map(str, words)]
 
 
-def lines(path: Path) -> list[str]:
-    return path.read_text().splitlines() if path.exists() else []
-
-
-def until(done: Callable[[], object], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def alive(pid: str) -> bool:
-    with suppress(FileNotFoundError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
-
-
 # What needs Spark
-
-
-@pytest.fixture(scope="module")
-def installed() -> None:
-    """Spark; where it or Java is not installed its tests are skipped, in CI they fail."""
-    try:
-        session.check("local[2]")
-    except session.NoSpark as error:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(str(error))
 
 
 @pytest.fixture(scope="module")
@@ -112,32 +73,6 @@ def unsharded(place, engine) -> bytes:
     """The results of both engines, by pytest."""
     run(pytest_on("-p", "no:xdist", "--engine=reference", f"--engine={engine}", "--smoke", f"--results={place / 'unsharded.ndjson'}"), 1)
     return (place / "unsharded.ndjson").read_bytes()
-
-
-@pytest.fixture(scope="module")
-def connect(installed, place) -> Iterator[str]:
-    """A server of Spark Connect on this machine."""
-    import pyspark
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    config = {"connect.grpc.binding.port": port, "connect.grpc.binding.address": "127.0.0.1", "ui.enabled": "false"}
-    config |= {"driver.host": "127.0.0.1", "driver.bindAddress": "127.0.0.1"}
-    submit = [Path(pyspark.__file__).parent / "bin" / "spark-submit", "--master", f"local[1,{session.RETRIES}]"]
-    words = [word for key, value in config.items() for word in ("--conf", f"spark.{key}={value}")]
-    with open(place / "server.log", "wb") as log:
-        server = subprocess.Popen(
-            [*submit, *words, "--class", "org.apache.spark.sql.connect.service.SparkConnectServer"],
-            cwd=place, stdout=log, stderr=log, env={**os.environ, **JAVA}, start_new_session=True,
-        )  # fmt: skip
-    try:
-        until(lambda: session._answers("127.0.0.1", port) or server.poll() is not None, 120)
-        assert server.poll() is None, (place / "server.log").read_text()[-2000:]
-        yield f"sc://127.0.0.1:{port}"
-    finally:
-        os.killpg(server.pid, signal.SIGKILL)
-        server.wait()
 
 
 def the_same(out: Path, unsharded: bytes) -> None:

@@ -61,13 +61,13 @@ def agree(query, streams, picked, static, cuts) -> str:
     return "in parts, some not from the beginning" if any(since is not None for since in given_from) else "in parts"
 
 
-@settings(max_examples=draws(500))
+@settings(max_examples=draws(300))
 @given(cut())
 def test_sliced_is_unsliced(trial):
     event(agree(*trial))
 
 
-@settings(max_examples=draws(100))
+@settings(max_examples=draws(60))
 @given(trials(bodies(names=(), graph_variable=False)), st.sets(st.integers(-10, 20), max_size=3))
 def test_sliced_is_unsliced_or_refused(trial, cuts):
     """Over every kind of window and the whole space of semantics."""
