@@ -44,7 +44,7 @@ def lines(path: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
-def until(done: Callable[[], object], seconds: float = 60) -> None:
+def until(done: Callable[[], object], seconds: float = 120) -> None:
     """Waits."""
     deadline = time.monotonic() + seconds
     while not done():

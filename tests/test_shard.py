@@ -50,26 +50,6 @@ def pytest_on(*words: object) -> list[str]:
     return [sys.executable, "-m", "pytest", "conformance", "-q", "-p", "no:cacheprovider", *map(str, words)]
 
 
-<<<<<<< HEAD
-=======
-def lines(path: Path) -> list[str]:
-    return path.read_text().splitlines() if path.exists() else []
-
-
-def until(done: Callable[[], object], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def alive(pid: str) -> bool:
-    with suppress(FileNotFoundError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
-
-
->>>>>>> 581b0f93337a19e2b1658fd8fcfbf83384cb8afd
 # What needs Spark
 
 
