@@ -302,6 +302,11 @@ def test_streams_that_are_none(connected, tmp_path):
             streams.extent(found := streams.read(session_, written(tmp_path / name, *files)), found.files())
     with pytest.raises(InvalidStream, match="no such file or folder"):
         streams.read(session_, str(tmp_path / "nowhere"))
+    (tmp_path / "rows of it").mkdir()
+    columns = {"time": [1, 2, 3], "element": [1, 1, 1], "subject": ["<urn:a>", "a", "<urn:c>"], "predicate": ["<urn:p>"] * 3, "object": ["<urn:o>"] * 3}
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "rows of it" / "x.parquet")
+    with pytest.raises(InvalidStream, match="rows of it/x.parquet:2: IO-1: no term at column 1"):
+        found_by(session_, output.Wanted(asked(), str(tmp_path / "rows of it")), tmp_path / "out")
     (tmp_path / "rows").mkdir()
     pyarrow.parquet.write_table(pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]}), tmp_path / "rows" / "x.parquet")
     with pytest.raises(InvalidStream, match="needs the columns time bigint, element bigint, predicate string, object string; has 'time string, subject string'"):

@@ -11,9 +11,11 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import pyarrow
 
@@ -39,9 +41,11 @@ LONGEST = 500  # characters of a reason that are kept
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream's rows (SCHEMA; of those with an `error` nothing else but `file` and `line` is set), cached."""
+    """A stream's rows (SCHEMA; of those with an `error` nothing else but `file` and `line` is set), cached; `located` are the same,
+    read anew, where the cached ones do not tell file and line."""
 
     rows: DataFrame
+    located: Callable[[], DataFrame] | None = None
 
     @property
     def triples(self) -> DataFrame:
@@ -59,7 +63,10 @@ class Stream:
 
     def faults(self) -> list[dict[str, Any]]:
         """What is no triple: file, line, error; in order."""
-        found = collected(self.rows.where("error is not null").select("file", "line", "error")).to_pylist()
+        rows = self.rows if self.located is None else self.located()
+        found = collected(rows.where("error is not null").select("file", "line", "error")).to_pylist()
+        for one in found if self.located else ():
+            one["file"] = unquote(one["file"])  # a URL
         return sorted(found, key=lambda one: (one["file"], one["line"]))
 
 
@@ -91,7 +98,7 @@ def read(spark: SparkSession, path: str) -> Stream:
         files = spark.read.format("binaryFile").option("pathGlobFilter", "*.n3t").load(place)
         rows = files.select("path", "content").mapInArrow(_lines({name: number for number, name in enumerate(names)}), SCHEMA)
     elif _names(spark, place, "*.parquet"):
-        rows = _of_parquet(spark, place)
+        return Stream(_of_parquet(spark, place, False).persist(), partial(_of_parquet, spark, place, True))
     elif re.match(r"[a-z0-9+]+://", path):
         raise InvalidStream("neither .n3t nor .parquet files", rule="IO-1", place=path)
     else:
@@ -152,7 +159,8 @@ def _timely(before: int, time: int) -> None:
         raise InvalidStream(f"t_app decreases from {before} to {time}", rule="MOD-2")
 
 
-def _of_parquet(spark: SparkSession, place: str) -> DataFrame:
+def _of_parquet(spark: SparkSession, place: str, located: bool) -> DataFrame:
+    """Where a row is stands in no column, and costs more to tell of each than the row itself: it is told where it is asked."""
     from pyspark.sql import functions as F
 
     found = spark.read.parquet(place)
@@ -160,7 +168,7 @@ def _of_parquet(spark: SparkSession, place: str) -> DataFrame:
     wanted = {name: "bigint" if name in ("time", "element") else "string" for name in COLUMNS}
     if wrong := [f"{name} {kind}" for name, kind in wanted.items() if kinds.get(name) not in (kind, "int" if kind == "bigint" else kind)]:
         raise InvalidStream(f"needs the columns {', '.join(wrong)}; has {shown(', '.join(map(' '.join, found.dtypes)))}", rule="IO-1", place=place)
-    where = [F.col("_metadata.file_path").alias("file"), F.col("_metadata.row_index").alias("line")]
+    where = [F.col("_metadata.file_path").alias("file"), F.col("_metadata.row_index").alias("line")] if located else []
     picked = [F.col(name).cast("bigint") if kind == "bigint" else F.col(name) for name, kind in wanted.items()]
     return found.select(*picked, *where).mapInArrow(_checked, SCHEMA)
 
@@ -170,7 +178,7 @@ def _checked(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordB
         yield from _batches(map(_of_row, *(column.to_pylist() for column in batch.columns)))
 
 
-def _of_row(time: int | None, element: int | None, subject: str, predicate: str, object_: str, file: str, line: int) -> tuple:
+def _of_row(time: int | None, element: int | None, subject: str, predicate: str, object_: str, file: str | None = None, row: int = 0) -> tuple:
     given = subject, predicate, object_
     try:
         if None in (time, element, *given):
@@ -178,7 +186,7 @@ def _of_row(time: int | None, element: int | None, subject: str, predicate: str,
         triple = _triple(given, time)
         _timely(-TIME_BOUND, time)
     except RefengineError as error:
-        return None, None, None, None, None, file, line + 1, str(error)[:LONGEST]
+        return None, None, None, None, None, file, row + 1, str(error)[:LONGEST]
     return time, element, *triple, None, None, None
 
 
