@@ -321,9 +321,10 @@ def evaluate(
 
 
 def steps(
-    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Answer = r2r.agreed, max_reports: int = MAX_REPORTS
+    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Answer = r2r.agreed, max_reports: int = MAX_REPORTS, skip: int = 0
 ) -> Iterator[Step]:
-    """Every evaluation of a continuous query, those whose empty answer is suppressed among them."""
+    """Every evaluation of a continuous query, those whose empty answer is suppressed among them. The first `skip` are left out, and
+    nothing is asked of them."""
     semantics, views, operator_ = planned.semantics, planned.views, operator(query, planned.semantics)
     base, output, contents = Counter(), Counter(), [()] * len(views)
 
@@ -332,7 +333,7 @@ def steps(
         relation = answer(query.body, dataset)
         return r2r.collected(semantics.collection, r2r.fresh(relation.rows, dataset, number)), relation.variables
 
-    for number, at in enumerate(evaluations(planned, max_reports)):
+    for number, at in islice(enumerate(evaluations(planned, max_reports)), skip, None):
         before, contents = contents, [held.content for held in at.windows]
         now, variables = answered(contents, str(number))
         if operator_ is R2S.APPEND:

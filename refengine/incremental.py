@@ -99,8 +99,9 @@ class Run(Iterator[Report]):
             if streamed:
                 raise Unsupported(f"{error}: the definition computes it, of a whole stream", rule="ENG-6") from None
             self.provenance.until, self.provenance.reason = done, str(error)
-        steps = engine.steps(self.query, self.planned, static=self.static, answer=answer, max_reports=self.max_reports)
-        yield from (step.report for step in islice(steps, done, None) if step.emitted)
+        options = {"static": self.static, "answer": answer, "max_reports": self.max_reports, "skip": self.skip}
+        steps = engine.steps(self.query, self.planned, **options)
+        yield from (step.report for step in islice(steps, done - self.skip, None) if step.emitted)
 
 
 def evaluate(

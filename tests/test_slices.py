@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 from unittest.mock import patch
 
-import pytest
 from conftest import draws
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from test_incremental import PLAIN, asked, chosen, covered, same, taken, trials
+from test_incremental import PLAIN, covered, same, taken, trials
 
-from refengine import engine, slices, stream
-from refengine.errors import Disputed, RefengineError, Unsupported
+from refengine import engine, from_table, literal, profile, slices, stream
+from refengine.errors import Disputed
+from refengine.model import XSD
 from refengine.semantics import OneOf
-from refengine.slices import Part, Short
 from refengine.strategies import bodies, graphs, queries, semantics
 
 right = slices.reports
@@ -59,6 +57,18 @@ def agree(query, streams, picked, static, cuts) -> str:
         assert len(found) == len(wanted) and all(map(same, found, wanted))
         assert str(other) == str(error)
     return "in parts, some not from the beginning" if any(since is not None for since in given_from) else "in parts"
+
+
+def test_what_a_part_leaves_out_is_not_asked():
+    """Of windows that a part does not know whole the witnesses may dispute an answer that nobody gives: 01 < 'zz', where no stop is."""
+    body = "SELECT ?x { ?x <urn:n> ?v FILTER NOT EXISTS { ?z <urn:stop> ?w } FILTER(?v < 'zz') }"
+    query = from_table({"body": body, "windows": [{"stream": "s", "kind": "time", "size": 20, "slide": 10}]})
+    number, items = literal("01", XSD + "integer"), []
+    for n in range(12):
+        items += [(("<urn:s>", "<urn:stop>", "<urn:s>"), 10 * n + 1)] if n % 2 == 0 else []
+        items += [(("<urn:a>", "<urn:n>", number), 10 * n + 6), (("<urn:b>", "<urn:q>", "<urn:b>"), 10 * n + 8)]
+    for fields in ({}, {"r2s": "Istream", "base": "previous"}):
+        assert agree(query, {"s": stream(items)}, profile("csparql").but(t0=0, horizon="none", **fields).semantics(), frozenset(), [109]).startswith("in parts")
 
 
 @settings(max_examples=draws(300))

@@ -9,6 +9,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 from cluster import classic, connect, installed, lines, run, server_folder, shell, spark, until  # noqa: F401  fixtures
 
@@ -17,13 +19,12 @@ from conformance.spark import comparison, output, session, streams, truth
 from conformance.spark.comparison import Compared
 from conformance.spark.streams import Extent
 from conformance.spark.truth import Asked
-from refengine import engine, from_table, io, profile
+from refengine import engine, from_table, io, profile, stream
 from refengine.errors import InvalidStream, RefengineError
 from refengine.io import Recording
 from refengine.model import Relation, Stream
-from tools import sg1
+from tools import sg1, sg1_spark
 
-pyarrow = pytest.importorskip("pyarrow")
 
 TEMPERATURES = """
 PREFIX : <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#>
@@ -97,6 +98,8 @@ def test_a_line_that_is_no_triple_has_its_place():
         (1, 1, "<urn:a> <urn:p>", "<urn:p>", "<urn:o>"),
         (1, 1, '<urn:a> <urn:p> <urn:o> "1" . #', "<urn:p>", "<urn:o>"),
         (1, 1, "#", "<urn:p>", "<urn:o>"),
+        (1, 1, "<urn:a>", "<urn:p>", '<urn:o> "7" . #'),
+        (1, 1, "<urn:a>", "<urn:p>", '<urn:o> "1" . #'),
         (1, 1, "<urn:a>", "<urn:p> <urn:q>", ""),
         (1, 1, "<urn:a>", "_:p", "<urn:o>"),
         (1, 1, "<urn:a>", "<urn:p>", '<urn:o> "1" .\n<urn:a>'),
@@ -105,6 +108,12 @@ def test_a_line_that_is_no_triple_has_its_place():
 def test_a_row_that_is_no_triple(given):
     *nothing, file, number, reason = streams._of_row(*given, "f.parquet", 41)
     assert not any(nothing) and (file, number) == ("f.parquet", 42) and reason.startswith("IO-1: ")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_end_as_in_text_files(end):
+    content = f"{line('a', 5)[:-1]} # c{end}{end}{line('b', 6)[:-1]}{end}".encode()
+    assert [(row[0], row[1], row[7]) for row in streams._of_file("f", 0, pyarrow.py_buffer(content))] == [(5, 1, None), (6, 3, None)]
 
 
 def test_terms_of_rows_are_canonical():
@@ -185,6 +194,21 @@ def test_measures_of_windows():
     ]
 
 
+def test_measures_leave_out_what_was_not_recorded_and_keep_what_was_not_expected():
+    """As metrics.run has them: of a pass the ends, and of a fail answers beyond the last report."""
+    found = judged(["a", "b", "c"], recorded("b"))
+    assert found.outcome is Outcome.PASS and [(one["window"], one["precision"], one["recall"]) for one in found.measures] == [([10, 20], 1, 1)]
+    found = judged(["a"], recorded("a", "b", ""))
+    assert [(one["window"], one["precision"], one["recall"], one["actual"]) for one in found.measures] == [([0, 10], 1, 1, 1), (None, 0, 0, 1), (None, 1, 1, 0)]
+
+
+def test_what_cannot_be_compared_is_its_error():
+    whole = pyarrow.Table.from_batches([reported("a")]).select(truth.REPORT)
+    other = Recording((Relation(("z",), io.relation_from_json([{"z": {"type": "uri", "value": "urn:a"}}], ("z",), "", {}).rows),), (None,))
+    with pytest.raises(InvalidStream, match="unknown key 'z'"):
+        comparison.judged(asked(), [whole], other, comparison._places(asked(), 1, comparison.given(whole, 0, other).to_batches()))
+
+
 # What needs Spark
 
 
@@ -244,11 +268,9 @@ def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
     text = b"".join(sg1.chunks(parameters)).decode().splitlines(keepends=True)
     path = written(tmp_path / "lines", "".join(text[:100]), "".join(text[100:101]), "".join(text[101:]))
     triples = [io.timed(one, "") for one in text]
-    columns = {"time": [t for _, t in triples], "element": list(range(len(triples))), **{n: [triple[i] for triple, _ in triples] for i, n in enumerate(("subject", "predicate", "object"))}}
+    columns = {"time": [t for _, t in triples], "element": [2**40 * (n - 100) for n in range(len(triples))], **{n: [triple[i] for triple, _ in triples] for i, n in enumerate(("subject", "predicate", "object"))}}
     (tmp_path / "rows").mkdir()
     pyarrow.parquet.write_table(pyarrow.table(columns).take(list(reversed(range(len(triples))))), tmp_path / "rows" / "x.parquet")
-    from refengine import stream
-
     whole = stream(triples)
     query = from_table({"body": TEMPERATURES, "windows": [{"stream": "s", "kind": "time", "size": 2000, "slide": 1500}]})
     for number, (name, parts, fields) in enumerate((
@@ -302,11 +324,11 @@ def test_streams_that_are_none(connected, tmp_path):
             streams.extent(found := streams.read(session_, written(tmp_path / name, *files)), found.files())
     with pytest.raises(InvalidStream, match="no such file or folder"):
         streams.read(session_, str(tmp_path / "nowhere"))
-    (tmp_path / "rows of it").mkdir()
+    (tmp_path / "rows [of] it").mkdir()
     columns = {"time": [1, 2, 3], "element": [1, 1, 1], "subject": ["<urn:a>", "a", "<urn:c>"], "predicate": ["<urn:p>"] * 3, "object": ["<urn:o>"] * 3}
-    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "rows of it" / "x.parquet")
-    with pytest.raises(InvalidStream, match="rows of it/x.parquet:2: IO-1: no term at column 1"):
-        found_by(session_, output.Wanted(asked(), str(tmp_path / "rows of it")), tmp_path / "out")
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "rows [of] it" / "x.parquet")
+    with pytest.raises(InvalidStream, match=r"rows \[of\] it/x.parquet:2: IO-1: no term at column 1"):
+        found_by(session_, output.Wanted(asked(), str(tmp_path / "rows [of] it")), tmp_path / "out")
     (tmp_path / "rows").mkdir()
     pyarrow.parquet.write_table(pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]}), tmp_path / "rows" / "x.parquet")
     with pytest.raises(InvalidStream, match="needs the columns time bigint, element bigint, predicate string, object string; has 'time string, subject string'"):
@@ -320,6 +342,24 @@ def test_a_part_that_ends_with_an_error_is_that_error(connected, tmp_path):
     with pytest.raises(RefengineError, match="horizon 5 is not after the last element, at 11") as error:
         found_by(session_, output.Wanted(asked(horizon=5), path), tmp_path / "out")
     assert type(error.value).__name__ == "InvalidSemantics"
+
+
+@spark
+@pytest.mark.parametrize(("count", "parts"), [(3, 3), (5, 8), (200, 36)])
+def test_sg1_is_the_same_as_a_job(connected, tmp_path, count, parts):
+    """Rounds are parts, and, where there are too few, stations of a round."""
+    session_, _ = connected
+    parameters, out = sg1.Parameters(stations=9, interval=1000, duration=4000, seed=7, lowest=-3, highest=90), tmp_path / "sg1"
+    assert sg1_spark.write(session_, parameters, str(out), count) == parts
+    found = pyarrow.parquet.read_table(out).sort_by([("time", "ascending"), ("element", "ascending")]).to_pylist()
+    text = "".join(f'{row["subject"]} {row["predicate"]} {row["object"]} "{row["time"]}" .\n' for row in found)
+    assert text.encode() == b"".join(sg1.chunks(parameters))
+    if count == 3:
+        with pytest.raises(RefengineError, match="sg1: usage: is there already; name another folder"):
+            sg1_spark.write(session_, parameters, str(out), count)
+        wanted = output.Wanted(Asked(from_table({"body": TEMPERATURES, "windows": [{"stream": "s", "kind": "time", "size": 2000, "slide": 1500}]}), asked().semantics), str(out))
+        found = found_by(session_, wanted, tmp_path / "out")
+        assert [row for part in found.parts for row in rows(part)] == definition(wanted, stream([io.timed(one, "") for one in text.splitlines()]))
 
 
 QUERY = f"body = '''{TEMPERATURES}'''\nwindows = [{{ stream = 's', kind = 'time', size = 2000, slide = 1500 }}]\n"
@@ -345,8 +385,6 @@ def test_a_driver_that_is_killed_goes_on(installed, tmp_path):  # noqa: F811
     assert told == f"conformance: {out}: usage: not empty: go on with the run there with --resume, or name another folder\n"
     said = run([*words, "--resume"], 0, env=classic()).stdout
     assert all(file.stat().st_ino == inode for file, inode in done.items())
-    from refengine import stream
-
     query, chosen = io.read_query(tmp_path / "query.toml"), profile("csparql").but(t0=0, report="window-close", tick="tuple").semantics()
     wanted = definition(output.Wanted(Asked(query, chosen), path), stream([io.timed(one, "") for one in text.splitlines()]))
     parts = [pyarrow.parquet.read_table(out / "parts" / f"{n:05d}.parquet") for n in range(5)]

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow
 
@@ -28,6 +29,9 @@ from refengine import cli
 from refengine.errors import RefengineError
 from refengine.texts import plain
 from tools import sg1
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SCHEMA = "time long, element long, subject string, predicate string, object string"
 KINDS = [{"long": pyarrow.int64(), "string": pyarrow.string()}[column.split()[1]] for column in SCHEMA.split(", ")]
@@ -65,22 +69,21 @@ def made(parameters: sg1.Parameters, work: list[tuple[range, range]], batches: I
                 yield pyarrow.RecordBatch.from_arrays(columns, NAMES)
 
 
-def write(parameters: sg1.Parameters, out: str, master: str | None, count: int | None) -> int:
+def write(spark: SparkSession, parameters: sg1.Parameters, out: str, count: int | None = None) -> int:
     """Writes the stream; in how many parts. Raises RefengineError."""
-    with session.opened(master, light=True) as spark:
-        from pyspark import cloudpickle
-        from pyspark.errors import PySparkException
+    from pyspark import cloudpickle
+    from pyspark.errors import PySparkException
 
-        for module in (sg1, sys.modules[__name__]):  # executors need not have them
-            cloudpickle.register_pickle_by_value(module)
-        work = parts(parameters, count or 2 * jobs.slots(spark))
-        target = out if re.match(r"[a-z0-9+]+:/", out) else Path(os.path.abspath(out)).as_uri()
-        frame = spark.range(0, len(work), 1, len(work)).mapInArrow(partial(made, parameters, work), SCHEMA)
-        try:
-            frame.write.parquet(target)
-        except PySparkException as error:
-            reason = "is there already; name another folder" if "PATH_ALREADY_EXISTS" in str(error) else jobs.reason(error)
-            raise RefengineError(plain(reason), rule="usage", place=out) from None
+    for module in (sg1, sys.modules[__name__]):  # executors need not have them
+        cloudpickle.register_pickle_by_value(module)
+    work = parts(parameters, count or 2 * jobs.slots(spark))
+    target = out if re.match(r"[a-z0-9+]+:/", out) else f"file://{os.path.abspath(out)}"
+    frame = spark.range(0, len(work), 1, len(work)).mapInArrow(partial(made, parameters, work), SCHEMA)
+    try:
+        frame.write.parquet(target)
+    except PySparkException as error:
+        reason = "is there already; name another folder" if "PATH_ALREADY_EXISTS" in str(error) else jobs.reason(error)
+        raise RefengineError(plain(reason), rule="usage", place=out) from None
     return len(work)
 
 
@@ -97,7 +100,8 @@ def main() -> int:
         parameters = sg1.Parameters(**options)
     except ValueError as error:
         parser.error(str(error))
-    number = write(parameters, out, master, count)
+    with session.opened(master, light=True) as spark:
+        number = write(spark, parameters, out, count)
     print(f"{out}: {parameters.triples} triples in {number} part{'s' if number > 1 else ''}", file=sys.stderr)
     return 0
 

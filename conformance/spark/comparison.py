@@ -22,10 +22,10 @@ from conformance.judge import Outcome
 from conformance.metrics import lsbench, yabench
 from conformance.metrics.run import of_run
 from conformance.spark import jobs
-from conformance.spark.truth import Asked
+from conformance.spark.truth import Asked, rebuilt, told_of
 from refengine import compare, io
 from refengine.engine import Report
-from refengine.errors import Unsupported
+from refengine.errors import RefengineError, Unsupported
 from refengine.io import Recording
 from refengine.model import Bag, Relation
 from refengine.profiles import brief
@@ -34,12 +34,14 @@ from refengine.semantics import Condition
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+NOTHING = {"precision": 1.0, "recall": 1.0}  # nothing was expected and nothing came
 MISSING = 1  # relations that may not be recorded, at each end
 FOLDED = 1_000_000  # rows that the driver holds, for LSBench's mismatch and slides under content change
 GIVEN = "recorded boolean, place long, rows string"
-SCHEMA = "place long, before long, equal boolean, precision double, recall double, expected long, actual long"
+SCHEMA = "place long, before long, equal boolean, precision double, recall double, expected long, actual long, error string"
 NAMES = tuple(column.split()[0] for column in SCHEMA.split(", "))
-KINDS = [{"long": pyarrow.int64(), "boolean": pyarrow.bool_(), "double": pyarrow.float64()}[c.split()[1]] for c in SCHEMA.split(", ")]
+TYPES = {"long": pyarrow.int64(), "boolean": pyarrow.bool_(), "double": pyarrow.float64(), "string": pyarrow.string()}
+KINDS = [TYPES[column.split()[1]] for column in SCHEMA.split(", ")]
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ def judged(asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, p
     found: dict[int, dict[int, dict[str, Any]]] = {before: {} for before in range(MISSING + 1)}
     for table in places:
         for row in table.to_pylist():
+            if row["error"] is not None:
+                raise rebuilt(row["error"])
             found[row["before"]][row["place"]] = row
     total, recorded = len(found[0]), len(recording)
 
@@ -80,11 +84,12 @@ def judged(asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, p
     passing = [before for before, place in first.items() if place is None]
     before = passing[0] if passing else max(first, key=lambda before: (first[before], -before))
     if passing:
-        after = total - before - recorded
-        outcome, argument = Outcome.PASS, [f"pass: {explain.counted(recorded, 'relation')}; not recorded: {before} before the first, {after} after the last"]
+        ends = f"{before} before the first, {total - before - recorded} after the last"
+        outcome, argument = Outcome.PASS, [f"pass: {explain.counted(recorded, 'relation')}; not recorded: {ends}"]
     else:
         outcome, argument = Outcome.FAIL, _failed(asked, parts, recording, before, first[before])
-    measures, mismatch = _measures(asked, parts, recording, before, found[before]), _mismatch(asked, parts, recording)
+    after = total - before - recorded if passing else 0
+    measures, mismatch = _measures(asked, parts, recording, before, after, found[before]), _mismatch(asked, parts, recording)
     argument += [f"  semantics: {brief(asked.semantics)}", *_figures(measures, mismatch)]
     return Compared(outcome, "\n".join(argument), measures, mismatch)
 
@@ -104,19 +109,25 @@ def given(part: pyarrow.Table, start: int, recording: Recording) -> pyarrow.Tabl
 
 def _places(asked: Asked, recorded: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
     """Each report beside the relations at its place, in a worker."""
+    try:
+        lines = list(_beside(asked, recorded, batches))
+    except RefengineError as error:
+        lines = [(*[None] * (len(NAMES) - 1), told_of(error))]
+    yield pyarrow.RecordBatch.from_arrays([pyarrow.array(column, kind) for column, kind in zip(zip(*lines, strict=True), KINDS, strict=True)], NAMES)
+
+
+def _beside(asked: Asked, recorded: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple]:
     bags: dict[bool, dict[int, Bag]] = {False: {}, True: {}}
     for batch in batches:
         for side, place, rows in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             bags[side][place] = relation(asked, rows).rows
-    lines = []
     for place, expected in sorted(bags[False].items()):
         for before in range(MISSING + 1):
             there = 0 <= place - before < recorded
             actual = bags[True][place - before] if there else Counter()
             score = yabench.score(expected, actual)
             same = there and compare.equal(expected, actual)
-            lines.append((place, before, same, float(score.precision), float(score.recall), expected.total(), actual.total()))
-    yield pyarrow.RecordBatch.from_arrays([pyarrow.array(column, kind) for column, kind in zip(zip(*lines, strict=True), KINDS, strict=True)], NAMES)
+            yield place, before, same, float(score.precision), float(score.recall), expected.total(), actual.total(), None
 
 
 def relation(asked: Asked, rows: str) -> Relation:
@@ -147,14 +158,15 @@ def _reports(asked: Asked, parts: Sequence[pyarrow.Table]) -> Iterator[Report]:
 
 
 def _measures(
-    asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, before: int, found: Mapping[int, Mapping[str, Any]]
+    asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, before: int, after: int, found: Mapping[int, Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """By place; under content change alone by slide (docs/metrics.md), where the driver can hold all rows."""
+    """By place, without what was not recorded before and after; what was recorded beyond the last report has no window. Under content change alone by slide (docs/metrics.md), where the driver can hold all rows."""
     rows = [relation.rows for relation in recording.relations]
     if Condition.CLOSE not in asked.semantics.report:
         if Condition.CHANGE not in asked.semantics.report or not _few(found.values(), rows):
             return []
-        reports = list(_reports(asked, parts))[before:]
+        reports = list(_reports(asked, parts))
+        reports = reports[before : len(reports) - after]
         return of_run(asked.query, {}, asked.semantics, reports, rows)
     entries, place = [], 0
     for part in parts:
@@ -164,7 +176,9 @@ def _measures(
             entry = {"window": window, **{name: one[name] for name in ("precision", "recall", "expected", "actual")}}
             entries.append({**entry, "delay": None if at is None or window is None else at - window[1], "elements": row["elements"]})
             place += 1
-    return entries[before:]
+    beyond = {"window": None, "precision": 0.0, "recall": 0.0, "expected": 0, "delay": None, "elements": 0}
+    more = [{**beyond, "actual": bag.total(), **(NOTHING if not bag else {})} for bag in rows[max(0, len(entries) - before) :]]
+    return entries[before : len(entries) - after] + more
 
 
 def _few(found: Iterable[Mapping[str, Any]], rows: Sequence[Bag]) -> bool:

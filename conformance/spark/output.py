@@ -75,12 +75,13 @@ class Wanted:
 @dataclass(frozen=True)
 class Found:
     """The truth: of each part its reports (truth.REPORT) and their provenance; why the stream is not cut, if it is not; how many
-    lines were set aside; and what comes of the recording, if there is one."""
+    lines were set aside, and files not read; and what comes of the recording, if there is one."""
 
     triples: int
     parts: Sequence[pyarrow.Table]
     uncut: str | None
     quarantined: int
+    unread: int
     compared: Compared | None
 
     @property
@@ -113,7 +114,9 @@ def run(spark: SparkSession, wanted: Wanted, path: Path, done: set[int], paralle
     if faults:
         results.replace({path / QUARANTINE: [json.dumps(fault, sort_keys=True) for fault in faults]})
     extent = streams.extent(stream, files)
-    at, uncut = _cuts(path / CUTS, wanted, extent, len(faults), parallel)
+    facts = {"triples": extent.triples, "first": extent.first, "last": extent.last, "quarantined": len(faults)}
+    facts["digests"] = [one["digest"] for one in sorted(files, key=lambda one: one["file"] or 0) if one["triples"]]
+    at, uncut = _cuts(path / CUTS, wanted, extent, facts, parallel)
     todo = [number for number in range(len(at) + 1) if number not in done]
     tell(len(at) + 1 - len(todo), len(at) + 1)
     for number, table, provenance in truth.evaluate(wanted.asked, stream, extent, at, todo, parallel):
@@ -125,7 +128,7 @@ def run(spark: SparkSession, wanted: Wanted, path: Path, done: set[int], paralle
     if wanted.recording is not None:
         compared = comparison.compared(spark, wanted.asked, parts, wanted.recording, parallel)
         _write(path, wanted, compared)
-    return Found(extent.triples, parts, uncut, len(faults), compared)
+    return Found(extent.triples, parts, uncut, len(faults), stream.unread, compared)
 
 
 def told(found: Found) -> Iterator[str]:
@@ -135,6 +138,8 @@ def told(found: Found) -> Iterator[str]:
         yield f"not cut in time: {found.uncut}"
     if found.quarantined:
         yield f"{found.quarantined} lines are no triples and were set aside: {QUARANTINE}"
+    if found.unread:
+        yield f"{found.unread} files there are of other kinds and were not read"
     if found.compared:
         yield found.compared.argument
 
@@ -155,14 +160,17 @@ def _place(fault: Mapping[str, Any]) -> str:
     return f"{re.sub('^file:/+', '/', fault['file'])}:{fault['line']}"
 
 
-def _cuts(path: Path, wanted: Wanted, extent: Extent, faults: int, parallel: int) -> tuple[list[int], str | None]:
-    """Where the stream is cut: where it was when the run began."""
+def _cuts(path: Path, wanted: Wanted, extent: Extent, facts: Mapping[str, Any], parallel: int) -> tuple[list[int], str | None]:
+    """Where the stream is cut: where it was when the run began, of a stream of the same facts."""
     parts = wanted.parts or -(-max(parallel, -(-extent.triples // SOME)) // parallel) * parallel
     at, uncut = truth.cuts(wanted.asked, extent, parts)
-    facts = {"triples": extent.triples, "first": extent.first, "last": extent.last, "quarantined": faults}
     if path.exists():
-        before = json.loads(path.read_text(encoding="utf-8"))
-        if {name: before[name] for name in facts} != facts:
+        try:
+            before = json.loads(path.read_text(encoding="utf-8"))
+            same = {name: before[name] for name in facts} == facts and all(isinstance(cut, int) for cut in before["cuts"])
+        except (OSError, ValueError, KeyError, TypeError):
+            raise RefengineError("not what a run wrote: name another folder", rule="usage", place=str(path)) from None
+        if not same:
             raise RefengineError("the stream is not what it was when the run began; name another folder", rule="usage", place=str(path.parent))
         return before["cuts"], uncut
     results.replace({path: [json.dumps({**facts, "cuts": at}, sort_keys=True)]})

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, islice, pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -34,6 +33,7 @@ COLUMNS = ("time", "element", "subject", "predicate", "object")
 NAMES = [column.split()[0] for column in SCHEMA.split(", ")]
 KINDS = [{"long": pyarrow.int64(), "string": pyarrow.string()}[column.split()[1]] for column in SCHEMA.split(", ")]
 BATCH = 10_000  # rows that go to Spark at once
+OTHERS = ("<x:s>", "<x:p>", "<x:o>")
 FILE = 32  # bits of a place that count lines; those above count files
 BUCKETS = 50_000  # instants that the first pass keeps
 LONGEST = 500  # characters of a reason that are kept
@@ -46,6 +46,8 @@ class Stream:
 
     rows: DataFrame
     located: Callable[[], DataFrame] | None = None
+    ordered: bool = False  # whether a place has the number of a file, which come one after the other
+    unread: int = 0  # how many files there are of other kinds
 
     @property
     def triples(self) -> DataFrame:
@@ -53,12 +55,15 @@ class Stream:
         return self.rows.where("error is null").select("time", "place", "subject", "predicate", "object")
 
     def files(self) -> list[dict[str, Any]]:
-        """Of each file, by its number, `first` and `last` instant, and how many `triples`; and of number None how many `faults`."""
+        """Of each file, by its number, `first` and `last` instant, how many `triples`, and a `digest` of them; and of number None how
+        many `faults`."""
         from pyspark.sql import functions as F
 
-        found = self.rows.groupBy(F.shiftright("place", FILE).alias("file")).agg(
-            F.min("time").alias("first"), F.max("time").alias("last"), F.count("time").alias("triples"), F.count("error").alias("faults")
-        )
+        number = F.shiftright("place", FILE) if self.ordered else F.when(F.col("error").isNull(), 0)
+        found = self.rows.groupBy(number.alias("file")).agg(
+            F.min("time").alias("first"), F.max("time").alias("last"), F.count("time").alias("triples"), F.count("error").alias("faults"),
+            F.bit_xor(F.xxhash64("time", "place", "subject", "predicate", "object")).alias("digest"),
+        )  # fmt: skip
         return collected(found).to_pylist()
 
     def faults(self) -> list[dict[str, Any]]:
@@ -94,21 +99,24 @@ class Extent:
 def read(spark: SparkSession, path: str) -> Stream:
     """A stream, cached; it is read when it is first used. Raises InvalidStream for what is none."""
     place = _url(path)
-    if names := _names(spark, place, "*.n3t"):
+    names, tables = _names(spark, place, "*.n3t"), _names(spark, place, "*.parquet")
+    if names and tables:
+        raise InvalidStream(f"{len(names)} files of .n3t and {len(tables)} of .parquet; which are the stream? name a folder of one kind", rule="IO-1", place=path)
+    unread = len(_names(spark, place, "*")) - len(names) - len(tables)
+    if names:
         files = spark.read.format("binaryFile").option("pathGlobFilter", "*.n3t").load(place)
         rows = files.select("path", "content").mapInArrow(_lines({name: number for number, name in enumerate(names)}), SCHEMA)
-    elif _names(spark, place, "*.parquet"):
-        return Stream(_of_parquet(spark, place, False).persist(), partial(_of_parquet, spark, place, True))
-    elif re.match(r"[a-z0-9+]+://", path):
+        return Stream(rows.persist(), ordered=True, unread=unread)
+    if tables:
+        return Stream(_of_parquet(spark, place, False).persist(), partial(_of_parquet, spark, place, True), unread=unread)
+    if re.match(r"[a-z0-9+]+://", path):
         raise InvalidStream("neither .n3t nor .parquet files", rule="IO-1", place=path)
-    else:
-        rows = spark.createDataFrame(_table(io.read_stream(path)), SCHEMA)
-    return Stream(rows.persist())
+    return Stream(spark.createDataFrame(_table(io.read_stream(path)), SCHEMA).persist())
 
 
 def _url(path: str) -> str:
-    """A path of this machine as a URL, whatever the default file system; URLs as they are."""
-    return path if re.match(r"[a-z0-9+]+:/", path) else Path(os.path.abspath(path)).as_uri()
+    """A path of this machine for Spark, whatever the default file system, and whatever would be a pattern in it; URLs as they are."""
+    return path if re.match(r"[a-z0-9+]+:/", path) else "file://" + re.sub(r"([\\*?{}\[\]])", r"\\\1", os.path.abspath(path))
 
 
 def _names(spark: SparkSession, place: str, pattern: str) -> list[str]:
@@ -136,7 +144,7 @@ def _lines(numbers: dict[str, int]) -> Callable[[Iterable[pyarrow.RecordBatch]],
 
 def _of_file(path: str, first: int, content: Any) -> Iterator[tuple]:
     before = -TIME_BOUND
-    for number, raw in enumerate(bytes(content).split(b"\n"), 1):
+    for number, raw in enumerate(re.split(rb"\r\n|\r|\n", bytes(content)), 1):  # as when a text file is read
         try:
             text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
             found = io.timed(text, "")
@@ -192,13 +200,17 @@ def _of_row(time: int | None, element: int | None, subject: str, predicate: str,
 
 def _triple(given: tuple[str, str, str], time: int) -> tuple[str, str, str]:
     found = io.timed(f'{" ".join(given)} "{time}" .', "")
-    if found is None or found != (given, time):  # not canonical, or not three terms: each by itself
-        ones = [("<x:s>", "<x:p>", "<x:o>")[:n] + (term,) + ("<x:s>", "<x:p>", "<x:o>")[n + 1 :] for n, term in enumerate(given)]
-        alone = [io.timed(f'{" ".join(one)} "{time}" .', "") for one in ones]
-        if any(one is None or one[0][:n] + one[0][n + 1 :] != ones[n][:n] + ones[n][n + 1 :] for n, one in enumerate(alone)):
+    return given if found == (given, time) else tuple(_term(given, position) for position in range(3))
+
+
+def _term(given: tuple[str, str, str], position: int) -> str:
+    """A term that is not canonical, or more than one, by itself. With two times: what brings one of its own has the same twice."""
+    one = [*OTHERS[:position], given[position], *OTHERS[position + 1 :]]
+    found = [io.timed(f'{" ".join(one)} "{time}" .', "") for time in (0, 1)]
+    for time, told in enumerate(found):
+        if told is None or told[1] != time or any(told[0][i] != OTHERS[i] for i in range(3) if i != position):
             raise InvalidStream("subject, predicate and object are a term each", rule="IO-1")
-        return alone[0][0][0], alone[1][0][1], alone[2][0][2]
-    return given
+    return found[0][0][position]
 
 
 def _batches(rows: Iterator[tuple]) -> Iterator[pyarrow.RecordBatch]:
@@ -233,6 +245,6 @@ def extent(stream: Stream, files: Iterable[Mapping[str, Any]]) -> Extent:
             raise InvalidStream(reason, rule="MOD-2", place=f"files {a['file'] + 1} and {b['file'] + 1}")
     first, last = found[0]["first"], found[-1]["last"]
     width = max(1, -((first - last - 1) // BUCKETS))
-    buckets = triples.groupBy(F.expr(f"(time - {first}L) div {width}L").alias("bucket")).agg(F.min("time").alias("at"), F.count("*").alias("triples"))
+    buckets = triples.groupBy(F.expr(f"(cast(time as decimal(20)) - {first}) div {width}").alias("bucket")).agg(F.min("time").alias("at"), F.count("*").alias("triples"))
     some = collected(buckets).sort_by("bucket")
     return Extent(sum(one["triples"] for one in found), first, last, tuple(some["at"].to_pylist()), tuple(some["triples"].to_pylist()))

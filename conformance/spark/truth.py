@@ -21,7 +21,7 @@ from conformance.spark.streams import Extent, Stream
 from refengine import incremental, io, model, r2r, slices, window
 from refengine.engine import Report
 from refengine.errors import RefengineError
-from refengine.model import Dataset, Element
+from refengine.model import TIME_BOUND, Dataset, Element
 from refengine.query import Body, Query
 from refengine.semantics import Semantics
 from refengine.slices import Part, Short
@@ -77,8 +77,14 @@ def cuts(asked: Asked, extent: Extent, parts: int) -> tuple[list[int], str | Non
     for cut in extent.cuts(parts):
         first, last = bisect_left(extent.instants, cut), bisect_left(extent.instants, cut + slide)
         places = range(first, max(first + 1, last), max(1, (last - first) // TRIED))
-        found.add(min((extent.instants[place] for place in places), key=lambda at: at - (next(_since(asked, extent, at)) or extent.first)))
+        found.add(min((extent.instants[place] for place in places), key=partial(_before, asked, extent)))
     return sorted(found), None
+
+
+def _before(asked: Asked, extent: Extent, at: int) -> int:
+    """For how long before a part its elements are needed, or so it seems."""
+    since = next(_since(asked, extent, at))
+    return at - (extent.first if since is None else since)
 
 
 def evaluate(asked: Asked, stream: Stream, extent: Extent, at: Sequence[int], todo: Iterable[int], parallel: int) -> Iterator[tuple[int, pyarrow.Table, str]]:
@@ -95,7 +101,7 @@ def evaluate(asked: Asked, stream: Stream, extent: Extent, at: Sequence[int], to
             if ended == "short":
                 left[number] = next(from_where[number])
             elif ended == "error":
-                raise _rebuilt(json.loads(told))
+                raise rebuilt(told)
             else:
                 yield number, table.select(REPORT).slice(0, table.num_rows - 1), told
 
@@ -109,7 +115,7 @@ def _since(asked: Asked, extent: Extent, start: int | None) -> Iterator[int | No
 def _job(asked: Asked, stream: Stream, extent: Extent, part: Part) -> Callable[[], DataFrame]:
     def frame() -> DataFrame:
         rows = stream.triples
-        rows = rows if part.since is None else rows.where(f"time >= {part.since}L")
+        rows = rows if part.since is None or part.since <= -TIME_BOUND else rows.where(f"time >= {part.since}L")
         rows = rows if part.stop is None else rows.where(f"time < {part.stop}L")
         return rows.coalesce(1).sortWithinPartitions("time", "place").mapInArrow(partial(_reports, asked, extent.first, part), SCHEMA)
 
@@ -133,7 +139,7 @@ def _reports(asked: Asked, first: int, part: Part, batches: Iterable[pyarrow.Rec
     except Short:
         ended = "short", ""
     except RefengineError as error:
-        ended = "error", json.dumps([type(error).__name__, error.reason, error.rule, error.place])
+        ended = "error", told_of(error)
     yield _batch([(*[None] * len(REPORT), *ended)])
 
 
@@ -162,8 +168,14 @@ def _batch(rows: list[tuple]) -> pyarrow.RecordBatch:
     return pyarrow.RecordBatch.from_arrays([pyarrow.array(column, kind) for column, kind in zip(zip(*rows, strict=True), KINDS, strict=True)], COLUMNS)
 
 
-def _rebuilt(told: list[str]) -> RefengineError:
-    name, reason, rule, place = told
+def told_of(error: RefengineError) -> str:
+    """An error as a text that leaves a worker."""
+    return json.dumps([type(error).__name__, error.reason, error.rule, error.place])
+
+
+def rebuilt(told: str) -> RefengineError:
+    """The error of such a text."""
+    name, reason, rule, place = json.loads(told)
     kind = next((kind for kind in _kinds(RefengineError) if kind.__name__ == name), RefengineError)
     error = RefengineError(reason, rule=rule, place=place)
     error.__class__ = kind
