@@ -99,6 +99,8 @@ def replace(files: Mapping[Path, Iterable[str] | bytes]) -> None:
                 if isinstance(content, bytes):
                     with open(draft, "xb") as file:
                         file.write(content)
+                        file.flush()
+                        os.fsync(file.fileno())
                 else:
                     with open(draft, "x", encoding="utf-8", errors="backslashreplace") as file:
                         file.writelines(f"{line}\n" for line in content)

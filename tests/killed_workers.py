@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -35,11 +36,15 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         import pyspark
 
-        self.folder, self.home = folder, Path(pyspark.__file__).parent
+        self.folder, self.home, self.started = folder, Path(pyspark.__file__).parent, []
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self.master = self._start("master.Master", "--host", "127.0.0.1", "--port", self.port, "--webui-port", 0)
+
+    def start(self) -> None:
+        """The master first."""
+        folder = self.folder
+        self._start("master.Master", "--host", "127.0.0.1", "--port", self.port, "--webui-port", 0)
         until(lambda: session._answers("127.0.0.1", self.port))
         self.workers = [
             self._start("worker.Worker", "--host", "127.0.0.1", "--cores", 1, "--memory", "2g", "--work-dir", folder / f"work{n}", "--webui-port", 0, self.url)
@@ -58,6 +63,7 @@ class Cluster:
                 [self.home / "bin" / "spark-class", f"org.apache.spark.deploy.{name}", *map(str, words)],
                 stdout=into, stderr=into, start_new_session=True, env={**classic(), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable},
             )  # fmt: skip
+        self.started.append(started)
         log.rename(self.folder / f"{started.pid}.log")
         return started
 
@@ -82,12 +88,10 @@ class Cluster:
         until(lambda: not any(alive(str(pid)) for pid in executors))
 
     def stop(self) -> None:
-        for process in (*self.workers, self.master):
-            with_children = process.pid
-            try:
-                os.killpg(with_children, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        """Ends what was begun."""
+        for process in self.started:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 
@@ -95,8 +99,11 @@ class Cluster:
 def two_workers(tmp_path) -> Iterator[Cluster]:
     session.check("local[1]")
     found = Cluster(tmp_path)
-    yield found
-    found.stop()
+    try:
+        found.start()
+        yield found
+    finally:
+        found.stop()
 
 
 def test_ground_truth_outlives_a_worker(two_workers, tmp_path):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
 
 from conformance.spark.session import NoSpark, first_line
+from refengine.texts import plain
 
 if TYPE_CHECKING:
     import pyarrow
@@ -66,9 +68,9 @@ def told(ask: Callable[[], T]) -> T:
 
 
 def reason(error: BaseException) -> str:
-    """The one line that says most: of a worker's traceback the last, and else the first."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    raised = [line for line in lines if line.partition(":")[0].endswith(("Error", "Exception", "Interrupt")) and not line.startswith(("at ", "Caused"))]
-    if "Traceback (most recent call last):" in lines and raised:
-        return raised[-1][:500]
-    return first_line(error)
+    """The one line that says most: of a worker's traceback that of its exception, of Java's causes the last, and else the first."""
+    told = str(error).splitlines()
+    begins = next((number for number, line in enumerate(told) if "Traceback (most recent call last)" in line), len(told))
+    raised = [line for line in told[begins + 1 :] if re.match(r"[A-Za-z_][\w.]*: ", line)]
+    caused = [line.strip().removeprefix("Caused by: ") for line in told if line.strip().startswith("Caused by: ")]
+    return plain((raised[:1] or caused[-1:] or [first_line(error)])[0])[:500]

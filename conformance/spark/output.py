@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import io
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +59,15 @@ class Wanted:
         names = {spec.stream for spec in query.windows}
         if len(names) > 1:
             raise Unsupported("windows over several streams: ground truth over Spark is of one", rule="QRY-4", place="windows")
+        for number, (relation, at) in enumerate(self._answers(), 1):
+            other = sorted({name for row in relation.rows for name, _ in row} - {*query.body.variables})
+            if other or not -model.TIME_BOUND <= (at or 0) < model.TIME_BOUND:
+                reason = f"has ?{other[0]}, which the query has not" if other else "its timestamp must be within 64 bits"
+                raise InvalidStream(f"relation {number}: {reason}", rule="IO-2", place="answers")
         engine.plan(query, {name: model.Stream(()) for name in names}, dataclasses.replace(semantics, horizon=End.NONE))
+
+    def _answers(self) -> Iterable[tuple[model.Relation, int | None]]:
+        return () if self.recording is None else zip(self.recording.relations, self.recording.timestamps, strict=True)
 
     def manifest(self) -> Mapping[str, Mapping[str, Any]]:
         """What two runs that write to one folder have in common."""
@@ -101,7 +110,11 @@ def opened(path: Path, wanted: Wanted, resume: bool) -> Iterator[set[int]]:
     with folder.claimed(path, wanted.manifest(), resume):
         with results.writing(path / PARTS):
             (path / PARTS).mkdir(exist_ok=True)
-            yield {int(name.removesuffix(".parquet")) for name in os.listdir(path / PARTS) if name.endswith(".parquet") and not name.startswith(".")}
+            names = os.listdir(path / PARTS)
+        done = {int(name.removesuffix(".parquet")) for name in names if re.fullmatch(r"[0-9]{5,}\.parquet", name)}
+        if done and not (path / CUTS).exists():
+            raise RefengineError("parts, and no cuts: not the folder of a run; name another one", rule="usage", place=str(path))
+        yield done
 
 
 def run(spark: SparkSession, wanted: Wanted, path: Path, done: set[int], parallel: int | None, tell: Callable[[int, int], None]) -> Found:
@@ -117,13 +130,17 @@ def run(spark: SparkSession, wanted: Wanted, path: Path, done: set[int], paralle
     facts = {"triples": extent.triples, "first": extent.first, "last": extent.last, "quarantined": len(faults)}
     facts["digests"] = [one["digest"] for one in sorted(files, key=lambda one: one["file"] or 0) if one["triples"]]
     at, uncut = _cuts(path / CUTS, wanted, extent, facts, parallel)
+    identity = hashlib.sha256((path / folder.MANIFEST).read_bytes() + (path / CUTS).read_bytes()).hexdigest()
+    for number in done:
+        _read(_part(path, number), number, identity, [])
     todo = [number for number in range(len(at) + 1) if number not in done]
     tell(len(at) + 1 - len(todo), len(at) + 1)
     for number, table, provenance in truth.evaluate(wanted.asked, stream, extent, at, todo, parallel):
-        results.replace({_part(path, number): _bytes(table.replace_schema_metadata({PROVENANCE: provenance}))})
+        of = {PROVENANCE: provenance, b"part": str(number), b"run": identity}
+        results.replace({_part(path, number): _bytes(table.replace_schema_metadata(of))})
         done.add(number)
         tell(len(done), len(at) + 1)
-    parts = [_read(_part(path, number)) for number in range(len(at) + 1)]
+    parts = [_read(_part(path, number), number, identity) for number in range(len(at) + 1)]
     compared = None
     if wanted.recording is not None:
         compared = comparison.compared(spark, wanted.asked, parts, wanted.recording, parallel)
@@ -147,7 +164,8 @@ def told(found: Found) -> Iterator[str]:
 def _faults(stream: Stream, quarantine: bool) -> list[dict[str, Any]]:
     faults = stream.faults()
     if not quarantine:
-        error = InvalidStream(faults[0]["error"].removeprefix("IO-1: "), rule="IO-1", place=_place(faults[0]))
+        rule, _, reason = faults[0]["error"].partition(": ")
+        error = InvalidStream(reason, rule=rule, place=_place(faults[0]))
         for fault in faults[1:SHOWN]:
             error.add_note(plain(f"{_place(fault)}: {fault['error']}"))
         if len(faults) > 1:
@@ -181,11 +199,16 @@ def _part(path: Path, number: int) -> Path:
     return path / PARTS / f"{number:05d}.parquet"
 
 
-def _read(path: Path) -> pyarrow.Table:
+def _read(path: Path, number: int, run: str, columns: list[str] | None = None) -> pyarrow.Table:
+    """A part, which must be that of this run. Raises RefengineError."""
     try:
-        return parquet.read_table(path)
-    except (OSError, pyarrow.ArrowInvalid) as error:
-        raise RefengineError(f"not a part: remove it and --resume ({plain(str(error))[:200]})", rule="usage", place=str(path)) from None
+        table = parquet.read_table(path, columns=columns)
+        of = table.schema.metadata or {}
+        if (of.get(b"part"), of.get(b"run")) != (str(number).encode(), run.encode()):
+            raise ValueError("it is another one")
+    except (OSError, ValueError) as error:  # pyarrow's are of these
+        raise RefengineError(f"not the part of this run: remove it and --resume ({plain(str(error))[:200]})", rule="usage", place=str(path)) from None
+    return table
 
 
 def _bytes(table: pyarrow.Table) -> bytes:

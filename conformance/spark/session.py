@@ -5,12 +5,15 @@ Nothing but DataFrames is used, so that it may be of Spark Classic or of Spark C
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -45,6 +48,7 @@ def opened(master: str | None, log: Path | None = None, light: bool = False, env
     machine); it ends with the context, and so does what it still runs. What Spark logs goes to the end of a file, by default
     nowhere. `light`: Python does the work, so that Java, if it is in one process, is to leave it the cores. `environment` is an archive with
     the Python of executors, as venv-pack makes it. Raises NoSpark."""
+    master = _meant(master)
     remote = check(master)
     if environment is not None and not environment.is_file():
         raise NoSpark("no such archive", place=str(environment))
@@ -61,8 +65,9 @@ def opened(master: str | None, log: Path | None = None, light: bool = False, env
             os.environ["PYSPARK_PYTHON"] = f"./{UNPACKED}/bin/python"
         for key, value in config.items():
             builder = builder.config(f"spark.{key}", value)
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)  # it prints what is raised, too
     try:
-        with _logged(log):
+        with _held() as interrupted, _logged(log):
             spark = builder.getOrCreate()
         if environment is not None and remote:  # a session of Connect has its own
             spark.addArtifacts(f"{environment.absolute()}#{UNPACKED}", archive=True)
@@ -72,6 +77,8 @@ def opened(master: str | None, log: Path | None = None, light: bool = False, env
     except Exception as error:  # py4j and gRPC have bases of their own
         raise NoSpark(f"{type(error).__name__}: {first_line(error)}", place=master or "") from None
     try:
+        if interrupted:
+            raise KeyboardInterrupt
         yield spark
     finally:
         if remote:  # what pyspark sets would make the next session one of Connect, too, in processes begun from here as well
@@ -83,12 +90,38 @@ def opened(master: str | None, log: Path | None = None, light: bool = False, env
         spark.stop()
 
 
+@contextmanager
+def _held() -> Iterator[list[int]]:
+    """An interrupt waits: one that comes while Java is started would leave it behind."""
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+
+    def hold(number: int, _: object) -> None:
+        came.append(number)
+
+    before = signal.signal(signal.SIGINT, hold)
+    try:
+        yield came
+    finally:
+        if signal.getsignal(signal.SIGINT) is hold:  # else it is pyspark's by now
+            signal.signal(signal.SIGINT, before)
+
+
+def _meant(master: str | None) -> str | None:
+    """The master, or the server of Connect that the environment names."""
+    named = os.environ.get("SPARK_REMOTE", "")
+    return named if master is None and named.startswith("sc://") else master
+
+
 def check(master: str | None) -> bool:
     """Whether a master is one of Spark Connect. Raises NoSpark for what is no master, does not answer, or has no Java or pyspark here."""
     try:
         import pyspark.sql  # noqa: F401
     except ModuleNotFoundError as error:
         raise NoSpark(f"{error.name.partition('.')[0]} is not installed: pip install 'refengine[suite,spark]'") from None
+    master = _meant(master)
     kind, hosts = _parsed(master)
     if hosts and not any(_answers(host, port) for host, port in hosts):
         raise NoSpark(f"no Spark answers at {', '.join(f'{host}:{port}' for host, port in hosts)}", place=shown(master))
@@ -113,7 +146,7 @@ def _answers(host: str, port: int) -> bool:
     try:
         with socket.create_connection((host, port), timeout=REACHED):
             return True
-    except (OSError, OverflowError):
+    except (OSError, OverflowError, UnicodeError):
         return False
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -88,10 +89,10 @@ class Extent:
 
     def cuts(self, parts: int) -> list[int]:
         """Instants at which the stream falls into at most so many parts, of about as many triples."""
-        sums = list(accumulate(self.counts))
+        sums, parts = list(accumulate(self.counts)), min(parts, 2 * len(self.counts))
         found = []
         for n in range(1, parts):
-            place = next(i for i, total in enumerate(sums) if total * parts >= n * self.triples)
+            place = bisect_left(sums, -(-n * self.triples // parts))
             found.append(self.instants[min(place + 1, len(self.instants) - 1)])
         return sorted({cut for cut in found if self.first < cut <= self.last})
 
@@ -171,8 +172,13 @@ def _of_parquet(spark: SparkSession, place: str, located: bool) -> DataFrame:
     """Where a row is stands in no column, and costs more to tell of each than the row itself: it is told where it is asked."""
     from pyspark.sql import functions as F
 
-    found = spark.read.parquet(place)
-    kinds = dict(found.dtypes)
+    try:
+        found = told(lambda: spark.read.parquet(place))
+        kinds = told(lambda: dict(found.dtypes))
+    except NoSpark as error:
+        raise InvalidStream(f"cannot be read as Parquet: {error.reason.partition(': ')[2]}", rule="IO-1", place=place) from None
+    if "_metadata" in kinds:
+        raise InvalidStream("a column _metadata, which hides where rows stand", rule="IO-1", place=place)
     wanted = {name: "bigint" if name in ("time", "element") else "string" for name in COLUMNS}
     if wrong := [f"{name} {kind}" for name, kind in wanted.items() if kinds.get(name) not in (kind, "int" if kind == "bigint" else kind)]:
         raise InvalidStream(f"needs the columns {', '.join(wrong)}; has {shown(', '.join(map(' '.join, found.dtypes)))}", rule="IO-1", place=place)
