@@ -37,7 +37,7 @@ setup: $(READY) ## make .venv from requirements.lock (PYTHON=... chooses another
 	@$(call find_python,setup,$(or $(PYTHON),python3 python3.13 python3.12 python3.11),sys.version_info.minor >= 11,3.11 or newer); \
 	echo "setup: .venv with $$("$$python" -V)"; \
 	$(remove_venv) && "$$python" -m venv .venv
-	@echo "setup: packages of requirements.lock (the first time some 450 MB)"
+	@echo "setup: packages of requirements.lock (the first time some 550 MB)"
 	@$(PY) $(PIP) install --require-hashes -r requirements.lock
 	@touch $@
 
