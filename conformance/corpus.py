@@ -262,12 +262,20 @@ def _wanted(kind: str, block: Mapping[str, Any]) -> str:
 
 
 def _expect(case: Case, block: Mapping[str, Any]) -> list[str]:
-    """The definition first; where that agrees, incremental evaluation (ENG-6) and evaluation in parts (ENG-7), too."""
+    """The definition first; where that agrees, incremental evaluation (ENG-6), too, and of its own cases evaluation in parts (ENG-7)."""
     asked = query_of(case)
     most, lines = len(block["reports"]) + 1, []
-    for label, evaluate in (("", engine.evaluate), (" incremental:", incremental.evaluate), (" in parts:", _in_parts)):
+    ways = {"": engine.evaluate, " incremental:": incremental.evaluate} | ({" in parts:": _in_parts} if case.rule == "ENG-7" else {})
+    for label, evaluate in ways.items():
         lines = lines or [f"{label}{line}" for line in _differences(block, asked, _reports(case, asked, block, most, evaluate))]
     return lines
+
+
+def in_parts(case: Case) -> list[str]:
+    """One line for each way in which the reports, computed in parts (ENG-7), differ from those that the case expects."""
+    asked, blocks = query_of(case), case.table.get("expect", [])
+    found = [(block, _reports(case, asked, block, len(block["reports"]) + 1, _in_parts)) for block in blocks]
+    return [f"{case.rule} in parts:{line}" for block, reports in found for line in _differences(block, asked, reports)]
 
 
 def _in_parts(

@@ -6,11 +6,13 @@ from itertools import accumulate
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from conftest import draws
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from test_incremental import PLAIN, covered, same, taken, trials
 
+from conformance import corpus
 from refengine import engine, from_table, literal, profile, slices, stream
 from refengine.errors import Disputed
 from refengine.model import XSD
@@ -59,6 +61,12 @@ def agree(query, streams, picked, static, cuts) -> str:
     return "in parts, some not from the beginning" if any(since is not None for since in given_from) else "in parts"
 
 
+@pytest.mark.parametrize("case", [case for case in corpus.cases() if "expect" in case.table], ids=lambda case: case.id)
+def test_a_case_holds_in_parts(case):
+    """Cut at every instant."""
+    assert corpus.in_parts(case) == []
+
+
 def test_what_a_part_leaves_out_is_not_asked():
     """Of windows that a part does not know whole the witnesses may dispute an answer that nobody gives: 01 < 'zz', where no stop is."""
     body = "SELECT ?x { ?x <urn:n> ?v FILTER NOT EXISTS { ?z <urn:stop> ?w } FILTER(?v < 'zz') }"
@@ -71,7 +79,7 @@ def test_what_a_part_leaves_out_is_not_asked():
         assert agree(query, {"s": stream(items)}, profile("csparql").but(t0=0, horizon="none", **fields).semantics(), frozenset(), [109]).startswith("in parts")
 
 
-@settings(max_examples=draws(300))
+@settings(max_examples=draws(200))
 @given(cut())
 def test_sliced_is_unsliced(trial):
     event(agree(*trial))
