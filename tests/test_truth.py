@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow
 import pyarrow.parquet
 import pytest
-from cluster import classic, connect, installed, lines, run, server_folder, shell, spark, until  # noqa: F401  fixtures
+from cluster import classic, connect, installed, lines, run, server_folder, shell, until  # noqa: F401  fixtures
 
 from conformance.judge import Outcome
 from conformance.spark import comparison, output, session, streams, truth
@@ -25,6 +25,8 @@ from refengine.io import Recording
 from refengine.model import Relation, Stream
 from tools import sg1, sg1_spark
 
+
+spark = pytest.mark.xdist_group("truth")  # beside the suite's tests, with a server of their own
 
 TEMPERATURES = """
 PREFIX : <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#>
