@@ -20,22 +20,20 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from conformance.spark import jobs, session
+from conformance.spark.rows import batch
 from refengine import cli
 from refengine.errors import RefengineError
 from refengine.texts import plain
 from tools import sg1
 
 if TYPE_CHECKING:
+    import pyarrow
     from pyspark.sql import SparkSession
 
 SCHEMA = "time long, element long, subject string, predicate string, object string"
-KINDS = [{"long": pyarrow.int64(), "string": pyarrow.string()}[column.split()[1]] for column in SCHEMA.split(", ")]
-NAMES = [column.split()[0] for column in SCHEMA.split(", ")]
 OBSERVATIONS = 2_000  # that go to Spark at once
 
 
@@ -61,12 +59,11 @@ def rows(parameters: sg1.Parameters, rounds: range, stations: range) -> Iterator
 
 def made(parameters: sg1.Parameters, work: list[tuple[range, range]], batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
     """The rows of the parts whose numbers come, in a worker."""
-    for batch in batches:
-        for number in batch.column(0).to_pylist():
+    for some in batches:
+        for number in some.column(0).to_pylist():
             found = rows(parameters, *work[number])
-            while some := list(islice(found, OBSERVATIONS * sg1.TRIPLES)):
-                columns = [pyarrow.array(column, kind) for column, kind in zip(zip(*some, strict=True), KINDS, strict=True)]
-                yield pyarrow.RecordBatch.from_arrays(columns, NAMES)
+            while lines := list(islice(found, OBSERVATIONS * sg1.TRIPLES)):
+                yield batch(SCHEMA, lines)
 
 
 def write(spark: SparkSession, parameters: sg1.Parameters, out: str, count: int | None = None) -> int:
@@ -74,7 +71,7 @@ def write(spark: SparkSession, parameters: sg1.Parameters, out: str, count: int 
     from pyspark import cloudpickle
     from pyspark.errors import PySparkException
 
-    for module in (sg1, sys.modules[__name__]):  # executors need not have them
+    for module in (sg1, sys.modules[batch.__module__], sys.modules[__name__]):  # executors need not have them
         cloudpickle.register_pickle_by_value(module)
     work = parts(parameters, count or 2 * jobs.slots(spark))
     target = out if re.match(r"[a-z0-9+]+:/", out) else f"file://{os.path.abspath(out)}"

@@ -22,6 +22,7 @@ from conformance.judge import Outcome
 from conformance.metrics import lsbench, yabench
 from conformance.metrics.run import of_run
 from conformance.spark import jobs
+from conformance.spark.rows import batch
 from conformance.spark.truth import Asked, rebuilt, told_of
 from refengine import compare, io
 from refengine.engine import Report
@@ -39,9 +40,6 @@ MISSING = 1  # relations that may not be recorded, at each end
 FOLDED = 1_000_000  # rows that the driver holds, for LSBench's mismatch and slides under content change
 GIVEN = "recorded boolean, place long, rows string"
 SCHEMA = "place long, before long, equal boolean, precision double, recall double, expected long, actual long, error string"
-NAMES = tuple(column.split()[0] for column in SCHEMA.split(", "))
-TYPES = {"long": pyarrow.int64(), "boolean": pyarrow.bool_(), "double": pyarrow.float64(), "string": pyarrow.string()}
-KINDS = [TYPES[column.split()[1]] for column in SCHEMA.split(", ")]
 
 
 @dataclass(frozen=True)
@@ -103,8 +101,7 @@ def given(part: pyarrow.Table, start: int, recording: Recording) -> pyarrow.Tabl
     rows = [(False, place, text) for place, text in enumerate(part["rows"].to_pylist(), start)]
     for place in range(max(0, start - MISSING), min(len(recording), start + part.num_rows)):
         rows.append((True, place, json.dumps(io.relation_to_json(recording.relations[place])["results"]["bindings"])))
-    kinds = (pyarrow.bool_(), pyarrow.int64(), pyarrow.string())
-    return pyarrow.table([pyarrow.array(column, kind) for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)], names=["recorded", "place", "rows"])
+    return pyarrow.Table.from_batches([batch(GIVEN, rows)])
 
 
 def _places(asked: Asked, recorded: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
@@ -112,14 +109,14 @@ def _places(asked: Asked, recorded: int, batches: Iterable[pyarrow.RecordBatch])
     try:
         lines = list(_beside(asked, recorded, batches))
     except RefengineError as error:
-        lines = [(*[None] * (len(NAMES) - 1), told_of(error))]
-    yield pyarrow.RecordBatch.from_arrays([pyarrow.array(column, kind) for column, kind in zip(zip(*lines, strict=True), KINDS, strict=True)], NAMES)
+        lines = [(*[None] * SCHEMA.count(","), told_of(error))]
+    yield batch(SCHEMA, lines)
 
 
 def _beside(asked: Asked, recorded: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple]:
     bags: dict[bool, dict[int, Bag]] = {False: {}, True: {}}
-    for batch in batches:
-        for side, place, rows in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+    for some in batches:
+        for side, place, rows in zip(*(column.to_pylist() for column in some.columns), strict=True):
             bags[side][place] = relation(asked, rows).rows
     for place, expected in sorted(bags[False].items()):
         for before in range(MISSING + 1):
@@ -160,7 +157,8 @@ def _reports(asked: Asked, parts: Sequence[pyarrow.Table]) -> Iterator[Report]:
 def _measures(
     asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, before: int, after: int, found: Mapping[int, Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """By place, without what was not recorded before and after; what was recorded beyond the last report has no window. Under content change alone by slide (docs/metrics.md), where the driver can hold all rows."""
+    """By place, without what was not recorded before and after; what was recorded beyond the last report has no window.
+    Under content change alone by slide (docs/metrics.md), where the driver can hold all rows."""
     rows = [relation.rows for relation in recording.relations]
     if Condition.CLOSE not in asked.semantics.report:
         if Condition.CHANGE not in asked.semantics.report or not _few(found.values(), rows):

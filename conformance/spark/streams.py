@@ -20,6 +20,7 @@ from urllib.parse import unquote
 import pyarrow
 
 from conformance.spark.jobs import collected, told
+from conformance.spark.rows import batch
 from conformance.spark.session import NoSpark
 from refengine import io, model
 from refengine.errors import InvalidStream, RefengineError, Unsupported
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "time long, place long, subject string, predicate string, object string, file string, line long, error string"
 COLUMNS = ("time", "element", "subject", "predicate", "object")
-NAMES = [column.split()[0] for column in SCHEMA.split(", ")]
-KINDS = [{"long": pyarrow.int64(), "string": pyarrow.string()}[column.split()[1]] for column in SCHEMA.split(", ")]
 BATCH = 10_000  # rows that go to Spark at once
 OTHERS = ("<x:s>", "<x:p>", "<x:o>")
 FILE = 32  # bits of a place that count lines; those above count files
@@ -100,10 +99,11 @@ class Extent:
 def read(spark: SparkSession, path: str) -> Stream:
     """A stream, cached; it is read when it is first used. Raises InvalidStream for what is none."""
     place = _url(path)
-    names, tables = _names(spark, place, "*.n3t"), _names(spark, place, "*.parquet")
+    there = _names(spark, place)
+    names, tables = ([name for name in there if name.endswith(end)] for end in (".n3t", ".parquet"))
     if names and tables:
         raise InvalidStream(f"{len(names)} files of .n3t and {len(tables)} of .parquet; which are the stream? name a folder of one kind", rule="IO-1", place=path)
-    unread = len(_names(spark, place, "*")) - len(names) - len(tables)
+    unread = len(there) - len(names) - len(tables)
     if names:
         files = spark.read.format("binaryFile").option("pathGlobFilter", "*.n3t").load(place)
         rows = files.select("path", "content").mapInArrow(_lines({name: number for number, name in enumerate(names)}), SCHEMA)
@@ -120,9 +120,9 @@ def _url(path: str) -> str:
     return path if re.match(r"[a-z0-9+]+:/", path) else "file://" + re.sub(r"([\\*?{}\[\]])", r"\\\1", os.path.abspath(path))
 
 
-def _names(spark: SparkSession, place: str, pattern: str) -> list[str]:
+def _names(spark: SparkSession, place: str) -> list[str]:
     def ask() -> pyarrow.Table:
-        return spark.read.format("binaryFile").option("pathGlobFilter", pattern).load(place).select("path").toArrow()
+        return spark.read.format("binaryFile").load(place).select("path").toArrow()
 
     try:
         return sorted(told(ask)["path"].to_pylist())
@@ -136,8 +136,8 @@ def _lines(numbers: dict[str, int]) -> Callable[[Iterable[pyarrow.RecordBatch]],
     """From files to rows; `numbers` is the order of the files."""
 
     def rows(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        for batch in batches:
-            for path, content in zip(batch.column("path").to_pylist(), batch.column("content"), strict=True):
+        for some in batches:
+            for path, content in zip(some.column("path").to_pylist(), some.column("content"), strict=True):
                 yield from _batches(_of_file(path, numbers[path] << FILE, content.as_buffer()))
 
     return rows
@@ -188,8 +188,8 @@ def _of_parquet(spark: SparkSession, place: str, located: bool) -> DataFrame:
 
 
 def _checked(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    for batch in batches:
-        yield from _batches(map(_of_row, *(column.to_pylist() for column in batch.columns)))
+    for some in batches:
+        yield from _batches(map(_of_row, *(column.to_pylist() for column in some.columns)))
 
 
 def _of_row(time: int | None, element: int | None, subject: str, predicate: str, object_: str, file: str | None = None, row: int = 0) -> tuple:
@@ -221,7 +221,7 @@ def _term(given: tuple[str, str, str], position: int) -> str:
 
 def _batches(rows: Iterator[tuple]) -> Iterator[pyarrow.RecordBatch]:
     while some := list(islice(rows, BATCH)):
-        yield pyarrow.RecordBatch.from_arrays([pyarrow.array(column, kind) for column, kind in zip(zip(*some, strict=True), KINDS, strict=True)], NAMES)
+        yield batch(SCHEMA, some)
 
 
 def _table(stream: model.Stream) -> pyarrow.Table:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import json
+import pickle
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow
 
 from conformance.spark import jobs
+from conformance.spark.rows import batch
 from conformance.spark.streams import Extent, Stream
 from refengine import incremental, io, model, r2r, slices, window
 from refengine.engine import Report
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 # `short`, or `error`, and which.
 SCHEMA = "evaluation long, trigger long, instant long, opens long, closes long, elements long, rows string, ended string, told string"
 COLUMNS = tuple(column.split()[0] for column in SCHEMA.split(", "))
-KINDS = [{"long": pyarrow.int64(), "string": pyarrow.string()}[column.split()[1]] for column in SCHEMA.split(", ")]
 BATCH = 1_000  # reports that go to Spark at once
 REPORT = COLUMNS[:7]
 TRIED = 100  # instants for a cut
@@ -145,7 +146,7 @@ def _reports(asked: Asked, first: int, part: Part, batches: Iterable[pyarrow.Rec
 
 def elements(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Element]:
     """The elements of sorted rows; a term that many rows have is one string."""
-    rows = (row for batch in batches for row in zip(*map(_shared, batch.columns), strict=True))
+    rows = (row for some in batches for row in zip(*map(_shared, some.columns), strict=True))
     for number, ((time, _), some) in enumerate(groupby(rows, key=lambda row: row[:2]), 1):
         yield Element(frozenset([row[2:] for row in some]), time, number)
 
@@ -165,24 +166,14 @@ def _row(report: Report) -> tuple:
 
 
 def _batch(rows: list[tuple]) -> pyarrow.RecordBatch:
-    return pyarrow.RecordBatch.from_arrays([pyarrow.array(column, kind) for column, kind in zip(zip(*rows, strict=True), KINDS, strict=True)], COLUMNS)
+    return batch(SCHEMA, rows)
 
 
 def told_of(error: RefengineError) -> str:
     """An error as a text that leaves a worker."""
-    return json.dumps([type(error).__name__, error.reason, error.rule, error.place])
+    return pickle.dumps(error, 0).decode("latin-1")
 
 
 def rebuilt(told: str) -> RefengineError:
     """The error of such a text."""
-    name, reason, rule, place = json.loads(told)
-    kind = next((kind for kind in _kinds(RefengineError) if kind.__name__ == name), RefengineError)
-    error = RefengineError(reason, rule=rule, place=place)
-    error.__class__ = kind
-    return error
-
-
-def _kinds(kind: type) -> Iterator[type]:
-    yield kind
-    for other in kind.__subclasses__():
-        yield from _kinds(other)
+    return pickle.loads(told.encode("latin-1"))
