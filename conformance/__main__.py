@@ -260,15 +260,15 @@ def _shard(options: argparse.Namespace) -> int:
 def _spread_over_spark(run: Folder, asked: Asked, wanted: list[Item], options: argparse.Namespace) -> None:
     from tqdm import tqdm
 
-    from conformance.spark import session, shard
+    from conformance.spark import jobs, session, shard
 
     rest = [item for item in wanted if item.key not in run.done]
     if not rest:
         return
     with session.opened(options.spark, run.path / "spark.log", True, options.environment) as spark:
-        began = time.monotonic()
+        parallel, began = options.parallel or jobs.slots(spark), time.monotonic()
         with tqdm(total=len(wanted), initial=len(run.done), desc="items", unit="item", disable=not sys.stderr.isatty(), leave=False) as progress:
-            with closing(shard.spread(spark, asked, rest, options.parallel)) as shards:
+            with closing(shard.spread(spark, asked, rest, parallel)) as shards:
                 for found in shards:
                     run.add(found)
                     progress.update(len(found))
@@ -279,7 +279,7 @@ def _truth(options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from conformance.engine_file import pair
-    from conformance.spark import output, session
+    from conformance.spark import jobs, output, session
     from conformance.spark.truth import Asked
     from refengine import io, profiles
     from refengine.r2r import WITNESSES
@@ -299,14 +299,14 @@ def _truth(options: argparse.Namespace) -> int:
     with output.opened(options.out, wanted, options.resume) as done:
         try:
             with session.opened(options.spark, options.out / "spark.log", True, options.environment) as spark:
-                began = time.monotonic()
+                parallel, began = options.parallel or jobs.slots(spark), time.monotonic()
                 with tqdm(desc="parts", unit="part", disable=not sys.stderr.isatty(), leave=False) as progress:
 
                     def tell(some: int, of: int) -> None:
                         progress.total, progress.n = of, some
                         progress.refresh()
 
-                    found = output.run(spark, wanted, options.out, done, options.parallel, tell)
+                    found = output.run(spark, wanted, options.out, done, parallel, tell)
                 print(f"conformance: {time.monotonic() - began:.1f} s", file=sys.stderr)
         except KeyboardInterrupt:
             print(f"conformance: interrupted; {len(done)} parts are done: the same command with --resume goes on", file=sys.stderr)

@@ -337,10 +337,10 @@ def _character(escape: re.Match) -> str:
     return chr(int(short or long, 16))
 
 
-_NAME = r"<https?://[A-Za-z0-9.-]++(?:/[A-Za-z0-9._~-]*+)*+(?:\#[A-Za-z0-9._~-]*+)?>"
-_PLAIN = re.compile(  # most lines are like this, and need no second look: what is matched is canonical
-    rf'({_NAME}) ({_NAME}) ({_NAME}|"[ !#-\[\]-~]*+"(?:\^\^<http://www\.w3\.org/2001/XMLSchema#(?!string>)[A-Za-z]++>)?) "(-?[0-9]{{1,18}})" \.\n?\Z'
-)
+# Terms of most streams are like these, and canonical as they stand: an IRI, and an object.
+PLAIN_IRI = r"<https?://[A-Za-z0-9.-]++(?:/[A-Za-z0-9._~-]*+)*+(?:\#[A-Za-z0-9._~-]*+)?>"
+PLAIN_OBJECT = rf'(?:{PLAIN_IRI}|"[ !#-\[\]-~]*+"(?:\^\^<http://www\.w3\.org/2001/XMLSchema#(?!string>)[A-Za-z]++>)?)'
+_PLAIN = re.compile(rf'({PLAIN_IRI}) ({PLAIN_IRI}) ({PLAIN_OBJECT}) "(-?[0-9]{{1,18}})" \.\n?\Z')
 
 
 def _timed_lines(path: Path) -> Stream:

@@ -15,9 +15,9 @@ import pytest
 from cluster import classic, connect, installed, lines, run, server_folder, shell, until  # noqa: F401  fixtures
 
 from conformance.judge import Outcome
-from conformance.spark import comparison, output, session, streams, truth
+from conformance.spark import comparison, lines as lines_of, output, rows as rows_of, session, streams, survey, table, truth
 from conformance.spark.comparison import Compared
-from conformance.spark.streams import Extent
+from conformance.spark.survey import Extent
 from conformance.spark.truth import Asked
 from refengine import engine, from_table, io, profile, stream
 from refengine.errors import InvalidStream, RefengineError
@@ -50,29 +50,28 @@ def rows(table: pyarrow.Table | pyarrow.RecordBatch) -> list[tuple]:
 
 
 def batch(*given: tuple) -> pyarrow.RecordBatch:
-    columns = zip(*given, strict=True)
-    kinds = [pyarrow.int64(), pyarrow.int64(), *[pyarrow.string()] * 3]
-    return pyarrow.RecordBatch.from_arrays(
-        [pyarrow.array(column, kind) for column, kind in zip(columns, kinds, strict=True)], ["time", "place", "subject", "predicate", "object"]
-    )
+    return rows_of.batch(table.SCHEMA, given)
 
 
 def test_rows_of_one_time_and_place_are_an_element():
-    found = list(truth.elements([batch((1, 1, "<a>", "<p>", "<b>"), (1, 1, "<a>", "<p>", "<c>")), batch((1, 1, "<d>", "<p>", "<c>"), (1, 2, "<a>", "<p>", "<b>"))]))
-    assert [(sorted(s for s, _, _ in e.graph), e.app, e.sys) for e in found] == [(["<a>", "<a>", "<d>"], 1, 1), (["<a>"], 1, 2)]
+    """However they come: a part sorts what it reads."""
+    given = [batch((2, 1, "<urn:a>", "<urn:p>", "<urn:b>"), (1, 2, "<urn:a>", "<urn:p>", "<urn:c>")), batch((1, 1, "<urn:d>", "<urn:p>", "<urn:c>"), (1, 2, "<urn:a>", "<urn:p>", "<urn:b>"))]
+    found = list(truth.elements(table._rows(given)))
+    assert [(sorted((s, o) for s, _, o in e.graph), e.app, e.sys) for e in found] == [([("<urn:d>", "<urn:c>")], 1, 1), ([("<urn:a>", "<urn:b>"), ("<urn:a>", "<urn:c>")], 1, 2), ([("<urn:a>", "<urn:b>")], 2, 3)]
+    assert list(truth.elements(table._checked(given))) == found
 
 
 def test_what_a_part_ends_with():
     """By hand: 11 closes [0,10) with a, 21 closes [10,20) with b and c; the part of 11 gives the former, that of 21 the latter."""
     given = [(at, n, f"<urn:{name}>", "<urn:p>", "<urn:o>") for n, (name, at) in enumerate((("a", 1), ("b", 11), ("c", 12), ("d", 21)))]
-    first = [found for one in truth._reports(asked(), 1, truth.Part(None, 20), [batch(*given[:3])]) for found in one.to_pylist()]
+    first = [found for one in truth._reports(asked(), 1, truth.Part(None, 20), table._rows, [batch(*given[:3])]) for found in one.to_pylist()]
     assert [(one["opens"], one["closes"], one["elements"], one["rows"]) for one in first[:-1]] == [(0, 10, 1, '[{"x":{"type":"uri","value":"urn:a"}}]')]
     assert (first[-1]["ended"], first[-1]["told"]) == ("done", "incremental")
-    (*second, end) = [found for one in truth._reports(asked(), 1, truth.Part(20, None, 10), [batch(*given[1:])]) for found in one.to_pylist()]
+    (*second, end) = [found for one in truth._reports(asked(), 1, truth.Part(20, None, 10), table._rows, [batch(*given[1:])]) for found in one.to_pylist()]
     assert [(one["opens"], one["trigger"], one["elements"]) for one in second] == [(10, 21, 2)] and end["ended"] == "done"
-    (end,) = [found for one in truth._reports(asked(), 1, truth.Part(20, None, 20), [batch(*given[3:])]) for found in one.to_pylist()]
+    (end,) = [found for one in truth._reports(asked(), 1, truth.Part(20, None, 20), table._rows, [batch(*given[3:])]) for found in one.to_pylist()]
     assert end["ended"] == "short"
-    (end,) = [found for one in truth._reports(asked(horizon=5), 1, truth.Part(), [batch(*given)]) for found in one.to_pylist()]
+    (end,) = [found for one in truth._reports(asked(horizon=5), 1, truth.Part(), table._rows, [batch(*given)]) for found in one.to_pylist()]
     assert end["ended"] == "error" and type(truth.rebuilt(end["told"])).__name__ == "InvalidSemantics"
 
 
@@ -81,14 +80,43 @@ def test_what_a_part_ends_with():
 
 def test_a_line_that_is_no_triple_has_its_place():
     content = (line("a", 5) + "<urn:a> <urn:p> .\n# comment\n\n" + line("b", 4) + line("c", 5)).encode() + b"\xff\n" + line("d", 2**63).encode()
-    found = list(streams._of_file("f.n3t", 7 << streams.FILE, pyarrow.py_buffer(content)))
-    assert [(row[0], row[1], row[2]) for row in found if row[7] is None] == [(5, (7 << 32) + 1, "<urn:a>"), (5, (7 << 32) + 6, "<urn:c>")]
-    assert [row[5:] for row in found if row[7] is not None] == [
-        ("f.n3t", 2, 'IO-1: a line is s p o "ms", got 2 terms'),
-        ("f.n3t", 5, "MOD-2: t_app decreases from 5 to 4"),
-        ("f.n3t", 7, "IO-1: not UTF-8: invalid start byte"),
-        ("f.n3t", 8, "MOD-1: t_app must be within 64 bits"),
+    found = list(lines_of._lines(memoryview(content), 1, -(2**63)))
+    assert [(time, number, triple[0]) for number, time, triple, _ in found if triple] == [(5, 1, "<urn:a>"), (5, 6, "<urn:c>")]
+    assert [(number, why) for number, _, triple, why in found if triple is None] == [
+        (2, 'IO-1: a line is s p o "ms", got 2 terms'),
+        (5, "MOD-2: t_app decreases from 5 to 4"),
+        (7, "IO-1: not UTF-8: invalid start byte"),
+        (8, "MOD-1: t_app must be within 64 bits"),
     ]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_segments_of_a_file_are_its_lines(monkeypatch, end):
+    """Read by segments, what is wanted of a file is what is found in it as a whole; a byte order mark, faults, no end of the last line."""
+    monkeypatch.setattr(lines_of, "LINES", 3)
+    text = "\ufeff" + "".join(line(f"n{at}", at)[:-1] + end for at in (1, 2, 2, 5)) + f"?{end}{end}# c{end}" + line("late", 4)[:-1] + end + line("z", 9)[:-1]
+    content = text.encode()
+    (surveyed,) = lines_of._surveyed(100, [files(("f", content))])
+    [file] = survey.files(pyarrow.Table.from_batches([surveyed]))
+    assert (file.triples, file.faults, list(file.instants)) == (5, 2, [(1, 1), (2, 2), (5, 1), (9, 1)])
+    assert [(one[2], one[3], one[4], one[5]) for one in file.index] == [(1, -(2**63), 1, 2), (4, 2, 5, 5), (7, 5, 9, 9)]
+    whole = [(time, (0, number), triple) for number, time, triple, _ in lines_of._lines(memoryview(content), 1, -(2**63)) if triple]
+    for since in range(11):
+        for stop in range(since + 1, 11):
+            segments = [lines_of.Segment(*one) for one in file.index if one[4] < stop and one[5] >= since]
+            assert lines_of._rows({"f": (0, segments)}, since, stop, [files(("f", content))]) == [row for row in whole if since <= row[0] < stop]
+
+
+def files(*given: tuple[str, bytes]) -> pyarrow.RecordBatch:
+    """As Spark's binaryFile gives them."""
+    return pyarrow.RecordBatch.from_pydict({"file_path": [name for name, _ in given], "content": [content for _, content in given]})
+
+
+def test_stretches_of_time():
+    """At most so many, and of each the first instant: by hand, in units of 4 ms."""
+    instants = survey.Instants(4)
+    instants.add([(-9, 1), (-8, 1), (0, 2), (3, 1), (5, 1), (4, 5)])
+    assert list(instants) == [(-9, 1), (-8, 1), (0, 3), (4, 6)] and (instants.shift, instants.first, instants.last) == (2, -9, 5)
 
 
 @pytest.mark.parametrize(
@@ -108,19 +136,19 @@ def test_a_line_that_is_no_triple_has_its_place():
     ],
 )
 def test_a_row_that_is_no_triple(given):
-    *nothing, file, number, reason = streams._of_row(*given, "f.parquet", 41)
-    assert not any(nothing) and (file, number) == ("f.parquet", 42) and reason.startswith("IO-1: ")
+    with pytest.raises(RefengineError, match="^IO-1: "):
+        table.triple(*given)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_lines_end_as_in_text_files(end):
     content = f"{line('a', 5)[:-1]} # c{end}{end}{line('b', 6)[:-1]}{end}".encode()
-    assert [(row[0], row[1], row[7]) for row in streams._of_file("f", 0, pyarrow.py_buffer(content))] == [(5, 1, None), (6, 3, None)]
+    assert [(time, number, why) for number, time, _, why in lines_of._lines(memoryview(content), 1, 0)] == [(5, 1, None), (6, 3, None)]
 
 
 def test_terms_of_rows_are_canonical():
-    assert streams._of_row(3, 1, "<urn:a>", "<urn:p>", '"\\u0041"', "f", 0)[:5] == (3, 1, "<urn:a>", "<urn:p>", '"A"')
-    assert streams._of_row(3, 1, "_:b", "<urn:p>", '"A"@EN', "f", 0)[:5] == (3, 1, "_:b", "<urn:p>", io.timed('_:b <urn:p> "A"@EN "3" .', "")[0][2])
+    assert table.triple(3, 1, "<urn:a>", "<urn:p>", '"\\u0041"') == ("<urn:a>", "<urn:p>", '"A"')
+    assert table.triple(3, 1, "_:b", "<urn:p>", '"A"@EN') == ("_:b", "<urn:p>", io.timed('_:b <urn:p> "A"@EN "3" .', "")[0][2])
 
 
 def test_a_stream_is_cut_where_it_has_triples():
@@ -315,6 +343,18 @@ def test_a_line_that_is_no_triple_stops_the_run_or_is_set_aside(connected, tmp_p
 
 
 @spark
+def test_a_stream_that_is_another_one_is_not_gone_on_with(connected, tmp_path):
+    session_, _ = connected
+    path = written(tmp_path / "stream", line("a", 1), line("c", 35))
+    wanted = output.Wanted(asked(report="window-close", tick="tuple"), path, parts=2)
+    found = found_by(session_, wanted, tmp_path / "out")
+    assert [row for part in found_by(session_, wanted, tmp_path / "out", resume=True).parts for row in rows(part)] == [row for part in found.parts for row in rows(part)]
+    (tmp_path / "stream" / "part-0.n3t").write_text(line("b", 1))  # as long, and at the same instants
+    with pytest.raises(RefengineError, match="out: usage: the stream is not what it was when the run began; name another folder"):
+        found_by(session_, wanted, tmp_path / "out", resume=True)
+
+
+@spark
 def test_streams_that_are_none(connected, tmp_path):
     session_, _ = connected
     for name, files, reason in (
@@ -323,7 +363,7 @@ def test_streams_that_are_none(connected, tmp_path):
         ("back", (line("a", 9), line("b", 3)), "files 1 and 2: MOD-2: t_app decreases from 9 to 3"),
     ):
         with pytest.raises(InvalidStream, match=reason):
-            streams.extent(found := streams.read(session_, written(tmp_path / name, *files)), found.files())
+            _ = streams.read(session_, written(tmp_path / name, *files)).extent
     with pytest.raises(InvalidStream, match="no such file or folder"):
         streams.read(session_, str(tmp_path / "nowhere"))
     (tmp_path / "rows [of] it").mkdir()

@@ -22,7 +22,8 @@ from conformance import results
 from conformance.results import Result
 from conformance.spark import comparison, folder, jobs, shard, streams, truth
 from conformance.spark.comparison import Compared
-from conformance.spark.streams import Extent, Stream
+from conformance.spark.streams import Stream
+from conformance.spark.survey import Extent
 from conformance.spark.truth import Asked
 from refengine import engine, model
 from refengine.errors import InvalidStream, RefengineError, Unsupported
@@ -117,25 +118,21 @@ def opened(path: Path, wanted: Wanted, resume: bool) -> Iterator[set[int]]:
         yield done
 
 
-def run(spark: SparkSession, wanted: Wanted, path: Path, done: set[int], parallel: int | None, tell: Callable[[int, int], None]) -> Found:
+def run(spark: SparkSession, wanted: Wanted, path: Path, done: set[int], parallel: int, tell: Callable[[int, int], None]) -> Found:
     """Does what is left to do, and writes it; `tell` is told how many parts are done, of how many. What is written stays valid,
     whatever ends the run. Raises RefengineError."""
-    parallel = parallel or jobs.slots(spark)
     stream = streams.read(spark, wanted.path)
-    files = stream.files()
-    faults = _faults(stream, wanted.quarantine) if any(one["faults"] for one in files) else []
-    if faults:
+    if faults := _faults(stream, wanted.quarantine):
         results.replace({path / QUARANTINE: [json.dumps(fault, sort_keys=True) for fault in faults]})
-    extent = streams.extent(stream, files)
-    facts = {"triples": extent.triples, "first": extent.first, "last": extent.last, "quarantined": len(faults)}
-    facts["digests"] = [one["digest"] for one in sorted(files, key=lambda one: one["file"] or 0) if one["triples"]]
+    extent = stream.extent
+    facts = {"triples": extent.triples, "first": extent.first, "last": extent.last, "quarantined": len(faults), "files": stream.identity}
     at, uncut = _cuts(path / CUTS, wanted, extent, facts, parallel)
     identity = hashlib.sha256((path / folder.MANIFEST).read_bytes() + (path / CUTS).read_bytes()).hexdigest()
     for number in done:
         _read(_part(path, number), number, identity, [])
     todo = [number for number in range(len(at) + 1) if number not in done]
     tell(len(at) + 1 - len(todo), len(at) + 1)
-    for number, table, provenance in truth.evaluate(wanted.asked, stream, extent, at, todo, parallel):
+    for number, table, provenance in truth.evaluate(wanted.asked, stream, at, todo, parallel):
         of = {PROVENANCE: provenance, b"part": str(number), b"run": identity}
         results.replace({_part(path, number): _bytes(table.replace_schema_metadata(of))})
         done.add(number)
@@ -163,7 +160,7 @@ def told(found: Found) -> Iterator[str]:
 
 def _faults(stream: Stream, quarantine: bool) -> list[dict[str, Any]]:
     faults = stream.faults()
-    if not quarantine:
+    if faults and not quarantine:
         rule, _, reason = faults[0]["error"].partition(": ")
         error = InvalidStream(reason, rule=rule, place=_place(faults[0]))
         for fault in faults[1:SHOWN]:

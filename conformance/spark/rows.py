@@ -1,12 +1,28 @@
-"""Rows of a schema as Arrow batches, which is how Spark takes them."""
+"""Rows: of a schema as Arrow batches, which is how Spark takes them, and of a stream."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
+from refengine.errors import InvalidStream
+from refengine.model import TIME_BOUND, Triple
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from conformance.spark.survey import File
+
 KINDS = {"long": pyarrow.int64(), "string": pyarrow.string(), "boolean": pyarrow.bool_(), "double": pyarrow.float64()}
+KINDS["array<long>"] = pyarrow.list_(KINDS["long"])
+KINDS["array<array<long>>"] = pyarrow.list_(KINDS["array<long>"])
+FAULT = "file string, line long, error string"  # what is no triple
+LONGEST = 500  # characters of an error that are kept
+
+Row = tuple[int, Any, Triple]  # t_app, the place among what has the same, and a triple
+Reader = Callable[[Iterable[pyarrow.RecordBatch]], Sequence[Row]]  # in a worker; sorted
 
 
 def batch(schema: str, rows: Iterable[tuple]) -> pyarrow.RecordBatch:
@@ -14,3 +30,18 @@ def batch(schema: str, rows: Iterable[tuple]) -> pyarrow.RecordBatch:
     names, kinds = zip(*(column.split() for column in schema.split(", ")), strict=True)
     columns = zip(*rows, strict=True)
     return pyarrow.RecordBatch.from_arrays([pyarrow.array(column, KINDS[kind]) for column, kind in zip(columns, kinds, strict=True)], names)
+
+
+def timely(before: int, time: int) -> None:
+    """Raises InvalidStream for a t_app that cannot come after another one."""
+    if not -TIME_BOUND <= time < TIME_BOUND:
+        raise InvalidStream("t_app must be within 64 bits", rule="MOD-1")
+    if time < before:
+        raise InvalidStream(f"t_app decreases from {before} to {time}", rule="MOD-2")
+
+
+def named(files: Iterable[File]) -> Column:
+    """The rows of these files; Spark does not open others."""
+    from pyspark.sql import functions as F
+
+    return F.col("_metadata.file_path").isin([file.name for file in files])

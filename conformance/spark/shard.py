@@ -61,12 +61,11 @@ def result(one: Told) -> Result:
 # On the driver
 
 
-def spread(spark: SparkSession, asked: Asked, items: Sequence[Item], parallel: int | None = None) -> Iterator[list[Told]]:
-    """What becomes of items, shard by shard as they end; `parallel` shards run at a time, by default as many as there are slots for
-    tasks. Raises NoSpark for a shard that Spark, or what an executor lacks, does not let run."""
+def spread(spark: SparkSession, asked: Asked, items: Sequence[Item], parallel: int) -> Iterator[list[Told]]:
+    """What becomes of items, shard by shard as they end; `parallel` shards run at a time. Raises NoSpark for a shard that Spark, or
+    what an executor lacks, does not let run."""
     if not items:
         return
-    parallel = parallel or jobs.slots(spark)
     paths = {name: value for name, value in os.environ.items() if name.startswith(CLASSPATHS)}
     common = {"asked": asdict(asked), "versions": versions(asked), "folder": os.getcwd(), "classpaths": paths}
     work = {number: json.dumps({**common, "keys": [item.key for item in some]}) for number, some in enumerate(cut(items, parallel))}
@@ -86,7 +85,7 @@ def elsewhere(asked: Asked, items: Sequence[Item], master: str | None) -> Iterat
     if not wanted:
         yield lambda item: result(found[item.key])
         return
-    with session.opened(master, light=True) as spark, closing(spread(spark, asked, wanted)) as running:
+    with session.opened(master, light=True) as spark, closing(spread(spark, asked, wanted, jobs.slots(spark))) as running:
 
         def wait(item: Item) -> Result:
             while item.key not in found:

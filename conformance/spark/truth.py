@@ -13,17 +13,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
 from conformance.spark import jobs
-from conformance.spark.rows import batch
-from conformance.spark.streams import Extent, Stream
+from conformance.spark.rows import Reader, Row, batch
+from conformance.spark.streams import Stream
+from conformance.spark.survey import Extent
 from refengine import incremental, io, model, r2r, slices, window
 from refengine.engine import Report
 from refengine.errors import RefengineError
-from refengine.model import TIME_BOUND, Dataset, Element
+from refengine.model import Dataset, Element
 from refengine.query import Body, Query
 from refengine.semantics import Semantics
 from refengine.slices import Part, Short
@@ -88,14 +90,14 @@ def _before(asked: Asked, extent: Extent, at: int) -> int:
     return at - (extent.first if since is None else since)
 
 
-def evaluate(asked: Asked, stream: Stream, extent: Extent, at: Sequence[int], todo: Iterable[int], parallel: int) -> Iterator[tuple[int, pyarrow.Table, str]]:
+def evaluate(asked: Asked, stream: Stream, at: Sequence[int], todo: Iterable[int], parallel: int) -> Iterator[tuple[int, pyarrow.Table, str]]:
     """Of each part to do its number, its reports (a row each, REPORT) and their provenance, as they come. A part for which what is
     given begins too late is given more. Raises the RefengineError of a part, and NoSpark."""
     borders = list(zip([None, *at], [*at, None], strict=True))
-    from_where = {number: _since(asked, extent, borders[number][0]) for number in todo}
+    from_where = {number: _since(asked, stream.extent, borders[number][0]) for number in todo}
     left = {number: next(candidates) for number, candidates in from_where.items()}
     while left:
-        work = {number: _job(asked, stream, extent, Part(*borders[number], since)) for number, since in left.items()}
+        work = {number: _job(asked, stream, Part(*borders[number], since)) for number, since in left.items()}
         left = {}
         for number, table in jobs.run(work, parallel):
             ended, told = table["ended"][-1].as_py(), table["told"][-1].as_py()
@@ -113,21 +115,19 @@ def _since(asked: Asked, extent: Extent, start: int | None) -> Iterator[int | No
     return slices.candidates(asked.query, asked.semantics, {asked.name: extent.first}, start, extent.instants)
 
 
-def _job(asked: Asked, stream: Stream, extent: Extent, part: Part) -> Callable[[], DataFrame]:
+def _job(asked: Asked, stream: Stream, part: Part) -> Callable[[], DataFrame]:
     def frame() -> DataFrame:
-        rows = stream.triples
-        rows = rows if part.since is None or part.since <= -TIME_BOUND else rows.where(f"time >= {part.since}L")
-        rows = rows if part.stop is None else rows.where(f"time < {part.stop}L")
-        return rows.coalesce(1).sortWithinPartitions("time", "place").mapInArrow(partial(_reports, asked, extent.first, part), SCHEMA)
+        rows, reader = stream.part(part.since, part.stop)
+        return rows.mapInArrow(partial(_reports, asked, stream.extent.first, part, reader), SCHEMA)
 
     return frame
 
 
-def _reports(asked: Asked, first: int, part: Part, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+def _reports(asked: Asked, first: int, part: Part, reader: Reader, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
     """What a part gives, in a worker."""
     gc.set_threshold(50_000, 20, 50)  # elements live as long as the part: looking for what does not is a fifth of the time
     try:
-        streams = {asked.name: model.Stream(tuple(elements(batches)))}
+        streams = {asked.name: model.Stream(tuple(elements(reader(batches))))}
         options = {"static": asked.static, "answer": asked.answer}
         if slices.refused(asked.query, asked.semantics):
             found = run = incremental.evaluate(asked.query, streams, asked.semantics, **options)
@@ -144,19 +144,10 @@ def _reports(asked: Asked, first: int, part: Part, batches: Iterable[pyarrow.Rec
     yield _batch([(*[None] * len(REPORT), *ended)])
 
 
-def elements(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Element]:
-    """The elements of sorted rows; a term that many rows have is one string."""
-    rows = (row for some in batches for row in zip(*map(_shared, some.columns), strict=True))
-    for number, ((time, _), some) in enumerate(groupby(rows, key=lambda row: row[:2]), 1):
-        yield Element(frozenset([row[2:] for row in some]), time, number)
-
-
-def _shared(column: pyarrow.Array) -> list:
-    if not pyarrow.types.is_string(column.type):
-        return column.to_pylist()
-    encoded = column.dictionary_encode()
-    terms = encoded.dictionary.to_pylist()
-    return [terms[index] for index in encoded.indices.to_pylist()]
+def elements(rows: Iterable[Row]) -> Iterator[Element]:
+    """The elements of sorted rows."""
+    for number, ((time, _), some) in enumerate(groupby(rows, key=itemgetter(0, 1)), 1):
+        yield Element(frozenset([triple for _, _, triple in some]), time, number)
 
 
 def _row(report: Report) -> tuple:

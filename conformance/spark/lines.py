@@ -1,0 +1,142 @@
+"""A stream of `.n3t` files, N-Triples with a time, which come one after the other in the order of their names."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow
+
+from conformance.spark import survey
+from conformance.spark.jobs import collected
+from conformance.spark.rows import FAULT, LONGEST, Reader, Row, batch, named, timely
+from conformance.spark.survey import File
+from refengine import io
+from refengine.errors import InvalidStream, RefengineError
+from refengine.model import TIME_BOUND, Triple
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+END = re.compile(rb"\r\n|\r|\n")  # as when a text file is read
+LINES = 10_000  # of a segment
+
+
+class Segment(NamedTuple):
+    """Some lines of a file that are read together: their first byte, how many bytes they are, the number of the first, what t_app was
+    before them, and the first and the last of theirs."""
+
+    offset: int
+    length: int
+    line: int
+    before: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Lines:
+    """`source` has a row a file, and `content` (binaryFile); `count` is how many there are."""
+
+    source: DataFrame
+    count: int
+
+    def survey(self) -> list[File]:
+        """The files. Raises InvalidStream for files that are not one after the other."""
+        found = survey.files(collected(self._contents().mapInArrow(partial(_surveyed, survey.resolution(self.count)), survey.SCHEMA)))
+        timed = [(number, file.instants) for number, file in enumerate(found, 1) if file.triples]
+        for (a, before), (b, after) in pairwise(timed):
+            if after.first < before.last:
+                reason = f"t_app decreases from {before.last} to {after.first}, from one file to the next; files come in the order of time, and of names"
+                raise InvalidStream(reason, rule="MOD-2", place=f"files {a} and {b}")
+        return found
+
+    def faults(self, files: Sequence[File]) -> list[dict[str, Any]]:
+        """What is no triple in them: file, line, error."""
+        return collected(self._contents(files).mapInArrow(_faults, FAULT)).to_pylist()
+
+    def part(self, files: Sequence[File], since: int, stop: int) -> tuple[DataFrame, Reader]:
+        """What has the rows in [since, stop), and what finds them there."""
+        wanted = {}
+        for number, file in enumerate(files):
+            segments = [Segment(*one) for one in file.index]
+            wanted[file.name] = number, [one for one in segments if one.first < stop and one.last >= since]
+        return self._contents(files), partial(_rows, wanted, since, stop)
+
+    def _contents(self, files: Iterable[File] | None = None) -> DataFrame:
+        chosen = self.source if files is None else self.source.where(named(files))
+        return chosen.select("_metadata.file_path", "content")
+
+
+def _files(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple[str, memoryview]]:
+    for some in batches:
+        for name, content in zip(some["file_path"].to_pylist(), some["content"], strict=True):
+            yield name, memoryview(content.as_buffer())
+
+
+def _segments(content: memoryview) -> Iterator[tuple[int, int, int]]:
+    """First byte, number of bytes, and number of the first line."""
+    begins, line = 0, 1
+    for number, end in enumerate(END.finditer(content), 1):
+        if number % LINES == 0:
+            yield begins, end.end() - begins, line
+            begins, line = end.end(), number + 1
+    if begins < len(content):
+        yield begins, len(content) - begins, line
+
+
+def _lines(content: memoryview, line: int, before: int) -> Iterator[tuple[int, int, Triple | None, str | None]]:
+    """Of some lines, from this number and t_app on, those that are not empty: number, t_app so far, and the triple or why it is none."""
+    for number, raw in enumerate(END.split(bytes(content)), line):
+        try:
+            found = io.timed(raw.decode("utf-8-sig" if number == 1 else "utf-8"), "")
+            if found is None:
+                continue
+            triple, time = found
+            timely(before, time)
+        except UnicodeDecodeError as error:
+            yield number, before, None, f"IO-1: not UTF-8: {error.reason}"
+        except RefengineError as error:
+            yield number, before, None, str(error)[:LONGEST]
+        else:
+            before = time
+            yield number, time, triple, None
+
+
+def _surveyed(resolution: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    for name, content in _files(batches):
+        file = File(name, survey.Instants(resolution))
+        before = -TIME_BOUND
+        for offset, length, line in _segments(content):
+            times: Counter[int] = Counter()
+            for _, time, triple, _ in _lines(content[offset : offset + length], line, before):
+                if triple is None:
+                    file.faults += 1
+                else:
+                    times[time] += 1
+            if times:
+                file.instants.add(times.items())
+                file.index.append(Segment(offset, length, line, before, min(times), before := max(times)))
+        yield survey.pieces([file])
+
+
+def _faults(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    for name, content in _files(batches):
+        found = [(name, number, why) for number, _, triple, why in _lines(content, 1, -TIME_BOUND) if triple is None]
+        if found:
+            yield batch(FAULT, found)
+
+
+def _rows(wanted: Mapping[str, tuple[int, list[Segment]]], since: int, stop: int, batches: Iterable[pyarrow.RecordBatch]) -> list[Row]:
+    found = []
+    for name, content in _files(batches):
+        file, segments = wanted[name]
+        for offset, length, line, before, *_ in segments:
+            lines = _lines(content[offset : offset + length], line, before)
+            found += [(time, (file, number), triple) for number, time, triple, _ in lines if triple is not None and since <= time < stop]
+    return sorted(found)  # a task's files are in any order

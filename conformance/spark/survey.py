@@ -1,0 +1,132 @@
+"""What a first pass over a stream finds, file by file: how many triples come when, and what is no triple.
+
+Nothing else of the stream is kept: a part of it reads again what it needs, from the files that have something of its time.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any
+
+import pyarrow
+
+from conformance.spark.rows import batch
+from refengine.errors import InvalidStream
+from refengine.model import TIME_BOUND
+
+SCHEMA = "file string, times array<long>, counts array<long>, last long, canonical long, faults long, index array<array<long>>"
+STRETCHES = 50_000  # of a stream's time that are told apart
+FEWEST = 100  # of a file's
+
+
+class Instants:
+    """How many triples come when: of stretches of time as long as a power of two, so long that there are at most so many, the first
+    instant with a triple and how many triples; and the last instant of all."""
+
+    def __init__(self, most: int = STRETCHES) -> None:
+        self.most, self.shift = most, 0
+        self.last = -TIME_BOUND
+        self.stretches: dict[int, tuple[int, int]] = {}
+
+    def add(self, times: Iterable[tuple[int, int]], last: int = -TIME_BOUND) -> None:
+        """Instants, and how many triples come then; of stretches, the last instant, too."""
+        for time, count in times:
+            stretch = time >> self.shift
+            first, before = self.stretches.get(stretch, (time, 0))
+            self.stretches[stretch] = min(first, time), before + count
+            last = max(last, time)
+            if len(self.stretches) > self.most:
+                shorter, self.stretches = self.stretches, {}
+                self.shift += 1
+                self.add(shorter.values())
+        self.last = max(self.last, last)
+
+    @property
+    def first(self) -> int:
+        """The first instant of all."""
+        return min(first for first, _ in self.stretches.values())
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return iter(sorted(self.stretches.values()))
+
+
+@dataclass
+class File:
+    """A file, or a piece of one: its name as Spark has it, when its triples come, how many of them are written as the model has them,
+    how many rows or lines are no triple, and of lines an index (lines.Segment)."""
+
+    name: str
+    instants: Instants = field(default_factory=Instants)
+    canonical: int = 0
+    faults: int = 0
+    index: list[Sequence[int]] = field(default_factory=list)
+
+    @property
+    def triples(self) -> int:
+        """How many there are."""
+        return sum(count for _, count in self.instants)
+
+    def row(self) -> tuple:
+        """A row of SCHEMA."""
+        times, counts = zip(*self.instants, strict=True) if self.instants.stretches else ((), ())
+        return self.name, times, counts, self.instants.last, self.canonical, self.faults, self.index
+
+    def take(self, row: Mapping[str, Any]) -> None:
+        """A piece, as a row."""
+        self.instants.add(zip(row["times"], row["counts"], strict=True), row["last"])
+        self.canonical += row["canonical"]
+        self.faults += row["faults"]
+        self.index += row["index"]
+
+
+def resolution(files: int) -> int:
+    """How many stretches of a file are told apart, where there are so many files: all together some times as many as of the stream."""
+    return min(STRETCHES, max(FEWEST, 4 * STRETCHES // max(1, files)))
+
+
+def pieces(files: Iterable[File]) -> pyarrow.RecordBatch:
+    """At least one, as it leaves a worker."""
+    return batch(SCHEMA, [file.row() for file in files])
+
+
+def files(table: pyarrow.Table) -> list[File]:
+    """The files of which pieces came, in the order of their names."""
+    found: dict[str, File] = {}
+    for row in table.to_pylist():
+        found.setdefault(row["file"], File(row["file"])).take(row)
+    return [found[name] for name in sorted(found)]
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How many triples a stream has, its first and its last instant, and of stretches of its time, those with triples in them, the
+    first instant and how many there are."""
+
+    triples: int
+    first: int
+    last: int
+    instants: tuple[int, ...]
+    counts: tuple[int, ...]
+
+    def cuts(self, parts: int) -> list[int]:
+        """Instants at which the stream falls into at most so many parts, of about as many triples."""
+        sums, parts = list(accumulate(self.counts)), min(parts, 2 * len(self.counts))
+        found = []
+        for n in range(1, parts):
+            place = bisect_left(sums, -(-n * self.triples // parts))
+            found.append(self.instants[min(place + 1, len(self.instants) - 1)])
+        return sorted({cut for cut in found if self.first < cut <= self.last})
+
+
+def extent(files: Iterable[File], path: str) -> Extent:
+    """That of a stream. Raises InvalidStream if it has no triple."""
+    instants = Instants()
+    for file in files:
+        instants.add(file.instants, file.instants.last)
+    if not instants.stretches:
+        raise InvalidStream("no triple", rule="IO-1", place=path)
+    times, counts = zip(*instants, strict=True)
+    return Extent(sum(counts), times[0], instants.last, times, counts)
