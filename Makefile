@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test conformance engines evidence brute fuzz bench cluster mutants lock clean
+.PHONY: help setup test conformance engines evidence brute fuzz bench spark cluster mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -74,6 +74,11 @@ fuzz: $(READY) ## try the laws on 20,000 draws each, and the round trip of each 
 
 bench: $(READY) ## run the benchmarks, or those in NAME="..." (WORK=... keeps their streams, up to 1.5 GB)
 	@$(PY) -m tools.bench $(NAME) $(if $(WORK),--work "$(WORK)")
+
+spark: $(READY) ## run the tests of what is over Spark on a classic Spark, and on Spark Connect (some minutes; needs Java)
+	@for mode in classic connect; do \
+	  echo "spark: $$mode"; CONFORMANCE_SPARK=$$mode $(PYTEST) tests/test_shard.py tests/test_truth.py || exit 1; \
+	done
 
 cluster: $(READY) ## kill workers of a standalone Spark cluster on this machine in the middle of runs (some minutes; needs Java)
 	@$(PY) -m pytest -q tests/killed_workers.py

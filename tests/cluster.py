@@ -33,7 +33,7 @@ def classic() -> dict[str, str]:
 
 def run(words: list[str], code: int, **more: object) -> subprocess.CompletedProcess:
     """A command that ends with this code, and with no stack."""
-    found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, **more)
+    found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, **{"env": classic(), **more})
     assert found.returncode == code, found.stdout + found.stderr
     assert "Traceback" not in found.stdout + found.stderr
     return found
@@ -66,6 +66,12 @@ def installed() -> None:
         session.check("local[2]")
     except session.NoSpark as error:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(str(error))
+
+
+@pytest.fixture(scope="session")
+def master(installed, request) -> str:
+    """What the tests of this run are run on: a server of Spark Connect, or, with CONFORMANCE_SPARK=classic, a classic Spark."""
+    return "local[1]" if os.environ.get("CONFORMANCE_SPARK") == "classic" else request.getfixturevalue("connect")
 
 
 @pytest.fixture(scope="session")

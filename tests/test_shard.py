@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from cluster import ROOT, alive, connect, installed, lines, run, server_folder, shell, spark, until  # noqa: F401  fixtures
+from cluster import ROOT, alive, classic, connect, installed, lines, master, run, server_folder, shell, spark, until  # noqa: F401  fixtures
 
 from conformance import suite
 from conformance.__main__ import main
@@ -103,10 +103,10 @@ def test_what_is_sharded_is_the_same(installed, engine, unsharded, tmp_path):
 
 
 @spark
-def test_pytest_waits_for_what_executors_find(connect, engine, unsharded, tmp_path):
-    """Of the items that are left after -k, on Spark Connect."""
+def test_pytest_waits_for_what_executors_find(master, engine, unsharded, tmp_path):
+    """Of the items that are left after -k."""
     results = tmp_path / "results.ndjson"
-    words = pytest_on("--engine=reference", f"--engine={engine}", "--smoke", f"--spark={connect}", f"--results={results}", "-k", "not silent-R2R")
+    words = pytest_on("--engine=reference", f"--engine={engine}", "--smoke", f"--spark={master}", f"--results={results}", "-k", "not silent-R2R")
     found = run(words, 1)
     kept = results.read_bytes().splitlines()
     assert [line for line in unsharded.splitlines() if line in kept] == kept and 12 < len(kept) < 24
@@ -114,7 +114,7 @@ def test_pytest_waits_for_what_executors_find(connect, engine, unsharded, tmp_pa
 
 
 @spark
-def test_whatever_is_killed_the_results_are_the_same(connect, engine, unsharded, place, tmp_path, monkeypatch):
+def test_whatever_is_killed_the_results_are_the_same(master, engine, unsharded, place, tmp_path, monkeypatch):
     """A worker, which Spark replaces; the run, by Ctrl-C and by force: with --resume what is done is not done again."""
     log, out, journal = place / "log", tmp_path / "out", tmp_path / "out" / "journal.ndjson"
     log.unlink(missing_ok=True)
@@ -123,11 +123,11 @@ def test_whatever_is_killed_the_results_are_the_same(connect, engine, unsharded,
         (place / "hold.new").write_text(str(len(lines(log)) + questions))
         (place / "hold.new").replace(place / "hold")
 
-    words = command("--engine", engine, "--smoke", "--spark", connect, "--parallel", 6, "-o", out)  # two items a shard
+    words = command("--engine", engine, "--smoke", "--spark", master, "--parallel", 6, "-o", out)  # two items a shard
     for number, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
         before = len(lines(journal)), len(lines(log))
         hold(1)
-        running = subprocess.Popen([*words, "--resume"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        running = subprocess.Popen([*words, "--resume"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=classic())
         until(lambda: len(lines(log)) > before[1])  # noqa: B023
         if number == signal.SIGINT:
             harness, worker, _ = lines(log)[0].split()

@@ -12,10 +12,12 @@ from pathlib import Path
 import pyarrow
 import pyarrow.parquet
 import pytest
-from cluster import classic, connect, installed, lines, run, server_folder, shell, until  # noqa: F401  fixtures
+from hypothesis import example, given
+from hypothesis import strategies as st
+from cluster import classic, connect, installed, lines, master, run, server_folder, shell, until  # noqa: F401  fixtures
 
 from conformance.judge import Outcome
-from conformance.spark import comparison, lines as lines_of, output, rows as rows_of, session, streams, survey, table, truth
+from conformance.spark import comparison, held, lines as lines_of, output, rows as rows_of, session, streams, survey, table, truth
 from conformance.spark.comparison import Compared
 from conformance.spark.survey import Extent
 from conformance.spark.truth import Asked
@@ -56,22 +58,22 @@ def batch(*given: tuple) -> pyarrow.RecordBatch:
 def test_rows_of_one_time_and_place_are_an_element():
     """However they come: a part sorts what it reads."""
     given = [batch((2, 1, "<urn:a>", "<urn:p>", "<urn:b>"), (1, 2, "<urn:a>", "<urn:p>", "<urn:c>")), batch((1, 1, "<urn:d>", "<urn:p>", "<urn:c>"), (1, 2, "<urn:a>", "<urn:p>", "<urn:b>"))]
-    found = list(truth.elements(table._rows(given)))
+    found = list(truth.elements(table.ordered(pyarrow.Table.from_batches(given))))
     assert [(sorted((s, o) for s, _, o in e.graph), e.app, e.sys) for e in found] == [([("<urn:d>", "<urn:c>")], 1, 1), ([("<urn:a>", "<urn:b>"), ("<urn:a>", "<urn:c>")], 1, 2), ([("<urn:a>", "<urn:b>")], 2, 3)]
-    assert list(truth.elements(table._checked(given))) == found
+    assert list(truth.elements(table.ordered(pyarrow.Table.from_batches(map(table._canonical, given))))) == found
 
 
 def test_what_a_part_ends_with():
     """By hand: 11 closes [0,10) with a, 21 closes [10,20) with b and c; the part of 11 gives the former, that of 21 the latter."""
     given = [(at, n, f"<urn:{name}>", "<urn:p>", "<urn:o>") for n, (name, at) in enumerate((("a", 1), ("b", 11), ("c", 12), ("d", 21)))]
-    first = [found for one in truth._reports(asked(), 1, truth.Part(None, 20), table._rows, [batch(*given[:3])]) for found in one.to_pylist()]
+    first = [found for one in truth._reports(asked(), 1, truth.Part(None, 20), held._rows, [batch(*given[:3])]) for found in one.to_pylist()]
     assert [(one["opens"], one["closes"], one["elements"], one["rows"]) for one in first[:-1]] == [(0, 10, 1, '[{"x":{"type":"uri","value":"urn:a"}}]')]
     assert (first[-1]["ended"], first[-1]["told"]) == ("done", "incremental")
-    (*second, end) = [found for one in truth._reports(asked(), 1, truth.Part(20, None, 10), table._rows, [batch(*given[1:])]) for found in one.to_pylist()]
+    (*second, end) = [found for one in truth._reports(asked(), 1, truth.Part(20, None, 10), held._rows, [batch(*given[1:])]) for found in one.to_pylist()]
     assert [(one["opens"], one["trigger"], one["elements"]) for one in second] == [(10, 21, 2)] and end["ended"] == "done"
-    (end,) = [found for one in truth._reports(asked(), 1, truth.Part(20, None, 20), table._rows, [batch(*given[3:])]) for found in one.to_pylist()]
+    (end,) = [found for one in truth._reports(asked(), 1, truth.Part(20, None, 20), held._rows, [batch(*given[3:])]) for found in one.to_pylist()]
     assert end["ended"] == "short"
-    (end,) = [found for one in truth._reports(asked(horizon=5), 1, truth.Part(), table._rows, [batch(*given)]) for found in one.to_pylist()]
+    (end,) = [found for one in truth._reports(asked(horizon=5), 1, truth.Part(), held._rows, [batch(*given)]) for found in one.to_pylist()]
     assert end["ended"] == "error" and type(truth.rebuilt(end["told"])).__name__ == "InvalidSemantics"
 
 
@@ -80,7 +82,7 @@ def test_what_a_part_ends_with():
 
 def test_a_line_that_is_no_triple_has_its_place():
     content = (line("a", 5) + "<urn:a> <urn:p> .\n# comment\n\n" + line("b", 4) + line("c", 5)).encode() + b"\xff\n" + line("d", 2**63).encode()
-    found = list(lines_of._lines(memoryview(content), 1, -(2**63)))
+    found = list(lines_of._lines(pyarrow.py_buffer(content), 1, -(2**63)))
     assert [(time, number, triple[0]) for number, time, triple, _ in found if triple] == [(5, 1, "<urn:a>"), (5, 6, "<urn:c>")]
     assert [(number, why) for number, _, triple, why in found if triple is None] == [
         (2, 'IO-1: a line is s p o "ms", got 2 terms'),
@@ -100,7 +102,7 @@ def test_segments_of_a_file_are_its_lines(monkeypatch, end):
     [file] = survey.files(pyarrow.Table.from_batches([surveyed]))
     assert (file.triples, file.faults, list(file.instants)) == (5, 2, [(1, 1), (2, 2), (5, 1), (9, 1)])
     assert [(one[2], one[3], one[4], one[5]) for one in file.index] == [(1, -(2**63), 1, 2), (4, 2, 5, 5), (7, 5, 9, 9)]
-    whole = [(time, (0, number), triple) for number, time, triple, _ in lines_of._lines(memoryview(content), 1, -(2**63)) if triple]
+    whole = [(time, (0, number), triple) for number, time, triple, _ in lines_of._lines(pyarrow.py_buffer(content), 1, -(2**63)) if triple]
     for since in range(11):
         for stop in range(since + 1, 11):
             segments = [lines_of.Segment(*one) for one in file.index if one[4] < stop and one[5] >= since]
@@ -143,12 +145,68 @@ def test_a_row_that_is_no_triple(given):
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_lines_end_as_in_text_files(end):
     content = f"{line('a', 5)[:-1]} # c{end}{end}{line('b', 6)[:-1]}{end}".encode()
-    assert [(time, number, why) for number, time, _, why in lines_of._lines(memoryview(content), 1, 0)] == [(5, 1, None), (6, 3, None)]
+    assert [(time, number, why) for number, time, _, why in lines_of._lines(pyarrow.py_buffer(content), 1, 0)] == [(5, 1, None), (6, 3, None)]
 
 
 def test_terms_of_rows_are_canonical():
     assert table.triple(3, 1, "<urn:a>", "<urn:p>", '"\\u0041"') == ("<urn:a>", "<urn:p>", '"A"')
     assert table.triple(3, 1, "_:b", "<urn:p>", '"A"@EN') == ("_:b", "<urn:p>", io.timed('_:b <urn:p> "A"@EN "3" .', "")[0][2])
+
+
+IRI, LITERAL = "<http://x.org/a>", '"a b"'
+PIECES = ["", IRI, LITERAL, "_:b", "\t", "\n", " ", '"', f"{IRI}\t{IRI}", f"{IRI}\t{IRI}\t{IRI}\n{IRI}", '"a', 'b"', "<http://x.org/a", ">", '"\\u0041"', "<urn:x>", "#"]
+
+
+@given(st.lists(st.tuples(*[st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map("".join)] * 3) | st.just((IRI, IRI, LITERAL)), min_size=1, max_size=3))
+@example([(f"{IRI}\t{IRI}\t{IRI}\n{IRI}", IRI, IRI)])
+@example([(IRI, f'{IRI}\t"a', 'b"'), (IRI, IRI, IRI)])
+@example([(IRI, IRI, LITERAL), (IRI, IRI, IRI)])
+def test_rows_that_are_looked_at_together_are_triples_as_they_stand(triples):
+    """The quick look finds nothing right that the slow one does not."""
+    rows_ = batch(*((1, n, *one) for n, one in enumerate(triples)))
+    if table._plain(rows_):
+        assert [table.triple(1, 1, *one) for one in triples] == triples
+    else:
+        assert any(one != (IRI, IRI, o) for one in triples for o in (LITERAL, IRI))
+
+
+def stored(some: pyarrow.Table, **options: object) -> bytes:
+    into = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(some, into, **options)
+    return into.getvalue().to_pybytes()
+
+
+ROWS = [(5, 1, "<urn:a>", "<urn:p>", "<urn:o>"), (-3, 7, "<urn:b>", "<urn:p>", '"\\u0041"'), (5, 0, "<urn:c>", "<urn:p>", "<urn:o>"), (9, 2, "x", "<urn:p>", "<urn:o>"), (8, 2, "<urn:d>", "<urn:p>", "<urn:o>")]
+
+
+@pytest.mark.parametrize("text", [pyarrow.string(), pyarrow.large_string(), pyarrow.dictionary(pyarrow.int32(), pyarrow.string())])
+def test_groups_of_rows_that_a_part_needs(text):
+    """In groups of two, and any order; what is no triple has the number of its row; a part has what is of its time, sorted."""
+    some = pyarrow.Table.from_batches([batch(*ROWS)])
+    kinds = [pyarrow.int16(), pyarrow.int32(), text, text, text]
+    content = stored(some.cast(pyarrow.schema(zip(some.schema.names, kinds, strict=True))).append_column("more", [[None] * 5]), row_group_size=2)
+    [file] = survey.files(pyarrow.Table.from_batches(table._surveyed(100, [files(("file:///f", content))])))
+    assert (file.triples, file.canonical, file.faults, file.index) == (4, 3, 1, [[0, -3, 5], [1, 5, 5], [2, 8, 8]])
+    assert list(file.instants) == [(-3, 1), (5, 2), (8, 1)]
+    [fault] = [one for some in table._faults([files(("file:///f", content))]) for one in some.to_pylist()]
+    assert (fault["file"], fault["line"]) == ("file:///f", 4) and fault["error"].startswith("IO-1: no term at column 1")
+    found = list(table._rows({"file:///f": ([0, 1], False)}, -3, 6, [files(("file:///f", content))]))
+    assert [(time, element, one[0], one[2]) for time, element, one in found] == [(-3, 7, "<urn:b>", '"A"'), (5, 0, "<urn:c>", "<urn:o>"), (5, 1, "<urn:a>", "<urn:o>")]
+    assert list(table._rows({"file:///f": ([2], False)}, 10, 11, [files(("file:///f", content))])) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "cannot be read as Parquet: "),
+        (b"PAR1 no more of it PAR1", "cannot be read as Parquet: "),
+        (stored(pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]})), "needs the columns time int64, element int64, predicate string, object string; has 'time string, subject string'"),
+    ],
+)
+def test_a_file_that_is_no_table(content, reason):
+    with pytest.raises(InvalidStream) as error:
+        survey.files(pyarrow.Table.from_batches(table._surveyed(100, [files(("file:///x/y%20z.parquet", content))])))
+    assert str(error.value).startswith(f"/x/y z.parquet: IO-1: {reason}")
 
 
 def test_a_stream_is_cut_where_it_has_triples():
@@ -243,10 +301,10 @@ def test_what_cannot_be_compared_is_its_error():
 
 
 @pytest.fixture(scope="module")
-def connected(connect, tmp_path_factory) -> Iterator:  # noqa: F811
-    """A session of Spark Connect in this process, and a folder."""
-    with session.opened(connect) as found:
-        yield found, tmp_path_factory.mktemp("truth")
+def connected(master) -> Iterator:  # noqa: F811
+    """A session in this process."""
+    with session.opened(master, light=True) as found:
+        yield found
 
 
 def written(folder: Path, *files: str) -> str:
@@ -268,12 +326,11 @@ def definition(wanted: output.Wanted, stream: Stream) -> list[tuple]:
 @spark
 def test_the_truth_by_hand_and_a_recording_beside_it(connected, tmp_path):
     """Two files, cut in two: 11 closes [0,10) with a; 35 closes [10,20) with b, and [20,30), in the gap, with nothing."""
-    session_, _ = connected
     path = written(tmp_path / "stream", line("a", 1) + line("b", 11), line("c", 35))
     answers = recorded("a", "bc", "")
     for kind, fields in (("close", {"report": "window-close"}), ("change", {"report": "content-change", "r2s": "Istream", "base": "previous", "empty": "suppress"})):
         wanted = output.Wanted(asked(**fields, tick="tuple"), path, parts=2, recording=answers, engine="mine", case="q")
-        found = found_by(session_, wanted, tmp_path / kind)
+        found = found_by(connected, wanted, tmp_path / kind)
         assert found.triples == 3 and len(found.parts) == 2 and found.uncut is None and found.provenance == ["incremental"]
         told = [(row[0], row[3], row[4], json.loads(row[6])) for part in found.parts for row in rows(part)]
         uri = lambda name: [{"x": {"type": "uri", "value": f"urn:{name}"}}]  # noqa: E731
@@ -293,7 +350,6 @@ def test_the_truth_by_hand_and_a_recording_beside_it(connected, tmp_path):
 @spark
 def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
     """SG1 in lines and in rows; window close and content change; one part, and some."""
-    session_, _ = connected
     parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
     text = b"".join(sg1.chunks(parameters)).decode().splitlines(keepends=True)
     path = written(tmp_path / "lines", "".join(text[:100]), "".join(text[100:101]), "".join(text[101:]))
@@ -310,79 +366,74 @@ def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
     )):  # fmt: skip
         chosen = profile("csparql").but(**{"t0": -700, "tick": "tuple", **fields}).semantics()
         wanted = output.Wanted(Asked(query, chosen), str(tmp_path / name), parts=parts)
-        found = found_by(session_, wanted, tmp_path / f"out{number}")
+        found = found_by(connected, wanted, tmp_path / f"out{number}")
         assert len(found.parts) == 1 if parts == 1 else 2 < len(found.parts) <= parts
         assert [row for part in found.parts for row in rows(part)] == definition(wanted, whole)
 
 
 @spark
 def test_what_is_not_bounded_in_time_is_not_cut_and_says_so(connected, tmp_path):
-    session_, _ = connected
     path = written(tmp_path / "stream", line("a", 1) + line("b", 11), line("c", 35))
     wanted = output.Wanted(asked(kind="rows", report="content-change", closure=None, r2s="Istream", base="previous"), path, parts=3)
-    found = found_by(session_, wanted, tmp_path / "out")
+    found = found_by(connected, wanted, tmp_path / "out")
     assert len(found.parts) == 1 and "windows of kind rows, which have no bounds in time" in "\n".join(output.told(found))
     assert [row[0] for row in rows(found.parts[0])] == [1, 11]  # what comes at 35 is seen by the next arrival (TICK-4)
 
 
 @spark
 def test_a_line_that_is_no_triple_stops_the_run_or_is_set_aside(connected, tmp_path):
-    session_, _ = connected
     broken = line("a", 1) + "<urn:x> nonsense\n" + line("b", 11) + "?\n"
     path = written(tmp_path / "stream", broken, line("c", 35))
     wanted = output.Wanted(asked(report="window-close", tick="tuple"), path, parts=2)
     with pytest.raises(InvalidStream) as error:
-        found_by(session_, wanted, tmp_path / "stopped")
+        found_by(connected, wanted, tmp_path / "stopped")
     assert str(error.value).startswith(f"{path}/part-0.n3t:2: IO-1: ") and len(error.value.__notes__) == 2
     assert error.value.__notes__[-1] == "2 lines are no triples; --on-error=quarantine sets them aside"
     aside = output.Wanted(wanted.asked, path, parts=2, quarantine=True)
-    found = found_by(session_, aside, tmp_path / "aside")
-    assert found.quarantined == 2 and "2 lines are no triples and were set aside: quarantine.ndjson" in list(output.told(found))
+    found = found_by(connected, aside, tmp_path / "aside")
+    assert found.quarantined == 2 and "2 lines set aside that are no triples: quarantine.ndjson" in list(output.told(found))
     assert [(one["line"], Path(one["file"]).name) for one in map(json.loads, lines(tmp_path / "aside" / "quarantine.ndjson"))] == [(2, "part-0.n3t"), (4, "part-0.n3t")]
     assert [row[3] for part in found.parts for row in rows(part)] == [0, 10, 20]
 
 
 @spark
 def test_a_stream_that_is_another_one_is_not_gone_on_with(connected, tmp_path):
-    session_, _ = connected
     path = written(tmp_path / "stream", line("a", 1), line("c", 35))
     wanted = output.Wanted(asked(report="window-close", tick="tuple"), path, parts=2)
-    found = found_by(session_, wanted, tmp_path / "out")
-    assert [row for part in found_by(session_, wanted, tmp_path / "out", resume=True).parts for row in rows(part)] == [row for part in found.parts for row in rows(part)]
+    found = found_by(connected, wanted, tmp_path / "out")
+    assert [row for part in found_by(connected, wanted, tmp_path / "out", resume=True).parts for row in rows(part)] == [row for part in found.parts for row in rows(part)]
     (tmp_path / "stream" / "part-0.n3t").write_text(line("b", 1))  # as long, and at the same instants
     with pytest.raises(RefengineError, match="out: usage: the stream is not what it was when the run began; name another folder"):
-        found_by(session_, wanted, tmp_path / "out", resume=True)
+        found_by(connected, wanted, tmp_path / "out", resume=True)
 
 
 @spark
 def test_streams_that_are_none(connected, tmp_path):
-    session_, _ = connected
     for name, files, reason in (
         ("none", (), "no stream ends in|no data_NN.ttl"),
         ("empty", ("# nothing\n",), "IO-1: no triple"),
         ("back", (line("a", 9), line("b", 3)), "files 1 and 2: MOD-2: t_app decreases from 9 to 3"),
     ):
         with pytest.raises(InvalidStream, match=reason):
-            _ = streams.read(session_, written(tmp_path / name, *files)).extent
+            _ = streams.read(connected, written(tmp_path / name, *files)).extent
     with pytest.raises(InvalidStream, match="no such file or folder"):
-        streams.read(session_, str(tmp_path / "nowhere"))
+        streams.read(connected, str(tmp_path / "nowhere"))
     (tmp_path / "rows [of] it").mkdir()
     columns = {"time": [1, 2, 3], "element": [1, 1, 1], "subject": ["<urn:a>", "a", "<urn:c>"], "predicate": ["<urn:p>"] * 3, "object": ["<urn:o>"] * 3}
     pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "rows [of] it" / "x.parquet")
     with pytest.raises(InvalidStream, match=r"rows \[of\] it/x.parquet:2: IO-1: no term at column 1"):
-        found_by(session_, output.Wanted(asked(), str(tmp_path / "rows [of] it")), tmp_path / "out")
+        found_by(connected, output.Wanted(asked(), str(tmp_path / "rows [of] it")), tmp_path / "out")
     (tmp_path / "rows").mkdir()
     pyarrow.parquet.write_table(pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]}), tmp_path / "rows" / "x.parquet")
-    with pytest.raises(InvalidStream, match="needs the columns time bigint, element bigint, predicate string, object string; has 'time string, subject string'"):
-        streams.read(session_, str(tmp_path / "rows"))
+    with pytest.raises(InvalidStream, match="needs the columns time int64, element int64, predicate string, object string; has 'time string, subject string'"):
+        _ = streams.read(connected, str(tmp_path / "rows")).files
 
 
 @spark
 def test_a_part_that_ends_with_an_error_is_that_error(connected, tmp_path):
-    session_, _ = connected
     path = written(tmp_path / "stream", line("a", 1) + line("b", 11))
     with pytest.raises(RefengineError, match="horizon 5 is not after the last element, at 11") as error:
-        found_by(session_, output.Wanted(asked(horizon=5), path), tmp_path / "out")
+        found_by(connected, output.Wanted(asked(horizon=5), path), tmp_path / "out")
     assert type(error.value).__name__ == "InvalidSemantics"
 
 
@@ -390,17 +441,16 @@ def test_a_part_that_ends_with_an_error_is_that_error(connected, tmp_path):
 @pytest.mark.parametrize(("count", "parts"), [(3, 3), (5, 8), (200, 36)])
 def test_sg1_is_the_same_as_a_job(connected, tmp_path, count, parts):
     """Rounds are parts, and, where there are too few, stations of a round."""
-    session_, _ = connected
     parameters, out = sg1.Parameters(stations=9, interval=1000, duration=4000, seed=7, lowest=-3, highest=90), tmp_path / "sg1"
-    assert sg1_spark.write(session_, parameters, str(out), count) == parts
+    assert sg1_spark.write(connected, parameters, str(out), count) == parts
     found = pyarrow.parquet.read_table(out).sort_by([("time", "ascending"), ("element", "ascending")]).to_pylist()
     text = "".join(f'{row["subject"]} {row["predicate"]} {row["object"]} "{row["time"]}" .\n' for row in found)
     assert text.encode() == b"".join(sg1.chunks(parameters))
     if count == 3:
         with pytest.raises(RefengineError, match="sg1: usage: is there already; name another folder"):
-            sg1_spark.write(session_, parameters, str(out), count)
+            sg1_spark.write(connected, parameters, str(out), count)
         wanted = output.Wanted(Asked(from_table({"body": TEMPERATURES, "windows": [{"stream": "s", "kind": "time", "size": 2000, "slide": 1500}]}), asked().semantics), str(out))
-        found = found_by(session_, wanted, tmp_path / "out")
+        found = found_by(connected, wanted, tmp_path / "out")
         assert [row for part in found.parts for row in rows(part)] == definition(wanted, stream([io.timed(one, "") for one in text.splitlines()]))
 
 
@@ -408,13 +458,13 @@ QUERY = f"body = '''{TEMPERATURES}'''\nwindows = [{{ stream = 's', kind = 'time'
 
 
 @spark
-def test_a_driver_that_is_killed_goes_on(installed, tmp_path):  # noqa: F811
-    """On a classic Spark: by force, once a part is written; what is done is not done again, and what comes of it is the definition."""
+def test_a_driver_that_is_killed_goes_on(master, tmp_path):  # noqa: F811
+    """By force, once a part is written; what is done is not done again, and what comes of it is the definition."""
     parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
     text = b"".join(sg1.chunks(parameters)).decode()
     path, out = written(tmp_path / "stream", text), tmp_path / "out"
     (tmp_path / "query.toml").write_text(QUERY)
-    words = shell("truth", tmp_path / "query.toml", "--stream", path, "--parts", 5, "--parallel", 1, "--spark", "local[1]", "-o", out)
+    words = shell("truth", tmp_path / "query.toml", "--stream", path, "--parts", 5, "--parallel", 1, "--spark", master, "-o", out)
     words += ["--semantics", "csparql", "t0=0", "report=window-close", "tick=tuple"]
     running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True, env=classic())
     until(lambda: (out / "parts").is_dir() and len(list((out / "parts").glob("*.parquet"))) >= 2 or running.poll() is not None, 120)

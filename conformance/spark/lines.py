@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow
 
 from conformance.spark import survey
+from conformance.spark.files import Files, buffers
 from conformance.spark.jobs import collected
-from conformance.spark.rows import FAULT, LONGEST, Reader, Row, batch, named, timely
+from conformance.spark.rows import FAULT, LONGEST, Reader, Row, batch, timely
 from conformance.spark.survey import File
 from refengine import io
 from refengine.errors import InvalidStream, RefengineError
@@ -41,14 +42,13 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True)
 class Lines:
-    """`source` has a row a file, and `content` (binaryFile); `count` is how many there are."""
+    """Such files."""
 
-    source: DataFrame
-    count: int
+    files: Files
 
     def survey(self) -> list[File]:
-        """The files. Raises InvalidStream for files that are not one after the other."""
-        found = survey.files(collected(self._contents().mapInArrow(partial(_surveyed, survey.resolution(self.count)), survey.SCHEMA)))
+        """The files. Raises InvalidStream for what cannot be read, and for files that are not one after the other."""
+        found = survey.files(collected(self.files.contents().mapInArrow(partial(_surveyed, survey.resolution(self.files.count)), survey.SCHEMA)))
         timed = [(number, file.instants) for number, file in enumerate(found, 1) if file.triples]
         for (a, before), (b, after) in pairwise(timed):
             if after.first < before.last:
@@ -56,9 +56,9 @@ class Lines:
                 raise InvalidStream(reason, rule="MOD-2", place=f"files {a} and {b}")
         return found
 
-    def faults(self, files: Sequence[File]) -> list[dict[str, Any]]:
-        """What is no triple in them: file, line, error."""
-        return collected(self._contents(files).mapInArrow(_faults, FAULT)).to_pylist()
+    def faults(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """What is no triple in files: file, line, error."""
+        return collected(self.files.contents(names).mapInArrow(_faults, FAULT)).to_pylist()
 
     def part(self, files: Sequence[File], since: int, stop: int) -> tuple[DataFrame, Reader]:
         """What has the rows in [since, stop), and what finds them there."""
@@ -66,17 +66,7 @@ class Lines:
         for number, file in enumerate(files):
             segments = [Segment(*one) for one in file.index]
             wanted[file.name] = number, [one for one in segments if one.first < stop and one.last >= since]
-        return self._contents(files), partial(_rows, wanted, since, stop)
-
-    def _contents(self, files: Iterable[File] | None = None) -> DataFrame:
-        chosen = self.source if files is None else self.source.where(named(files))
-        return chosen.select("_metadata.file_path", "content")
-
-
-def _files(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple[str, memoryview]]:
-    for some in batches:
-        for name, content in zip(some["file_path"].to_pylist(), some["content"], strict=True):
-            yield name, memoryview(content.as_buffer())
+        return self.files.contents(wanted), partial(_rows, wanted, since, stop)
 
 
 def _segments(content: memoryview) -> Iterator[tuple[int, int, int]]:
@@ -90,7 +80,7 @@ def _segments(content: memoryview) -> Iterator[tuple[int, int, int]]:
         yield begins, len(content) - begins, line
 
 
-def _lines(content: memoryview, line: int, before: int) -> Iterator[tuple[int, int, Triple | None, str | None]]:
+def _lines(content: pyarrow.Buffer, line: int, before: int) -> Iterator[tuple[int, int, Triple | None, str | None]]:
     """Of some lines, from this number and t_app on, those that are not empty: number, t_app so far, and the triple or why it is none."""
     for number, raw in enumerate(END.split(bytes(content)), line):
         try:
@@ -109,10 +99,9 @@ def _lines(content: memoryview, line: int, before: int) -> Iterator[tuple[int, i
 
 
 def _surveyed(resolution: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    for name, content in _files(batches):
-        file = File(name, survey.Instants(resolution))
-        before = -TIME_BOUND
-        for offset, length, line in _segments(content):
+    for name, content in buffers(batches):
+        file, before = File(name, survey.Instants(resolution)), -TIME_BOUND
+        for offset, length, line in _segments(memoryview(content)):
             times: Counter[int] = Counter()
             for _, time, triple, _ in _lines(content[offset : offset + length], line, before):
                 if triple is None:
@@ -126,7 +115,7 @@ def _surveyed(resolution: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterat
 
 
 def _faults(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    for name, content in _files(batches):
+    for name, content in buffers(batches):
         found = [(name, number, why) for number, _, triple, why in _lines(content, 1, -TIME_BOUND) if triple is None]
         if found:
             yield batch(FAULT, found)
@@ -134,7 +123,7 @@ def _faults(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBa
 
 def _rows(wanted: Mapping[str, tuple[int, list[Segment]]], since: int, stop: int, batches: Iterable[pyarrow.RecordBatch]) -> list[Row]:
     found = []
-    for name, content in _files(batches):
+    for name, content in buffers(batches):
         file, segments = wanted[name]
         for offset, length, line, before, *_ in segments:
             lines = _lines(content[offset : offset + length], line, before)

@@ -19,6 +19,7 @@ import pyarrow
 from pyarrow import parquet
 
 from conformance import results
+from conformance.explain import counted
 from conformance.results import Result
 from conformance.spark import comparison, folder, jobs, shard, streams, truth
 from conformance.spark.comparison import Compared
@@ -57,6 +58,8 @@ class Wanted:
     def check(self) -> None:
         """What is wrong with the query is found before anything is written. Raises RefengineError."""
         query, semantics = self.asked.query, self.asked.semantics
+        if not streams.URL.match(self.path) and not os.path.exists(self.path):
+            raise InvalidStream("no such file or folder", rule="IO-1", place=self.path)
         names = {spec.stream for spec in query.windows}
         if len(names) > 1:
             raise Unsupported("windows over several streams: ground truth over Spark is of one", rule="QRY-4", place="windows")
@@ -147,13 +150,14 @@ def run(spark: SparkSession, wanted: Wanted, path: Path, done: set[int], paralle
 
 def told(found: Found) -> Iterator[str]:
     """What was found, a line each."""
-    yield f"{found.triples} triples, {len(found.parts)} part{'s' if len(found.parts) > 1 else ''}, {found.reports} reports; by {'; or by '.join(found.provenance)}"
+    size = counted(found.triples, "triple"), counted(len(found.parts), "part"), counted(found.reports, "report")
+    yield f"{', '.join(size)}; by {'; or by '.join(found.provenance)}"
     if found.uncut:
         yield f"not cut in time: {found.uncut}"
     if found.quarantined:
-        yield f"{found.quarantined} lines are no triples and were set aside: {QUARANTINE}"
+        yield f"{counted(found.quarantined, 'line')} set aside that {'is no triple' if found.quarantined == 1 else 'are no triples'}: {QUARANTINE}"
     if found.unread:
-        yield f"{found.unread} files there are of other kinds and were not read"
+        yield f"{counted(found.unread, 'file')} of other kinds not read"
     if found.compared:
         yield found.compared.argument
 
@@ -172,7 +176,7 @@ def _faults(stream: Stream, quarantine: bool) -> list[dict[str, Any]]:
 
 
 def _place(fault: Mapping[str, Any]) -> str:
-    return f"{re.sub('^file:/+', '/', fault['file'])}:{fault['line']}"
+    return f"{fault['file']}:{fault['line']}"
 
 
 def _cuts(path: Path, wanted: Wanted, extent: Extent, facts: Mapping[str, Any], parallel: int) -> tuple[list[int], str | None]:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow
 
 from refengine.errors import InvalidStream
 from refengine.model import TIME_BOUND, Triple
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
-
-    from conformance.spark.survey import File
 
 KINDS = {"long": pyarrow.int64(), "string": pyarrow.string(), "boolean": pyarrow.bool_(), "double": pyarrow.float64()}
 KINDS["array<long>"] = pyarrow.list_(KINDS["long"])
@@ -38,10 +33,3 @@ def timely(before: int, time: int) -> None:
         raise InvalidStream("t_app must be within 64 bits", rule="MOD-1")
     if time < before:
         raise InvalidStream(f"t_app decreases from {before} to {time}", rule="MOD-2")
-
-
-def named(files: Iterable[File]) -> Column:
-    """The rows of these files; Spark does not open others."""
-    from pyspark.sql import functions as F
-
-    return F.col("_metadata.file_path").isin([file.name for file in files])

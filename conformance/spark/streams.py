@@ -1,6 +1,7 @@
 """A stream that Spark reads: what kind it is of, one pass over it, and what each part needs of it.
 
-It is a folder of `.n3t` files, or one (lines.py); or Parquet, or what `refengine.io.read_stream` reads, which the driver does (table.py).
+It is a folder of `.n3t` files, or one (lines.py); or of Parquet (table.py); or what `refengine.io.read_stream` reads, which the driver does
+(held.py).
 """
 
 from __future__ import annotations
@@ -12,18 +13,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
 from conformance.spark import survey
+from conformance.spark.files import Files
+from conformance.spark.held import Held, held
 from conformance.spark.jobs import told
 from conformance.spark.lines import Lines
 from conformance.spark.rows import Reader
 from conformance.spark.session import NoSpark
 from conformance.spark.survey import Extent, File
-from conformance.spark.table import NUMBER, Held, Table, held, table
+from conformance.spark.table import Table
 from refengine import io
 from refengine.errors import InvalidStream
 from refengine.model import TIME_BOUND
@@ -56,9 +58,9 @@ class Stream:
 
     def faults(self) -> list[dict[str, Any]]:
         """What is no triple: file, line (or row), error; in order."""
-        files = [file for file in self.files if file.faults]
-        found = self.source.faults(files) if files else []
-        return sorted(({**one, "file": unquote(one["file"])} for one in found), key=lambda one: (one["file"], one["line"]))  # it is a URL
+        names = [file.name for file in self.files if file.faults]
+        found = self.source.faults(names) if names else []
+        return sorted(({**one, "file": survey.path_of(one["file"])} for one in found), key=lambda one: (one["file"], one["line"]))
 
     def part(self, since: int | None, stop: int | None) -> tuple[DataFrame, Reader]:
         """What has the rows with t_app in [since, stop), None being no bound, and what finds them there, in a worker, in one task."""
@@ -73,14 +75,14 @@ def read(spark: SparkSession, path: str) -> Stream:
     """What kind of stream is there. Raises InvalidStream for what is none."""
     place = _url(path)
     there = _files(spark, place)
-    lines, tables = ([file for file in there if file.path.endswith(end)] for end in (".n3t", ".parquet"))
+    lines, tables = ([file for file in there if file[0].endswith(end)] for end in (".n3t", ".parquet"))
     if lines and tables:
         raise InvalidStream(f"{len(lines)} files of .n3t and {len(tables)} of .parquet; which are the stream? name a folder of one kind", rule="IO-1", place=path)
-    if files := lines or tables:
+    if chosen := lines or tables:
         _check_names(path)
-        contents = spark.read.format("binaryFile").option("pathGlobFilter", "*.n3t").load(place) if lines else None
-        source = Lines(contents, len(lines)) if lines else table(spark, place, {file.number: file.name for file in tables})
-        return Stream(path, source, _digest(files), len(there) - len(files))
+        found = spark.read.format("binaryFile").option("pathGlobFilter", "*.n3t" if lines else "*.parquet").load(place)
+        files = Files(found, place.startswith("file:"), len(chosen))
+        return Stream(path, Lines(files) if lines else Table(files), _digest(chosen), len(there) - len(chosen))
     if URL.match(path):
         raise InvalidStream("neither .n3t nor .parquet files", rule="IO-1", place=path)
     source = held(spark, io.read_stream(path))
@@ -92,24 +94,14 @@ def _url(path: str) -> str:
     return path if URL.match(path) else "file://" + re.sub(r"([\\*?{}\[\]])", r"\\\1", os.path.abspath(path))
 
 
-class Listed(NamedTuple):
-    """A file that is there: its path, its name as Spark's rows have it and the number of that (table.NUMBER), bytes, and when it was
-    modified (us)."""
+def _files(spark: SparkSession, place: str) -> list[tuple[str, int, int]]:
+    """The path of each, how many bytes it has, and when it was modified (us)."""
 
-    path: str
-    name: str
-    number: int
-    length: int
-    modified: int
-
-
-def _files(spark: SparkSession, place: str) -> list[Listed]:
     def ask() -> pyarrow.Table:
-        found = spark.read.format("binaryFile").load(place)
-        return found.selectExpr("path", "_metadata.file_path", NUMBER, "length", "unix_micros(modificationTime)").toArrow()
+        return spark.read.format("binaryFile").load(place).selectExpr("path", "length", "unix_micros(modificationTime)").toArrow()
 
     try:
-        return sorted(Listed(*row) for row in zip(*(column.to_pylist() for column in told(ask).columns), strict=True))
+        return sorted(zip(*(column.to_pylist() for column in told(ask).columns), strict=True))
     except NoSpark as error:
         if "PATH_NOT_FOUND" not in str(error.__cause__):
             raise

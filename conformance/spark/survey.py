@@ -5,11 +5,13 @@ Nothing else of the stream is kept: a part of it reads again what it needs, from
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow
 
@@ -17,7 +19,7 @@ from conformance.spark.rows import batch
 from refengine.errors import InvalidStream
 from refengine.model import TIME_BOUND
 
-SCHEMA = "file string, times array<long>, counts array<long>, last long, canonical long, faults long, index array<array<long>>"
+SCHEMA = "file string, times array<long>, counts array<long>, last long, canonical long, faults long, error string, index array<array<long>>"
 STRETCHES = 50_000  # of a stream's time that are told apart
 FEWEST = 100  # of a file's
 
@@ -56,12 +58,13 @@ class Instants:
 @dataclass
 class File:
     """A file, or a piece of one: its name as Spark has it, when its triples come, how many of them are written as the model has them,
-    how many rows or lines are no triple, and of lines an index (lines.Segment)."""
+    how many rows or lines are no triple, or why it cannot be read at all, and an index of what is read together."""
 
     name: str
     instants: Instants = field(default_factory=Instants)
     canonical: int = 0
     faults: int = 0
+    error: str | None = None
     index: list[Sequence[int]] = field(default_factory=list)
 
     @property
@@ -72,13 +75,14 @@ class File:
     def row(self) -> tuple:
         """A row of SCHEMA."""
         times, counts = zip(*self.instants, strict=True) if self.instants.stretches else ((), ())
-        return self.name, times, counts, self.instants.last, self.canonical, self.faults, self.index
+        return self.name, times, counts, self.instants.last, self.canonical, self.faults, self.error, self.index
 
     def take(self, row: Mapping[str, Any]) -> None:
         """A piece, as a row."""
         self.instants.add(zip(row["times"], row["counts"], strict=True), row["last"])
         self.canonical += row["canonical"]
         self.faults += row["faults"]
+        self.error = self.error or row["error"]
         self.index += row["index"]
 
 
@@ -93,11 +97,19 @@ def pieces(files: Iterable[File]) -> pyarrow.RecordBatch:
 
 
 def files(table: pyarrow.Table) -> list[File]:
-    """The files of which pieces came, in the order of their names."""
+    """The files of which pieces came, in the order of their names. Raises InvalidStream for one that cannot be read."""
     found: dict[str, File] = {}
     for row in table.to_pylist():
         found.setdefault(row["file"], File(row["file"])).take(row)
+    for name in sorted(found):
+        if error := found[name].error:
+            raise InvalidStream(error, rule="IO-1", place=path_of(name))
     return [found[name] for name in sorted(found)]
+
+
+def path_of(name: str) -> str:
+    """A file's name for its user: on this machine its path, else the URL."""
+    return re.sub("^file:/+", "/", unquote(name))
 
 
 @dataclass(frozen=True)

@@ -1,117 +1,73 @@
-"""A stream of rows: Parquet with the columns `time` (ms), `element` (the order within an instant; the triples of an element share
-it), `subject`, `predicate` and `object`, in N-Triples; or what the driver has read, which it gives to each part."""
+"""A stream of Parquet files with the columns `time` (ms), `element` (the order within an instant; the triples of an element share
+it), `subject`, `predicate` and `object`, in N-Triples; its rows are in any order."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import pyarrow
-from pyarrow import compute
+from pyarrow import compute, parquet, types
 
 from conformance.spark import survey
-from conformance.spark.jobs import collected, told
-from conformance.spark.rows import FAULT, LONGEST, Reader, Row, batch, named, timely
-from conformance.spark.session import NoSpark
+from conformance.spark.files import Files, buffers
+from conformance.spark.jobs import collected
+from conformance.spark.rows import FAULT, KINDS, LONGEST, Reader, Row, batch, timely
 from conformance.spark.survey import File
-from refengine import io, model
-from refengine.errors import InvalidStream, RefengineError, Unsupported
+from refengine import io
+from refengine.errors import InvalidStream, RefengineError
 from refengine.model import TIME_BOUND, Triple
-from refengine.texts import shown
+from refengine.texts import plain, shown
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-KINDS = {"time": "bigint", "element": "bigint", "subject": "string", "predicate": "string", "object": "string"}
 SCHEMA = "time long, element long, subject string, predicate string, object string"
-NUMBER = "xxhash64(_metadata.file_path)"  # a row with its file's name takes a third longer
+COLUMNS = {name: KINDS[kind] for name, kind in (column.split() for column in SCHEMA.split(", "))}
+BATCH = 50_000  # rows that are read at once
 PLAIN = re.compile(rf"(?:{io.PLAIN_IRI}\t{io.PLAIN_IRI}\t{io.PLAIN_OBJECT}\n)*+")
 OTHERS = ("<x:s>", "<x:p>", "<x:o>")
 
 
 @dataclass(frozen=True)
 class Table:
-    """`source` is as Parquet is read; `names` are those of the files, by NUMBER."""
+    """Such files."""
 
-    source: DataFrame
-    names: Mapping[int, str]
+    files: Files
 
     def survey(self) -> list[File]:
-        """The files."""
-        from pyspark.sql import functions as F
+        """The files, with the number of each group of rows and its first and last instant. Raises InvalidStream for what is no such file."""
+        return survey.files(collected(self.files.contents().mapInArrow(partial(_surveyed, survey.resolution(self.files.count)), survey.SCHEMA)))
 
-        rows = self.source.select(*_columns(), F.expr(NUMBER).alias("file"))
-        pieces = collected(rows.mapInArrow(partial(_surveyed, survey.resolution(len(self.names))), survey.SCHEMA))
-        return sorted((replace(file, name=self.names[int(file.name)]) for file in survey.files(pieces)), key=attrgetter("name"))
-
-    def faults(self, files: Sequence[File]) -> list[dict[str, Any]]:
-        """What is no triple in them: file, number of the row, error. Where a row stands costs more than the row, so no other pass tells it."""
-        rows = self.source.where(named(files)).select(*_columns(), "_metadata.file_path", "_metadata.row_index")
-        return collected(rows.mapInArrow(_faults, FAULT)).to_pylist()
+    def faults(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """What is no triple in files: file, number of the row, error."""
+        return collected(self.files.contents(names).mapInArrow(_faults, FAULT)).to_pylist()
 
     def part(self, files: Sequence[File], since: int, stop: int) -> tuple[DataFrame, Reader]:
         """What has the rows in [since, stop), and what finds them there."""
-        from pyspark.sql import functions as F
-
-        time = F.col("time")
-        chosen = self.source.where(named(files)).where((time >= F.lit(since)) & (time <= F.lit(stop - 1)))
-        canonical = all(file.canonical == file.triples and not file.faults for file in files)
-        return chosen.select(*_columns()), _rows if canonical else _checked
-
-
-@dataclass(frozen=True)
-class Held:
-    """A stream that the driver holds, sorted."""
-
-    spark: SparkSession
-    rows: list[Row]
-
-    def survey(self) -> list[File]:
-        """As if it were a file."""
-        file = File("", canonical=len(self.rows))
-        file.instants.add(Counter(time for time, _, _ in self.rows).items())
-        return [file]
-
-    def part(self, _: Sequence[File], since: int, stop: int) -> tuple[DataFrame, Reader]:
-        """What has the rows in [since, stop), and what finds them there."""
-        some = [(time, place, *triple) for time, place, triple in self.rows if since <= time < stop]
-        return self.spark.createDataFrame(pyarrow.Table.from_batches([batch(SCHEMA, some)]), SCHEMA), _rows
+        wanted = {}
+        for file in files:
+            groups = [number for number, first, last in file.index if first < stop and last >= since]
+            wanted[file.name] = groups, file.canonical == file.triples and not file.faults
+        return self.files.contents(wanted), partial(_rows, wanted, since, stop)
 
 
-def table(spark: SparkSession, place: str, names: Mapping[int, str]) -> Table:
-    """A stream in Parquet, whose files have these names, by NUMBER. Raises InvalidStream for what is none."""
-    try:
-        found = told(lambda: spark.read.option("pathGlobFilter", "*.parquet").parquet(place))
-        kinds = told(lambda: dict(found.dtypes))
-    except NoSpark as error:
-        raise InvalidStream(f"cannot be read as Parquet: {error.reason.partition(': ')[2]}", rule="IO-1", place=place) from None
-    if "_metadata" in kinds:
-        raise InvalidStream("a column _metadata, which hides where rows stand", rule="IO-1", place=place)
-    if wrong := [f"{name} {kind}" for name, kind in KINDS.items() if kinds.get(name) not in (kind, "int" if kind == "bigint" else kind)]:
-        raise InvalidStream(f"needs the columns {', '.join(wrong)}; has {shown(', '.join(map(' '.join, found.dtypes)))}", rule="IO-1", place=place)
-    return Table(found, names)
+def ordered(rows: pyarrow.Table) -> Iterator[Row]:
+    """Rows of SCHEMA, all of them triples as they stand, sorted; a term that many have is one string."""
+    order = compute.sort_indices(rows, [("time", "ascending"), ("element", "ascending")])
+    time, element, *terms = (_taken(column, order) for column in rows.columns)
+    return zip(time, element, zip(*terms, strict=True), strict=True)
 
 
-def held(spark: SparkSession, stream: model.Stream) -> Held:
-    """A stream that the driver has read. Raises Unsupported for what a row does not hold."""
-    if not stream.elements:
-        raise InvalidStream("no element", rule="IO-1")
-    if any(element.end not in (None, element.app) for element in stream):
-        raise Unsupported("rows have a time, and no interval", rule="MOD-3", place="end")
-    if any(not element.graph for element in stream):
-        raise Unsupported("an element without triples is no row", rule="MOD-1")
-    return Held(spark, [(element.app, element.sys, triple) for element in stream for triple in sorted(element.graph)])
-
-
-def _columns() -> list[Column]:
-    from pyspark.sql import functions as F
-
-    return [F.col(name).cast(kind) if kind == "bigint" else F.col(name) for name, kind in KINDS.items()]
+def _taken(column: pyarrow.ChunkedArray, order: pyarrow.Array) -> list:
+    if not types.is_string(column.type):
+        return column.take(order).to_pylist()
+    encoded = column.dictionary_encode().combine_chunks()
+    terms = encoded.dictionary.to_pylist()
+    return [terms[index] for index in encoded.indices.take(order).to_pylist()]
 
 
 def triple(time: int | None, element: int | None, subject: str, predicate: str, object_: str) -> Triple:
@@ -134,25 +90,60 @@ def _term(given: tuple[str, str, str], position: int) -> str:
     return found[0][0][position]
 
 
+def _opened(content: pyarrow.Buffer) -> parquet.ParquetFile:
+    """Raises InvalidStream for what is no such file."""
+    try:
+        found = parquet.ParquetFile(pyarrow.BufferReader(content))
+        kinds = dict(zip(found.schema_arrow.names, found.schema_arrow.types, strict=True))
+    except (OSError, pyarrow.ArrowException) as error:
+        raise InvalidStream(f"cannot be read as Parquet: {plain(str(error))[:LONGEST]}", rule="IO-1") from None
+    if wrong := [f"{name} {kind}" for name, kind in COLUMNS.items() if name not in kinds or not _fits(kinds[name], kind)]:
+        has = shown(", ".join(f"{name} {kind}" for name, kind in kinds.items()))
+        raise InvalidStream(f"needs the columns {', '.join(wrong)}; has {has}", rule="IO-1")
+    return found
+
+
+def _fits(kind: pyarrow.DataType, wanted: pyarrow.DataType) -> bool:
+    if types.is_string(wanted):
+        return types.is_string(kind) or types.is_large_string(kind) or (types.is_dictionary(kind) and _fits(kind.value_type, wanted))
+    return types.is_signed_integer(kind)
+
+
+def _batches(file: parquet.ParquetFile, groups: Sequence[int]) -> Iterator[pyarrow.RecordBatch]:
+    """The rows of groups, as SCHEMA has them. Raises InvalidStream."""
+    try:
+        for some in file.iter_batches(BATCH, row_groups=groups, columns=list(COLUMNS), use_threads=False):
+            yield pyarrow.RecordBatch.from_arrays([some[name].cast(kind) for name, kind in COLUMNS.items()], list(COLUMNS))
+    except (OSError, pyarrow.ArrowException) as error:
+        raise InvalidStream(f"cannot be read as Parquet: {plain(str(error))[:LONGEST]}", rule="IO-1") from None
+
+
 def _of(some: pyarrow.RecordBatch) -> Iterator[tuple]:
     return zip(*(column.to_pylist() for column in some.columns), strict=True)
 
 
 def _surveyed(resolution: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    files: dict[int, File] = {}
-    for some in batches:
-        for number in some["file"].unique().to_pylist():
-            file = files.setdefault(number, File(str(number), survey.Instants(resolution)))
-            _survey(file, some.filter(compute.equal(some["file"], number)).drop_columns("file"))
-    if files:
-        yield survey.pieces(files.values())
+    for name, content in buffers(batches):
+        file = File(name, survey.Instants(resolution))
+        try:
+            opened = _opened(content)
+            for number in range(opened.num_row_groups):
+                group = survey.Instants()
+                for some in _batches(opened, [number]):
+                    _survey(file, group, some)
+                if group.stretches:
+                    file.instants.add(group, group.last)
+                    file.index.append((number, group.first, group.last))
+        except InvalidStream as error:
+            file.error = error.reason
+        yield survey.pieces([file])
 
 
-def _survey(file: File, rows: pyarrow.RecordBatch) -> None:
+def _survey(file: File, group: survey.Instants, rows: pyarrow.RecordBatch) -> None:
     if _plain(rows):
         times = rows["time"].value_counts().flatten()
         file.canonical += rows.num_rows
-        file.instants.add(zip(*(column.to_pylist() for column in times), strict=True))
+        group.add(zip(*(column.to_pylist() for column in times), strict=True))
         return
     for row in _of(rows):
         try:
@@ -160,7 +151,7 @@ def _survey(file: File, rows: pyarrow.RecordBatch) -> None:
         except RefengineError:
             file.faults += 1
         else:
-            file.instants.add([(row[0], 1)])
+            group.add([(row[0], 1)])
 
 
 def _plain(rows: pyarrow.RecordBatch) -> bool:
@@ -173,39 +164,34 @@ def _plain(rows: pyarrow.RecordBatch) -> bool:
 
 
 def _faults(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    for some in batches:
-        found = []
-        for *row, name, number in _of(some):
-            try:
-                triple(*row)
-            except RefengineError as error:
-                found.append((name, number + 1, str(error)[:LONGEST]))
-        if found:
-            yield batch(FAULT, found)
+    for name, content in buffers(batches):
+        opened, number = _opened(content), 0
+        for some in _batches(opened, range(opened.num_row_groups)):
+            found = []
+            for number, row in enumerate(_of(some), number + 1):
+                try:
+                    triple(*row)
+                except RefengineError as error:
+                    found.append((name, number, str(error)[:LONGEST]))
+            if found:
+                yield batch(FAULT, found)
 
 
-def _checked(batches: Iterable[pyarrow.RecordBatch]) -> list[Row]:
+def _rows(wanted: Mapping[str, tuple[list[int], bool]], since: int, stop: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Row]:
     found = []
-    for some in batches:
-        for row in _of(some):
-            try:
-                found.append((*row[:2], triple(*row)))
-            except RefengineError:  # it is set aside
-                continue
-    return sorted(found)
+    for name, content in buffers(batches):
+        groups, canonical = wanted[name]
+        for some in _batches(_opened(content), groups):
+            some = some.filter(compute.and_(compute.greater_equal(some["time"], since), compute.less_equal(some["time"], stop - 1)))
+            found.append(some if canonical else _canonical(some))
+    return ordered(pyarrow.Table.from_batches(found, pyarrow.schema(COLUMNS.items())))
 
 
-def _rows(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Row]:
-    """Where all are triples as they stand; a term that many have is one string."""
-    whole = pyarrow.Table.from_batches(batches)
-    order = compute.sort_indices(whole, [("time", "ascending"), ("element", "ascending")])
-    time, element, *terms = (_taken(column, order) for column in whole.columns)
-    return zip(time, element, zip(*terms, strict=True), strict=True)
-
-
-def _taken(column: pyarrow.ChunkedArray, order: pyarrow.Array) -> list:
-    if not pyarrow.types.is_string(column.type):
-        return column.take(order).to_pylist()
-    encoded = column.dictionary_encode().combine_chunks()
-    terms = encoded.dictionary.to_pylist()
-    return [terms[index] for index in encoded.indices.take(order).to_pylist()]
+def _canonical(some: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
+    found = []
+    for row in _of(some):
+        try:
+            found.append((*row[:2], *triple(*row)))
+        except RefengineError:  # it is set aside
+            continue
+    return batch(SCHEMA, found) if found else some.slice(0, 0)

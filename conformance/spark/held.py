@@ -1,0 +1,53 @@
+"""A stream that the driver has read, and gives to each part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow
+
+from conformance.spark.rows import Reader, Row, batch
+from conformance.spark.survey import File
+from conformance.spark.table import SCHEMA, ordered
+from refengine import model
+from refengine.errors import InvalidStream, Unsupported
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True)
+class Held:
+    """Its rows, sorted."""
+
+    spark: SparkSession
+    rows: Sequence[Row]
+
+    def survey(self) -> list[File]:
+        """As if it were a file."""
+        file = File("", canonical=len(self.rows))
+        file.instants.add(Counter(time for time, _, _ in self.rows).items())
+        return [file]
+
+    def part(self, _: Sequence[File], since: int, stop: int) -> tuple[DataFrame, Reader]:
+        """What has the rows in [since, stop), and what finds them there."""
+        some = [(time, place, *triple) for time, place, triple in self.rows if since <= time < stop]
+        return self.spark.createDataFrame(pyarrow.Table.from_batches([batch(SCHEMA, some)]), SCHEMA), _rows
+
+
+def held(spark: SparkSession, stream: model.Stream) -> Held:
+    """Raises InvalidStream for a stream without elements, Unsupported for what a row does not hold."""
+    if not stream.elements:
+        raise InvalidStream("no element", rule="IO-1")
+    if any(element.end not in (None, element.app) for element in stream):
+        raise Unsupported("rows have a time, and no interval", rule="MOD-3", place="end")
+    if any(not element.graph for element in stream):
+        raise Unsupported("an element without triples is no row", rule="MOD-1")
+    return Held(spark, [(element.app, element.sys, triple) for element in stream for triple in sorted(element.graph)])
+
+
+def _rows(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Row]:
+    return ordered(pyarrow.Table.from_batches(batches))
