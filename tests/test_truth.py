@@ -290,6 +290,15 @@ def test_measures_leave_out_what_was_not_recorded_and_keep_what_was_not_expected
     assert [(one["window"], one["precision"], one["recall"], one["actual"]) for one in found.measures] == [([0, 10], 1, 1, 1), (None, 0, 0, 1), (None, 1, 1, 0)]
 
 
+def test_what_the_driver_cannot_hold_is_said_not_to_be_measured(monkeypatch):
+    """Three rows are expected and three recorded: of LSBench's measure five are too few to hold them, and six enough."""
+    for most, mismatch, last in ((5, (None, None), "undefined or not measured of what is expected"), (6, (100 / 3, 100 / 3), "33.33 % of what is expected")):
+        monkeypatch.setattr(comparison, "FOLDED", most)
+        found = judged(["a", "bc", ""], recorded("a", "cd", ""))
+        assert found.mismatch == pytest.approx(mismatch) and found.argument.splitlines()[-1].startswith(f"  LSBench: {last}")
+    assert judged([], recorded()).argument.splitlines()[-2] == "  YABench: not measured"
+
+
 def test_what_cannot_be_compared_is_its_error():
     whole = pyarrow.Table.from_batches([reported("a")]).select(truth.REPORT)
     other = Recording((Relation(("z",), io.relation_from_json([{"z": {"type": "uri", "value": "urn:a"}}], ("z",), "", {}).rows),), (None,))

@@ -205,5 +205,7 @@ def _figures(measures: Sequence[Mapping[str, Any]], mismatch: tuple[float | None
         told = [f"{name} {fmean(entry[name] for entry in measures):.4f}" for name in ("precision", "recall")]
         told += [f"median delay {median(delays):g} ms"] if delays else []
         yield f"  YABench: {', '.join(told)}, mean of {len(measures)}"
+    else:
+        yield "  YABench: not measured"
     there, back = ("undefined or not measured" if one is None else f"{one:.2f} %" for one in mismatch)
     yield f"  LSBench: {there} of what is expected is not recorded, {back} of what is recorded is not expected"
