@@ -8,7 +8,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -234,13 +234,13 @@ def recording(block: Mapping[str, Any], asked: Query) -> list[Relation]:
 def check(case: Case) -> list[str]:
     """One line for each way in which the reference engine and the oracle differ from the case; none if they agree.
     Raises InvalidCase for rows that are not Turtle or not of the query."""
-    lines = []
+    lines, ask = [], cache(partial(query_of, case))  # its text is parsed once for all blocks
     for kind, problems in (("expect", _expect), ("judge", _judge), ("refuse", _refuse), ("read", _read), ("render", _render)):
         blocks = case.table.get(kind, [])
         for number, block in enumerate(blocks):
             label = f"{case.rule} {kind}[{number}]" if len(blocks) > 1 else case.rule
             try:
-                lines += [f"{label}{line}" for line in problems(case, block)]
+                lines += [f"{label}{line}" for line in problems(case, ask, block)]
             except InvalidCase as error:
                 raise error.at(case.path) from None
             except RefengineError as error:
@@ -261,9 +261,9 @@ def _wanted(kind: str, block: Mapping[str, Any]) -> str:
             return f"{block['error']}: …{block['message']}…"
 
 
-def _expect(case: Case, block: Mapping[str, Any]) -> list[str]:
+def _expect(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
     """The definition first; where that agrees, incremental evaluation (ENG-6), too, and of its own cases evaluation in parts (ENG-7)."""
-    asked = query_of(case)
+    asked = ask()
     most, lines = len(block["reports"]) + 1, []
     ways = {"": engine.evaluate, " incremental:": incremental.evaluate} | ({" in parts:": _in_parts} if case.rule == "ENG-7" else {})
     for label, evaluate in ways.items():
@@ -333,8 +333,8 @@ def _reports(
     return list(islice(evaluate(asked, streams_of(case), chosen, **options), most))
 
 
-def _judge(case: Case, block: Mapping[str, Any]) -> list[str]:
-    asked = query_of(case)
+def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
+    asked = ask()
     options = {"missing": block["missing"]} if "missing" in block else {}
     options["mode"] = compare.Mode(block.get("mode", "value"))
     verdict = judge.verdict(asked, streams_of(case), profile_of(block["profile"]), recording(block, asked), **options)
@@ -346,8 +346,8 @@ def _judge(case: Case, block: Mapping[str, Any]) -> list[str]:
     return []
 
 
-def _read(case: Case, block: Mapping[str, Any]) -> list[str]:
-    asked = query_of(case)
+def _read(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
+    asked = ask()
     got = dialects.read(block["text"], block["dialect"], block.get("static", False))
     return [f": {block['dialect']}: expected {wanted!r}, got {had!r}" for wanted, had in _differing(asked, got)]
 
@@ -358,8 +358,8 @@ def _differing(asked: Query, got: Query) -> list[tuple[Any, Any]]:
     return [(wanted, had) for wanted, had in parts if wanted != had]
 
 
-def _render(case: Case, block: Mapping[str, Any]) -> list[str]:
-    asked, r2s = query_of(case), _r2s(block)
+def _render(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
+    asked, r2s = ask(), _r2s(block)
     text = dialects.render(asked, block["dialect"], r2s, block.get("static", False))
     if text != block["text"]:
         return [f": {block['dialect']}: expected {block['text']!r}, got {text!r}"]
@@ -372,10 +372,10 @@ def _r2s(block: Mapping[str, Any]) -> semantics.R2S | None:
     return semantics.parse_field("r2s", block["r2s"]) if "r2s" in block else None
 
 
-def _refuse(case: Case, block: Mapping[str, Any]) -> list[str]:
+def _refuse(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
     if "text" in block:
         return _accepted(block, dialects.read(block["text"], block["dialect"], block.get("static", False)))
-    asked = query_of(case)
+    asked = ask()
     if "dialect" in block:
         return _accepted(block, dialects.render(asked, block["dialect"], _r2s(block), block.get("static", False)))
     streams_of(case)

@@ -57,6 +57,7 @@ KEYED = [frozenset([triple]) for triple in TRIPLES[:3]]  # graphs with every key
 STATIC = [frozenset(), frozenset(), frozenset([TRIPLES[0], (*TRIPLES[1], "<urn:w1>"), (*TRIPLES[2], "<urn:g>")])]
 KEYS = [("subject",), ("object",), ("urn:p",), ("subject", "urn:p"), ("predicate",)]
 REPORTS = [frozenset(report) for size in range(1, 5) for report in combinations(Condition, size)]
+KINDS = [kind for kind in WindowKind if kind is not WindowKind.TUPLE]
 CLOSING = Semantics(
     **PLAIN | {"t0": 0, "closure": "[)", "report": "window-close,non-empty", "tick": "tuple"},
     empty="emit", horizon="flush", instant="close",
@@ -106,96 +107,120 @@ def brute(case: Case, definition: type[Brute] = Brute) -> Brute:
     return definition(query.windows, streams, case.semantics, registered=query.registered, static=case.static)
 
 
+# Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made once.
+integers, one_of = cache(st.integers), cache(lambda *values: st.sampled_from(values))
+SLIDE = integers(1, 8) | st.none()
+
+
 @st.composite
 def drawn_windows(draw: st.DrawFn) -> tuple[Window, ...]:
     """One to three windows of any kinds over one or two streams; a tuple-based one is alone (QRY-5)."""
-    alone = draw(st.integers(0, 3)) == 0
-    kinds = [k for k in WindowKind if k is not WindowKind.TUPLE]
+    alone = draw(integers(0, 3)) == 0
     windows = []
-    for number in range(1 if alone else draw(st.sampled_from([1, 1, 2, 2, 3]))):
-        kind = draw(st.sampled_from([WindowKind.TUPLE, WindowKind.TIME] if alone else kinds))
-        slide = st.integers(1, 8)
+    for number in range(1 if alone else draw(one_of(1, 1, 2, 2, 3))):
+        kind = draw(one_of(WindowKind.TUPLE, WindowKind.TIME) if alone else one_of(*KINDS))
         windows.append(
             Window(
-                draw(st.sampled_from("ssr")),
+                draw(one_of(*"ssr")),
                 kind,
-                draw(st.integers(1, 6)) if kind in SIZED else None,
-                draw(slide if kind in (WindowKind.TIME, WindowKind.TUPLE) else slide | st.none()) if kind in SLIDING else None,
-                draw(st.sampled_from(Unit)) if kind in COUNTING else Unit.ELEMENTS,
-                draw(st.sampled_from(KEYS)) if kind is WindowKind.PARTITION else (),
-                f"urn:w{number}" if draw(st.integers(0, 3)) == 0 else None,
+                draw(integers(1, 6)) if kind in SIZED else None,
+                draw(integers(1, 8) if kind in (WindowKind.TIME, WindowKind.TUPLE) else SLIDE) if kind in SLIDING else None,
+                draw(one_of(*Unit)) if kind in COUNTING else Unit.ELEMENTS,
+                draw(one_of(*KEYS)) if kind is WindowKind.PARTITION else (),
+                f"urn:w{number}" if draw(integers(0, 3)) == 0 else None,
                 draw(st.booleans()),
             )
         )
     return tuple(windows)
 
 
+WINDOWS = drawn_windows()
+LENGTH = integers(0, 8) | integers(4, 8)
+
+
+@cache
+def places(t0: int, size: int, slide: int) -> st.SearchStrategy[int]:
+    """Times soon after t0, or near the borders of windows."""
+    near_border = st.builds(
+        lambda n, side, off: t0 + n * slide + side * size + off, integers(0, 4), integers(0, 1), integers(-1, 1)
+    )
+    return integers(t0 - 5, t0 + 20) | near_border
+
+
 @st.composite
 def drawn_stream(draw: st.DrawFn, windows: tuple[Window, ...], t0: int, ordered: bool, batched: bool) -> Stream:
     """0 to 8 elements with ties, gaps and elements on borders, in order or not, some of them valid over an interval."""
-    length, window = draw(st.integers(0, 8) | st.integers(4, 8)), draw(st.sampled_from(windows))
-    size, slide = window.size or 0, window.slide or 1
-    near_border = st.builds(
-        lambda n, side, off: t0 + n * slide + side * size + off, st.integers(0, 4), st.integers(0, 1), st.integers(-1, 1)
-    )
-    apps = [draw(st.integers(t0 - 5, t0 + 20) | near_border) for _ in range(length)]
-    apps = sorted(apps) if ordered else [app for _, app in sorted((app + draw(st.integers(0, 6)), app) for app in apps)]
-    sys = accumulate(draw(st.integers(1, 3)) for _ in apps)
-    batches = [1 + b for b in accumulate(draw(st.integers(0, 2)) for _ in apps)] if batched else [None] * length
+    length, window = draw(LENGTH), draw(one_of(*windows))
+    place = places(t0, window.size or 0, window.slide or 1)
+    apps = [draw(place) for _ in range(length)]
+    apps = sorted(apps) if ordered else [app for _, app in sorted((app + draw(integers(0, 6)), app) for app in apps)]
+    sys = accumulate(draw(integers(1, 3)) for _ in apps)
+    batches = [1 + b for b in accumulate(draw(integers(0, 2)) for _ in apps)] if batched else [None] * length
     pool = KEYED if any(w.kind is WindowKind.PARTITION for w in windows) else GRAPHS
     long = draw(st.booleans())
-    ends = [app + draw(st.sampled_from([0, 0, 1, 3, 7])) if long else None for app in apps]
-    drawn = [draw(st.sampled_from(pool)) for _ in apps]
+    ends = [app + draw(one_of(0, 0, 1, 3, 7)) if long else None for app in apps]
+    drawn = [draw(one_of(*pool)) for _ in apps]
     return Stream(tuple(map(Element, drawn, apps, sys, batches, ends)))
+
+
+DISORDER = st.just(Disorder.REJECT) | integers(0, 5)
+ANCHOR = integers(-3, 3) | one_of(*Anchor)
+STATED, STATED_WITHOUT_BASE = (st.none() | one_of(*stated) for stated in (R2S, (R2S.RSTREAM, R2S.APPEND)))
+
+
+@cache
+def registrations(near: int) -> st.SearchStrategy[int | None]:
+    """None, or a time near t0."""
+    return st.none() | integers(near - 4, near + 8)
 
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     """Small queries and streams under the whole of `Semantics`, as far as SEM-2 and QRY-5 let it mean something."""
-    windows, near = draw(drawn_windows()), draw(st.integers(-8, 8))
+    windows, near = draw(WINDOWS), draw(integers(-8, 8))
     policies = [T0.FIRST, T0.REACH, T0.EPOCH, T0.REGISTRATION]
     alone = windows[0].kind is WindowKind.TUPLE
-    t0 = draw(st.sampled_from([near if not alone or draw(st.booleans()) else near % 4 - 3] * 4 + policies))
-    registered = draw(st.none() | st.integers(near - 4, near + 8)) if t0 is not T0.REGISTRATION else near
+    t0 = draw(one_of(*[near if not alone or draw(st.booleans()) else near % 4 - 3] * 4, *policies))
+    registered = draw(registrations(near)) if t0 is not T0.REGISTRATION else near
     closes = all(window.kind in CLOSING_KINDS for window in windows)
-    report = draw(st.sampled_from([r for r in REPORTS if closes or Condition.CLOSE not in r]))
-    periodic, tick = Condition.PERIODIC in report, draw(st.sampled_from(Tick))
-    r2s, disorder = draw(st.sampled_from(R2S)), draw(st.just(Disorder.REJECT) | st.integers(0, 5))
+    report = draw(one_of(*[r for r in REPORTS if closes or Condition.CLOSE not in r]))
+    periodic, tick = Condition.PERIODIC in report, draw(one_of(*Tick))
+    r2s, disorder = draw(one_of(*R2S)), draw(DISORDER)
     batched = tick is Tick.BATCH or draw(st.booleans())
     over = {name: tuple(window for window in windows if window.stream == name) or windows for name in "rs"}
     ordered = disorder is Disorder.REJECT
     streams = {name: draw(drawn_stream(over[name], near, ordered, batched)) for name in over}
     apps = [element.app for elements in streams.values() for element in elements]
-    after = draw(st.integers(1, 12)) + max(apps, default=near)
+    after = draw(integers(1, 12)) + max(apps, default=near)
     of_instants = report & {Condition.CLOSE, Condition.PERIODIC}
     semantics = Semantics(
         t0=t0,
-        offset=draw(st.integers(-3, 9)) if t0 is T0.EPOCH else None,
-        closure=draw(st.sampled_from(Closure)) if any(window.kind in BORDERED for window in windows) else None,
-        slide=draw(st.sampled_from(Slide)),
-        partial=draw(st.sampled_from(Partial)),
+        offset=draw(integers(-3, 9)) if t0 is T0.EPOCH else None,
+        closure=draw(one_of(*Closure)) if any(window.kind in BORDERED for window in windows) else None,
+        slide=draw(one_of(*Slide)),
+        partial=draw(one_of(*Partial)),
         report=report,
-        closing=draw(st.sampled_from(Closing)),
-        period=draw(st.integers(1, 4)) if periodic else None,
-        anchor=draw(st.integers(-3, 3) | st.sampled_from(Anchor)) if periodic else None,
-        against=draw(st.sampled_from(Against)),
-        change=draw(st.sampled_from(Change)),
-        expiry=draw(st.sampled_from(Expiry)),
-        gap=draw(st.sampled_from(Gap)) if of_instants else Gap.ALL,
+        closing=draw(one_of(*Closing)),
+        period=draw(integers(1, 4)) if periodic else None,
+        anchor=draw(ANCHOR) if periodic else None,
+        against=draw(one_of(*Against)),
+        change=draw(one_of(*Change)),
+        expiry=draw(one_of(*Expiry)),
+        gap=draw(one_of(*Gap)) if of_instants else Gap.ALL,
         tick=tick,
-        trigger=draw(st.sampled_from([t for t in Trigger if t is not Trigger.EXPLICIT or any(w.triggers for w in windows)])),
-        collection=draw(st.sampled_from(Collection)),
+        trigger=draw(one_of(*[t for t in Trigger if t is not Trigger.EXPLICIT or any(w.triggers for w in windows)])),
+        collection=draw(one_of(*Collection)),
         r2s=r2s,
-        base=draw(st.sampled_from(Base)) if r2s in (R2S.ISTREAM, R2S.DSTREAM) else None,
-        empty=draw(st.sampled_from(Empty)),
-        horizon=draw(st.sampled_from([End.NONE, End.FLUSH, after])),
-        instant=draw(st.sampled_from(Instant)),
+        base=draw(one_of(*Base)) if r2s in (R2S.ISTREAM, R2S.DSTREAM) else None,
+        empty=draw(one_of(*Empty)),
+        horizon=draw(one_of(End.NONE, End.FLUSH, after)),
+        instant=draw(one_of(*Instant)),
         disorder=disorder,
     )
-    stated = draw(st.none() | st.sampled_from([o for o in R2S if semantics.base or o in (R2S.RSTREAM, R2S.APPEND)]))
+    stated = draw(STATED if semantics.base else STATED_WITHOUT_BASE)
     named = any(window.name for window in windows)
-    answer = draw(st.sampled_from([objects, objects, count, graphs] if named else [objects, objects, count]))
-    return Case(Query(windows, BODIES[answer], stated, registered), streams, semantics, draw(st.sampled_from(STATIC)), answer)
+    answer = draw(one_of(objects, objects, count, graphs) if named else one_of(objects, objects, count))
+    return Case(Query(windows, BODIES[answer], stated, registered), streams, semantics, draw(one_of(*STATIC)), answer)
 
 
 def windows(case: Case) -> Iterator[tuple]:
@@ -206,13 +231,14 @@ def windows(case: Case) -> Iterator[tuple]:
 
 def relations(case: Case) -> Iterator[Emitted]:
     """What the engine emits for a query, with the cheap answer in the place of SPARQL's."""
-    places = [{e.sys: i for i, e in enumerate(brute(case).elements[window.stream])} for window in case.query.windows]
+    admitted = brute(case).elements
+    indices = [{e.sys: i for i, e in enumerate(admitted[window.stream])} for window in case.query.windows]
     reports = evaluate(
         case.query, case.streams, case.semantics, static=case.static,
         answer=lambda body, dataset: Relation(body.variables, case.answer(dataset)),
     )  # fmt: skip
     for r in reports:
-        contents = tuple(tuple(place[e.sys] for e in content) for place, content in zip(places, r.contents, strict=True))
+        contents = tuple(tuple(index[e.sys] for e in content) for index, content in zip(indices, r.contents, strict=True))
         yield Emitted(r.evaluation, r.trigger, tuple(r.windows), r.instant, contents, r.late, r.relation.rows)
 
 
@@ -386,7 +412,6 @@ def of_streams(**values: object) -> Callable[[Case], Case]:
     )
 
 
-KINDS = [kind for kind in WindowKind if kind is not WindowKind.TUPLE]
 CHANGES = {
     "triples are no elements": of_windows(unit=Unit.ELEMENTS),
     "names make no difference": of_windows(name=None),

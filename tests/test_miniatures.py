@@ -8,17 +8,26 @@ import pytest
 from conformance import corpus
 from conformance.miniatures import MINIATURES
 
-PARAMETERS = pytest.mark.parametrize("miniature", MINIATURES, ids=lambda m: f"{m.rule}-{m.name.replace(' ', '-')}")
+PARAMETERS = pytest.mark.parametrize(
+    "miniature",
+    # By rule, so that one worker alone finds out which cases of the rule hold.
+    [pytest.param(m, id=f"{m.rule}-{m.name.replace(' ', '-')}", marks=pytest.mark.xdist_group(f"miniatures of {m.rule}")) for m in MINIATURES],
+)
 
 
 @cache
-def _holding():
-    """{rule: its cases that hold on the reference}; of the others tests/test_cases.py tells."""
+def _cases():
+    """{rule: its cases}."""
     cases = {}
     for case in corpus.cases():
-        if _holds(case):
-            cases.setdefault(case.rule, []).append(case)
+        cases.setdefault(case.rule, []).append(case)
     return cases
+
+
+@cache
+def _holding(rule):
+    """The cases of a rule that hold on the reference; of the others tests/test_cases.py tells."""
+    return [case for case in _cases().get(rule, []) if _holds(case)]
 
 
 def _holds(case):
@@ -31,7 +40,7 @@ def _holds(case):
 @PARAMETERS
 def test_miniature_is_caught_by_a_case_of_its_rule(miniature):
     """A crash of the wrong engine is an error of this test: only a difference, or a RefengineError, counts."""
-    cases = _holding().get(miniature.rule, [])
+    cases = _holding(miniature.rule)
     assert cases, f"{miniature.rule} has no case that holds"
     with miniature.installed():
         caught = [line for case in cases for line in corpus.check(case)]

@@ -70,7 +70,7 @@ def shows(miniature: Miniature) -> bool:
 
 def differs(case: Case, block: dict) -> bool:
     try:
-        return bool(corpus._expect(case, block))
+        return bool(corpus._expect(case, lambda: corpus.query_of(case), block))
     except RefengineError:
         return False
 
