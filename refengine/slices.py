@@ -165,13 +165,13 @@ def reports(
 
 
 def candidates(query: Query, semantics: Semantics, firsts: Mapping[str, int], start: int, instants: Sequence[int]) -> Iterator[int | None]:
-    """Instants from which on to give elements for a part from `start` on, each earlier than the one before, the last None. By
-    ascending instants at which something arrives, or that are shortly before."""
+    """Instants from which on to give elements for a part from `start` on, each before it and earlier than the one before, the last
+    None. By ascending instants at which something arrives, or that are shortly before."""
     own, here = tick.own(semantics, 0), bisect_left(instants, start)
     frame_of = [frame for frame in frames(query, semantics, firsts, None) if frame]
     dense = semantics.report <= {Condition.CHANGE, Condition.NON_EMPTY} and all(frame.kind is WindowKind.TIME for frame in frame_of)
     often = 0 if dense else max([semantics.period or 1, *(frame.slide for frame in frame_of)])  # how long until an evaluation, about
-    step = depth(query, semantics) * often
+    step, least = depth(query, semantics) * often, start
     for further in takewhile(lambda exponent: 2 << exponent <= here, count()):
         place = min(here - (2 << further), bisect_left(instants, start - (step << further)))
         if place <= 0 or not frame_of:
@@ -179,7 +179,9 @@ def candidates(query: Query, semantics: Semantics, firsts: Mapping[str, int], st
         extents = [window.scope(frame, instants[place] + own - 1) for frame in frame_of]
         if None in extents:
             break
-        yield min(first for first, _ in extents)
+        if (since := min(first for first, _ in extents)) < least:
+            yield since
+            least = since
     yield None
 
 

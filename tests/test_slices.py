@@ -67,6 +67,18 @@ def test_a_case_holds_in_parts(case):
     assert corpus.in_parts(case) == []
 
 
+@pytest.mark.parametrize(("size", "slide"), [(10, 10), (10, 100), (50, 60), (100, 10), (2000, 2000)])
+@pytest.mark.parametrize("report", ["window-close", "content-change"])
+def test_more_is_given_each_time(size, slide, report):
+    """In gaps between windows, too: what is given begins before the part, and earlier each time."""
+    query = from_table({"body": "SELECT * { ?s ?p ?o }", "windows": [{"stream": "s", "kind": "time", "size": size, "slide": slide}]})
+    picked = profile("cqels").but(t0=0, report=report, tick="tuple").semantics()
+    for start in (1, 2, 99, 2001, 2013, 9999):
+        found = list(slices.candidates(query, picked, {"s": 0}, start, range(10_000)))
+        assert found.pop() is None and all(earlier < later for later, earlier in zip([start, *found], found, strict=False))
+    assert len(found) > 2, "there is something to see"
+
+
 def test_what_a_part_leaves_out_is_not_asked():
     """Of windows that a part does not know whole the witnesses may dispute an answer that nobody gives: 01 < 'zz', where no stop is."""
     body = "SELECT ?x { ?x <urn:n> ?v FILTER NOT EXISTS { ?z <urn:stop> ?w } FILTER(?v < 'zz') }"

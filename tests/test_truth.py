@@ -77,6 +77,12 @@ def test_what_a_part_ends_with():
     assert end["ended"] == "error" and type(truth.rebuilt(end["told"])).__name__ == "InvalidSemantics"
 
 
+def test_a_report_beyond_64_bits_is_unsupported():
+    given = [(2**63 - 2, 1, "<urn:a>", "<urn:p>", "<urn:o>")]
+    *_, end = [found for one in truth._reports(asked(horizon="flush"), 2**63 - 2, truth.Part(), held._rows, [batch(*given)]) for found in one.to_pylist()]
+    assert end["ended"] == "error" and str(truth.rebuilt(end["told"])) == "MOD-1: a report whose times need more than 64 bits"
+
+
 # Rows
 
 
@@ -112,6 +118,23 @@ def test_segments_of_a_file_are_its_lines(monkeypatch, end):
 def files(*given: tuple[str, bytes]) -> pyarrow.RecordBatch:
     """As Spark's binaryFile gives them."""
     return pyarrow.RecordBatch.from_pydict({"file_path": [name for name, _ in given], "content": [content for _, content in given]})
+
+
+def test_lines_that_have_been_changed_are_not_read():
+    content = (line("a", 1) + line("b", 5)).encode()
+    [file] = survey.files(pyarrow.Table.from_batches(lines_of._surveyed(100, [files(("file:///a%20b.n3t", content))])))
+    wanted = {file.name: (0, [lines_of.Segment(*one) for one in file.index])}
+    assert len(lines_of._rows(wanted, 0, 9, [files((file.name, content + line("c", 7).encode()))])) == 2, "a file that grows has what it had"
+    for other in (content.replace(b"urn:b", b"urn:c"), content[: len(content) // 2], b""):
+        with pytest.raises(InvalidStream, match="^/a b.n3t: IO-1: has been changed since it was surveyed"):
+            lines_of._rows(wanted, 0, 9, [files((file.name, other))])
+
+
+def test_files_come_in_the_order_of_their_names():
+    """And not of what they are in a URL, where a blank is %20 and comes after an exclamation mark."""
+    names = ["file:///s/a%20b.n3t", "file:///s/a!b.n3t", "file:///s/a%25.n3t"]
+    pieces = [one for name in names for one in lines_of._surveyed(100, [files((name, line("a", 5).encode()))])]
+    assert [survey.path_of(file.name) for file in survey.files(pyarrow.Table.from_batches(pieces))] == ["/s/a b.n3t", "/s/a!b.n3t", "/s/a%.n3t"]
 
 
 def test_stretches_of_time():
@@ -186,13 +209,18 @@ def test_groups_of_rows_that_a_part_needs(text):
     kinds = [pyarrow.int16(), pyarrow.int32(), text, text, text]
     content = stored(some.cast(pyarrow.schema(zip(some.schema.names, kinds, strict=True))).append_column("more", [[None] * 5]), row_group_size=2)
     [file] = survey.files(pyarrow.Table.from_batches(table._surveyed(100, [files(("file:///f", content))])))
-    assert (file.triples, file.canonical, file.faults, file.index) == (4, 3, 1, [[0, -3, 5], [1, 5, 5], [2, 8, 8]])
+    assert (file.triples, file.canonical, file.faults, [one[:3] for one in file.index]) == (4, 3, 1, [[0, -3, 5], [1, 5, 5], [2, 8, 8]])
     assert list(file.instants) == [(-3, 1), (5, 2), (8, 1)]
     [fault] = [one for some in table._faults([files(("file:///f", content))]) for one in some.to_pylist()]
     assert (fault["file"], fault["line"]) == ("file:///f", 4) and fault["error"].startswith("IO-1: no term at column 1")
-    found = list(table._rows({"file:///f": ([0, 1], False)}, -3, 6, [files(("file:///f", content))]))
+    groups = {number: digest for number, _, _, digest in file.index}
+    found = list(table._rows({"file:///f": ({0: groups[0], 1: groups[1]}, False)}, -3, 6, [files(("file:///f", content))]))
     assert [(time, element, one[0], one[2]) for time, element, one in found] == [(-3, 7, "<urn:b>", '"A"'), (5, 0, "<urn:c>", "<urn:o>"), (5, 1, "<urn:a>", "<urn:o>")]
-    assert list(table._rows({"file:///f": ([2], False)}, 10, 11, [files(("file:///f", content))])) == []
+    assert list(table._rows({"file:///f": ({2: groups[2]}, False)}, 10, 11, [files(("file:///f", content))])) == []
+    fewer = stored(some.slice(0, 4).cast(pyarrow.schema(zip(some.schema.names, kinds, strict=True))).append_column("more", [[None] * 4]), row_group_size=2)
+    for other in (fewer, content[:-1], content.replace(b"urn:d", b"urn:e"), b""):
+        with pytest.raises(InvalidStream, match="^/f: IO-1: has been changed since it was surveyed"):
+            list(table._rows({"file:///f": (groups, False)}, -3, 9, [files(("file:///f", other))]))
 
 
 @pytest.mark.parametrize(
@@ -200,7 +228,9 @@ def test_groups_of_rows_that_a_part_needs(text):
     [
         (b"", "cannot be read as Parquet: "),
         (b"PAR1 no more of it PAR1", "cannot be read as Parquet: "),
-        (stored(pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]})), "needs the columns time int64, element int64, predicate string, object string; has 'time string, subject string'"),
+        (stored(pyarrow.Table.from_batches([batch(*ROWS)]).append_column("time", [[1] * 5])), "needs the columns time int64, each once; has 'time int64, element int64, subject string, "),
+        (stored(pyarrow.Table.from_batches([batch((1, 1, "<urn:abcdef>", "<urn:p>", "<urn:o>"))]), use_dictionary=False, compression="none", write_statistics=False).replace(b"abcdef", b"ab\xff\xfeef"), "cannot be read as Parquet: "),
+        (stored(pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]})), "needs the columns time int64, element int64, predicate string, object string, each once; has 'time string, subject string'"),
     ],
 )
 def test_a_file_that_is_no_table(content, reason):
@@ -411,7 +441,9 @@ def test_a_stream_that_is_another_one_is_not_gone_on_with(connected, tmp_path):
     wanted = output.Wanted(asked(report="window-close", tick="tuple"), path, parts=2)
     found = found_by(connected, wanted, tmp_path / "out")
     assert [row for part in found_by(connected, wanted, tmp_path / "out", resume=True).parts for row in rows(part)] == [row for part in found.parts for row in rows(part)]
-    (tmp_path / "stream" / "part-0.n3t").write_text(line("b", 1))  # as long, and at the same instants
+    before = (tmp_path / "stream" / "part-0.n3t").stat()
+    (tmp_path / "stream" / "part-0.n3t").write_text(line("b", 1))  # as long, at the same instant, and as old
+    os.utime(tmp_path / "stream" / "part-0.n3t", ns=(before.st_atime_ns, before.st_mtime_ns))
     with pytest.raises(RefengineError, match="out: usage: the stream is not what it was when the run began; name another folder"):
         found_by(connected, wanted, tmp_path / "out", resume=True)
 
@@ -421,12 +453,23 @@ def test_streams_that_are_none(connected, tmp_path):
     for name, files, reason in (
         ("none", (), "no stream ends in|no data_NN.ttl"),
         ("empty", ("# nothing\n",), "IO-1: no triple"),
-        ("back", (line("a", 9), line("b", 3)), "files 1 and 2: MOD-2: t_app decreases from 9 to 3"),
+        ("back", (line("a", 9), line("b", 3)), "back/part-1.n3t: MOD-2: t_app decreases from 9, of .*/back/part-0.n3t, to 3"),
     ):
         with pytest.raises(InvalidStream, match=reason):
             _ = streams.read(connected, written(tmp_path / name, *files)).extent
-    with pytest.raises(InvalidStream, match="no such file or folder"):
+    with pytest.raises(InvalidStream, match="no such file or folder$"):
         streams.read(connected, str(tmp_path / "nowhere"))
+    for number, (name, content) in enumerate((("_b.n3t", line("b", 3)), ("b.parquet", ""), ("sub/.b.n3t", line("b", 3)), ("_sub/b.n3t", line("b", 3)))):
+        folder = Path(written(tmp_path / f"hidden{number}", line("a", 1)))
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(content)
+        with pytest.raises(InvalidStream, match=f"hidden{number}/{name}: IO-1: is not read by Spark: it is empty, or leads nowhere, or a name of its path begins with _"):
+            streams.read(connected, str(folder))
+    (tmp_path / "path=1").mkdir()
+    for number, name in enumerate(("a b.n3t", "a!b.n3t", "c/d.n3t", "c/length=0.n3t")):
+        (tmp_path / "path=1" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "path=1" / name).write_text(line("a", number))
+    assert [file.triples for file in streams.read(connected, str(tmp_path / "path=1")).files] == [1, 1, 1, 1]
     (tmp_path / "rows [of] it").mkdir()
     columns = {"time": [1, 2, 3], "element": [1, 1, 1], "subject": ["<urn:a>", "a", "<urn:c>"], "predicate": ["<urn:p>"] * 3, "object": ["<urn:o>"] * 3}
     pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "rows [of] it" / "x.parquet")
@@ -434,7 +477,7 @@ def test_streams_that_are_none(connected, tmp_path):
         found_by(connected, output.Wanted(asked(), str(tmp_path / "rows [of] it")), tmp_path / "out")
     (tmp_path / "rows").mkdir()
     pyarrow.parquet.write_table(pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]}), tmp_path / "rows" / "x.parquet")
-    with pytest.raises(InvalidStream, match="needs the columns time int64, element int64, predicate string, object string; has 'time string, subject string'"):
+    with pytest.raises(InvalidStream, match="needs the columns time int64, element int64, predicate string, object string, each once; has 'time string, subject string'"):
         _ = streams.read(connected, str(tmp_path / "rows")).files
 
 

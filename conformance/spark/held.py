@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow
 
+from conformance.spark import survey
 from conformance.spark.rows import Reader, Row, batch
 from conformance.spark.survey import File
 from conformance.spark.table import SCHEMA, ordered
@@ -28,7 +29,7 @@ class Held:
 
     def survey(self) -> list[File]:
         """As if it were a file."""
-        file = File("", canonical=len(self.rows))
+        file = File("", canonical=len(self.rows), index=[[survey.digest(repr(self.rows).encode())]])
         file.instants.add(Counter(time for time, _, _ in self.rows).items())
         return [file]
 

@@ -16,7 +16,7 @@ from conformance.spark import survey
 from conformance.spark.files import Files, buffers
 from conformance.spark.jobs import collected
 from conformance.spark.rows import FAULT, LONGEST, Reader, Row, batch, timely
-from conformance.spark.survey import File
+from conformance.spark.survey import File, path_of
 from refengine import io
 from refengine.errors import InvalidStream, RefengineError
 from refengine.model import TIME_BOUND, Triple
@@ -30,7 +30,7 @@ LINES = 10_000  # of a segment
 
 class Segment(NamedTuple):
     """Some lines of a file that are read together: their first byte, how many bytes they are, the number of the first, what t_app was
-    before them, and the first and the last of theirs."""
+    before them, the first and the last of theirs, and a digest."""
 
     offset: int
     length: int
@@ -38,6 +38,7 @@ class Segment(NamedTuple):
     before: int
     first: int
     last: int
+    digest: int
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,11 @@ class Lines:
     def survey(self) -> list[File]:
         """The files. Raises InvalidStream for what cannot be read, and for files that are not one after the other."""
         found = survey.files(collected(self.files.contents().mapInArrow(partial(_surveyed, survey.resolution(self.files.count)), survey.SCHEMA)))
-        timed = [(number, file.instants) for number, file in enumerate(found, 1) if file.triples]
-        for (a, before), (b, after) in pairwise(timed):
-            if after.first < before.last:
-                reason = f"t_app decreases from {before.last} to {after.first}, from one file to the next; files come in the order of time, and of names"
-                raise InvalidStream(reason, rule="MOD-2", place=f"files {a} and {b}")
+        for before, after in pairwise(file for file in found if file.triples):
+            a, b = before.instants.last, after.instants.first
+            if b < a:
+                reason = f"t_app decreases from {a}, of {path_of(before.name)}, to {b}; files come in the order of time, and of names"
+                raise InvalidStream(reason, rule="MOD-2", place=path_of(after.name))
         return found
 
     def faults(self, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -110,22 +111,32 @@ def _surveyed(resolution: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterat
                     times[time] += 1
             if times:
                 file.instants.add(times.items())
-                file.index.append(Segment(offset, length, line, before, min(times), before := max(times)))
+                last = max(times)
+                file.index.append(Segment(offset, length, line, before, min(times), last, survey.digest(content[offset : offset + length])))
+                before = last
         yield survey.pieces([file])
 
 
 def _faults(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
     for name, content in buffers(batches):
-        found = [(name, number, why) for number, _, triple, why in _lines(content, 1, -TIME_BOUND) if triple is None]
-        if found:
-            yield batch(FAULT, found)
+        before = -TIME_BOUND
+        for offset, length, line in _segments(memoryview(content)):
+            found = []
+            for number, before, triple, why in _lines(content[offset : offset + length], line, before):
+                if triple is None:
+                    found.append((name, number, why))
+            if found:
+                yield batch(FAULT, found)
 
 
 def _rows(wanted: Mapping[str, tuple[int, list[Segment]]], since: int, stop: int, batches: Iterable[pyarrow.RecordBatch]) -> list[Row]:
     found = []
     for name, content in buffers(batches):
         file, segments = wanted[name]
-        for offset, length, line, before, *_ in segments:
-            lines = _lines(content[offset : offset + length], line, before)
+        for offset, length, line, before, *_, digest in segments:
+            piece = content[offset : offset + length]
+            if survey.digest(piece) != digest:
+                raise survey.changed(name)
+            lines = _lines(piece, line, before)
             found += [(time, (file, number), triple) for number, time, triple, _ in lines if triple is not None and since <= time < stop]
     return sorted(found)  # a task's files are in any order

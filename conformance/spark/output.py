@@ -125,11 +125,11 @@ def run(spark: SparkSession, wanted: Wanted, path: Path, done: set[int], paralle
     """Does what is left to do, and writes it; `tell` is told how many parts are done, of how many. What is written stays valid,
     whatever ends the run. Raises RefengineError."""
     stream = streams.read(spark, wanted.path)
-    if faults := _faults(stream, wanted.quarantine):
-        results.replace({path / QUARANTINE: [json.dumps(fault, sort_keys=True) for fault in faults]})
-    extent = stream.extent
-    facts = {"triples": extent.triples, "first": extent.first, "last": extent.last, "quarantined": len(faults), "files": stream.identity}
+    faults, extent = _faults(stream, wanted.quarantine), stream.extent
+    facts = {"triples": extent.triples, "first": extent.first, "last": extent.last, "quarantined": len(faults), "digest": stream.identity}
     at, uncut = _cuts(path / CUTS, wanted, extent, facts, parallel)
+    if faults:
+        results.replace({path / QUARANTINE: [json.dumps(fault, sort_keys=True) for fault in faults]})
     identity = hashlib.sha256((path / folder.MANIFEST).read_bytes() + (path / CUTS).read_bytes()).hexdigest()
     for number in done:
         _read(_part(path, number), number, identity, [])

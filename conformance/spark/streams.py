@@ -9,13 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import pyarrow
 
 from conformance.spark import survey
 from conformance.spark.files import Files
@@ -31,19 +28,19 @@ from refengine.errors import InvalidStream
 from refengine.model import TIME_BOUND
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 URL = re.compile(r"[a-z0-9+]+:/")
+KINDS = (".n3t", ".parquet")
+HIDDEN = " by Spark: it is empty, or leads nowhere, or a name of its path begins with _ or . or is not of the locale (LC_ALL=C.UTF-8)"
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream by its path; `identity` is that of its files, or of what the driver holds; `unread` is how many files there are of other
-    kinds."""
+    """A stream by its path; `unread` is how many files there are of other kinds."""
 
     path: str
     source: Lines | Table | Held
-    identity: str
     unread: int = 0
 
     @cached_property
@@ -55,6 +52,11 @@ class Stream:
     def extent(self) -> Extent:
         """Its time. Raises InvalidStream if it has no triple."""
         return survey.extent(self.files, self.path)
+
+    @property
+    def identity(self) -> str:
+        """A digest of what it has."""
+        return hashlib.sha256(repr([(file.name, file.faults, file.index) for file in self.files]).encode()).hexdigest()
 
     def faults(self) -> list[dict[str, Any]]:
         """What is no triple: file, line (or row), error; in order."""
@@ -75,18 +77,17 @@ def read(spark: SparkSession, path: str) -> Stream:
     """What kind of stream is there. Raises InvalidStream for what is none."""
     place = _url(path)
     there = _files(spark, place)
-    lines, tables = ([file for file in there if file[0].endswith(end)] for end in (".n3t", ".parquet"))
+    lines, tables = ([name for name in there if name.endswith(end)] for end in KINDS)
     if lines and tables:
         raise InvalidStream(f"{len(lines)} files of .n3t and {len(tables)} of .parquet; which are the stream? name a folder of one kind", rule="IO-1", place=path)
+    if not URL.match(path):
+        _check_all_read(path, there)
     if chosen := lines or tables:
-        _check_names(path)
-        found = spark.read.format("binaryFile").option("pathGlobFilter", "*.n3t" if lines else "*.parquet").load(place)
-        files = Files(found, place.startswith("file:"), len(chosen))
-        return Stream(path, Lines(files) if lines else Table(files), _digest(chosen), len(there) - len(chosen))
+        files = Files(_listed(spark).option("pathGlobFilter", f"*{KINDS[not lines]}").load(place), place.startswith("file:"), len(chosen))
+        return Stream(path, Lines(files) if lines else Table(files), len(there) - len(chosen))
     if URL.match(path):
         raise InvalidStream("neither .n3t nor .parquet files", rule="IO-1", place=path)
-    source = held(spark, io.read_stream(path))
-    return Stream(path, source, _digest(source.rows))
+    return Stream(path, held(spark, io.read_stream(path)))
 
 
 def _url(path: str) -> str:
@@ -94,26 +95,26 @@ def _url(path: str) -> str:
     return path if URL.match(path) else "file://" + re.sub(r"([\\*?{}\[\]])", r"\\\1", os.path.abspath(path))
 
 
-def _files(spark: SparkSession, place: str) -> list[tuple[str, int, int]]:
-    """The path of each, how many bytes it has, and when it was modified (us)."""
+def _listed(spark: SparkSession) -> DataFrameReader:
+    """Of all files of a folder, and of those in it; what folders are called brings no columns."""
+    return spark.read.format("binaryFile").option("recursiveFileLookup", "true")
 
-    def ask() -> pyarrow.Table:
-        return spark.read.format("binaryFile").load(place).selectExpr("path", "length", "unix_micros(modificationTime)").toArrow()
 
+def _files(spark: SparkSession, place: str) -> list[str]:
     try:
-        return sorted(zip(*(column.to_pylist() for column in told(ask).columns), strict=True))
+        return sorted(told(lambda: _listed(spark).load(place).select("path").toArrow())["path"].to_pylist())
     except NoSpark as error:
         if "PATH_NOT_FOUND" not in str(error.__cause__):
             raise
-        raise InvalidStream("no such file or folder", rule="IO-1", place=place) from None
+        raise InvalidStream(f"no such file or folder{HIDDEN if os.path.exists(place.removeprefix('file://')) else ''}", rule="IO-1", place=place) from None
 
 
-def _digest(told: Sequence[tuple]) -> str:
-    return hashlib.sha256(repr(told).encode()).hexdigest()
-
-
-def _check_names(path: str) -> None:
-    """Spark reads no file whose name begins with _ or ., and says nothing. Raises InvalidStream for such a one, on this machine."""
-    for name in sorted(os.listdir(path)) if os.path.isdir(path) else ():
-        if name[0] in "_." and Path(name).suffix in (".n3t", ".parquet"):
-            raise InvalidStream("Spark reads no file whose name begins with _ or .: rename it, or take it away", rule="IO-1", place=os.path.join(path, name))
+def _check_all_read(path: str, there: Iterable[str]) -> None:
+    """Raises InvalidStream for a file of this machine that Spark says nothing about, and would not read."""
+    read = {os.path.realpath(re.sub("^file:/+", "/", name)) for name in there}
+    for folder, _, names in os.walk(path):
+        for name in sorted(names):
+            place = os.path.join(folder, name)
+            empty = name.endswith(KINDS[0]) and os.path.exists(place) and not os.path.getsize(place)
+            if name.endswith(KINDS) and not empty and os.path.realpath(place) not in read:
+                raise InvalidStream(f"is not read{HIDDEN}", rule="IO-1", place=place)

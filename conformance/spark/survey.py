@@ -5,6 +5,7 @@ Nothing else of the stream is kept: a part of it reads again what it needs, from
 
 from __future__ import annotations
 
+import hashlib
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,7 +59,7 @@ class Instants:
 @dataclass
 class File:
     """A file, or a piece of one: its name as Spark has it, when its triples come, how many of them are written as the model has them,
-    how many rows or lines are no triple, or why it cannot be read at all, and an index of what is read together."""
+    how many rows or lines are no triple, or why it cannot be read at all, and an index of what is read together, with digests."""
 
     name: str
     instants: Instants = field(default_factory=Instants)
@@ -101,10 +102,23 @@ def files(table: pyarrow.Table) -> list[File]:
     found: dict[str, File] = {}
     for row in table.to_pylist():
         found.setdefault(row["file"], File(row["file"])).take(row)
-    for name in sorted(found):
-        if error := found[name].error:
-            raise InvalidStream(error, rule="IO-1", place=path_of(name))
-    return [found[name] for name in sorted(found)]
+    for name, file in sorted(found.items()):
+        if file.error:
+            raise InvalidStream(file.error, rule="IO-1", place=path_of(name))
+    return sorted(found.values(), key=lambda file: path_of(file.name))
+
+
+def digest(*pieces: Any) -> int:
+    """Of bytes that are read together, which has 64 bits: a part finds it again, or the file has been changed."""
+    found = hashlib.blake2b(digest_size=8)
+    for piece in pieces:
+        found.update(piece)
+    return int.from_bytes(found.digest(), signed=True)
+
+
+def changed(name: str) -> InvalidStream:
+    """What is raised for such a file."""
+    return InvalidStream("has been changed since it was surveyed", rule="IO-1", place=path_of(name))
 
 
 def path_of(name: str) -> str:

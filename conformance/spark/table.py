@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 SCHEMA = "time long, element long, subject string, predicate string, object string"
 COLUMNS = {name: KINDS[kind] for name, kind in (column.split() for column in SCHEMA.split(", "))}
-BATCH = 50_000  # rows that are read at once
+BATCH = 5_000  # rows that are read at once
 PLAIN = re.compile(rf"(?:{io.PLAIN_IRI}\t{io.PLAIN_IRI}\t{io.PLAIN_OBJECT}\n)*+")
+UNREADABLE = (OSError, UnicodeDecodeError, pyarrow.ArrowException)
 OTHERS = ("<x:s>", "<x:p>", "<x:o>")
 
 
@@ -39,7 +40,8 @@ class Table:
     files: Files
 
     def survey(self) -> list[File]:
-        """The files, with the number of each group of rows and its first and last instant. Raises InvalidStream for what is no such file."""
+        """The files, with the number of each group of rows, its first and last instant and a digest. Raises InvalidStream for what is no
+        such file."""
         return survey.files(collected(self.files.contents().mapInArrow(partial(_surveyed, survey.resolution(self.files.count)), survey.SCHEMA)))
 
     def faults(self, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -50,7 +52,7 @@ class Table:
         """What has the rows in [since, stop), and what finds them there."""
         wanted = {}
         for file in files:
-            groups = [number for number, first, last in file.index if first < stop and last >= since]
+            groups = {number: digest for number, first, last, digest in file.index if first < stop and last >= since}
             wanted[file.name] = groups, file.canonical == file.triples and not file.faults
         return self.files.contents(wanted), partial(_rows, wanted, since, stop)
 
@@ -94,12 +96,12 @@ def _opened(content: pyarrow.Buffer) -> parquet.ParquetFile:
     """Raises InvalidStream for what is no such file."""
     try:
         found = parquet.ParquetFile(pyarrow.BufferReader(content))
-        kinds = dict(zip(found.schema_arrow.names, found.schema_arrow.types, strict=True))
-    except (OSError, pyarrow.ArrowException) as error:
-        raise InvalidStream(f"cannot be read as Parquet: {plain(str(error))[:LONGEST]}", rule="IO-1") from None
-    if wrong := [f"{name} {kind}" for name, kind in COLUMNS.items() if name not in kinds or not _fits(kinds[name], kind)]:
-        has = shown(", ".join(f"{name} {kind}" for name, kind in kinds.items()))
-        raise InvalidStream(f"needs the columns {', '.join(wrong)}; has {has}", rule="IO-1")
+        names, kinds = found.schema_arrow.names, found.schema_arrow.types
+    except UNREADABLE as error:
+        raise _unreadable(error) from None
+    if wrong := [f"{name} {kind}" for name, kind in COLUMNS.items() if names.count(name) != 1 or not _fits(kinds[names.index(name)], kind)]:
+        has = shown(", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True)))
+        raise InvalidStream(f"needs the columns {', '.join(wrong)}, each once; has {has}", rule="IO-1")
     return found
 
 
@@ -113,9 +115,24 @@ def _batches(file: parquet.ParquetFile, groups: Sequence[int]) -> Iterator[pyarr
     """The rows of groups, as SCHEMA has them. Raises InvalidStream."""
     try:
         for some in file.iter_batches(BATCH, row_groups=groups, columns=list(COLUMNS), use_threads=False):
-            yield pyarrow.RecordBatch.from_arrays([some[name].cast(kind) for name, kind in COLUMNS.items()], list(COLUMNS))
-    except (OSError, pyarrow.ArrowException) as error:
-        raise InvalidStream(f"cannot be read as Parquet: {plain(str(error))[:LONGEST]}", rule="IO-1") from None
+            rows = pyarrow.RecordBatch.from_arrays([some[name].cast(kind) for name, kind in COLUMNS.items()], list(COLUMNS))
+            rows.validate(full=True)
+            yield rows
+    except UNREADABLE as error:
+        raise _unreadable(error) from None
+
+
+def _unreadable(error: Exception) -> InvalidStream:
+    return InvalidStream(f"cannot be read as Parquet: {plain(str(error))[:LONGEST]}", rule="IO-1")
+
+
+def _digest(file: parquet.ParquetFile, content: pyarrow.Buffer, number: int) -> int:
+    """Of the bytes of a group of rows, and of what its columns are."""
+    group = file.metadata.row_group(number)
+    columns = [group.column(place) for place in range(group.num_columns)]
+    begins = [column.dictionary_page_offset or column.data_page_offset for column in columns]
+    pieces = [content[start : start + column.total_compressed_size] for start, column in zip(begins, columns, strict=True)]
+    return survey.digest(str(file.schema_arrow).encode(), *pieces)
 
 
 def _of(some: pyarrow.RecordBatch) -> Iterator[tuple]:
@@ -133,7 +150,7 @@ def _surveyed(resolution: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterat
                     _survey(file, group, some)
                 if group.stretches:
                     file.instants.add(group, group.last)
-                    file.index.append((number, group.first, group.last))
+                    file.index.append((number, group.first, group.last, _digest(opened, content, number)))
         except InvalidStream as error:
             file.error = error.reason
         yield survey.pieces([file])
@@ -158,8 +175,8 @@ def _plain(rows: pyarrow.RecordBatch) -> bool:
     """Whether all rows are as most are, in one look at all of them, with separators that are in none of their terms."""
     if any(column.null_count for column in rows.columns):
         return False
-    text = compute.binary_join_element_wise(rows["subject"], rows["predicate"], compute.binary_join_element_wise(rows["object"], "", "\n"), "\t")
-    found = "".join(text.to_pylist())
+    terms = (rows[name].to_pylist() for name in ("subject", "predicate", "object"))
+    found = "".join([f"{s}\t{p}\t{o}\n" for s, p, o in zip(*terms, strict=True)])
     return found.count("\n") == rows.num_rows and PLAIN.fullmatch(found) is not None
 
 
@@ -177,14 +194,24 @@ def _faults(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBa
                 yield batch(FAULT, found)
 
 
-def _rows(wanted: Mapping[str, tuple[list[int], bool]], since: int, stop: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Row]:
+def _rows(wanted: Mapping[str, tuple[Mapping[int, int], bool]], since: int, stop: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Row]:
     found = []
     for name, content in buffers(batches):
         groups, canonical = wanted[name]
-        for some in _batches(_opened(content), groups):
+        for some in _groups(name, content, groups):
             some = some.filter(compute.and_(compute.greater_equal(some["time"], since), compute.less_equal(some["time"], stop - 1)))
             found.append(some if canonical else _canonical(some))
     return ordered(pyarrow.Table.from_batches(found, pyarrow.schema(COLUMNS.items())))
+
+
+def _groups(name: str, content: pyarrow.Buffer, groups: Mapping[int, int]) -> Iterator[pyarrow.RecordBatch]:
+    try:
+        opened = _opened(content)
+        if any(number >= opened.num_row_groups or _digest(opened, content, number) != digest for number, digest in groups.items()):
+            raise survey.changed(name)
+        yield from _batches(opened, list(groups))
+    except InvalidStream:  # it could be read
+        raise survey.changed(name) from None
 
 
 def _canonical(some: pyarrow.RecordBatch) -> pyarrow.RecordBatch:

@@ -24,7 +24,7 @@ from conformance.spark.streams import Stream
 from conformance.spark.survey import Extent
 from refengine import incremental, io, model, r2r, slices, window
 from refengine.engine import Report
-from refengine.errors import RefengineError
+from refengine.errors import RefengineError, Unsupported
 from refengine.model import Dataset, Element
 from refengine.query import Body, Query
 from refengine.semantics import Semantics
@@ -141,6 +141,8 @@ def _reports(asked: Asked, first: int, part: Part, reader: Reader, batches: Iter
         ended = "short", ""
     except RefengineError as error:
         ended = "error", told_of(error)
+    except OverflowError:
+        ended = "error", told_of(Unsupported("a report whose times need more than 64 bits", rule="MOD-1"))
     yield _batch([(*[None] * len(REPORT), *ended)])
 
 
