@@ -57,7 +57,7 @@ def compared(spark: SparkSession, asked: Asked, parts: Sequence[pyarrow.Table], 
     """What was recorded beside the parts' reports (truth.REPORT), in order. Raises NoSpark, and RefengineError for what cannot be
     compared."""
     starts = [0, *accumulate(part.num_rows for part in parts)]
-    work = {number: partial(_job, spark, asked, part, starts[number], recording) for number, part in enumerate(parts) if part.num_rows}
+    work = {number: partial(_job, spark, asked, parts, number, starts[number], recording) for number in range(len(parts)) if starts[number] < starts[number + 1]}
     return judged(asked, parts, recording, (table for _, table in jobs.run(work, parallel)))
 
 
@@ -92,8 +92,8 @@ def judged(asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, p
     return Compared(outcome, "\n".join(argument), measures, mismatch)
 
 
-def _job(spark: SparkSession, asked: Asked, part: pyarrow.Table, start: int, recording: Recording) -> DataFrame:
-    return spark.createDataFrame(given(part, start, recording), GIVEN).coalesce(1).mapInArrow(partial(_places, asked, len(recording)), SCHEMA)
+def _job(spark: SparkSession, asked: Asked, parts: Sequence[pyarrow.Table], number: int, start: int, recording: Recording) -> DataFrame:
+    return spark.createDataFrame(given(parts[number], start, recording), GIVEN).coalesce(1).mapInArrow(partial(_places, asked, len(recording)), SCHEMA)
 
 
 def given(part: pyarrow.Table, start: int, recording: Recording) -> pyarrow.Table:

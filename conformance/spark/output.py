@@ -85,13 +85,28 @@ class Wanted:
         return {"asked": asked, "versions": {"refengine": shard.code()}}
 
 
+class Parts(Sequence[pyarrow.Table]):
+    """The files of so many parts of a run, each read when it is asked for: all together may be more than the driver can hold. Raises
+    RefengineError for a file that is not of the run."""
+
+    def __init__(self, path: Path, numbers: Sequence[int], run: str) -> None:
+        self.path, self.numbers = path, numbers
+        self.footers = [_footer(_part(path, number), number, run) for number in numbers]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, place: int) -> pyarrow.Table:
+        return parquet.read_table(_part(self.path, self.numbers[place]))
+
+
 @dataclass(frozen=True)
 class Found:
     """The truth: of each part its reports (truth.REPORT) and their provenance; why the stream is not cut, if it is not; how many
     lines were set aside, and files not read; and what comes of the recording, if there is one."""
 
     triples: int
-    parts: Sequence[pyarrow.Table]
+    parts: Parts
     uncut: str | None
     quarantined: int
     unread: int
@@ -100,12 +115,12 @@ class Found:
     @property
     def reports(self) -> int:
         """How many reports there are."""
-        return sum(part.num_rows for part in self.parts)
+        return sum(one.num_rows for one in self.parts.footers)
 
     @property
     def provenance(self) -> list[str]:
         """Who computed them, each said once."""
-        return sorted({part.schema.metadata[PROVENANCE].decode() for part in self.parts})
+        return sorted({one.metadata[PROVENANCE].decode() for one in self.parts.footers})
 
 
 @contextmanager
@@ -131,8 +146,7 @@ def run(spark: SparkSession, wanted: Wanted, path: Path, done: set[int], paralle
     if faults:
         results.replace({path / QUARANTINE: [json.dumps(fault, sort_keys=True) for fault in faults]})
     identity = hashlib.sha256((path / folder.MANIFEST).read_bytes() + (path / CUTS).read_bytes()).hexdigest()
-    for number in done:
-        _read(_part(path, number), number, identity, [])
+    Parts(path, sorted(done), identity)
     todo = [number for number in range(len(at) + 1) if number not in done]
     tell(len(at) + 1 - len(todo), len(at) + 1)
     for number, table, provenance in truth.evaluate(wanted.asked, stream, at, todo, parallel):
@@ -140,7 +154,7 @@ def run(spark: SparkSession, wanted: Wanted, path: Path, done: set[int], paralle
         results.replace({_part(path, number): _bytes(table.replace_schema_metadata(of))})
         done.add(number)
         tell(len(done), len(at) + 1)
-    parts = [_read(_part(path, number), number, identity) for number in range(len(at) + 1)]
+    parts = Parts(path, range(len(at) + 1), identity)
     compared = None
     if wanted.recording is not None:
         compared = comparison.compared(spark, wanted.asked, parts, wanted.recording, parallel)
@@ -200,16 +214,16 @@ def _part(path: Path, number: int) -> Path:
     return path / PARTS / f"{number:05d}.parquet"
 
 
-def _read(path: Path, number: int, run: str, columns: list[str] | None = None) -> pyarrow.Table:
-    """A part, which must be that of this run. Raises RefengineError."""
+def _footer(path: Path, number: int, run: str) -> parquet.FileMetaData:
+    """Of a part, which must be that of this run. Raises RefengineError."""
     try:
-        table = parquet.read_table(path, columns=columns)
-        of = table.schema.metadata or {}
+        found = parquet.read_metadata(path)
+        of = found.metadata or {}
         if (of.get(b"part"), of.get(b"run")) != (str(number).encode(), run.encode()):
             raise ValueError("it is another one")
     except (OSError, ValueError) as error:  # pyarrow's are of these
         raise RefengineError(f"not the part of this run: remove it and --resume ({plain(str(error))[:200]})", rule="usage", place=str(path)) from None
-    return table
+    return found
 
 
 def _bytes(table: pyarrow.Table) -> bytes:
