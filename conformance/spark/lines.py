@@ -114,7 +114,7 @@ def _surveyed(resolution: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterat
                 last = max(times)
                 file.index.append(Segment(offset, length, line, before, min(times), last, survey.digest(content[offset : offset + length])))
                 before = last
-        yield survey.pieces([file])
+        yield file.told()
 
 
 def _faults(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:

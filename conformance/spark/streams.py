@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 URL = re.compile(r"[a-z0-9+]+:/")
 KINDS = (".n3t", ".parquet")
-HIDDEN = " by Spark: it is empty, or leads nowhere, or a name of its path begins with _ or . or is not of the locale (LC_ALL=C.UTF-8)"
+HIDDEN = "by Spark: it is empty, or leads nowhere, or a name of its path begins with _ or . or is not of the locale (LC_ALL=C.UTF-8)"
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,8 @@ def _files(spark: SparkSession, place: str) -> list[str]:
     except NoSpark as error:
         if "PATH_NOT_FOUND" not in str(error.__cause__):
             raise
-        raise InvalidStream(f"no such file or folder{HIDDEN if os.path.exists(place.removeprefix('file://')) else ''}", rule="IO-1", place=place) from None
+        reason = f"is not found {HIDDEN}" if os.path.exists(place.removeprefix("file://")) else "no such file or folder"
+        raise InvalidStream(reason, rule="IO-1", place=place) from None
 
 
 def _check_all_read(path: str, there: Iterable[str]) -> None:
@@ -117,4 +118,4 @@ def _check_all_read(path: str, there: Iterable[str]) -> None:
             place = os.path.join(folder, name)
             empty = name.endswith(KINDS[0]) and os.path.exists(place) and not os.path.getsize(place)
             if name.endswith(KINDS) and not empty and os.path.realpath(place) not in read:
-                raise InvalidStream(f"is not read{HIDDEN}", rule="IO-1", place=place)
+                raise InvalidStream(f"is not read {HIDDEN}", rule="IO-1", place=place)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
@@ -58,8 +58,8 @@ class Instants:
 
 @dataclass
 class File:
-    """A file, or a piece of one: its name as Spark has it, when its triples come, how many of them are written as the model has them,
-    how many rows or lines are no triple, or why it cannot be read at all, and an index of what is read together, with digests."""
+    """A file: its name as Spark has it, when its triples come, how many of them are written as the model has them, how many rows or
+    lines are no triple, or why it cannot be read at all, and an index of what is read together, with digests."""
 
     name: str
     instants: Instants = field(default_factory=Instants)
@@ -73,18 +73,10 @@ class File:
         """How many there are."""
         return sum(count for _, count in self.instants)
 
-    def row(self) -> tuple:
-        """A row of SCHEMA."""
+    def told(self) -> pyarrow.RecordBatch:
+        """As it leaves a worker."""
         times, counts = zip(*self.instants, strict=True) if self.instants.stretches else ((), ())
-        return self.name, times, counts, self.instants.last, self.canonical, self.faults, self.error, self.index
-
-    def take(self, row: Mapping[str, Any]) -> None:
-        """A piece, as a row."""
-        self.instants.add(zip(row["times"], row["counts"], strict=True), row["last"])
-        self.canonical += row["canonical"]
-        self.faults += row["faults"]
-        self.error = self.error or row["error"]
-        self.index += row["index"]
+        return batch(SCHEMA, [(self.name, times, counts, self.instants.last, self.canonical, self.faults, self.error, self.index)])
 
 
 def resolution(files: int) -> int:
@@ -92,20 +84,16 @@ def resolution(files: int) -> int:
     return min(STRETCHES, max(FEWEST, 4 * STRETCHES // max(1, files)))
 
 
-def pieces(files: Iterable[File]) -> pyarrow.RecordBatch:
-    """At least one, as it leaves a worker."""
-    return batch(SCHEMA, [file.row() for file in files])
-
-
-def files(table: pyarrow.Table) -> list[File]:
-    """The files of which pieces came, in the order of their names. Raises InvalidStream for one that cannot be read."""
-    found: dict[str, File] = {}
-    for row in table.to_pylist():
-        found.setdefault(row["file"], File(row["file"])).take(row)
-    for name, file in sorted(found.items()):
-        if file.error:
-            raise InvalidStream(file.error, rule="IO-1", place=path_of(name))
-    return sorted(found.values(), key=lambda file: path_of(file.name))
+def files(told: pyarrow.Table) -> list[File]:
+    """The files, in the order of their names. Raises InvalidStream for one that cannot be read."""
+    found = []
+    for row in sorted(told.to_pylist(), key=lambda row: path_of(row["file"])):
+        if row["error"]:
+            raise InvalidStream(row["error"], rule="IO-1", place=path_of(row["file"]))
+        instants = Instants()
+        instants.add(zip(row["times"], row["counts"], strict=True), row["last"])
+        found.append(File(row["file"], instants, row["canonical"], row["faults"], None, row["index"]))
+    return found
 
 
 def digest(*pieces: Any) -> int:

@@ -153,7 +153,7 @@ def _surveyed(resolution: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterat
                     file.index.append((number, group.first, group.last, _digest(opened, content, number)))
         except InvalidStream as error:
             file.error = error.reason
-        yield survey.pieces([file])
+        yield file.told()
 
 
 def _survey(file: File, group: survey.Instants, rows: pyarrow.RecordBatch) -> None:
