@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 from itertools import permutations
 
 import pytest
@@ -105,23 +106,26 @@ def bags(terms: list[Term], rows: int = 4) -> st.SearchStrategy[Bag]:
 BLANKS = [f"_:{label}" for label in "abc"]
 NEAR = [term for term, (x, _) in NUMBERS.items() if 0.5 < x < 1.5]
 POOLS = [list(NUMBERS) + list(OTHERS), NEAR, BLANKS + NEAR[:4], BLANKS, BLANKS + ["<urn:a>", typed("1", "integer")]]
+# Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made once.
+POOL = st.sampled_from([(pool, bags(pool)) for pool in POOLS])
+RENAMED, one_of = st.permutations(BLANKS), cache(lambda *terms: st.sampled_from(terms))
 
 
 @st.composite
 def pairs(draw: st.DrawFn) -> tuple[Bag, Bag]:
     """Two bags of one pool; the second perhaps the first with the blank nodes renamed and other spellings of its values."""
-    pool = draw(st.sampled_from(POOLS))
-    first = draw(bags(pool))
+    pool, of_pool = draw(POOL)
+    first = draw(of_pool)
     if draw(st.booleans()):
-        return first, draw(bags(pool))
-    labels = dict(zip(BLANKS, draw(st.permutations(BLANKS)), strict=True))
+        return first, draw(of_pool)
+    labels = dict(zip(BLANKS, draw(RENAMED), strict=True))
     second: Bag = Counter()
     for line in first.elements():
         spelt = {}
         for name, term in line:
             others = (other for other in pool if not is_blank(other))
             alike = [labels[term]] if is_blank(term) else [o for o in others if same_term(term, o, Mode.VALUE)]
-            spelt[name] = draw(st.sampled_from(alike))
+            spelt[name] = draw(one_of(*alike))
         second[row(spelt)] += 1
     return first, second
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -31,24 +32,33 @@ AGGREGATES = ("COUNT(*)", "COUNT(?v)", "COUNT(DISTINCT ?x)", "SUM(?v)", "AVG(?v)
 NUMBERS = [literal(text, XSD + kind) for text, kind in (("1", "double"), ("2.5", "double"), ("-3.25", "double"), ("7", "integer"), ("0.1", "decimal"), ("2.50", "double"))]
 
 
+# Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made once.
+integers, one_of = cache(st.integers), cache(lambda *values: st.sampled_from(values))
+CONDITIONS = st.lists(st.sampled_from(FILTERS), max_size=2)
+PLAIN = st.tuples(st.sampled_from(["<urn:a>", "<urn:b>", "<urn:c>"]), st.sampled_from([P, Q]), st.sampled_from(["<urn:a>", "<urn:b>", "_:x"]))
+NUMERIC = st.tuples(st.sampled_from(["<urn:a>", "<urn:b>", "_:x"]), st.just(N), st.sampled_from(NUMBERS))
+NUMERIC_OR_PLAIN = st.frozensets(NUMERIC | PLAIN, max_size=2)
+RESULTS = st.lists(st.sampled_from(AGGREGATES), min_size=1, max_size=2)
+
+
 @st.composite
 def covered(draw: st.DrawFn) -> Body:
     """Bodies of what incremental.py covers, or nearly: patterns with filters, OPTIONAL, UNION, joins, DISTINCT, aggregates."""
-    group = draw(st.sampled_from(PATTERNS))
-    for _ in range(draw(st.integers(0, 2))):
-        other = draw(st.sampled_from(PATTERNS))
+    group = draw(one_of(*PATTERNS))
+    for _ in range(draw(integers(0, 2))):
+        other = draw(one_of(*PATTERNS))
         if draw(st.booleans()):
-            other += f" FILTER({draw(st.sampled_from(FILTERS))})"
+            other += f" FILTER({draw(one_of(*FILTERS))})"
         other = other.replace("_:b", f"_:b{_}")  # a label stands in one group
-        kind = draw(st.sampled_from(["{} OPTIONAL {{ {} }}", "{{ {} }} UNION {{ {} }}", "{{ {} }} {{ {} }}", "{} . {}"]))
+        kind = draw(one_of("{} OPTIONAL {{ {} }}", "{{ {} }} UNION {{ {} }}", "{{ {} }} {{ {} }}", "{} . {}"))
         group = kind.format(group, other)
-    for condition in draw(st.lists(st.sampled_from(FILTERS), max_size=2)):
+    for condition in draw(CONDITIONS):
         group += f" FILTER({condition})"
-    if draw(st.integers(0, 2)):
-        return Body(f"SELECT {draw(st.sampled_from(['*', '?x', '?x ?v', 'DISTINCT ?x', '?y ?z ?v', 'DISTINCT *']))} {{ {group} }}")
-    shown = " ".join(f"({aggregate} AS ?r{i})" for i, aggregate in enumerate(draw(st.lists(st.sampled_from(AGGREGATES), min_size=1, max_size=2))))
-    key = draw(st.sampled_from(["", "?x"]))
-    having = draw(st.sampled_from(["", "HAVING (COUNT(*) > 1)"]))
+    if draw(integers(0, 2)):
+        return Body(f"SELECT {draw(one_of('*', '?x', '?x ?v', 'DISTINCT ?x', '?y ?z ?v', 'DISTINCT *'))} {{ {group} }}")
+    shown = " ".join(f"({aggregate} AS ?r{i})" for i, aggregate in enumerate(draw(RESULTS)))
+    key = draw(one_of("", "?x"))
+    having = draw(one_of("", "HAVING (COUNT(*) > 1)"))
     return Body(f"SELECT {key} {shown} {{ {group} }} {'GROUP BY ' + key if key else ''} {having}")
 
 
@@ -103,18 +113,13 @@ def streamed(query: Query, streams: Mapping[str, Stream], chosen: Semantics, sta
 @st.composite
 def trials(draw: st.DrawFn, found: st.SearchStrategy[Body]) -> tuple:
     """A query, its streams, a semantics and static data; payloads with numbers of all kinds."""
-    small = {"sizes": st.integers(1, 6), "slides": st.integers(1, 7)}
-    names = () if draw(st.integers(0, 7)) else ("urn:w1",)
-    query = draw(queries(streams=["s", "r"], max_windows=2, names=names, bodies=found, **small))
+    names = () if draw(integers(0, 7)) else ("urn:w1",)
+    query = draw(queries(streams=["s", "r"], max_windows=2, names=names, bodies=found, sizes=integers(1, 6), slides=integers(1, 7)))
     chosen = draw(semantics(query))
-    numeric = st.tuples(st.sampled_from(["<urn:a>", "<urn:b>", "_:x"]), st.just(N), st.sampled_from(NUMBERS))
     keyed = any(spec.by for spec in query.windows)
-    payloads = None if keyed or draw(st.booleans()) else st.frozensets(numeric | draw(st.sampled_from([PLAIN])), max_size=2)
-    static = frozenset() if draw(st.integers(0, 3)) else frozenset([("<urn:a>", N, NUMBERS[0]), ("_:x", P, "<urn:b>")])
+    payloads = None if keyed or draw(st.booleans()) else NUMERIC_OR_PLAIN
+    static = frozenset() if draw(integers(0, 3)) else frozenset([("<urn:a>", N, NUMBERS[0]), ("_:x", P, "<urn:b>")])
     return query, draw(inputs(query, chosen, payloads=payloads)), chosen, static
-
-
-PLAIN = st.tuples(st.sampled_from(["<urn:a>", "<urn:b>", "<urn:c>"]), st.sampled_from([P, Q]), st.sampled_from(["<urn:a>", "<urn:b>", "_:x"]))
 
 
 @settings(max_examples=draws(400))

@@ -22,16 +22,22 @@ from refengine.strategies import bodies, graphs, queries, semantics
 right = slices.reports
 
 
+# Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made once.
+SMALL = {"kinds": ["time", "range", "now"], "sizes": st.integers(1, 4), "slides": st.integers(1, 4), "streams": ["s", "r"], "names": ()}
+QUERIES = st.sampled_from([queries(max_windows=most, bodies=covered(), **SMALL) for most in (1, 1, 1, 2)])
+STEPS = st.lists(st.sampled_from([0, 0, 1, 1, 2, 3, 6, 19]), min_size=5, max_size=25)
+START, NAMES = st.integers(-4, 9), st.sampled_from(["s", "s", "r"])
+GRAPHS = graphs(max_size=2) | st.frozensets(PLAIN, max_size=2)
+
+
 @st.composite
 def cut(draw: st.DrawFn) -> tuple:
     """What is computed in parts: windows that are short beside the stream, which has bursts and gaps."""
-    small = {"kinds": ["time", "range", "now"], "sizes": st.integers(1, 4), "slides": st.integers(1, 4), "streams": ["s", "r"], "names": ()}
-    query = draw(queries(max_windows=draw(st.sampled_from([1, 1, 1, 2])), bodies=covered(), **small))
+    query = draw(draw(QUERIES))
     open_ = {"tick": OneOf(("tuple", "time")), "horizon": OneOf(("none", "flush")), "disorder": "reject", "base": OneOf(("previous", None))}
     picked = draw(semantics(query, **open_))
-    steps = draw(st.lists(st.sampled_from([0, 0, 1, 1, 2, 3, 6, 19]), min_size=5, max_size=25))
-    instants = list(accumulate(steps, initial=draw(st.integers(-4, 9))))
-    items = [(draw(graphs(max_size=2) | st.frozensets(PLAIN, max_size=2)), at, draw(st.sampled_from(["s", "s", "r"]))) for at in instants]
+    instants = list(accumulate(draw(STEPS), initial=draw(START)))
+    items = [(draw(GRAPHS), at, draw(NAMES)) for at in instants]
     streams = {name: stream([(graph, at) for graph, at, where in items if where == name]) for name in ("s", "r")}
     last = instants[-1]
     anywhere = st.integers(instants[0] - 2, last + 2) | st.integers(min(last, instants[0] + 12), last)
