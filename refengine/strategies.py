@@ -45,7 +45,6 @@ from refengine.semantics import (
 
 Graph = frozenset[Triple]
 Strategy = st.SearchStrategy
-Extents = tuple[tuple[int, int], ...]
 
 SUBJECTS = ("<urn:a>", "<urn:b>", "<urn:c>")
 LINKS = ("<urn:p>", "<urn:q>")
@@ -63,29 +62,6 @@ KEYS = (("subject",), ("predicate",), ("object",), ("urn:p",), ("subject", "urn:
 ROUND = (1000, 2000, 10_000, 60_000, 300_000, 3_600_000, 86_400_000)
 ODD = (7, 13, 999, 1001, 1500, 61_000, 90_001, 3_600_001)
 MILLISECONDS = 1_700_000_000_000  # an instant of the epoch
-
-
-# Hypothesis examines a strategy at its first draw, which takes longer than the draw: what recurs is made once.
-_cached = lru_cache(maxsize=4096, typed=True)
-_integers = _cached(st.integers)
-
-
-@_cached
-def _among(*values: Any) -> Strategy:
-    """One of values that recur."""
-    return st.sampled_from(values)
-
-
-@_cached
-def _place(count: int) -> Strategy[int]:
-    """The place of one of so many values, which are made anew each time or have no hash."""
-    return st.sampled_from(range(count))
-
-
-@_cached
-def _places(count: int) -> Strategy[list[int]]:
-    """Up to three of them."""
-    return st.lists(_place(count), max_size=3)
 
 
 # What streams carry
@@ -124,12 +100,7 @@ def graphs(*, min_size: int = 1, max_size: int = 3) -> Strategy[Graph]:
     ...     assert 1 <= len(graph) <= 2
     >>> test_a_graph_is_a_set_of_triples()
     """
-    return _graphs(min_size, max_size)
-
-
-@_cached
-def _graphs(least: int, most: int) -> Strategy[Graph]:
-    return st.frozensets(_TRIPLES, min_size=least, max_size=most)
+    return st.frozensets(triples(), min_size=min_size, max_size=max_size)
 
 
 def streams(
@@ -167,7 +138,6 @@ def streams(
     for window in over:
         _is("windows", window, Window, "a window or several; extents are size=10, slide=5")
     _is("t0", t0, int | None, "an integer, or None for anywhere")
-    _drawn(payloads)
     if size is None and slide is not None:
         raise InvalidArgument("slide is that of a size; write size=10, slide=5")
     if size is not None:
@@ -205,7 +175,6 @@ def inputs(
     """
     _is("query", query, Query, "a Query")
     _is("semantics", semantics, Semantics | None, "a Semantics, such as profile.semantics()")
-    _drawn(payloads)
     over = {name: tuple(w for w in query.windows if w.stream == name) for name in dict.fromkeys(w.stream for w in query.windows)}
     drawn = {name: _keyed(windows, payloads) for name, windows in over.items()}
     late = semantics.disorder + 2 if semantics and isinstance(semantics.disorder, int) else 0
@@ -217,10 +186,6 @@ def inputs(
 def _is(name: str, value: Any, kind: Any, form: str) -> None:
     if not isinstance(value, kind):
         raise InvalidArgument(f"{name} must be {form}, got {value!r}")
-
-
-def _drawn(payloads: Any) -> None:
-    _is("payloads", payloads, Strategy | None, "a strategy, such as st.just(graph)")
 
 
 def _several(name: str, values: Iterable) -> Iterable:
@@ -274,12 +239,13 @@ def _keyed(windows: Iterable[Window], payloads: Strategy | None) -> Strategy:
 @st.composite
 def _arrivals(draw: st.DrawFn, over: Mapping[str, tuple[Window, ...]], payloads: Mapping[str, Strategy], shape: _Shape) -> dict:
     """Elements of all streams in one order of arrival."""
-    t0 = draw(_among(0, -500, MILLISECONDS)) if shape.t0 is None else shape.t0
-    rush = draw(RUSH)
-    least = max(shape.least, draw(_among(0, shape.most // 2, shape.most // 2)))  # lists alone would often be empty
-    of_each = tuple((name, tuple(map(_extent, windows)), payloads[name]) for name, windows in over.items())
+    t0 = draw(st.sampled_from([0, -500, MILLISECONDS])) if shape.t0 is None else shape.t0
+    one = [st.tuples(st.just(name), _instants(tuple(map(_extent, windows)), t0), payloads[name]) for name, windows in over.items()]
+    item = st.tuples(st.one_of(one), LIKE_THE_LAST, *_more(over, shape))
+    rush = draw(st.sampled_from([False] * 5 + [True]))  # most elements are simultaneous
+    least = max(shape.least, draw(st.sampled_from([0, shape.most // 2, shape.most // 2])))  # lists alone would often be empty
     found, last = [], {}
-    for (name, app, payload), (tie, again), lasting, step, lag in draw(_items(of_each, t0, least, shape)):
+    for (name, app, payload), (tie, again), lasting, step, lag in draw(st.lists(item, min_size=least, max_size=shape.most)):
         app = found[-1][-1].app if found and tie != rush else app if shape.before is None else min(app, shape.before - 1)
         last[name] = payload = last[name] if again and name in last else _graph(payload)
         found.append((app + lag, name, Element(payload, app, 0, step, None if lasting is None else app + lasting)))
@@ -296,20 +262,9 @@ def _arrivals(draw: st.DrawFn, over: Mapping[str, tuple[Window, ...]], payloads:
 LIKE_THE_LAST = st.sampled_from([(False, False)] * 5 + [(True, False)] * 2 + [(False, True)] * 2 + [(True, True)])
 
 
-RUSH = st.sampled_from([False] * 5 + [True])  # whether most elements are simultaneous
-
-
-@_cached
-def _items(of_each: tuple[tuple[str, Extents, Strategy], ...], t0: int, least: int, shape: _Shape) -> Strategy[list[tuple]]:
-    """What is drawn of each element, given each stream's name, extents and payloads."""
-    one = [st.tuples(st.just(name), _instants(extents, t0), payload) for name, extents, payload in of_each]
-    more = _more([extent for _, extents, _ in of_each for extent in extents], shape)
-    return st.lists(st.tuples(st.one_of(one), LIKE_THE_LAST, *more), min_size=least, max_size=shape.most)
-
-
-def _more(extents: Iterable[tuple[int, int]], shape: _Shape) -> Iterator[Strategy]:
+def _more(over: Mapping[str, Iterable[Window]], shape: _Shape) -> Iterator[Strategy]:
     """How long an element is valid, by how much its batch id rises, and how late it arrives."""
-    size, slide = max(extents, default=(0, 1))
+    size, slide = max((_extent(window) for windows in over.values() for window in windows), default=(0, 1))
     yield st.sampled_from([None, 0, 1, max(0, size - 1), size, size + 1, size + slide + 1]) if shape.intervals else st.none()
     yield st.integers(0, 2) if shape.batches else st.just(0)
     yield st.integers(0, shape.disorder)
@@ -323,8 +278,8 @@ def _graph(payload: Graph | Triple) -> Graph:
     return frozenset(triples)
 
 
-@_cached
-def _instants(extents: Extents, t0: int) -> Strategy[int]:
+@lru_cache(maxsize=1024)
+def _instants(extents: tuple[tuple[int, int], ...], t0: int) -> Strategy[int]:
     """Instants on borders and one beside them, elsewhere, and before t0; a gap longer than a window is between the near ones
     and the far ones."""
     extents = extents or ((0, 1),)
@@ -384,20 +339,19 @@ def _window(
     size = slide = None
     if kind in SIZED:
         counted = kind in COUNTING or kind is WindowKind.PARTITION
-        size = draw(SMALL if sizes is None and counted else ANY_SIZE if sizes is None else sizes)
+        size = draw(st.integers(1, 12) if sizes is None and counted else _sizes() if sizes is None else sizes)
     if kind in SLIDING:
         slide = draw(_slides(size) if slides is None else slides)
-        slide = None if kind in (WindowKind.RANGE, WindowKind.ROWS) and draw(_integers(0, 3)) == 3 else slide
-    unit = draw(_among(*units)) if kind in COUNTING else Unit.ELEMENTS
-    by = keys[draw(_place(len(keys)))] if kind is WindowKind.PARTITION else ()
-    return Window(draw(_among(*streams)), kind, size, slide, unit, by, draw(named), triggers and draw(st.booleans()))
+        slide = None if kind in (WindowKind.RANGE, WindowKind.ROWS) and draw(st.integers(0, 3)) == 3 else slide
+    unit = draw(st.sampled_from(units)) if kind in COUNTING else Unit.ELEMENTS
+    by = draw(st.sampled_from(keys)) if kind is WindowKind.PARTITION else ()
+    return Window(draw(st.sampled_from(streams)), kind, size, slide, unit, by, draw(named), triggers and draw(st.booleans()))
 
 
-SMALL = st.integers(1, 12)
-ANY_SIZE = SMALL | st.sampled_from(ROUND) | st.sampled_from(ODD)
+def _sizes() -> Strategy[int]:
+    return st.integers(1, 12) | st.sampled_from(ROUND) | st.sampled_from(ODD)
 
 
-@_cached
 def _slides(size: int) -> Strategy[int]:
     parts = sorted({size, *(size // n for n in (2, 3, 4, 5, 10) if size % n == 0), 1 if size < 100 else size - 1})
     return st.just(size) | st.sampled_from(parts) | st.integers(1, 2 * size) | st.sampled_from([size + 1, 2 * size])
@@ -450,7 +404,7 @@ def _queries(
     stated: Strategy[R2S | None], when: Strategy[int | None], given: Strategy[Body] | None, forms: Sequence[Form], variable: bool,
 ) -> Query:  # fmt: skip
     beside = [kind for kind in kinds if kind is not WindowKind.TUPLE]
-    count = draw(_integers(least, most)) if beside else 1
+    count = draw(st.integers(least, most)) if beside else 1
     found: list[Window] = []
     for _ in range(count):
         free = [name for name in names if name not in [window.name for window in found]]
@@ -469,7 +423,6 @@ KEYWORDS = frozenset(
 )
 CASES: tuple[Callable[[str], str], ...] = (str.upper, str.lower, str.title)
 SPACES = (" ", "\n", "  ", "\t", "\n\n    ", " # comment\n", " # } ] { [RANGE 1 STEP 1] 'odd \" SELECT ?x\n", "\r\n")
-SPACING = st.lists(st.sampled_from(SPACES), min_size=1, max_size=4)
 # Subject, object, number, graph, and the stem of new ones: some are called like a keyword of a dialect.
 VARIABLES = (
     ("x", "y", "n", "g", "v"), ("step", "range", "stream", "window", "now"), ("s", "o", "slide", "graph", "rows"),
@@ -497,18 +450,17 @@ def bodies(*, names: Sequence[str] = (), forms: Iterable[Form | str] = tuple(For
     ...     assert body.variables
     >>> test_a_select_has_variables()
     """
-    return _bodies(tuple(names), tuple(Form(form) for form in forms), graph_variable)
+    return _bodies(tuple(names), [Form(form) for form in forms], graph_variable)
 
 
-@_cached
 @st.composite
 def _bodies(draw: st.DrawFn, names: Sequence[str], forms: Sequence[Form], variable: bool) -> Body:
-    prologue, prefix = draw(_among(*PROLOGUES))
-    writer = _Writer(draw, draw(_among(*VARIABLES)), prefix, names, variable)
-    tokens = [*prologue, *writer.query(draw(_among(*forms)))]
-    case, spaces = draw(_among(*CASES)), draw(SPACING)
+    prologue, prefix = draw(st.sampled_from(PROLOGUES))
+    writer = _Writer(draw, draw(st.sampled_from(VARIABLES)), prefix, names, variable)
+    tokens = [*prologue, *writer.query(draw(st.sampled_from(forms)))]
+    case, spaces = draw(st.sampled_from(CASES)), draw(st.lists(st.sampled_from(SPACES), min_size=1, max_size=4))
     words = [case(token) if token in KEYWORDS else token for token in tokens]
-    first = draw(_among("", "\n", "# SELECT * { } \n"))
+    first = draw(st.sampled_from(["", "\n", "# SELECT * { } \n"]))
     return Body(first + "".join(word + spaces[i % len(spaces)] for i, word in enumerate(words)))
 
 
@@ -522,12 +474,7 @@ class _Writer:
         self.visible: list[str] = []
 
     def pick(self, *choices: Any) -> Any:
-        """One of choices that recur."""
-        return self.draw(_among(*choices))
-
-    def choose(self, *choices: Any) -> Any:
-        """One of choices that are this body's."""
-        return choices[self.draw(_place(len(choices)))]
+        return self.draw(st.sampled_from(choices))
 
     def fresh(self) -> str:
         """A variable that is nowhere else."""
@@ -559,16 +506,16 @@ class _Writer:
             case Form.CONSTRUCT:
                 return self.construct()
             case Form.SELECT:
-                return self.choose(self.select, self.select, self.aggregated)()
+                return self.pick(self.select, self.select, self.aggregated)()
 
     def where(self, *first: str) -> list[str]:
         return [*self.pick((), ("WHERE",)), *self.group(*first)]
 
     def construct(self) -> list[str]:
-        if self.draw(_integers(0, 4)) == 4:
+        if self.draw(st.integers(0, 4)) == 4:
             return _filled("CONSTRUCT WHERE { _ _ _ }", self.s, self.link(), self.o)
         where = self.where()
-        template = self.choose(
+        template = self.pick(
             _filled("_ <urn:made> _", self.s, self.o),
             _filled("_ _ _", self.s, self.link(), self.text()),
             _filled("_ _ _ . _ a _ .", self.s, self.link(), self.s, self.subject(), self.o),
@@ -581,19 +528,19 @@ class _Writer:
             case "all":
                 head.append("*")
             case "variables":
-                head += self.visible[: self.draw(_integers(1, len(self.visible)))]
+                head += self.visible[: self.draw(st.integers(1, len(self.visible)))]
             case "expression":
                 head += [self.pick(*self.visible), "(", *self.expression(), "AS", self.fresh(), ")"]
         return ["SELECT", *head, *where, *self.order()]
 
     def order(self) -> list[str]:
-        return self.choose([], *(_filled(form, self.s) for form in ("ORDER BY _", "ORDER BY DESC ( _ )", "ORDER BY ASC ( _ )")))
+        return self.pick([], *(_filled(form, self.s) for form in ("ORDER BY _", "ORDER BY DESC ( _ )", "ORDER BY ASC ( _ )")))
 
     def aggregated(self) -> list[str]:
         head, tail = [], []
         if key := self.pick(None, self.s, self.s):
-            head, tail = [key], ["GROUP", "BY", key, *self.choose([], _filled("HAVING ( COUNT ( * ) > 1 )"))]
-        for _ in range(self.draw(_integers(1, 2))):
+            head, tail = [key], ["GROUP", "BY", key, *self.pick([], _filled("HAVING ( COUNT ( * ) > 1 )"))]
+        for _ in range(self.draw(st.integers(1, 2))):
             head += ["(", *self.aggregate(), "AS", self.fresh(), ")"]
         return ["SELECT", *head, *self.where(*self.number()), *tail]
 
@@ -607,15 +554,14 @@ class _Writer:
         """A group: triples, and up to three more patterns."""
         tokens = ["{", *(first or self.core())]
         self.visible += [v for v in (self.s, self.o, self.n) if v in tokens and v not in self.visible]
-        patterns = self.patterns()
-        for place in self.draw(_places(len(patterns))):
+        for pattern in self.draw(st.lists(st.sampled_from(self.patterns()), max_size=3)):
             dot = self.pick((), (".",)) if tokens[-1] != "}" else ()
-            tokens += [*dot, *patterns[place]()]
+            tokens += [*dot, *pattern()]
         return [*tokens, "}"]
 
     def core(self) -> list[str]:
         """The triples that a group begins with, in the default graph or in a window's."""
-        triples = self.choose(self.plain, self.several, self.path, self.number)()
+        triples = self.pick(self.plain, self.several, self.path, self.number)()
         return ["GRAPH", f"<{self.pick(*self.names)}>", "{", *triples, "}"] if self.names and self.draw(st.booleans()) else triples
 
     def plain(self) -> list[str]:
@@ -625,7 +571,7 @@ class _Writer:
         return [self.s, self.iri(NUMBER), self.n]
 
     def several(self) -> list[str]:
-        more = self.choose((";", self.iri(NUMBER), self.n), (",", self.fresh()), (".", self.o, self.link(), "[ ]"))
+        more = self.pick((";", self.iri(NUMBER), self.n), (",", self.fresh()), (".", self.o, self.link(), "[ ]"))
         return [self.s, self.link(), self.o, *more]
 
     def path(self) -> list[str]:
@@ -643,7 +589,7 @@ class _Writer:
         return ["FILTER", "(", *self.condition(), ")"]
 
     def condition(self) -> list[str]:
-        return self.choose(
+        return self.pick(
             _filled("_ > 1", self.n),
             _filled("_ + 1 <= 3", self.n),
             _filled("_ = _", self.o, self.text()),
@@ -664,7 +610,7 @@ class _Writer:
 
     def union(self) -> list[str]:
         new = self.shown()
-        other = self.choose(_filled("_ _ _", self.s, self.link(), new), _filled("BIND ( _ AS _ )", self.text(), new))
+        other = self.pick(_filled("_ _ _", self.s, self.link(), new), _filled("BIND ( _ AS _ )", self.text(), new))
         return [*_filled("{ _ _ _ } UNION {", self.s, self.link(), new), *other, "}"]
 
     def minus(self) -> list[str]:
@@ -674,7 +620,7 @@ class _Writer:
         return ["BIND", "(", *self.expression(), "AS", self.shown(), ")"]
 
     def expression(self) -> list[str]:
-        return self.choose(
+        return self.pick(
             [self.text()],
             _filled("STR ( _ )", self.s),
             _filled("STRLEN ( STR ( _ ) )", self.s),
@@ -684,7 +630,7 @@ class _Writer:
         )
 
     def values(self) -> list[str]:
-        return self.choose(
+        return self.pick(
             _filled("VALUES _ { _ _ }", self.s, self.subject(), self.subject()),
             _filled("VALUES ( _ _ ) { ( _ UNDEF ) ( _ _ ) }", self.s, self.o, self.subject(), self.subject(), self.text()),
         )
@@ -780,12 +726,12 @@ def _semantics(draw: st.DrawFn, choices: Sequence[tuple], coupled: Sequence[list
     values |= {name: _one_of(draw, found) for name, found in zip(FIELDS, choices, strict=True) if name not in values}
     ranges = {name: Between(lo * scale, hi * scale) for name, (lo, hi) in RANGES.items()} | {"period": Between(1, max(2, scale // 2))}
     integers = {name: ranges[name] if value is INTEGER else value for name, value in values.items()}
-    return Semantics(**{n: draw(_integers(v.lo, v.hi)) if isinstance(v, Between) else v for n, v in integers.items()})
+    return Semantics(**{n: draw(st.integers(v.lo, v.hi)) if isinstance(v, Between) else v for n, v in integers.items()})
 
 
 def _one_of(draw: st.DrawFn, values: Iterable) -> Any:
     first, *others = values
-    return draw(_among(first, *others)) if others else first
+    return draw(st.sampled_from([first, *others])) if others else first
 
 
 def _choices(name: str, value: Any) -> tuple:
@@ -802,7 +748,7 @@ def _choices(name: str, value: Any) -> tuple:
     return (None,) * (name in OPTIONAL) + (integers + words if name in ("t0", "anchor") else words + integers)
 
 
-@_cached
+@lru_cache(maxsize=256)
 def _legal(query: _Asked | None, choices: tuple[tuple, ...]) -> list[list[tuple]]:
     """For each group the combinations of values that mean something, given that those of the groups before do."""
     of = dict(zip(FIELDS, choices, strict=True))

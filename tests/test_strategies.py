@@ -195,10 +195,6 @@ def test_windows_are_of_every_kind_and_size():
         assert count > 10
 
 
-def test_keys_may_be_lists():
-    assert {tuple(w.by) for w in draws(windows(kinds=["partition"], keys=[["subject"], ["object"]]), 20)} == {("subject",), ("object",)}
-
-
 def test_windows_shrink():
     assert smallest(windows(), lambda w: w.size is not None and w.size > 3) == Window("s", WindowKind.TIME, 4, 4)
 
@@ -398,8 +394,6 @@ def test_semantics_shrink():
         (lambda: windows(sizes=5), "sizes must be a strategy, such as st.just(10), got 5"),
         (lambda: windows(kinds="time"), "kinds are several; write a list, got 'time'"),
         (lambda: windows(streams="abc"), "streams are several; write a list, got 'abc'"),
-        (lambda: streams(payloads=[("<urn:a>", "<urn:p>", "<urn:b>")]), "payloads must be a strategy, such as st.just(graph)"),
-        (lambda: inputs(ASK, payloads=triples), "payloads must be a strategy, such as st.just(graph)"),
         (lambda: queries(bodies=ASK.body), "bodies must be a strategy, such as st.none"),
         (lambda: queries(r2s=None), "r2s are several; write a list, got None"),
         (lambda: queries(kinds=["tuple"], min_windows=2), "a tuple-based window is the only one of its query"),
