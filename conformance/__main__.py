@@ -300,11 +300,11 @@ def _truth(options: argparse.Namespace) -> int:
         try:
             with session.opened(options.spark, options.out / "spark.log", True, options.environment) as spark:
                 parallel, began = options.parallel or jobs.slots(spark), time.monotonic()
-                with tqdm(desc="parts", unit="part", disable=not sys.stderr.isatty(), leave=False) as progress:
+                with tqdm(desc="first pass", unit="part", disable=not sys.stderr.isatty(), leave=False) as progress:
 
                     def tell(some: int, of: int) -> None:
                         progress.total, progress.n = of, some
-                        progress.refresh()
+                        progress.set_description("parts")
 
                     found = output.run(spark, wanted, options.out, done, parallel, tell)
                 print(f"conformance: {time.monotonic() - began:.1f} s", file=sys.stderr)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from pyparsing import ParseResults
-from rdflib.plugins.sparql.algebra import translateQuery, traverse
+from rdflib.plugins.sparql.algebra import translatePrologue, translateQuery, traverse
 from rdflib.plugins.sparql.parser import parseQuery, parseUpdate
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.plugins.sparql.sparql import Query as Algebra
@@ -267,8 +267,8 @@ def _leaves(node: Any, kind: type) -> Iterator[Any]:
 
 def algebra_of(tree: Any) -> Algebra:
     """The algebra of a parse tree. Prefixed names are resolved here: rdflib keeps one prefix a namespace only."""
-    base = [node["iri"] for node in tree[0] if node.name == "Base"][-1:]
-    names = {_prefix(node): iri if ":" in (iri := node["iri"]) else URIRef(iri, *base) for node in tree[0] if node.name == "PrefixDecl"}
+    prologue = translatePrologue([node for node in tree[0] if node.name == "Base"], None)
+    names = {_prefix(node): prologue.absolutize(node["iri"]) for node in tree[0] if node.name == "PrefixDecl"}
 
     def resolved(node: Any) -> URIRef | None:
         if isinstance(node, CompValue) and node.name == "pname" and _prefix(node) in names:

@@ -12,7 +12,6 @@ Exit codes: 0 it is written, 2 bad input, no Spark or nowhere to write, 130 inte
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -24,6 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from conformance.spark import jobs, session
 from conformance.spark.rows import batch
+from conformance.spark.streams import URL
+from conformance.spark.table import SCHEMA
 from refengine import cli
 from refengine.errors import RefengineError
 from refengine.texts import plain
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import SparkSession
 
-SCHEMA = "time long, element long, subject string, predicate string, object string"
 OBSERVATIONS = 2_000  # that go to Spark at once
 
 
@@ -74,7 +74,7 @@ def write(spark: SparkSession, parameters: sg1.Parameters, out: str, count: int 
     for module in (sg1, sys.modules[batch.__module__], sys.modules[__name__]):  # executors need not have them
         cloudpickle.register_pickle_by_value(module)
     work = parts(parameters, count or 2 * jobs.slots(spark))
-    target = out if re.match(r"[a-z0-9+]+:/", out) else f"file://{os.path.abspath(out)}"
+    target = out if URL.match(out) else f"file://{os.path.abspath(out)}"
     frame = spark.range(0, len(work), 1, len(work)).mapInArrow(partial(made, parameters, work), SCHEMA)
     try:
         frame.write.parquet(target)

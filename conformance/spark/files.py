@@ -3,17 +3,24 @@ come as Spark's binaryFile gives them, whole."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import pyarrow
+
+from conformance.spark import survey
+from conformance.spark.jobs import collected
+from conformance.spark.rows import FAULT
+from conformance.spark.survey import File
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 NAME = "_metadata.file_path"  # a URL
+Batches = Iterable[pyarrow.RecordBatch]
 
 
 @dataclass(frozen=True)
@@ -31,8 +38,17 @@ class Files:
         chosen = self.source if names is None else self.source.where(F.col(NAME).isin(list(names)))
         return chosen.select(NAME, *([] if self.local else ["content"]))
 
+    def survey(self, surveyed: Callable[[int, Batches], Batches]) -> list[File]:
+        """What `surveyed`, in a worker, finds of each (File.told), given how many stretches of its time it may tell apart. Raises
+        InvalidStream for one that cannot be read."""
+        return survey.files(collected(self.contents().mapInArrow(partial(surveyed, survey.resolution(self.count)), survey.SCHEMA)))
 
-def buffers(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple[str, pyarrow.Buffer]]:
+    def faults(self, names: Sequence[str], faulty: Callable[[Batches], Batches]) -> list[dict[str, Any]]:
+        """What `faulty`, in a worker, finds in those with these names that is no triple (FAULT)."""
+        return collected(self.contents(names).mapInArrow(faulty, FAULT)).to_pylist()
+
+
+def buffers(batches: Batches) -> Iterator[tuple[str, pyarrow.Buffer]]:
     """Name and content of each file, in a worker. Raises OSError for a file that cannot be read there."""
     for some in batches:
         names, *contents = some.columns

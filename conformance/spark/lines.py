@@ -14,7 +14,6 @@ import pyarrow
 
 from conformance.spark import survey
 from conformance.spark.files import Files, buffers
-from conformance.spark.jobs import collected
 from conformance.spark.rows import FAULT, LONGEST, Reader, Row, batch, timely
 from conformance.spark.survey import File, path_of
 from refengine import io
@@ -49,7 +48,7 @@ class Lines:
 
     def survey(self) -> list[File]:
         """The files. Raises InvalidStream for what cannot be read, and for files that are not one after the other."""
-        found = survey.files(collected(self.files.contents().mapInArrow(partial(_surveyed, survey.resolution(self.files.count)), survey.SCHEMA)))
+        found = self.files.survey(_surveyed)
         for before, after in pairwise(file for file in found if file.triples):
             a, b = before.instants.last, after.instants.first
             if b < a:
@@ -59,7 +58,7 @@ class Lines:
 
     def faults(self, names: Sequence[str]) -> list[dict[str, Any]]:
         """What is no triple in files: file, line, error."""
-        return collected(self.files.contents(names).mapInArrow(_faults, FAULT)).to_pylist()
+        return self.files.faults(names, _faults)
 
     def part(self, files: Sequence[File], since: int, stop: int) -> tuple[DataFrame, Reader]:
         """What has the rows in [since, stop), and what finds them there."""

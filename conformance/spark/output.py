@@ -146,7 +146,7 @@ def run(spark: SparkSession, wanted: Wanted, path: Path, done: set[int], paralle
     if faults:
         results.replace({path / QUARANTINE: [json.dumps(fault, sort_keys=True) for fault in faults]})
     identity = hashlib.sha256((path / folder.MANIFEST).read_bytes() + (path / CUTS).read_bytes()).hexdigest()
-    Parts(path, sorted(done), identity)
+    Parts(path, sorted(done), identity)  # or it is raised now, and not after the rest is done
     todo = [number for number in range(len(at) + 1) if number not in done]
     tell(len(at) + 1 - len(todo), len(at) + 1)
     for number, table, provenance in truth.evaluate(wanted.asked, stream, at, todo, parallel):

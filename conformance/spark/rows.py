@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pyarrow
@@ -17,7 +17,7 @@ FAULT = "file string, line long, error string"  # what is no triple
 LONGEST = 500  # characters of an error that are kept
 
 Row = tuple[int, Any, Triple]  # t_app, the place among what has the same, and a triple
-Reader = Callable[[Iterable[pyarrow.RecordBatch]], Sequence[Row]]  # in a worker; sorted
+Reader = Callable[[Iterable[pyarrow.RecordBatch]], Iterable[Row]]  # in a worker; sorted
 
 
 def batch(schema: str, rows: Iterable[tuple]) -> pyarrow.RecordBatch:

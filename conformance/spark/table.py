@@ -14,7 +14,6 @@ from pyarrow import compute, parquet, types
 
 from conformance.spark import survey
 from conformance.spark.files import Files, buffers
-from conformance.spark.jobs import collected
 from conformance.spark.rows import FAULT, KINDS, LONGEST, Reader, Row, batch, timely
 from conformance.spark.survey import File
 from refengine import io
@@ -42,11 +41,11 @@ class Table:
     def survey(self) -> list[File]:
         """The files, with the number of each group of rows, its first and last instant and a digest. Raises InvalidStream for what is no
         such file."""
-        return survey.files(collected(self.files.contents().mapInArrow(partial(_surveyed, survey.resolution(self.files.count)), survey.SCHEMA)))
+        return self.files.survey(_surveyed)
 
     def faults(self, names: Sequence[str]) -> list[dict[str, Any]]:
         """What is no triple in files: file, number of the row, error."""
-        return collected(self.files.contents(names).mapInArrow(_faults, FAULT)).to_pylist()
+        return self.files.faults(names, _faults)
 
     def part(self, files: Sequence[File], since: int, stop: int) -> tuple[DataFrame, Reader]:
         """What has the rows in [since, stop), and what finds them there."""
@@ -127,9 +126,9 @@ def _unreadable(error: Exception) -> InvalidStream:
 
 
 def _digest(file: parquet.ParquetFile, content: pyarrow.Buffer, number: int) -> int:
-    """Of the bytes of a group of rows, and of what its columns are."""
+    """Of the bytes of a group of rows that are read, and of what its columns are."""
     group = file.metadata.row_group(number)
-    columns = [group.column(place) for place in range(group.num_columns)]
+    columns = [column for column in map(group.column, range(group.num_columns)) if column.path_in_schema in COLUMNS]
     begins = [column.dictionary_page_offset or column.data_page_offset for column in columns]
     pieces = [content[start : start + column.total_compressed_size] for start, column in zip(begins, columns, strict=True)]
     return survey.digest(str(file.schema_arrow).encode(), *pieces)

@@ -135,7 +135,7 @@ def _reports(asked: Asked, first: int, part: Part, reader: Reader, batches: Iter
             found, run = slices.reports(asked.query, streams, asked.semantics, {asked.name: first}, part, **options)
         rows = map(_row, found)
         while some := list(islice(rows, BATCH)):
-            yield _batch(some)
+            yield batch(SCHEMA, some)
         ended = "done", str(run.provenance)
     except Short:
         ended = "short", ""
@@ -143,7 +143,7 @@ def _reports(asked: Asked, first: int, part: Part, reader: Reader, batches: Iter
         ended = "error", told_of(error)
     except OverflowError:
         ended = "error", told_of(Unsupported("a report whose times need more than 64 bits", rule="MOD-1"))
-    yield _batch([(*[None] * len(REPORT), *ended)])
+    yield batch(SCHEMA, [(*[None] * len(REPORT), *ended)])
 
 
 def elements(rows: Iterable[Row]) -> Iterator[Element]:
@@ -156,10 +156,6 @@ def _row(report: Report) -> tuple:
     opens, closes = report.window or (None, None)
     rows = json.dumps(io.relation_to_json(report.relation)["results"]["bindings"], separators=(",", ":"))
     return report.evaluation, report.trigger, report.instant, opens, closes, sum(map(len, report.contents)), rows, None, None
-
-
-def _batch(rows: list[tuple]) -> pyarrow.RecordBatch:
-    return batch(SCHEMA, rows)
 
 
 def told_of(error: RefengineError) -> str:
