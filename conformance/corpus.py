@@ -335,7 +335,11 @@ def _reports(
 
 def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
     asked = ask()
-    options = {"missing": block["missing"]} if "missing" in block else {}
+    options = {name: block[name] for name in ("missing", "timestamps") if name in block}
+    if "windows" in block:
+        options["windows"] = [tuple(borders) or None for borders in block["windows"]]
+    if "window_closure" in block:
+        options["window_closure"] = Closure(block["window_closure"])
     options["mode"] = compare.Mode(block.get("mode", "value"))
     verdict = judge.verdict(asked, streams_of(case), profile_of(block["profile"]), recording(block, asked), **options)
     argument = " / ".join(verdict.argument.splitlines())
@@ -343,6 +347,8 @@ def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> li
         return [f": expected {block['outcome']}, got {verdict.outcome}: {argument}"]
     if block.get("argument", "") not in verdict.argument:
         return [f": expected an argument with {block['argument']!r}, got: {argument}"]
+    if "without" in block and block["without"] in verdict.argument:
+        return [f": expected an argument without {block['without']!r}, got: {argument}"]
     return []
 
 

@@ -25,7 +25,7 @@ from refengine import dialects
 from refengine.dialects import Unrenderable
 from refengine.errors import RefengineError
 from refengine.query import Form, Query, WindowKind
-from refengine.semantics import R2S, Base, Profile
+from refengine.semantics import R2S, Base, Closure, Profile
 from refengine.texts import nearest, shown
 
 HERE = Path(__file__).parent
@@ -63,7 +63,8 @@ class Engine:
     """An engine as its file describes it: `profile` is what it sets out to do; an engine without one is told its semantics.
     `kinds` and `forms` are the windows and the queries that it has; `deviations`, what it is known to do otherwise; `suites`,
     what it is held to; `needs`, `commands` and `modules` are the paths, commands and Python packages without which it cannot be
-    started. With a `heartbeat` it is told how time goes on every so many ms. A `fresh` one has a process a case. With a
+    started. `window_closure` says which borders belong to the windows that it tells, where that is
+    not what its semantics says. With a `heartbeat` it is told how time goes on every so many ms. A `fresh` one has a process a case. With a
     `tolerance` it is replayed on the wall clock, and may be late by so much of a unit of its time."""
 
     name: str
@@ -80,6 +81,7 @@ class Engine:
     forms: frozenset[Form] = frozenset(Form)
     deviations: tuple[Deviation, ...] = ()
     suites: tuple[str, ...] = ("corpus",)
+    window_closure: Closure | None = None
     heartbeat: int = 0
     fresh: bool = False
     tolerance: float = 0
@@ -159,6 +161,8 @@ def read(path: Path) -> Engine:
     for name in ("command", "needs"):
         table[name] = tuple(_placed(word, path, table.get("tolerance", 0)) for word in table.get(name, ()))
     table |= {name: tuple(table[name]) for name in ("commands", "modules", "suites") if name in table}
+    if "window_closure" in table:
+        table["window_closure"] = Closure(table["window_closure"])
     table["limits"] = Limits(**table.get("limits", {}))
     return Engine(path.stem, **table)
 

@@ -59,18 +59,31 @@ def judged(
     if facts is None or facts.trial is None:
         return evidence(query, streams, answers, None, None, text)
     semantics = facts.trial.semantics
-    due = [(report.relation, report.window, report.evaluation) for report in _reports(query, streams, static, semantics)]
-    return {**evidence(query, streams, answers, due, semantics, text), **dict(_places(facts, due))}
+    due = [(report.relation, report.window, report.evaluation) for report in _due(query, streams, static, facts)]
+    return {**evidence(query, streams, answers, due, semantics, text), **dict(_places(facts))}
 
 
-def _places(facts: infer.Judgement, due: Sequence[Told]) -> Iterator[tuple[str, int]]:
-    trial = facts.trial
-    before = 0 if trial.accepted is None else trial.accepted.before
-    if (where := trial.divergence) is not None:
-        yield "diverges", where.index
-        places = (place for place, (_, window, instant) in enumerate(due) if (window, instant) == (where.window, where.evaluation))
-        before = min(facts.missing, max(0, next(places, where.index) - where.index))
-    if before:
+def _due(query: Query, streams: Mapping[str, Stream], static: Dataset, facts: infer.Judgement) -> list[engine.Report]:
+    """The reports that a verdict rests on; those of the file's order of elements where arrival orders were searched.
+
+    Of a fail all reports, not only those that were needed to tell how far it is from the recording.
+    """
+    if facts.passed and facts.alignment is not None:
+        return list(facts.alignment.reports[: REPORTS + 1])
+    return list(_reports(query, streams, static, facts.trial.semantics))
+
+
+def _before(facts: infer.Judgement) -> int:
+    """How many reports come before the recording's first relation."""
+    if facts.alignment is not None:
+        return facts.alignment.before
+    return facts.trial.accepted.before if facts.trial.accepted else 0
+
+
+def _places(facts: infer.Judgement) -> Iterator[tuple[str, int]]:
+    if facts.trial.divergence is not None:
+        yield "diverges", facts.trial.divergence.index
+    if before := _before(facts):
         yield "before", before
 
 
@@ -87,14 +100,14 @@ def measured(
     that they are not kept."""
     if facts is None or facts.trial is None:
         return None
-    trial, before = facts.trial, facts.trial.accepted.before if facts.trial.accepted else 0
-    reports = list(_reports(query, streams, static, trial.semantics))
+    trial, reports = facts.trial, _due(query, streams, static, facts)
     if len(reports) > REPORTS or len(answers) > REPORTS:
         return None
     after = trial.accepted.after if trial.accepted else 0
     rows, instants = [answer.relation.rows for answer in answers], [answer.instant for answer in answers]
+    beside = reports[_before(facts) : len(reports) - after]
     try:
-        return of_run(query, streams, trial.semantics, reports[before : len(reports) - after], rows, instants, static=static, answer=FAST)
+        return of_run(query, streams, trial.semantics, beside, rows, instants, static=static, answer=FAST)
     except Unsupported:
         return None
 

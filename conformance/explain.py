@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from refengine import compare, derive
 from refengine.diverge import FarRow
 from refengine.errors import Disputed
-from refengine.infer import TRIED, Judgement, Nearest
-from refengine.model import Bag, Element, Relation, Row, Term
+from refengine.infer import Judgement
+from refengine.model import XSD, Bag, Element, Relation, Row, Term
+from refengine.nearest import TRIED, Change, Nearest
 from refengine.profiles import brief
 from refengine.query import Query
 from refengine.recording import BorderRow, Divergence, Fate, Trial
@@ -18,6 +19,7 @@ from refengine.semantics import Closure, Profile, Semantics, show
 from refengine.texts import escaped
 
 ROWS = 4  # shown of each kind
+CHANGES = 6  # shown of those that explain a fail
 ELEMENTS = 8  # shown of a content
 WIDTH = 96  # characters of a term
 
@@ -43,17 +45,45 @@ def failed(
     far: FarRow | None,
     near: Nearest,
 ) -> str:
-    """The first divergence of the nearest assignment, rows on window borders, and what would explain the output."""
+    """The first divergence of the nearest assignment, rows at the edges of windows, and what would explain the output."""
     trial, shorten = facts.trial, _shortener(query)
     lines = [f"fail: profile {profile.name}; no assignment gives this output"]
     if trial is None:
         return "\n".join([*lines, _terms_of_judgement(facts)])
     lines.append(f"  nearest: {brief(trial.semantics)}{_origin(trial)}")
+    lines += _extent(facts)
     lines += _first_divergence(query, trial, trial.divergence, len(recording), facts, shorten)
     lines += _borders(trial, near, shorten)
-    lines.append(_changes(near) if far is None else _far(query, far, shorten))
+    lines += [_safe_line(f"  {reading}") for reading in near.readings]
+    if far is not None:
+        lines.append(_far(query, far, shorten))
+    elif near.changes or not near.readings:
+        lines.append(_changes(near))
     lines.append(_terms_of_judgement(facts))
     return "\n".join(lines)
+
+
+def told_wrongly(profile: Profile, facts: Judgement) -> str:
+    """The windows that an engine tells of answers that are right, where they are others (ORA-11)."""
+    lines = [
+        f"WIN-3 at t={wrong.evaluation}: answer {wrong.number} is about {list(wrong.expected)}; the engine says {list(wrong.told)}"
+        for wrong in facts.wrong_windows[:ROWS]
+    ]
+    if not lines:
+        lines = ["WIN-3: no assignment gives these answers for the windows that the engine tells"]
+    if len(facts.wrong_windows) > ROWS:
+        lines.append(f"  … and {len(facts.wrong_windows) - ROWS} more windows")
+    lines.append(f"  the answers themselves are right: profile {profile.name}, with t0={facts.trial.semantics.t0}{_origin(facts.trial)}")
+    lines.append(_terms_of_judgement(facts))
+    return "\n".join(lines)
+
+
+def _extent(facts: Judgement) -> list[str]:
+    """How many reports of the nearest assignment come before the recording and after it, where there are any."""
+    alignment = facts.alignment
+    if alignment is None or not (alignment.before or alignment.after):
+        return []
+    return [f"  beside it: {alignment.before} outputs not recorded before the first relation, {alignment.after} after the last"]
 
 
 def disputed(query: Query, error: Disputed) -> str:
@@ -77,9 +107,10 @@ def _terms_of_judgement(facts: Judgement) -> str:
     tolerances = ", ".join(f"{kind} {size:g}" for kind, size in compare.TOLERANCE.items())
     mode = f"value mode (relative tolerance: {tolerances})" if facts.mode == compare.Mode.VALUE else "term mode"
     witnesses = " and ".join(facts.witnesses) if len(facts.witnesses) > 1 else f"one witness, {facts.witnesses[0]}"
-    ends = f"at most {facts.missing} not recorded at each end"
     by = f" by {facts.trial.by}" if facts.trial is not None else ""
-    return f"  judged by {mode}, {ends}; {counted(facts.tried, 'assignment')} tried{by}; {witnesses}"
+    t0 = f", t0 {facts.t0}" if facts.t0 is not None else ""
+    tried = f"{counted(facts.tried, 'assignment')} tried{by}{t0}"
+    return f"  judged by {mode}, at most {facts.missing} not recorded; {tried}; {witnesses}"
 
 
 def _first_divergence(
@@ -134,20 +165,33 @@ def _content(query: Query, content: Sequence[Element], rows: Iterable[Row], shor
 
 def _borders(trial: Trial, near: Nearest, shorten: Callable[[Term], str]) -> list[str]:
     rows = trial.divergence.borders
-    off, kept = [row for row in rows if row.fate is not Fate.PLACE], [row for row in rows if row.fate is Fate.PLACE]
+    off = [row for row in rows if row.fate is not Fate.PLACE]
+    kept = [row for row in rows if row.fate is Fate.PLACE]
     if not off:
         return []
-    lines = ["  rows completed by an element on a window border:"]
+
+    where = "on a window border" if all(row.on_border for row in off) else "at the edge of a window"
+    lines = [f"  rows completed by an element {where}:"]
     for label, group in ((None, off), (Fate.PLACE, kept)):
         for row in group[:ROWS]:
             window = f" belongs to {bordered(row.window, trial.semantics)}" if label is None else ""
-            lines.append(f"    {row.fate}: element at {row.at}: {_row(row.row, shorten)}{window}")
+            lines.append(f"    {row.fate}: {_edge(row)}: {_row(row.row, shorten)}{window}")
         if len(group) > ROWS:
             lines.append(f"    {label or 'not in place'}: … {len(group) - ROWS} more, at {_instants(group[ROWS:])}")
-    if not any(change.field == "closure" for change in (*near.changes, *near.untried)):
-        contrast = f": those at {_instants(off)} moved, those at {_instants(kept)} did not" if kept else ""
+
+    on_borders = [row for row in off if row.on_border]
+    if on_borders and not any(change.field == "closure" for change in (*near.changes, *near.untried)):
+        contrast = f": those at {_instants(on_borders)} moved, those at {_instants(kept)} did not" if kept else ""
         lines.append(f"    no closure explains it{contrast}")
     return lines
+
+
+def _edge(row: BorderRow) -> str:
+    """`element at 12000`, and where in the window it is unless on a border."""
+    if row.on_border:
+        return f"element at {row.at}"
+    place = "first" if row.fate is Fate.EARLY else "last"
+    return f"element at {row.at}, the {place} instant in the window"
 
 
 def _instants(rows: Iterable[BorderRow]) -> str:
@@ -164,11 +208,22 @@ def _far(query: Query, far: FarRow, shorten: Callable[[Term], str]) -> str:
 
 
 def _changes(near: Nearest) -> str:
-    untried = ", ".join(f"{c.field}={show(c.value)}" for c in near.untried)
+    """The changes of the semantics under which the recording would be right."""
+    untried = ", ".join(map(_change, near.untried))
     tail = f"; out of reach: {untried}" if untried else ""
-    if not near.changes:
-        return f"  no single change of {', '.join(TRIED[:-1])} or {TRIED[-1]} explains it{tail}"
-    return "  would be explained by " + ", or ".join(f"{c.field}={show(c.value)}" for c in near.changes[:ROWS]) + tail
+    if near.changes:
+        return "  would be explained by " + ", or ".join(map(_change, near.changes[:CHANGES])) + tail
+    if near.profiles:
+        return f"  passes under profile {', '.join(near.profiles[:CHANGES])}; no single change explains it{tail}"
+    if near.pairs:
+        pairs = ", or ".join(f"{_change(one)} with {_change(other)}" for one, other in near.pairs[:CHANGES])
+        return f"  would be explained by {pairs}; no single change explains it{tail}"
+    return f"  no single change of {', '.join(TRIED[:-1])} or {TRIED[-1]} explains it, nor another profile or a pair of changes{tail}"
+
+
+def _change(change: Change) -> str:
+    """`closure=(]`; an open t0 that is out of reach stands for every other one."""
+    return f"{change.field}={show(change.value)}"
 
 
 def bordered(window: tuple[int, int], semantics: Semantics) -> str:
@@ -202,13 +257,26 @@ def _shortener(query: Query) -> Callable[[Term], str]:
     declared = re.findall(r"PREFIX\s+([^\s:]*:)\s*<([^>]*)>", query.body.text, re.IGNORECASE)
 
     def shorten(term: Term) -> str:
+        if not term.startswith("<"):
+            return _safe(_literal(term), WIDTH)
         for prefix, namespace in sorted(declared, key=lambda d: -len(d[1])):
             local = term[1 + len(namespace) : -1]
             if term.startswith(f"<{namespace}") and re.fullmatch(r"[\w-]+", local):
                 return _safe(prefix + local, WIDTH)
-        return _safe(term.replace("http://www.w3.org/2001/XMLSchema#", "xsd:"), WIDTH)
+        return _safe(term.replace(XSD, "xsd:"), WIDTH)
 
     return shorten
+
+
+def _literal(term: Term) -> str:
+    """A literal with a short datatype; its own text, and a blank node, as it is."""
+    text, quote, rest = term.rpartition('"')
+    return f"{text}{quote}{rest.replace(XSD, 'xsd:')}"
+
+
+def _safe_line(text: str) -> str:
+    """A sentence that may hold what an engine supplied, printable and of bounded length."""
+    return _safe(text, 400)
 
 
 def _safe(text: str, width: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from conformance import explain
-from refengine import diverge, infer
+from refengine import diverge, infer, nearest
 from refengine.errors import Disputed, Unsupported
 from refengine.model import Relation, Stream
 from refengine.query import Query
@@ -38,9 +38,12 @@ def verdict(
     streams: Mapping[str, Stream],
     profile: Profile,
     recording: Sequence[Relation],
+    *,
+    timestamps: Sequence[int | None] = (),
     **options: object,
 ) -> Verdict:
-    """The verdict on a recording under a profile; `options` are those of `refengine.infer.judge`.
+    """The verdict on a recording under a profile; `options` are those of `refengine.infer.judge`, and `timestamps`, which are
+    no part of the verdict, those of the recording's relations.
 
     Bad input (a query, stream or profile without meaning) raises its RefengineError: it is no verdict on an engine.
     """
@@ -52,6 +55,11 @@ def verdict(
         return Verdict(Outcome.DISPUTED, explain.disputed(query, error))
     if facts.passed:
         return Verdict(Outcome.PASS, explain.passed(profile, facts), facts)
-    far = diverge.out_of_reach(query, streams, recording, mode=facts.mode, static=options.get("static", frozenset()))
-    found = infer.Nearest() if far else infer.nearest(query, streams, profile, recording, **options)
+    if facts.is_right_but_for_windows:
+        return Verdict(Outcome.FAIL, explain.told_wrongly(profile, facts), facts)
+    far, found = None, nearest.Nearest()
+    if not nearest.other_variables(query, recording):
+        far = diverge.out_of_reach(query, streams, recording, mode=facts.mode, static=options.get("static", frozenset()))
+    if far is None:
+        found = nearest.nearest(query, streams, profile, recording, facts, timestamps=timestamps, **options)
     return Verdict(Outcome.FAIL, explain.failed(query, profile, recording, facts, far, found), facts)

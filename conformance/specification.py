@@ -32,12 +32,20 @@ class Row(NamedTuple):
 
 
 def rules(text: str) -> dict[str, tuple[str, ...]]:
-    """{id: (its functions)} of a specification, in its order; a rule is a paragraph that begins with its id in bold."""
+    """{id: (its functions)} of a specification, in its order.
+
+    A rule begins with a paragraph that begins with its id in bold, and goes on up to the next one, or to a heading.
+    """
     functions: dict[str, tuple[str, ...]] = {}
+    is_in_rule = False
     for paragraph in re.split(r"\n\s*\n", text.strip()):
-        if not (start := re.match(rf"\*\*({ID})\*\* ", paragraph)):
+        if start := re.match(rf"\*\*({ID})\*\* ", paragraph):
+            functions[start[1]] = ()
+            is_in_rule = True
+        elif paragraph.startswith("#"):
+            is_in_rule = False
+        if not is_in_rule:
             continue
-        functions[start[1]] = ()
         for shared, names in re.findall(r"\*Functions?\* (of both |of the three |)((?:`[\w.]+`(?:, | and )?)+)", paragraph):
             for rule in list(functions)[-SHARED[shared] :]:
                 functions[rule] += tuple(re.findall(r"`([\w.]+)`", names))

@@ -3,141 +3,131 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from refengine import compare, derive, engine, incremental, r2r, window
 from refengine.compare import Mode
-from refengine.errors import Disputed, TooManyReports
+from refengine.errors import Disputed
 from refengine.model import Bag, Dataset, Relation, Row, Stream, Triple, is_blank
-from refengine.numbers import Beyond
 from refengine.query import Body, Query, WindowKind
-from refengine.recording import Answers, BorderRow, Divergence, Fate, Recorded, Trial
+from refengine.recording import Alignment, Answers, BorderRow, Distance, Divergence, Fate, Gap, Recorded
 from refengine.semantics import Condition, Semantics
 
-SURPLUS = 100  # outputs beyond the recording that a distance counts
-EXPLAINED = {Fate.PLACE: 0, Fate.EARLY: 2, Fate.LATE: 2, Fate.BOTH: 1, Fate.OUT: 1}  # differing rows
+SLIPS = {Fate.EARLY: 2, Fate.LATE: 2, Fate.BOTH: 1, Fate.OUT: 1}  # differing rows
 
 
-@dataclass(frozen=True)
-class _Aligned:
-    """An assignment's reports beside the recording's relations, and how many rows differ."""
+def divergence(recorded: Recorded, alignment: Alignment, borders: Sequence[BorderRow], cost: Distance) -> Divergence:
+    """ORA-9: where an assignment that does not explain the recording parts from it first, as the two are aligned."""
+    rows = recorded.rows
+    for index, actual in enumerate(rows):
+        report = alignment.report(index)
+        if report is None:
+            return Divergence(index, None, None, (), None, actual, "the semantics reports nothing more", cost=cost)
+        if not compare.equal(report.relation.rows, actual, recorded.mode):
+            return _parting(index, report, actual, "the answer differs", borders, cost)
 
-    cost: tuple[int, int]
-    reports: list[engine.Report]
-    borders: tuple[BorderRow, ...]
-
-
-def _align(recorded: Recorded, semantics: Semantics, answers: Answers) -> _Aligned:
-    """The best alignment of an assignment: the fewest differing rows that no window border explains, then the fewest."""
-    found, rows = [], recorded.rows
-    reports = _reports(recorded, semantics, answers, len(rows) + 2 * recorded.missing + SURPLUS)
-    for before in range(recorded.missing + 1):
-        aligned = reports[before:]
-        gaps = [_gap(report.relation.rows, x, recorded.mode) for report, x in zip(aligned, rows, strict=False)]
-        cost = sum(max(a.total() + b.total(), c) for a, b, c in gaps)
-        cost += sum(1 + x.total() for x in rows[len(aligned) :])
-        cost += sum(1 + report.relation.rows.total() for report in aligned[len(rows) + recorded.missing :])
-        closes = Condition.CLOSE in semantics.report
-        borders = tuple(_border_rows(recorded, semantics, aligned, gaps, answers)) if cost and closes else ()
-        found.append(_Aligned((max(0, cost - sum(EXPLAINED[b.fate] for b in borders)), cost), aligned, borders))
-    return min(found, key=lambda aligned: aligned.cost)
+    if not alignment.reports:
+        return Divergence(0, None, None, (), None, None, "no recording is as long as the output", cost=cost)
+    following = alignment.report(len(rows))
+    if rows and (following is None or alignment.after <= recorded.missing.after):
+        return _parting(0, alignment.reports[0], None, "the recording begins too late", borders, cost)
+    return _parting(len(rows), following or alignment.reports[0], None, "the recording ends too early", borders, cost)
 
 
-def _reports(recorded: Recorded, semantics: Semantics, answers: Answers, most: int) -> list[engine.Report]:
-    """The first reports of an assignment, incrementally where that is covered."""
-    planned = answers.planned(recorded, semantics)
-    asked = answers.asked(recorded, planned)
-    with suppress(Beyond):
-        if isinstance(asked, incremental.Asked):
-            steps = incremental.looked_up(recorded.query, planned, asked)
-            return list(_within_bounds(islice((step.report for step in steps if step.emitted), most)))
-    reports = engine.evaluate(recorded.query, recorded.streams, semantics, static=recorded.static, answer=answers)
-    return list(_within_bounds(islice(reports, most)))
+def _parting(
+    index: int, report: engine.Report, actual: Bag | None, reason: str, borders: Sequence[BorderRow], cost: Distance
+) -> Divergence:
+    """The divergence at a report."""
+    content, expected = tuple(report.contents[0]), report.relation.rows
+    return Divergence(index, report.evaluation, report.window, content, expected, actual, reason, tuple(borders), cost)
 
 
-def _within_bounds(reports: Iterator[engine.Report]) -> Iterator[engine.Report]:
-    try:
-        yield from reports
-    except TooManyReports:  # those before it tell enough
-        return
+def explained(borders: Iterable[BorderRow]) -> int:
+    """How many differing rows are slips over a window's border."""
+    return sum(SLIPS.get(row.fate, 0) for row in borders)
 
 
-def _gap(expected: Bag, actual: Bag, mode: Mode) -> tuple[Bag, Bag, int]:
-    """The rows lacking, those too many, and 1 if the relations differ at all (blank nodes can make them)."""
-    if compare.equal(expected, actual, mode):
-        return Counter(), Counter(), 0
-    return *compare.difference(expected, actual, mode), 1
+def border_rows(
+    recorded: Recorded, semantics: Semantics, alignment: Alignment, gaps: Sequence[Gap], answers: Answers
+) -> list[BorderRow]:
+    """ORA-12: the rows that an element at the edge of their window completes, and where the recording has them.
 
+    An edge is a border (o or c), and the first and the last instant at which the window holds an element: from the first
+    a row can come one window early, from the last one window late. Rows in place are told of borders alone.
+    Empty where windows have no borders, do not close, or the body's rows do not each rest on elements.
+    """
+    (spec, *more), body = recorded.query.windows, recorded.query.body
+    reports = alignment.beside
+    if more or spec.name or spec.kind is not WindowKind.TIME or recorded.static or Condition.CLOSE not in semantics.report:
+        return []
+    if not derive.projects(body) or any(report.window is None for report in reports):
+        return []
 
-def divergence(recorded: Recorded, trial: Trial, answers: Answers) -> Divergence:
-    """ORA-9: where a failed assignment parts from the recording first, how far it is from it, and the rows that rest on an
-    element on a window border."""
-    if trial.divergence is not None:
-        return trial.divergence
-    best = _align(recorded, trial.semantics, answers)
-    rows, aligned = recorded.rows, best.reports
-    for index in range(max(len(rows), len(aligned)) + 1):
-        expected = aligned[index] if index < len(aligned) else None
-        actual = rows[index] if index < len(rows) else None
-        if expected is None or actual is None or not compare.equal(expected.relation.rows, actual, recorded.mode):
-            break
-    if expected is None:
-        return Divergence(index, None, None, (), None, actual, "the semantics reports nothing more", cost=best.cost)
-    at, content, answer = (expected.evaluation, expected.window), tuple(expected.contents[0]), expected.relation.rows
-    reason = "the recording ends too early" if actual is None else "the answer differs"
-    return Divergence(index, *at, content, answer, actual, reason, best.borders, best.cost)
-
-
-def _border_rows(
-    recorded: Recorded, semantics: Semantics, aligned: list[engine.Report], gaps: list[tuple[Bag, Bag, int]], answers: Answers
-) -> Iterator[BorderRow]:
-    """The rows of the answers that were completed by an element on their window's border, and where they went."""
-    body = recorded.query.body
-    (spec, *more), windows = recorded.query.windows, {report.window for report in aligned}
-    if more or spec.name or spec.kind is not WindowKind.TIME or recorded.static or not derive.projects(body) or None in windows:
-        return
-    step, asked = window.slide(spec, semantics.slide).step, answers.asked(recorded, answers.planned(recorded, semantics), derivations=True)
-    lacking, surplus = [gap[0] for gap in gaps], [gap[1] for gap in gaps]
-    number = {report.window[0]: index for index, report in enumerate(aligned[: len(gaps)])}
-    for index, report in enumerate(aligned[: len(gaps)]):
-        before, after = number.get(report.window[0] - step, -1), number.get(report.window[0] + step, -1)
-        completed: dict[Row, int] = {}
-        for line, at in _completed(body, report, asked, answers):
-            completed[line] = min(at, completed.get(line, at))
-        for line, at in sorted(completed.items()):
-            if at not in report.window:
+    step = window.slide(spec, semantics.slide).step
+    asked = answers.asked(recorded, answers.planned(recorded, semantics), derivations=True)
+    number = {report.window[0]: index for index, report in enumerate(reports)}
+    found = []
+    for index, report in enumerate(reports):
+        if not report.contents[0]:
+            continue
+        first, last = report.contents[0][0].app, report.contents[0][-1].app
+        before = number.get(report.window[0] - step, -1)
+        after = number.get(report.window[0] + step, -1)
+        for line, at in _completions(body, report, asked, answers):
+            on_border = at in report.window
+            if not (on_border or at in (first, last)):
                 continue
-            gone = _has(lacking, index, line, recorded.mode)
-            early = _has(surplus, before, line, recorded.mode)
-            late = _has(surplus, after, line, recorded.mode)
-            match gone, early, late:
-                case True, True, _:
-                    fate = Fate.EARLY
-                case True, False, True:
-                    fate = Fate.LATE
-                case True, False, False:
-                    fate = Fate.OUT
-                case False, False, False:
-                    fate = Fate.PLACE
-                case _:
-                    fate = Fate.BOTH
-            yield BorderRow(line, at, report.window, fate)
+            is_gone = _has(gaps, index, line, recorded.mode, "lacking")
+            is_early = (on_border or at == first) and _has(gaps, before, line, recorded.mode, "surplus")
+            is_late = (on_border or at == last) and _has(gaps, after, line, recorded.mode, "surplus")
+            fate = _fate(is_gone, is_early, is_late)
+            if fate is Fate.PLACE and not on_border:
+                continue
+            if fate is Fate.OUT and not (on_border and _is_nowhere(gaps, line, recorded.mode)):
+                continue
+            found.append(BorderRow(line, at, report.window, fate, on_border))
+    return found
+
+
+def _fate(is_gone: bool, is_early: bool, is_late: bool) -> Fate:
+    """What became of a row that its own window lacks or has, and that the windows beside it have or not."""
+    match is_gone, is_early, is_late:
+        case True, True, _:
+            return Fate.EARLY
+        case True, False, True:
+            return Fate.LATE
+        case True, False, False:
+            return Fate.OUT
+        case False, False, False:
+            return Fate.PLACE
+        case _:
+            return Fate.BOTH
+
+
+def _completions(
+    body: Body, report: engine.Report, asked: incremental.Asked | str, answers: Answers
+) -> list[tuple[Row, int]]:
+    """The rows of an answer, each with the earliest instant at which it was complete."""
+    completed: dict[Row, int] = {}
+    for line, at in _completed(body, report, asked, answers):
+        completed[line] = min(at, completed.get(line, at))
+    return sorted(completed.items())
+
+
+def _is_nowhere(gaps: Sequence[Gap], line: Row, mode: Mode) -> bool:
+    """Whether no relation has a row too many that equals this one."""
+    return not any(_has(gaps, index, line, mode, "surplus") for index in range(len(gaps)))
 
 
 def _completed(body: Body, report: engine.Report, asked: incremental.Asked | str, answers: Answers) -> Iterator[tuple[Row, int]]:
-    """The rows of an answer, each with the instant of the last element that it rests on; none if no element is on a border."""
+    """The rows of an answer, each with the instant of the last element that it rests on."""
     content = report.contents[0]
     if isinstance(content, incremental.Contents) and isinstance(asked, incremental.Asked):
         found = asked.completed(content.indices)
         if found is not None:
             yield from ((line, content.elements[max(elements)].app) for line, elements in found if elements)
             return
-    if not any(element.app in report.window for element in content):
-        return
     dates: dict[Triple, int] = {}
     for element in content:
         for triple in element.graph:
@@ -147,9 +137,12 @@ def _completed(body: Body, report: engine.Report, asked: incremental.Asked | str
             yield derivation.row, max(dates[triple] for triple in derivation.support)
 
 
-def _has(rows: Sequence[Bag], index: int, wanted: Row, mode: Mode) -> bool:
+def _has(gaps: Sequence[Gap], index: int, wanted: Row, mode: Mode, side: str) -> bool:
+    """Whether a relation lacks a row, or has it too many; False for a relation that there is not."""
+    if not 0 <= index < len(gaps):
+        return False
     one = Counter([wanted])
-    return 0 <= index < len(rows) and any(compare.equal(one, Counter([line]), mode) for line in rows[index])
+    return any(compare.equal(one, Counter([line]), mode) for line in getattr(gaps[index], side))
 
 
 class FarRow(NamedTuple):

@@ -365,7 +365,12 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
     spare = int(not closes and semantics.expiry is Expiry.REPLAYED)  # that the next window is the active one matters at its arrival
     ahead, again = not closes and tick.own(semantics, 0) < 0, None
     before, begin, end, last, low, n = start, 0, -1, 0, 0, 0  # from `begin` on and until `end`, window n is the active one
-    arrivals: Iterator[tuple[int, int]] = enumerate(own) if isinstance(own, list) else enumerate(instants(planned))
+    arrivals: Iterator[tuple[int, int]] = enumerate(instants(planned))
+    if isinstance(own, list):
+        early = bisect_left(own, start)  # before any window has a scope nothing is evaluated
+        if early and semantics.tick is Tick.TUPLE:
+            before = own[early - 1]
+        arrivals = enumerate(islice(own, early, None), early)
     for k, at in arrivals:
         if at <= before and semantics.tick is Tick.TIME:
             continue

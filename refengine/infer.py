@@ -2,40 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import combinations, islice
-from typing import NamedTuple
 
-from refengine import compare, engine, incremental, orders, r2r, tick, window
+from refengine import compare, engine, incremental, orders, r2r, window
+from refengine.alignment import aligned, nearest_trial
+from refengine.assignments import Candidates, assignments, is_range, searched
 from refengine.compare import Mode
-from refengine.diverge import divergence
-from refengine.errors import Disputed, InvalidSemantics, InvalidStream, RefengineError, TooManyReports, Unsupported
+from refengine.errors import Disputed, TooManyReports, Unsupported
 from refengine.model import Dataset, Relation, Stream
 from refengine.numbers import Beyond
-from refengine.query import Query, WindowKind
-from refengine.recording import Answers, Origin, Recorded, State, Trial, accepted, advance
-from refengine.semantics import ENUMS, POLICIES, R2S, T0, UNKNOWN, Against, Base, Between, Closing, Condition, Gap, Profile
-from refengine.semantics import Semantics, Tick
+from refengine.query import Query
+from refengine.recording import Alignment, Answers, Borders, Missing, Origin, Recorded, State, Trial, accepted, advance
+from refengine.semantics import UNKNOWN, Closure, Profile, Semantics
 
-ORIGIN_BOUND = 10_000  # values of t0 that are tried one by one where no classes exist
-NEAREST_BOUND = 100  # assignments of a changed profile
-TRIED = (  # fields whose other values may explain an output
-    "closure", "slide", "partial", "report", "closing", "change", "expiry", "gap", "tick", "collection", "r2s", "empty", "horizon",
-)  # fmt: skip
+CONFIRMED = 200  # contents at which failed assignments ended, of which every witness is asked one by one
+
+
+@dataclass(frozen=True)
+class WrongWindow:
+    """A window that the engine tells of an answer (its number, from 1), and the one that the answer is of (ORA-11)."""
+
+    number: int
+    evaluation: int
+    expected: Borders
+    told: Borders
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict's facts: the winning trial of a pass, the nearest one of a fail, and under what it was judged."""
+    """A verdict's facts: the winning trial of a pass, the nearest one of a fail, and under what it was judged.
+
+    `tried` counts the assignments that were tried, and `t0` are the values that an open t0 stood for (None: it was given).
+    `wrong_windows` are the told windows that make a fail of relations that are right.
+    """
 
     passed: bool
     trial: Trial | None
     tried: int
-    missing: int
+    missing: Missing
     mode: Mode
     witnesses: tuple[str, ...]
+    t0: Candidates | None = None
+    wrong_windows: tuple[WrongWindow, ...] = ()
+
+    @property
+    def alignment(self) -> Alignment | None:
+        """The reports that the verdict rests on, beside the recording; None where arrival orders were searched."""
+        return self.trial.alignment if self.trial else None
+
+    @property
+    def is_right_but_for_windows(self) -> bool:
+        """Whether a fail is of the windows alone that the engine tells: some assignment gives its answers (ORA-11)."""
+        return not self.passed and self.trial is not None and self.trial.accepted is not None
 
 
 def searcher(witnesses: tuple[str, ...], mode: Mode) -> str:
@@ -50,129 +70,130 @@ def judge(
     profile: Profile,
     recording: Sequence[Relation],
     *,
-    missing: int = 1,
+    missing: int | Missing = 1,
     mode: Mode = Mode.VALUE,
     static: Dataset = frozenset(),
     witnesses: tuple[str, ...] = tuple(r2r.WITNESSES),
     answers: Answers | None = None,
+    windows: Sequence[Borders | None] = (),
+    window_closure: Closure | None = None,
 ) -> Judgement:
     """ORA-1: a recorded output is correct iff some assignment of t0, of the profile's open fields, of the arrival order
     where it was not recorded, and of where the recording starts and ends makes the semantics produce it.
 
-    `missing` is the number k of outputs that may be missing at each end. Raises Unsupported where no verdict is in
-    reach, Disputed where the witnesses disagree on what the verdict rests on.
+    `missing` is the number k of outputs that may be missing at each end. `windows` are the borders of the window that the
+    engine tells of each relation, and `window_closure` which borders belong to them (None: those of the semantics).
+    Raises Unsupported where no verdict is in reach, Disputed where the witnesses disagree on what the verdict rests on.
     """
     answers = answers or Answers(searcher(witnesses, mode))
-    recorded = Recorded(query, streams, static, tuple(recording), missing, mode)
-    trials, beyond = [], None
-    for semantics, origin in assignments(query, streams, profile, answers.plan):
+    told = tuple(windows) if any(windows) else ()
+    recorded = Recorded(query, streams, static, tuple(recording), Missing.of(missing), mode, told, window_closure)
+    t0 = searched(query, streams, profile, answers.plan)
+
+    if told:
+        found = search(recorded, profile, answers, witnesses)
+        if found.winner is not None:
+            return Judgement(True, found.winner, found.tried, recorded.missing, mode, witnesses, t0)
+
+    untold = replace(recorded, windows=())
+    found = search(untold, profile, answers, witnesses)
+    if found.winner is not None:
+        wrong = wrong_windows(recorded, found.winner, answers)
+        return Judgement(not told, found.winner, found.tried, recorded.missing, mode, witnesses, t0, wrong)
+
+    if found.beyond is not None:
+        raise found.beyond
+    best = nearest_trial(untold, found.failed, answers)
+    _confirm_fail(untold, best, found.failed, answers, witnesses)
+    return Judgement(False, best, found.tried, recorded.missing, mode, witnesses, t0)
+
+
+@dataclass(frozen=True)
+class Search:
+    """What became of the assignments of a profile: the first that explains the recording, or those that do not.
+
+    `beyond` is why some assignment is out of reach, where one is and none explains the recording.
+    """
+
+    winner: Trial | None
+    failed: tuple[Trial, ...] = ()
+    beyond: Unsupported | None = None
+
+    @property
+    def tried(self) -> int:
+        """The number of assignments."""
+        return len(self.failed) + (self.winner is not None)
+
+
+def search(recorded: Recorded, profile: Profile, answers: Answers, witnesses: tuple[str, ...]) -> Search:
+    """ORA-1: try the assignments of a profile, one after the other, up to the first that explains the recording.
+
+    The winner is confirmed by every witness (ORA-8). Raises Disputed.
+    """
+    failed: list[Trial] = []
+    beyond = None
+    told = next(filter(None, recorded.windows), None)
+    given = (told, recorded.window_closure) if told else None
+    for semantics, origin in assignments(recorded.query, recorded.streams, profile, answers.plan, given):
         try:
             trial = attempt(recorded, semantics, origin, answers)
         except Unsupported as error:
             beyond = beyond or error
             continue
-        if trial.accepted is not None:
-            confirm(recorded, trial, answers, witnesses)
-            dissent(recorded, trial, answers, witnesses)
-            return Judgement(True, trial, len(trials) + 1, missing, mode, witnesses)
-        trials.append(trial)
-    if beyond is not None:
-        raise beyond
-    trials = [replace(trial, divergence=divergence(recorded, trial, answers)) for trial in trials]
-    best = min(trials, key=lambda trial: trial.divergence.cost, default=None)
+        except TooManyReports:
+            if not is_range(profile.fields.get("t0", UNKNOWN)):
+                raise
+            trial = Trial(semantics, origin, None)  # no recording is that long
+
+        if trial.accepted is None:
+            failed.append(trial)
+            continue
+        confirm(recorded, trial, answers, witnesses)
+        dissent(recorded, trial, answers, witnesses)
+        return Search(replace(trial, alignment=aligned(recorded, trial, answers)), tuple(failed))
+    return Search(None, tuple(failed), beyond)
+
+
+def wrong_windows(recorded: Recorded, winner: Trial, answers: Answers) -> tuple[WrongWindow, ...]:
+    """ORA-11: the windows that the engine tells of its answers, where the answers are of others."""
+    alignment = winner.alignment or aligned(recorded, replace(winner, ordered=True), answers)
+    closure, found = winner.semantics.closure, []
+    for index, report in enumerate(alignment.beside):
+        if not recorded.is_about(index, report.window, closure):
+            found.append(WrongWindow(index + 1, report.evaluation, report.window, recorded.windows[index]))
+    return tuple(found)
+
+
+def _confirm_fail(
+    recorded: Recorded, best: Trial | None, failed: Sequence[Trial], answers: Answers, witnesses: tuple[str, ...]
+) -> None:
+    """ORA-8: every witness computes what a fail rests on: the nearest assignment up to its first divergence, and of every
+    other one what it answers where it ended. Raises Disputed where they differ, or the definition passes."""
     if best is not None:
         confirm(recorded, best, answers, witnesses)
-        if best.ordered and defined(recorded, answers.planned(recorded, best.semantics), best.origin, answers).accepted is not None:
+        planned = answers.planned(recorded, best.semantics)
+        if best.ordered and defined(recorded, planned, best.origin, answers).accepted is not None:
             raise Disputed("incremental evaluation fails what the definition passes", rule="ORA-8")
-    for trial in trials:
-        agreed = answers.agreed(query.body, trial.last, witnesses)
+
+    body = recorded.query.body
+    for dataset, trial in _to_confirm(recorded, failed, answers):
+        agreed = answers.agreed(body, dataset, witnesses)
         if trial.answer is not None and not compare.equal(r2r.collected(trial.semantics.collection, agreed.rows), trial.answer):
             raise Disputed("incremental evaluation and the witnesses disagree", rule="ORA-8", answers={"witnesses": agreed})
+    for trial in failed:
         dissent(recorded, trial, answers, witnesses)
-    return Judgement(False, best, len(trials), missing, mode, witnesses)
 
 
-def assignments(
-    query: Query, streams: Mapping[str, Stream], profile: Profile, plan: Callable[..., engine.Plan]
-) -> Iterator[tuple[Semantics, Origin]]:
-    """Every complete semantics of a profile that means something with the query, with the class of t0 that it stands for; `plan` is engine.plan,
-    or does what it does."""
-    meaningless, some = None, False
-    for fields in profile.assignments((0,)):
-        try:
-            semantics = Semantics(**fields)
-            planned = plan(query, streams, semantics)
-            for arrival in planned.arrivals if semantics.tick is Tick.BATCH else ():
-                tick.due(semantics.tick, arrival, arrival.app, 0)  # refuses an element without a batch id
-        except (InvalidSemantics, InvalidStream) as error:
-            meaningless = meaningless or error
+def _to_confirm(recorded: Recorded, failed: Sequence[Trial], answers: Answers) -> Iterator[tuple[Dataset, Trial]]:
+    """Yield the datasets at which failed assignments ended, each once, with one of the assignments."""
+    seen = set()
+    for trial in failed:
+        key = (trial.last, trial.semantics.disorder, trial.semantics.collection)
+        if trial.last is None or key in seen:
             continue
-        some = True
-        if _is_range(profile.fields.get("t0", UNKNOWN)):
-            for origin in origins(planned, profile.fields.get("t0")):
-                yield replace(semantics, t0=origin.t0), origin
-            continue
-        t0 = planned.views[0].t0 if len(planned.views) == 1 else None
-        if t0 is not None:
-            semantics = replace(semantics, t0=t0, offset=None)
-        yield semantics, Origin(t0 or 0, t0 or 0, t0 or 0)
-    if meaningless is not None and not some:
-        raise meaningless
-
-
-def _is_range(t0: object) -> bool:
-    return isinstance(t0, Between) or t0 == UNKNOWN
-
-
-def origins(planned: engine.Plan, bounds: object) -> list[Origin]:
-    """ORA-2: the classes of t0 in its range (by default one slide, up to the first instant less ω), one value of each.
-
-    A class ends where a window's first instant passes an element or the horizon, or its last one reaches it or, where
-    the emptying of a window can be reported, the instant before it.
-    """
-    view, semantics = planned.views[0], planned.semantics
-    spec, times = view.spec, sorted({*view.times, *planned.own})
-    if isinstance(bounds, Between):
-        lo, hi = bounds.lo, bounds.hi
-    elif len(planned.views) > 1:
-        raise Unsupported("a query with several windows has no one range of t0; give t0 or a range", rule="ORA-2")
-    else:
-        hi = (view.times[0] if view.times else 0) - spec.span
-        lo = hi - (2 if spec.kind is WindowKind.LANDMARK else spec.step) + 1
-    if lo > hi:
-        raise InvalidSemantics(f"t0 must be in a range that holds a value, got {lo} to {hi}", rule="ORA-2")
-    if not _classed(planned):
-        if hi - lo >= ORIGIN_BOUND:
-            reason = f"here each of {hi - lo + 1} values of t0 is a class of its own; give t0 or a narrower range"
-            raise Unsupported(reason, rule="ORA-2")
-        return [Origin(t0, t0, t0) for t0 in range(lo, hi + 1)]
-    low, high = window.borders(semantics.closure)
-    passes = [1 - low, -spec.span - high]
-    if Condition.CLOSE not in semantics.report or semantics.closing is Closing.PASSED or spec.kind is WindowKind.TUPLE:
-        passes.append(-1 - spec.span - high)
-    starts, residues = {lo}, {(time + shift) % spec.step for time in times for shift in passes}
-    if len(residues) * (hi - lo) // spec.step > ORIGIN_BOUND:
-        raise Unsupported(f"too many classes of t0 from {lo} to {hi}; give t0 or a narrower range", rule="ORA-2")
-    for residue in residues:
-        first = lo + (residue - lo) % spec.step
-        starts.update(range(first, hi + 1, spec.step))
-    ordered = sorted(starts)
-    ends = [start - 1 for start in ordered[1:]] + [hi]
-    return [Origin(end, start, end) for start, end in zip(ordered, ends, strict=True)]
-
-
-def _classed(planned: engine.Plan) -> bool:
-    """Whether values of t0 fall into classes: one of SECRET's windows over points, reported by close or change alone."""
-    view, semantics = planned.views[0], planned.semantics
-    tuples = view.spec.kind is WindowKind.TUPLE
-    return (
-        len(planned.views) == 1
-        and (tuples and semantics.tick is not Tick.TIME or view.spec.kind is WindowKind.TIME)  # TICK-2 compares app with an id
-        and view.ends is None
-        and semantics.against is Against.LAST
-        and Condition.PERIODIC not in semantics.report
-        and bool(semantics.report & {Condition.CLOSE, Condition.CHANGE})
-    )
+        seen.add(key)
+        planned = answers.planned(recorded, trial.semantics)
+        yield r2r.together(planned.views, trial.last, recorded.static), trial
 
 
 def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: Answers) -> Trial:
@@ -192,29 +213,30 @@ def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: A
 
 def looked_up(recorded: Recorded, planned: engine.Plan, origin: Origin, asked: incremental.Asked) -> Trial:
     """One assignment against the recording, by incremental evaluation. Raises Beyond."""
-    states, step = {State(0, 0, 0)}, None
-    for step in incremental.looked_up(recorded.query, planned, asked):
-        if step.emitted:
-            states = advance(states, step.report.relation.rows, recorded)
-        if not states:
-            break
-    found = Trial(planned.semantics, origin, accepted(states, recorded), by="incremental evaluation")
-    if step is None:
-        return found
-    contents = [held.content for held in step.at.windows]
-    return replace(found, last=r2r.together(planned.views, contents, recorded.static), answer=step.answer)
+    steps = incremental.looked_up(recorded.query, planned, asked)
+    return replace(_followed(recorded, planned, origin, steps), by="incremental evaluation")
 
 
 def defined(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: Answers) -> Trial:
     """One assignment against the recording, by the definition."""
-    states, last = {State(0, 0, 0)}, ()
-    for step in engine.steps(recorded.query, planned, static=recorded.static, answer=answers):
+    steps = engine.steps(recorded.query, planned, static=recorded.static, answer=answers)
+    return replace(_followed(recorded, planned, origin, steps), answer=None)
+
+
+def _followed(recorded: Recorded, planned: engine.Plan, origin: Origin, steps: Iterator[engine.Step]) -> Trial:
+    """One assignment against the recording, evaluation by evaluation, as long as it may explain it."""
+    states, step, reached = {State(0, 0, 0)}, None, 0
+    for step in steps:
         if step.emitted:
-            states, last = advance(states, step.report.relation.rows, recorded), [held.content for held in step.at.windows]
+            states = advance(states, step.report.relation.rows, recorded, step.report.window, planned.semantics.closure)
         if not states:
             break
-    dataset = r2r.together(planned.views, last, recorded.static) if last else frozenset()
-    return Trial(planned.semantics, origin, accepted(states, recorded), last=dataset)
+        reached = max(reached, *(state.matched for state in states))
+
+    trial = Trial(planned.semantics, origin, accepted(states, recorded), reached=reached)
+    if step is None:
+        return trial
+    return replace(trial, last=tuple(held.content for held in step.at.windows), answer=step.answer)
 
 
 def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
@@ -253,94 +275,3 @@ def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
         if (again.accepted is None) != (trial.accepted is None):
             yes, no = (witness, answers.witness) if again.accepted else (answers.witness, witness)
             raise Disputed(f"an arrival order explains the output by {yes}'s answers, none by {no}'s", rule="ORA-8")
-
-
-class Change(NamedTuple):
-    """One field of a profile and another value of it."""
-
-    field: str
-    value: object
-
-
-class Nearest(NamedTuple):
-    """The single changes that would explain the output, and those of which that cannot be said."""
-
-    changes: tuple[Change, ...] = ()
-    untried: tuple[Change, ...] = ()
-
-
-def nearest(
-    query: Query,
-    streams: Mapping[str, Stream],
-    profile: Profile,
-    recording: Sequence[Relation],
-    *,
-    fields: Iterable[str] = TRIED,
-    missing: int = 1,
-    mode: Mode = Mode.VALUE,
-    static: Dataset = frozenset(),
-    witnesses: tuple[str, ...] = tuple(r2r.WITNESSES),
-    answers: Answers | None = None,
-) -> Nearest:
-    """ORA-9: the single changes of a profile's field under which the recording would be correct, as the search finds it;
-    a change that leaves more than NEAREST_BOUND assignments is not tried."""
-    answers = answers or Answers(searcher(witnesses, mode))
-    recorded = Recorded(query, streams, static, tuple(recording), missing, mode)
-    profile = resolved(query, streams, profile, answers)
-    fields = [name for name in fields if name != "r2s" or query.r2s is None]  # R2S-6: what the query states is not in the semantics
-    changes = [Change(name, value) for name in fields for value in _alternatives(name, profile.fields.get(name))]
-    found = {change: _explains(recorded, changed(profile, change), answers) for change in changes}
-    return Nearest(
-        tuple(change for change in changes if found[change]), tuple(change for change in changes if found[change] is None)
-    )
-
-
-def changed(profile: Profile, change: Change) -> Profile:
-    """A profile with one field changed, and its companions where they would contradict it (SEM-2)."""
-    more: dict[str, object] = {}
-    match change.field:
-        case "r2s":
-            differs = change.value in (R2S.ISTREAM, R2S.DSTREAM)
-            more["base"] = (profile.fields.get("base") or Base.PREVIOUS) if differs else None
-        case "report" if Condition.PERIODIC not in change.value:
-            more |= {"period": None, "anchor": None}
-            more |= {} if Condition.CLOSE in change.value else {"gap": Gap.ALL}
-    return profile.but(**{change.field: change.value}, **more)
-
-
-def resolved(query: Query, streams: Mapping[str, Stream], profile: Profile, answers: Answers) -> Profile:
-    """A profile whose t0 is the integer that a published formula gives, so that another closure can be tried."""
-    t0 = profile.fields.get("t0")
-    if not isinstance(t0, T0) or t0 in POLICIES or len(query.windows) > 1:
-        return profile
-    origin = next(assignments(query, streams, profile, answers.plan), None)
-    return profile if origin is None else profile.but(t0=origin[1].t0)
-
-
-def _explains(recorded: Recorded, profile: Profile, answers: Answers) -> bool | None:
-    """Whether some assignment of a profile explains the recording; None where that is out of reach, False also for a
-    profile that has no meaning here."""
-    doubt = None
-    try:
-        tried = list(islice(assignments(recorded.query, recorded.streams, profile, answers.plan), NEAREST_BOUND + 1))
-        if len(tried) > NEAREST_BOUND:
-            return None
-        for semantics, origin in tried:
-            try:
-                if attempt(recorded, semantics, origin, answers).accepted:
-                    return True
-            except Unsupported as error:
-                doubt = error
-    except (Unsupported, Disputed, TooManyReports):
-        return None
-    except RefengineError:
-        return False
-    return None if doubt else False
-
-
-def _alternatives(name: str, current: object) -> list:
-    if name == "report":
-        conditions = sorted(set(Condition) - {Condition.PERIODIC})
-        every = [frozenset(c) for size in range(1, len(conditions) + 1) for c in combinations(conditions, size)]
-        return [report for report in every if report != current]
-    return [value for value in ENUMS[name] if value != current]

@@ -11,15 +11,15 @@ from itertools import combinations, islice, product
 from math import comb
 from typing import NamedTuple
 
-from refengine import compare, derive, engine, incremental, r2r, r2s, window
+from refengine import compare, derive, engine, incremental, r2r, r2s, tick, window
 from refengine.compare import Mode
 from refengine.errors import Unsupported
 from refengine.incremental import Asked, Together
 from refengine.model import Bag, Element, Row
 from refengine.numbers import Beyond
 from refengine.query import WindowKind
-from refengine.recording import Answers, Divergence, Origin, Recorded, State, Trial, accepted, advance
-from refengine.semantics import R2S, Against, Base, Change, Collection, Condition, Empty, Semantics, Tick
+from refengine.recording import Answers, Borders, Distance, Divergence, Origin, Recorded, State, Trial, accepted, advance
+from refengine.semantics import R2S, Against, Base, Change, Closure, Collection, Condition, Empty, Semantics, Tick
 
 ORDER_BOUND = 50_000  # states of one search over arrival orders
 BY_ARRIVAL = frozenset({WindowKind.TUPLE, WindowKind.ROWS, WindowKind.PARTITION})  # kinds whose content depends on the order
@@ -27,13 +27,18 @@ BY_ARRIVAL = frozenset({WindowKind.TUPLE, WindowKind.ROWS, WindowKind.PARTITION}
 
 def order_matters(planned: engine.Plan) -> bool:
     """ORA-4: the order of simultaneous elements cannot matter where only complete instants are seen: for windows over
-    application time under window close or the time tick; nor where nothing is simultaneous. What is compared with the
-    instant before sees more."""
+    application time under window close, the time tick, or windows [o, c) that are to be passed (an arrival's own instant is
+    one earlier there, TICK-6); nor where nothing is simultaneous. Under window close, what is compared with the instant
+    before sees more."""
     semantics, arrivals = planned.semantics, planned.arrivals
-    ties = any(a.app == b.app for a, b in zip(arrivals, arrivals[1:], strict=False))
+    if not any(a.app == b.app for a, b in zip(arrivals, arrivals[1:], strict=False)):
+        return False
+    if any(view.spec.kind in BY_ARRIVAL for view in planned.views):
+        return True
+    if semantics.tick is Tick.TIME or tick.own(semantics, 0) < 0:
+        return False
     looks_back = Condition.CHANGE in semantics.report and semantics.against is Against.PREVIOUS
-    complete = (Condition.CLOSE in semantics.report and not looks_back) or semantics.tick is Tick.TIME
-    return ties and not (complete and not any(view.spec.kind in BY_ARRIVAL for view in planned.views))
+    return Condition.CLOSE not in semantics.report or looks_back
 
 
 class Moment(NamedTuple):
@@ -98,10 +103,11 @@ def search(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: An
             now, furthest = look.answer(moment.kept), max(state.matched for state in states)
             output = r2s.relation_to_stream(look.operator, now, base)
             emitted = r2s.emitted(semantics.empty, output, Counter())
-            following, base_after = advance(states, output, recorded) if emitted else states, now
+            following, base_after = advance(states, output, recorded, *look.window_of(moment)) if emitted else states, now
         if not following:
             where = _moment_divergence(look, moment, furthest, base)
-            return ended(None, where, last=r2r.dataset(where.content))
+            held_there = range(moment.kept.start, max(moment.kept.stop, moment.arriving.stop))
+            return ended(None, where, last=(held_there,), reached=furthest)
         states, base = following, base_after
     state = accepted(states, recorded)
     if state is not None:
@@ -109,8 +115,8 @@ def search(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: An
     furthest = max(state.matched for state in states)
     left = recorded.rows[furthest] if furthest < len(recorded.rows) else None
     reason = "the semantics reports nothing more" if left is not None else "reports were expected and none was recorded"
-    where = Divergence(furthest, None, None, (), None, left, reason, cost=(len(recorded.rows) - furthest, 0))
-    return ended(None, where)
+    where = Divergence(furthest, None, None, (), None, left, reason, cost=Distance(len(recorded.rows) - furthest, 0))
+    return ended(None, where, reached=furthest)
 
 
 def _common(held: Moment | None, moment: Moment) -> range:
@@ -164,6 +170,10 @@ class _Look:
     def silent(self) -> bool:
         """Whether an answer equal to the one before it goes unseen."""
         return self.operator is not R2S.RSTREAM and self.semantics.empty is Empty.SUPPRESS
+
+    def window_of(self, moment: Moment) -> tuple[Borders | None, Closure | None]:
+        """The borders of the window that a moment's outputs are about, and the closure."""
+        return window.opening(self.planned.views[0], moment.last.windows[0].n), self.semantics.closure
 
     def answer(self, kept: range, more: Iterable[int] = ()) -> Bag:
         """The answer over the elements of a range and some more."""
@@ -219,7 +229,7 @@ def instant(look: _Look, moment: Moment, states: set[State], base: Bag) -> tuple
     if grown is not None and plain and _monotone(look, moment):
         total = instant_sum(look, moment, grown, base)
         if total is not None:
-            followed, reached = zip(*(_realised(look, grown, total, state) for state in states), strict=True)
+            followed, reached = zip(*(_realised(look, moment, grown, total, state) for state in states), strict=True)
             return set().union(*followed), look.answer(range(moment.kept.start, moment.arriving.stop)), max(reached)
     return orders(look, moment, grown, states, base)
 
@@ -252,21 +262,22 @@ def instant_sum(look: _Look, moment: Moment, grown: list[Grown], base: Bag) -> B
     return total if not clash and compare.equal(look.answer(moment.kept) + total, whole, mode) else None
 
 
-def _realised(look: _Look, grown: list[Grown], total: Bag, state: State) -> tuple[set[State], int]:
+def _realised(look: _Look, moment: Moment, grown: list[Grown], total: Bag, state: State) -> tuple[set[State], int]:
     """The states after an instant whose outputs sum to `total`, from one state; and how many relations it has rows for."""
     if not total:
         return {state}, state.matched
     recorded, following = look.recorded, set()
     rows, before, matched, after = recorded.rows, *state
-    spare_before = recorded.missing - before if matched == 0 else 0
+    spare_before = recorded.missing.before - before if matched == 0 else 0
     outputs: list[Bag] = []
     left = total
     while True:
-        spare_after = recorded.missing - after if rows and matched == len(rows) else 0
+        spare_after = recorded.missing.after - after if rows and matched == len(rows) else 0
         for early, late in product(range(spare_before + 1), range(spare_after + 1)):
             if any(realisable(filled, grown) for filled in _filled(outputs, left, early, late)):
                 following.add(State(before + early, matched, after + late))
-        output = _as_rows(rows[matched], total, recorded.mode) if matched < len(rows) else None
+        is_next = matched < len(rows) and recorded.is_about(matched, *look.window_of(moment))
+        output = _as_rows(rows[matched], total, recorded.mode) if is_next else None
         if not output or not output <= left:
             return following, matched
         outputs, left, matched = [*outputs, output], left - output, matched + 1
@@ -394,7 +405,7 @@ def orders(
                     raise Unsupported(f"{reason} is out of reach", rule="ORA-7")
                 output = r2s.relation_to_stream(look.operator, answer(then), before)
                 shown = r2s.emitted(look.semantics.empty, output, Counter())
-                found = advance(reached, output, look.recorded) if shown else reached
+                found = advance(reached, output, look.recorded, *look.window_of(moment)) if shown else reached
                 if found:
                     following[then] |= found
                     furthest = max(furthest, *(state.matched for state in found))
@@ -427,5 +438,5 @@ def _moment_divergence(look: _Look, moment: Moment, furthest: int, base: Bag) ->
     actual = rows[furthest] if furthest < len(rows) else None
     reason = "no order of the simultaneous elements gives this" if moment.arriving else "the answer differs"
     content = tuple(view.elements[i] for i in held)
-    cost = len(rows) - furthest, 0
+    cost = Distance(len(rows) - furthest, 0)
     return Divergence(furthest, at.t, window.opening(view, at.windows[0].n), content, expected, actual, reason, cost=cost)

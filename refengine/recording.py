@@ -5,35 +5,85 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from refengine import compare, derive, engine, r2r, window
 from refengine.compare import Mode
-from refengine.engine import Plan
+from refengine.engine import Plan, Report
 from refengine.incremental import Asked
 from refengine.model import Bag, Dataset, Element, Relation, Row, Stream
 from refengine.numbers import Beyond
 from refengine.query import Body, Query
-from refengine.semantics import Collection, Semantics
+from refengine.semantics import Closure, Collection, Semantics
+from refengine.window import Content
 
 T = TypeVar("T")
 READ = ("closure", "slide", "closing", "horizon", "disorder")  # by engine.plan of a semantics, beside what it means and the frame
 
 
+Borders = tuple[int, int]  # (o, c) of a window
+
+
+class Missing(NamedTuple):
+    """How many outputs may be missing from a recording: before its first relation, and after its last one (ORA-3)."""
+
+    before: int
+    after: int
+
+    @staticmethod
+    def of(bound: int | Missing) -> Missing:
+        """The bounds of both ends, which one number states for both."""
+        return bound if isinstance(bound, Missing) else Missing(bound, bound)
+
+    def __str__(self) -> str:
+        if self.before == self.after:
+            return f"{self.before} at each end"
+        return f"{self.before} before the first and {self.after} after the last"
+
+
 @dataclass(frozen=True)
 class Recorded:
-    """What is judged: a query, its streams, static data and the recorded relations, with the stated bound and mode."""
+    """What is judged: a query, its streams, static data and the recorded relations, with the stated bounds and mode.
+
+    `windows` are the borders of the window that the engine tells of each relation; None, or an entry too few, where it tells none.
+    `window_closure` says which borders belong to a told window; None where it is that of the semantics.
+    """
 
     query: Query
     streams: Mapping[str, Stream]
     static: Dataset
     relations: tuple[Relation, ...]
-    missing: int
+    missing: Missing
     mode: Mode
+    windows: tuple[Borders | None, ...] = ()
+    window_closure: Closure | None = None
 
-    @property
+    @cached_property
     def rows(self) -> list[Bag]:
+        """The rows of each relation."""
         return [relation.rows for relation in self.relations]
+
+    def told(self, index: int, closure: Closure | None) -> Borders | None:
+        """The first and the last instant of the window that the engine tells of a relation; None where it tells none."""
+        borders = self.windows[index] if index < len(self.windows) else None
+        return instants(borders, self.window_closure or closure)
+
+    def is_about(self, index: int, borders: Borders | None, closure: Closure | None) -> bool:
+        """ORA-11: whether the window that the engine tells of a relation holds the same instants as a report's window does.
+
+        True where either has no window. Over integers [0, 10) and (-1, 9] are the same.
+        """
+        told, expected = self.told(index, closure), instants(borders, closure)
+        return told is None or expected is None or told == expected
+
+
+def instants(borders: Borders | None, closure: Closure | None) -> Borders | None:
+    """The first and the last instant of the window with these borders (WIN-2)."""
+    if borders is None:
+        return None
+    low, high = window.borders(closure)
+    return borders[0] + low, borders[1] + high
 
 
 class Answers:
@@ -133,16 +183,28 @@ class State(NamedTuple):
     after: int
 
 
-def advance(states: Iterable[State], output: Bag, recorded: Recorded) -> set[State]:
-    """ORA-3: one more output of the semantics: it is missing before the recording or after it, at most k times each,
-    or it is the recording's next relation."""
+def advance(
+    states: Iterable[State],
+    output: Bag,
+    recorded: Recorded,
+    borders: Borders | None = None,
+    closure: Closure | None = None,
+) -> set[State]:
+    """ORA-3: one more output of the semantics: it is missing before the recording or after it, within the bounds,
+    or it is the recording's next relation.
+
+    `borders` and `closure` are those of the output's window, which the next relation must not contradict (ORA-11).
+    """
     rows, following = recorded.rows, set()
     for before, matched, after in states:
-        if matched == 0 and before < recorded.missing:
+        if matched == 0 and before < recorded.missing.before:
             following.add(State(before + 1, 0, 0))
-        if matched < len(rows) and compare.equal(output, rows[matched], recorded.mode):
+
+        is_next = matched < len(rows) and compare.equal(output, rows[matched], recorded.mode)
+        if is_next and recorded.is_about(matched, borders, closure):
             following.add(State(before, matched + 1, 0))
-        if matched == len(rows) and rows and after < recorded.missing:
+
+        if matched == len(rows) and rows and after < recorded.missing.after:
             following.add(State(before, matched, after + 1))
     return following
 
@@ -153,8 +215,35 @@ def accepted(states: Iterable[State], recorded: Recorded) -> State | None:
     return min(whole, key=lambda s: (s.before + s.after, s), default=None)
 
 
+@dataclass(frozen=True)
+class Alignment:
+    """An assignment's reports beside the recording's relations: relation i stands beside report `before` + i.
+
+    `reports` are all that were computed: of a fail no more than are needed to tell how far it is from the recording.
+    """
+
+    reports: tuple[Report, ...]
+    before: int
+    relations: int
+
+    @property
+    def beside(self) -> tuple[Report, ...]:
+        """The reports that have a relation beside them, in order."""
+        return self.reports[self.before : self.before + self.relations]
+
+    @property
+    def after(self) -> int:
+        """How many reports come after the last relation."""
+        return max(0, len(self.reports) - self.before - self.relations)
+
+    def report(self, index: int) -> Report | None:
+        """The report beside a relation; None where there is none."""
+        place = self.before + index
+        return self.reports[place] if place < len(self.reports) else None
+
+
 class Fate(StrEnum):
-    """Where a recording has a row that an element on a window border completes."""
+    """Where a recording has a row that an element at the edge of a window completes."""
 
     PLACE = "in place"
     EARLY = "one window early"
@@ -164,43 +253,72 @@ class Fate(StrEnum):
 
 
 class BorderRow(NamedTuple):
-    """A row completed by an element on a window border, that element's t_app, the window and what became of the row."""
+    """A row that an element at the edge of a window completes, and what became of it.
+
+    `at` is that element's t_app, `window` the window that the row belongs to. `on_border` says whether the element is
+    exactly on a border, and not merely the first or the last one in the window.
+    """
 
     row: Row
     at: int
-    window: tuple[int, int]
+    window: Borders
     fate: Fate
+    on_border: bool = True
+
+
+class Gap(NamedTuple):
+    """The rows that a relation lacks of a report, those that it has too many, and in how many rows the two differ."""
+
+    lacking: Bag
+    surplus: Bag
+    count: int
+
+
+class Distance(NamedTuple):
+    """How far an assignment is from the recording (ORA-9).
+
+    `rows` counts the rows in which they differ (where orders were searched: the relations that none explains).
+    `unexplained` counts those of them that are no slip over a window's border.
+    """
+
+    rows: int
+    unexplained: int
 
 
 @dataclass(frozen=True)
 class Divergence:
     """Where the semantics and the recording part: the recording's relation `index` (from 0), the window and its content
-    there, the rows expected and recorded (None: no relation is left), the rows that rest on a window border, and how far
-    the two are from each other (ORA-9): the differing rows that no border explains, and all of them; where orders were
-    searched, the relations not reached."""
+    there, the rows expected and recorded (None: no relation is left), the rows at the edges of windows, and how far
+    the two are from each other."""
 
     index: int
     evaluation: int | None
-    window: tuple[int, int] | None
+    window: Borders | None
     content: tuple[Element, ...]
     expected: Bag | None
     actual: Bag | None
     reason: str
     borders: tuple[BorderRow, ...] = ()
-    cost: tuple[int, int] = (0, 0)
+    cost: Distance = Distance(0, 0)
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One assignment: the state that accepts the recording, or, of a search over orders, where every order parts
-    from it. `ordered`: whether no order had to be searched; `last`: the dataset at which a failed one ended, and `answer`, what
-    incremental evaluation answers over it (None: the definition computed it); `by`, who computed it."""
+    """One assignment against the recording.
+
+    `accepted` is the state that explains all of the recording, None where none does. `reached` is the greatest number of
+    relations that some state explains. `ordered` says that no order had to be searched. `last` is what each
+    window held where the trial ended, and `answer` what incremental evaluation answers over it (None: the definition did). `by`
+    says who computed it. `alignment` is there for the trial that a judgement names, unless orders were searched.
+    """
 
     semantics: Semantics
     origin: Origin
     accepted: State | None
     divergence: Divergence | None = None
     ordered: bool = True
-    last: Dataset = frozenset()
+    last: tuple[Content, ...] | None = None
     answer: Bag | None = None
     by: str = "the definition"
+    reached: int = 0
+    alignment: Alignment | None = None

@@ -17,7 +17,7 @@ from refengine.engine import Answer
 from refengine.errors import InvalidSemantics
 from refengine.model import Bag, Element, Relation, Stream
 from refengine.query import BORDERED, Query, WindowKind
-from refengine.semantics import ENUMS, FIELDS, OPTIONAL, R2S, UNKNOWN, Between, Condition, OneOf, Profile, Semantics, Tick
+from refengine.semantics import ENUMS, FIELDS, OPTIONAL, POLICIES, R2S, T0, UNKNOWN, Between, Condition, OneOf, Profile, Semantics, Tick
 
 
 def passes(
@@ -78,16 +78,27 @@ def every_value(query: Query, streams: Mapping[str, Stream], profile: Profile, n
         case Between(lo, hi):
             return list(range(lo, hi + 1))
         case value if value == UNKNOWN and name == "t0":
-            spec = query.windows[0]
-            elements = streams[spec.stream].elements
-            first = 1 if spec.kind is WindowKind.TUPLE else elements[0].app  # the streams that are drawn have an element
-            size, slide = spec.span, 1 if profile.fields["slide"] == "ignored" else spec.slide or 1
-            slide = 2 if spec.kind is WindowKind.LANDMARK else slide
-            return list(range(first - size - slide + 1, first - size + 1))
+            return unknown_origins(query, streams, profile)
         case value if value == UNKNOWN:
             return list(ENUMS[name]) + [None] * (name in OPTIONAL)
         case value:
             return [value]
+
+
+def unknown_origins(query: Query, streams: Mapping[str, Stream], profile: Profile) -> list:
+    """ORA-2: from one slide before the last t0 at which no window that holds the first element is missing, up to that element;
+    0, the registration, and the formulas of WIN-7."""
+    spec = query.windows[0]
+    elements = streams[spec.stream].elements
+    first = 1 if spec.kind is WindowKind.TUPLE else elements[0].app  # the streams that are drawn have an element
+    slide = 1 if profile.fields["slide"] == "ignored" else spec.slide or 1
+    slide = 2 if spec.kind is WindowKind.LANDMARK else slide
+    known = [t0 for t0 in T0 if t0 not in POLICIES]  # with another closure than (o, c] they are no assignment (SEM-2)
+    if spec.kind is WindowKind.TUPLE:
+        known.remove(T0.KAFKA_STREAMS)
+    if query.registered is not None:
+        known.append(query.registered)
+    return [*range(first - spec.span - slide + 1, first + 1), 0, *known]
 
 
 def every_order(query: Query, streams: Mapping[str, Stream]) -> Iterator[dict[str, Stream]]:

@@ -150,7 +150,7 @@ def test_a_row_of_the_table_holds(row):
 # The parser of the map itself
 
 
-def test_a_function_line_speaks_for_as_many_rules_as_it_says():
+def test_a_rule_ends_where_the_next_begins_and_a_function_line_speaks_for_as_many_rules_as_it_says():
     text = """
 **AB-1** One. *Function* `a.one`. *Source* x.
 
@@ -164,8 +164,17 @@ over two lines.
 **AB-5** Five.
 
 A mention of **AB-6** within a paragraph.
+
+**AB-7** Conditions:
+
+- one; *Function* `a.seven`.
+
+## A heading
+
+*Function* `a.eight` of no rule.
 """
-    assert rules(text) == {"AB-1": ("a.one",), "AB-2": ("a.two",), "AB-3": ("a.two",), "AB-4": ("a.four", "a.five"), "AB-5": ()}
+    found = {"AB-1": ("a.one",), "AB-2": ("a.two",), "AB-3": ("a.two",), "AB-4": ("a.four", "a.five"), "AB-5": (), "AB-7": ("a.seven",)}
+    assert rules(text) == found
 
 
 # Size

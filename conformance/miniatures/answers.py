@@ -18,11 +18,15 @@ from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import Variable
 
 from conformance.miniatures import Miniature
-from refengine import compare, engine, infer, io, r2r, r2s, window
+from refengine import compare, engine, io, r2r, r2s, window
+from refengine.assignments import Candidates
+from refengine.assignments import assignments as right_assignments
+from refengine.assignments import candidates as right_candidates
+from refengine.assignments import origins as right_origins
 from refengine.compare import Mode, Number
 from refengine.compare import near as right_near
 from refengine.compare import value as right_value
-from refengine.diverge import divergence as right_divergence
+from refengine.diverge import border_rows as right_border_rows
 from refengine.engine import Evaluation, Plan, Step, Stretch
 from refengine.engine import bounded as right_bounded
 from refengine.engine import horizon as right_horizon
@@ -31,9 +35,7 @@ from refengine.engine import output_instant as right_output_instant
 from refengine.engine import plan as right_plan
 from refengine.engine import steps as right_steps
 from refengine.errors import Disputed, RefengineError
-from refengine.infer import assignments as right_assignments
 from refengine.infer import attempt as right_attempt
-from refengine.infer import origins as right_origins
 from refengine.io import Recording
 from refengine.io import _dated_graphs as right_dated_graphs
 from refengine.io import _epoch as right_epoch
@@ -43,6 +45,7 @@ from refengine.io import _turtle as right_turtle
 from refengine.io import _untyped as right_untyped
 from refengine.io import read_recording as right_read_recording
 from refengine.model import XSD, Bag, Dataset, Element, Relation, Row, Stream, Term, Triple, is_blank, literal, row
+from refengine.nearest import Nearest
 from refengine.orders import _classes as right_classes
 from refengine.orders import instant_sum as right_instant_sum
 from refengine.orders import order_matters as right_order_matters
@@ -558,40 +561,50 @@ def first_assignment(query: Query, streams: Mapping[str, Stream], profile: Any, 
     yield from islice(right_assignments(query, streams, profile, *plan), 1)
 
 
-def t0_is_zero(planned: Plan, bounds: object) -> list[Origin]:
+def t0_is_zero(planned: Plan, found: Candidates) -> list[Origin]:
     """An unknown t0 is 0."""
     return [Origin(0, 0, 0)]
 
 
-def one_t0_of_the_range(planned: Plan, bounds: object) -> list[Origin]:
+def one_t0_of_the_range(planned: Plan, found: Candidates) -> list[Origin]:
     """One t0 stands for the whole range."""
-    classes = right_origins(planned, bounds)
+    classes = right_origins(planned, found)
     return [Origin(classes[-1].t0, classes[0].lo, classes[-1].hi)]
 
 
-def t0_over_the_elements(planned: Plan, bounds: object) -> list[Origin]:
+def t0_over_the_elements(query: Query, planned: Plan, t0: object) -> Candidates:
     """The range of t0 is the slide that ends at the first element."""
     view = planned.views[0]
     first = view.elements[0].app if view.elements else 0
-    return [Origin(t0, t0, t0) for t0 in range(first - view.spec.slide + 1, first + 1)]
+    return Candidates(first - view.spec.slide + 1, first)
 
 
-def bounds_are_ignored(planned: Plan, bounds: object) -> list[Origin]:
+def every_window_is_there(query: Query, planned: Plan, t0: object) -> Candidates:
+    """No window that holds the first element is missing, as if every engine began long before it."""
+    right = right_candidates(query, planned, t0)
+    if t0 != "unknown":
+        return right
+    view = planned.views[0]
+    last = (view.times[0] if view.times else 0) - view.spec.span
+    return Candidates(right.lo, last)
+
+
+def bounds_are_ignored(query: Query, planned: Plan, t0: object) -> Candidates:
     """A t0 that is bounded is as open as one that is not."""
-    return right_origins(planned, None)
+    return right_candidates(query, planned, "unknown")
 
 
-def classes_by_content_alone(planned: Plan, bounds: object) -> list[Origin]:
+def classes_by_content_alone(planned: Plan, found: Candidates) -> list[Origin]:
     """A class of t0 ends only where an element changes its window."""
     low, _ = window.borders(planned.semantics.closure)
-    view, classes = planned.views[0], right_origins(planned, bounds)
+    view, classes = planned.views[0], right_origins(planned, found)
     lo, hi = classes[0].lo, classes[-1].hi
     ends = {t for t in range(lo, hi) if any((e.app - t - low) % view.spec.slide == 0 for e in view.elements)}
     starts = [lo, *sorted(t + 1 for t in ends)]
     return [Origin(start, start, end) for start, end in zip(starts, [*sorted(ends), hi], strict=True)]
 
 
-def anything_may_be_missing(states: Iterable[State], output: Bag, recorded: Any) -> set[State]:
+def anything_may_be_missing(states: Iterable[State], output: Bag, recorded: Any, *window: Any) -> set[State]:
     """Any number of outputs may be missing before the recording and after it."""
     following = set()
     for before, matched, after in states:
@@ -604,20 +617,20 @@ def anything_may_be_missing(states: Iterable[State], output: Bag, recorded: Any)
     return following
 
 
-def holes_are_allowed(states: Iterable[State], output: Bag, recorded: Any) -> set[State]:
+def holes_are_allowed(states: Iterable[State], output: Bag, recorded: Any, *window: Any) -> set[State]:
     """An output may be missing in the middle of the recording too."""
     states = set(states)
-    return right_advance(states, output, recorded) | {s for s in states if 0 < s.matched < len(recorded.rows)}
+    return right_advance(states, output, recorded, *window) | {s for s in states if 0 < s.matched < len(recorded.rows)}
 
 
-def nothing_may_be_missing(states: Iterable[State], output: Bag, recorded: Any) -> set[State]:
+def nothing_may_be_missing(states: Iterable[State], output: Bag, recorded: Any, *window: Any) -> set[State]:
     """The recording starts with the first output and ends with the last."""
-    return {state for state in right_advance(states, output, recorded) if not state.before and not state.after}
+    return {state for state in right_advance(states, output, recorded, *window) if not state.before and not state.after}
 
 
-def bound_of_both_ends(states: Iterable[State], output: Bag, recorded: Any) -> set[State]:
+def bound_of_both_ends(states: Iterable[State], output: Bag, recorded: Any, *window: Any) -> set[State]:
     """At most k outputs are missing at both ends together."""
-    return {state for state in right_advance(states, output, recorded) if state.before + state.after <= recorded.missing}
+    return {state for state in right_advance(states, output, recorded, *window) if state.before + state.after <= recorded.missing.before}
 
 
 def silence_is_always_right(states: Iterable[State], recorded: Any) -> State | None:
@@ -756,21 +769,39 @@ def everything_is_in_reach(query: Any, streams: Any, recording: Any, **options: 
     """Any row may come of some semantics."""
 
 
-def no_divergence(recorded: Any, trial: Any, answers: Any) -> Divergence:
+def no_divergence(recorded: Any, alignment: Any, borders: Any, cost: Any) -> Divergence:
     """A fail says only that it is one."""
     return Divergence(0, None, None, (), None, None, "the answer differs")
 
 
-def borders_are_not_looked_at(recorded: Any, trial: Any, answers: Any) -> Divergence:
+def borders_are_not_looked_at(*args: Any) -> list:
     """Rows on window borders are not named."""
-    where = right_divergence(recorded, trial, answers)
-    fields = {name: () for name in ("borders", "moved", "kept") if hasattr(where, name)}
-    return Divergence(**{**vars(where), **fields})
+    return []
+
+
+def the_last_instant_is_no_edge(*args: Any) -> list:
+    """Only rows on borders can slip into another window."""
+    return [row for row in right_border_rows(*args) if row.on_border]
+
+
+def left_out_wherever_it_is(gaps: Any, line: Any, mode: Any) -> bool:
+    """A border row that its window lacks is left out, also where another relation has it."""
+    return True
+
+
+def windows_as_written(borders: Any, closure: Any) -> Any:
+    """Told windows are compared by their borders, whichever of these belong to them."""
+    return borders
+
+
+def told_windows_are_not_read(self: Any, index: int, borders: Any, closure: Any) -> bool:
+    """What an engine says of its windows does not matter."""
+    return True
 
 
 def nothing_is_near(*args: Any, **options: Any) -> tuple:
     """No other semantics is looked for."""
-    return infer.Nearest()
+    return Nearest()
 
 
 # §12 Reading
@@ -981,12 +1012,13 @@ MINIATURES = (
     Miniature("CMP-4", "any blank node will do", NOBODY, "refengine.compare:equal", any_blank_will_do),
     Miniature("CMP-4", "row by row", NOBODY, "refengine.compare:equal", row_by_row),
     Miniature("CMP-4", "neighbours are enough", NOBODY, "refengine.compare:equal", neighbours_are_enough),
-    Miniature("ORA-1", "the first assignment", NOBODY, "refengine.infer:assignments", first_assignment),
-    Miniature("ORA-2", "t0 is 0", NOBODY, "refengine.infer:origins", t0_is_zero),
-    Miniature("ORA-2", "one t0 of the range", NOBODY, "refengine.infer:origins", one_t0_of_the_range),
-    Miniature("ORA-2", "t0 over the elements", NOBODY, "refengine.infer:origins", t0_over_the_elements),
-    Miniature("ORA-2", "bounds are ignored", NOBODY, "refengine.infer:origins", bounds_are_ignored),
-    Miniature("ORA-2", "classes by content alone", NOBODY, "refengine.infer:origins", classes_by_content_alone),
+    Miniature("ORA-1", "the first assignment", NOBODY, "refengine.assignments:assignments", first_assignment),
+    Miniature("ORA-2", "t0 is 0", NOBODY, "refengine.assignments:origins", t0_is_zero),
+    Miniature("ORA-2", "one t0 of the range", NOBODY, "refengine.assignments:origins", one_t0_of_the_range),
+    Miniature("ORA-2", "t0 over the elements", NOBODY, "refengine.assignments:candidates", t0_over_the_elements),
+    Miniature("ORA-2", "every window is there", NOBODY, "refengine.assignments:candidates", every_window_is_there),
+    Miniature("ORA-2", "bounds are ignored", NOBODY, "refengine.assignments:candidates", bounds_are_ignored),
+    Miniature("ORA-2", "classes by content alone", NOBODY, "refengine.assignments:origins", classes_by_content_alone),
     Miniature(
         "ORA-3", "anything may be missing", "csrbench-oracle: a recording may be any piece of the output",
         "refengine.recording:advance", anything_may_be_missing,
@@ -1021,8 +1053,12 @@ MINIATURES = (
     Miniature("ORA-8", "all of the stream", NOBODY, "refengine.infer:confirm", all_of_the_stream),
     Miniature("ORA-8", "ends of instants alone", NOBODY, "refengine.infer:dissent", ends_of_instants_alone),
     Miniature("ORA-9", "no divergence", NOBODY, "refengine.diverge:divergence", no_divergence),
-    Miniature("ORA-9", "borders are not looked at", NOBODY, "refengine.diverge:divergence", borders_are_not_looked_at),
-    Miniature("ORA-9", "nothing is near", NOBODY, "refengine.infer:nearest", nothing_is_near),
+    Miniature("ORA-11", "windows as they are written", NOBODY, "refengine.recording:instants", windows_as_written),
+    Miniature("ORA-11", "told windows are not read", NOBODY, "refengine.recording:Recorded.is_about", told_windows_are_not_read),
+    Miniature("ORA-12", "borders are not looked at", NOBODY, "refengine.diverge:border_rows", borders_are_not_looked_at),
+    Miniature("ORA-12", "the last instant is no edge", NOBODY, "refengine.diverge:border_rows", the_last_instant_is_no_edge),
+    Miniature("ORA-12", "left out wherever it is", NOBODY, "refengine.diverge:_is_nowhere", left_out_wherever_it_is),
+    Miniature("ORA-13", "nothing is near", NOBODY, "refengine.nearest:nearest", nothing_is_near),
     Miniature("IO-1", "order is recorded", NOBODY, "refengine.io:_in_time", order_is_recorded),
     Miniature("IO-1", "seconds for milliseconds", NOBODY, "refengine.io:_in_time", seconds_for_milliseconds),
     Miniature("IO-1", "a triple is an element", NOBODY, "refengine.io:_in_time", a_triple_is_an_element),

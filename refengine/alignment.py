@@ -1,0 +1,177 @@
+"""§11 The nearest assignment: reports beside recorded relations, and the rows in which they differ (ORA-9)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
+
+from refengine import compare, diverge, engine, incremental
+from refengine.engine import Report
+from refengine.errors import TooManyReports
+from refengine.model import Bag
+from refengine.numbers import Beyond
+from refengine.recording import Alignment, Answers, Distance, Gap, Recorded, Trial
+from refengine.semantics import Semantics
+
+SURPLUS = 100  # reports before the recording, and beyond it, that are looked at
+TIES = 20  # assignments with equally many differing rows of which the slips over borders are counted
+
+
+class _Reports:
+    """The reports of an assignment, which are computed as they are asked for."""
+
+    def __init__(self, recorded: Recorded, semantics: Semantics, answers: Answers) -> None:
+        self.coming = reports_of(recorded, semantics, answers)
+        self.known: list[Report] = []
+
+    def get(self, place: int) -> Report | None:
+        """The report at a place, from 0; None if there are fewer."""
+        missing = place + 1 - len(self.known)
+        if missing > 0:
+            self.known.extend(islice(self.coming, missing))
+        return self.known[place] if place < len(self.known) else None
+
+
+class _Candidate(NamedTuple):
+    """A failed trial, aligned: how many rows differ if `before` reports come before the recording."""
+
+    rows: int
+    before: int
+    number: int
+    trial: Trial
+    reports: _Reports | None
+
+
+def reports_of(recorded: Recorded, semantics: Semantics, answers: Answers) -> Iterator[Report]:
+    """Yield the reports of a semantics: by incremental evaluation as far as it goes, and then by the definition.
+
+    Ends where there are too many reports between two arrivals: those before tell enough.
+    """
+    planned = answers.planned(recorded, semantics)
+    asked = answers.asked(recorded, planned)
+    done = 0
+    with suppress(TooManyReports):
+        if isinstance(asked, incremental.Asked):
+            try:
+                for step in incremental.looked_up(recorded.query, planned, asked):
+                    if step.emitted:
+                        yield step.report
+                        done += 1
+                return
+            except Beyond:  # the definition goes on
+                pass
+        reports = engine.evaluate(recorded.query, recorded.streams, semantics, static=recorded.static, answer=answers)
+        yield from islice(reports, done, None)
+
+
+def aligned(recorded: Recorded, winner: Trial, answers: Answers) -> Alignment | None:
+    """The reports of an assignment that explains the recording, beside it; None where arrival orders were searched."""
+    if not winner.ordered:
+        return None
+    state = winner.accepted
+    reports = islice(reports_of(recorded, winner.semantics, answers), state.before + state.matched + state.after)
+    return Alignment(tuple(reports), state.before, len(recorded.relations))
+
+
+def nearest_trial(recorded: Recorded, failed: Sequence[Trial], answers: Answers) -> Trial | None:
+    """ORA-9: the failed assignment with the fewest differing rows, and where it parts from the recording; None if there is none.
+
+    Of assignments with equally many that one is nearest of which most rows are slips over a window's border.
+    """
+    candidates: list[_Candidate] = []
+    bound: int | None = None
+    order = sorted(range(len(failed)), key=lambda number: (-failed[number].reached, number))
+    for number in order:
+        for candidate in _candidates(recorded, failed[number], number, answers, bound):
+            if bound is None or candidate.rows < bound:
+                candidates, bound = [], candidate.rows
+            candidates.append(candidate)
+
+    candidates.sort(key=lambda candidate: (candidate.number, candidate.before))
+    told = [_told(recorded, candidate, answers) for candidate in candidates[:TIES]]
+    return min(told, key=lambda trial: trial.divergence.cost, default=None)
+
+
+def _candidates(
+    recorded: Recorded, trial: Trial, number: int, answers: Answers, bound: int | None
+) -> Iterator[_Candidate]:
+    """Yield the alignments of a failed trial in which no more than `bound` rows differ, each no farther than the one before."""
+    if trial.divergence is not None:  # arrival orders were searched
+        rows = trial.divergence.cost.rows
+        if bound is None or rows <= bound:
+            yield _Candidate(rows, 0, number, trial, None)
+        return
+
+    reports = _Reports(recorded, trial.semantics, answers)
+    for before in range(recorded.missing.before + SURPLUS + 1):
+        lost = _rows_lost(reports, before - recorded.missing.before)
+        if lost is None or (bound is not None and lost > bound):
+            return
+        rows = _differing_rows(recorded, reports, before, lost, bound)
+        if rows is not None:
+            bound = rows
+            yield _Candidate(rows, before, number, trial, reports)
+        if reports.get(before) is None:
+            return
+
+
+def _rows_lost(reports: _Reports, count: int) -> int | None:
+    """How far the first reports are from nothing: each counts one, and its rows; None if there are fewer."""
+    found = [reports.get(place) for place in range(count)]
+    return None if None in found else sum(1 + report.relation.rows.total() for report in found)
+
+
+def _differing_rows(recorded: Recorded, reports: _Reports, before: int, lost: int, bound: int | None) -> int | None:
+    """In how many rows reports and recording differ, if `before` reports come before it; None for more than `bound`.
+
+    A relation without a report, and a report too many before or after the recording, counts one more than its rows.
+    """
+    rows = lost
+    for index, actual in enumerate(recorded.rows):
+        report = reports.get(before + index)
+        if report is None:
+            rows += 1 + actual.total()
+        else:
+            least = abs(report.relation.rows.total() - actual.total())
+            if bound is not None and rows + least > bound:
+                return None
+            rows += difference_of(report.relation.rows, actual, recorded.mode).count
+        if bound is not None and rows > bound:
+            return None
+
+    beyond = before + len(recorded.rows) + recorded.missing.after
+    for place in range(beyond, beyond + SURPLUS):
+        report = reports.get(place)
+        if report is None or (bound is not None and rows > bound):
+            break
+        rows += 1 + report.relation.rows.total()
+    return None if bound is not None and rows > bound else rows
+
+
+def difference_of(expected: Bag, actual: Bag, mode: compare.Mode) -> Gap:
+    """The difference of a report and a relation: at least one row where blank nodes alone tell them apart."""
+    if compare.equal(expected, actual, mode):
+        return Gap(Counter(), Counter(), 0)
+    lacking, surplus = compare.difference(expected, actual, mode)
+    return Gap(lacking, surplus, max(lacking.total() + surplus.total(), 1))
+
+
+def _told(recorded: Recorded, candidate: _Candidate, answers: Answers) -> Trial:
+    """A candidate's trial with its alignment and its divergence."""
+    trial, reports = candidate.trial, candidate.reports
+    if reports is None:
+        return trial
+    reports.get(candidate.before + len(recorded.rows) + recorded.missing.after + SURPLUS)
+    alignment = Alignment(tuple(reports.known), candidate.before, len(recorded.rows))
+    gaps = [
+        difference_of(report.relation.rows, actual, recorded.mode)
+        for report, actual in zip(alignment.beside, recorded.rows, strict=False)
+    ]
+    borders = diverge.border_rows(recorded, trial.semantics, alignment, gaps, answers)
+    unexplained = max(0, candidate.rows - diverge.explained(borders))
+    where = diverge.divergence(recorded, alignment, borders, Distance(candidate.rows, unexplained))
+    return replace(trial, divergence=where, alignment=alignment)
