@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -17,13 +17,14 @@ from conformance.results import Result
 from refengine import io
 from refengine.compare import Mode
 from refengine.engine import evaluate
-from refengine.errors import InvalidStream
+from refengine.errors import InvalidStream, RefengineError
 from refengine.infer import searcher
 from refengine.model import Relation, Stream
 from refengine.profiles import PROFILES, profile
 from refengine.query import Query
 from refengine.recording import Answers
-from refengine.texts import nearest
+from refengine.io import Recording
+from refengine.texts import nearest, plain
 
 if TYPE_CHECKING:  # these and what evidence rests on are imported where they are used: not every run does, and they take long
     from conformance.miniatures import Miniature
@@ -38,17 +39,32 @@ ANSWER_FOLDERS = ("answers", "src/main/resources/answers", ".")
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One recording to judge: engine and query, the suffix of an extra recording ('' in the table), and its file."""
+    """One recording to judge: engine and query, the suffix of an extra recording ('' in the table), and its file.
+
+    `fault` is why it cannot be judged, if its file's name says so; a file whose name has no query has its name for one.
+    """
 
     engine: str
     query: str
     suffix: str
     path: Path
+    fault: InvalidStream | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:
         """`csparql Q3` or `csparql Q3 rerun`."""
-        return " ".join(filter(None, (self.engine, self.query, self.suffix)))
+        return f"{self.engine} {self.case}"
+
+    @property
+    def case(self) -> str:
+        """`Q3` or `Q3 rerun`: what its result is about."""
+        return f"{self.query} {self.suffix}".strip()
+
+    def recording(self) -> Recording:
+        """Read the recording. Raises InvalidStream."""
+        if self.fault is not None:
+            raise self.fault
+        return io.read_recording(self.path)
 
 
 class Written(NamedTuple):
@@ -69,7 +85,11 @@ def query_table(name: str) -> dict[str, Any]:
 
 
 def cells(folder: Path) -> list[Cell]:
-    """The recordings ENGINE-answer-N[-SUFFIX].json of a folder in CSRBench's layout, by engine, query and suffix."""
+    """The recordings ENGINE-answer-N[-SUFFIX].json of a folder in CSRBench's layout, by engine, query and suffix.
+
+    A file that is named otherwise, or after an engine without a profile, is a cell with a fault. Raises InvalidStream for
+    what is no such folder.
+    """
     if not os.path.isdir(folder):
         reason = "not a folder" if os.path.exists(folder) else "no such folder"
         raise InvalidStream(reason, rule="IO-1", place=str(folder))
@@ -81,16 +101,22 @@ def cells(folder: Path) -> list[Cell]:
         *places, itself = ANSWER_FOLDERS
         reason = f"no recording ENGINE-answer-N.json, neither in {' nor in '.join(places)} nor in the folder itself"
         raise InvalidStream(reason, rule="IO-2", place=str(folder))
-    recorded = []
-    for path in found:
-        match = RECORDING.fullmatch(path.name)
-        if match is None:
-            raise InvalidStream("a recording is named ENGINE-answer-N.json, N from 1 to 7", rule="IO-2", place=str(path))
-        engine, number, suffix = match.groups()
-        if engine not in PROFILES:
-            raise InvalidStream(f"no profile {engine!r}{nearest(engine, PROFILES)}", rule="SEM-1", place=str(path))
-        recorded.append(Cell(engine, f"Q{number}", suffix or "", path))
-    return sorted(recorded, key=lambda cell: (cell.query, _column(cell.engine), cell.suffix))
+    return sorted(map(_cell, found), key=lambda cell: (cell.query, _column(cell.engine), cell.suffix))
+
+
+def _cell(path: Path) -> Cell:
+    match = RECORDING.fullmatch(path.name)
+    if match is None:
+        name = plain(path.name)
+        engine = name.partition("-answer-")[0] or name
+        reason = "a recording is named ENGINE-answer-N.json, N from 1 to 7"
+        return Cell(engine, name, "", path, InvalidStream(reason, rule="IO-2", place=str(path)))
+
+    engine, number, suffix = match.groups()
+    fault = None
+    if engine not in PROFILES:
+        fault = InvalidStream(f"no profile {engine!r}{nearest(engine, PROFILES)}", rule="SEM-1", place=str(path))
+    return Cell(engine, f"Q{number}", suffix or "", path, fault)
 
 
 def _column(engine: str) -> tuple[int, str]:
@@ -113,16 +139,26 @@ def judge_query(
     folder: Path, name: str, chosen: tuple[Cell, ...], witnesses: tuple[str, ...], written: Written = Written(), keep: bool = False
 ) -> list[Result]:
     """The verdicts on all recordings of one query, which share the answers of their windows; with what they rest on, if that is
-    to be kept: it takes one more evaluation each."""
+    to be kept: it takes one more evaluation each. A recording that cannot be read is an error, and costs no other its verdict."""
+    if name not in QUERIES:  # a file that is named after none
+        return [_unread(cell, cell.fault) for cell in chosen]
     asked, answers = query(name, written), Answers(searcher(witnesses, Mode.VALUE))
     streams = {asked.windows[0].stream: stream(folder)}
     results = []
     for cell in chosen:
-        recording = io.read_recording(cell.path)
+        try:
+            recording = cell.recording()
+        except RefengineError as error:
+            results.append(_unread(cell, error))
+            continue
         found = verdict(asked, streams, profile(cell.engine), recording.relations, witnesses=witnesses, answers=answers)
         rests_on = _evidence(asked, streams, found.facts, recording.relations, recording.timestamps) if keep else None
         results.append(_result(cell.engine, name, cell.suffix, found, rests_on))
     return results
+
+
+def _unread(cell: Cell, error: RefengineError | None) -> Result:
+    return Result(cell.engine, "csrbench", cell.case, "", Outcome.ERROR, str(error))
 
 
 def _evidence(asked: Query, streams: Mapping[str, Stream], facts: Judgement | None, *recorded: Iterable) -> Mapping[str, Any] | None:
@@ -137,8 +173,9 @@ def _result(engine: str, name: str, suffix: str, found: Verdict, rests_on: Mappi
 
 
 def suffix(result: Result) -> str:
-    """What names an extra recording: '' in the table."""
-    return result.case.partition(" ")[2]
+    """What names an extra recording, or one of no query: '' in the table."""
+    name, _, extra = result.case.partition(" ")
+    return extra if name in QUERIES else result.case
 
 
 # Without recordings: the reference engine and three wrong engines, recorded over the embedded stream.

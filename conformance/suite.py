@@ -15,7 +15,7 @@ from conformance.harnesses import Harnesses
 from conformance.judge import Outcome
 from conformance.results import Result
 from conformance.engine_file import Engine, InvalidEngine
-from refengine import cli, io, profiles
+from refengine import cli, profiles
 from refengine.r2r import WITNESSES
 from refengine.texts import nearest, shown
 
@@ -185,22 +185,23 @@ def _result(
 
 
 def recorded(name: str, answers: Path, keep: bool = False) -> list[Item]:
-    """An engine's recordings in a folder: CSRBench's ENGINE-answer-N.json, or YABench's QR_ files."""
+    """An engine's recordings in a folder: CSRBench's ENGINE-answer-N.json, or YABench's QR_ files.
+
+    A file that cannot be read costs its own item alone. Raises a RefengineError for a name without a profile or recordings,
+    and for CSRBench's stream, which all items need.
+    """
     if runs := yabench.runs(name, answers):
         profiles.profile(name)
-        for run in runs:
-            _ = run.query, run.stream, run.answers  # what is malformed is no engine's failure: the run ends here
         return [Item(name, "yabench", run.name, lambda _, r=run: yabench.judge_run(r, tuple(WITNESSES), keep)) for run in runs]
     cells = csrbench.cells(answers)
     chosen = [cell for cell in cells if cell.engine == name]
     if not chosen:
         there = ", ".join(sorted({cell.engine for cell in cells}))
         raise InvalidEngine(f"no recording of {name!r}; recorded: {there}", rule="engine", place=str(answers))
+    profiles.profile(name)
     csrbench.stream(answers)
-    for cell in chosen:
-        io.read_recording(cell.path)
     return [
-        Item(name, "csrbench", cell.query, lambda _, c=cell: csrbench.judge_query(answers, c.query, (c,), tuple(WITNESSES), keep=keep)[0])
+        Item(name, "csrbench", cell.case, lambda _, c=cell: csrbench.judge_query(answers, c.query, (c,), tuple(WITNESSES), keep=keep)[0])
         for cell in chosen
         if not cell.suffix
     ]

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance import evidence
-from conformance.judge import verdict
+from conformance.judge import Outcome, verdict
 from conformance.results import Result
 from conformance.session import Answered
 from refengine import io
 from refengine.dialects import DIALECTS
-from refengine.errors import InvalidQuery
+from refengine.errors import InvalidQuery, RefengineError
 from refengine.model import Stream
 from refengine.profiles import profile
 from refengine.query import Query
@@ -52,9 +52,12 @@ def runs(engine: str, folder: Path) -> list[Run]:
 
 
 def judge_run(run: Run, witnesses: tuple[str, ...], keep: bool = False) -> Result:
-    """The verdict on a run; with what it rests on, if that is to be kept. What is malformed raises its RefengineError."""
-    query, answers = run.query, run.answers
-    streams = {query.windows[0].stream: run.stream}
+    """The verdict on a run; with what it rests on, if that is to be kept. A run with a malformed file is an error."""
+    try:
+        query, answers, stream = run.query, run.answers, run.stream
+    except RefengineError as error:
+        return Result(run.engine, "yabench", run.name, "", Outcome.ERROR, str(error))
+    streams = {query.windows[0].stream: stream}
     found = verdict(query, streams, profile(run.engine), [answer.relation for answer in answers], witnesses=witnesses)
     rests_on = evidence.benchmarked(query, streams, answers, found.facts) if keep else None
     return Result(run.engine, "yabench", run.name, "", found.outcome, found.argument, evidence=rests_on)

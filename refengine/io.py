@@ -14,7 +14,7 @@ import re
 import tomllib
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -57,7 +57,8 @@ def read_stream(
 
     - a folder of `data_NN.ttl`, there or in `data/` (CSRBench): t_app = NN × 1000, one triple an element. The
       order within one file was not recorded: triples come sorted by their text and the stream is not `ordered`.
-    - `.n3t` or `SG_…` (YABench): a line is `s p o "ms" .`, one triple an element, in file order.
+    - `.n3t` or `SG_…` (YABench): a line is `s p o "ms" .`, one triple an element, in file order. A literal that
+      has a datatype may lack its quotes, `76.0^^<datatype>`: YABench's own generator writes it so.
     - `.nq`, `.trig`: a named graph is an element, dated by one triple `graph time_predicate date` of the default
       graph, where the date is an integer (ms) or an xsd:dateTime (UTC where it names no zone, cut to ms; from the
       epoch). prov:invalidatedAtTime dates the end of its validity, if it has one (MOD-3), and `batch_predicate` gives its
@@ -271,11 +272,14 @@ _LETTER = (
     r"\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
 )
 _IRIREF = rf'<(?:[^\x00-\x20<>"{{}}|^`\\]|{_UNICODE})*+>'
-_TOKEN = re.compile(
-    rf"[ \t]*(?:(?P<iri>{_IRIREF})|(?P<blank>_:[{_LETTER}_:0-9](?:\.*[{_LETTER}_:0-9\-\xb7\u0300-\u036f\u203f\u2040])*+)"
+_TERM = (
+    rf"(?P<iri>{_IRIREF})|(?P<blank>_:[{_LETTER}_:0-9](?:\.*[{_LETTER}_:0-9\-\xb7\u0300-\u036f\u203f\u2040])*+)"
     rf'|"(?P<lexical>(?:[^"\\]|\\[tbnrf"\'\\]|{_UNICODE})*+)"'
-    rf"(?:\^\^(?P<datatype>{_IRIREF})|@(?P<language>[A-Za-z]+(?:-[A-Za-z0-9]+)*))?)"
+    rf"(?:\^\^(?P<datatype>{_IRIREF})|@(?P<language>[A-Za-z]+(?:-[A-Za-z0-9]+)*))?"
 )
+_UNQUOTED = rf'(?P<unquoted>(?!\.*\#)[^\x00-\x20"<>\\^]++)\^\^(?P<type>{_IRIREF})'
+_TOKEN = re.compile(rf"[ \t]*(?:{_TERM})")
+_TIMED_TOKEN = re.compile(rf"[ \t]*(?:{_TERM}|{_UNQUOTED})")  # of a line that YABench's generator wrote
 _LINE_END = re.compile(r"[ \t]*\.?[ \t]*(?:#.*)?", re.DOTALL)
 
 
@@ -307,12 +311,16 @@ def _triple(subject: Term, predicate: Term, object_: Term) -> Triple:
 # N-Triples and what is built on its lines
 
 
-def _terms(line: str) -> list[Term]:
-    """The terms of a line in N-Triples' grammar; the final dot is optional."""
+def _terms(line: str, token: re.Pattern = _TOKEN) -> list[Term]:
+    """Read the terms of a line in N-Triples' grammar, or in that of another `token`; the final dot is optional."""
     terms, end = [], 0
-    while match := _TOKEN.match(line, end):
+    while match := token.match(line, end):
         end = match.end()
-        iri, blank, lexical, datatype, language = match.group("iri", "blank", "lexical", "datatype", "language")
+        iri, blank, lexical, datatype, language, *unquoted = match.groups()
+
+        if lexical is None and unquoted:
+            lexical, datatype = unquoted
+
         if iri is not None:
             terms.append(_iri(_unescaped(iri[1:-1])))
         elif blank is not None:
@@ -339,8 +347,11 @@ def _character(escape: re.Match) -> str:
 
 # Terms of most streams are like these, and canonical as they stand: an IRI, and an object.
 PLAIN_IRI = r"<https?://[A-Za-z0-9.-]++(?:/[A-Za-z0-9._~-]*+)*+(?:\#[A-Za-z0-9._~-]*+)?>"
-PLAIN_OBJECT = rf'(?:{PLAIN_IRI}|"[ !#-\[\]-~]*+"(?:\^\^<http://www\.w3\.org/2001/XMLSchema#(?!string>)[A-Za-z]++>)?)'
-_PLAIN = re.compile(rf'({PLAIN_IRI}) ({PLAIN_IRI}) ({PLAIN_OBJECT}) "(-?[0-9]{{1,18}})" \.\n?\Z')
+_PLAIN_DATATYPE = r"<http://www\.w3\.org/2001/XMLSchema#(?!string>)[A-Za-z]++>"
+PLAIN_OBJECT = rf'(?:{PLAIN_IRI}|"[ !#-\[\]-~]*+"(?:\^\^{_PLAIN_DATATYPE})?)'
+_PLAIN_TIME = r'"(-?[0-9]{1,18})" \.\n?\Z'
+_PLAIN = re.compile(rf"({PLAIN_IRI}) ({PLAIN_IRI}) ({PLAIN_OBJECT}) {_PLAIN_TIME}")
+_PLAIN_UNQUOTED = re.compile(rf"({PLAIN_IRI}) ({PLAIN_IRI}) ([A-Za-z0-9.+-]++)\^\^({_PLAIN_DATATYPE}) {_PLAIN_TIME}")
 
 
 def _timed_lines(path: Path) -> Stream:
@@ -348,12 +359,25 @@ def _timed_lines(path: Path) -> Stream:
     return _in_time([(*_timed(line, f"{path}:{number}"), f"{path}:{number}") for line, number in _lines(path)])
 
 
-def _timed(line: str, place: str) -> tuple[Triple, int]:
+def _plain(line: str) -> tuple[Triple, int] | None:
+    """Read a line whose terms are canonical as they stand, but for the quotes that a literal may lack; None for others."""
     if plain := _PLAIN.match(line):
         subject, predicate, object_, time = plain.groups()
         return (subject, predicate, object_), int(time)
+
+    if plain := _PLAIN_UNQUOTED.match(line):
+        subject, predicate, lexical, datatype, time = plain.groups()
+        return (subject, predicate, f'"{lexical}"^^{datatype}'), int(time)
+
+    return None
+
+
+def _timed(line: str, place: str) -> tuple[Triple, int]:
+    """IO-1: a triple and its time from a line that has them. Raises InvalidStream, with the place."""
+    if plain := _plain(line):
+        return plain
     try:
-        terms = _terms(line)
+        terms = _terms(line, _TIMED_TOKEN)
         if len(terms) != 4:
             raise _Fault(f'a line is s p o "ms", got {len(terms)} terms')
         *triple, time = terms
@@ -365,9 +389,8 @@ def _timed(line: str, place: str) -> tuple[Triple, int]:
 def timed(line: str, place: str) -> tuple[Triple, int] | None:
     """IO-1: a triple and its time from a line of YABench's, None from a blank one or a comment. Raises InvalidStream, with the
     place."""
-    if plain := _PLAIN.match(line):
-        subject, predicate, object_, time = plain.groups()
-        return (subject, predicate, object_), int(time)
+    if plain := _plain(line):
+        return plain
     if line.strip(" \t\n") and not line.lstrip(" \t").startswith("#"):
         return _timed(line.rstrip("\n"), place)
     return None
@@ -676,13 +699,24 @@ def _term(entry: Any, where: str, labels: dict[str, Term]) -> Term:
             case "bnode" if not rest:
                 return labels.setdefault(value, f"_:b{len(labels) + 1}")
             case "literal" | "typed-literal" if len(rest) <= 1 and (kind == "literal" or "datatype" in rest):
-                return _literal(value, entry.get("datatype"), entry.get("xml:lang"))
+                return _literal(value, *_kind(entry))
             case "uri" | "bnode" | "literal" | "typed-literal":
                 raise _Fault(f"a {kind} with {', '.join(sorted(rest)) or 'no datatype'}")
             case _:
                 raise _Fault(f"type must be uri, bnode, literal or typed-literal, got {shown(kind)}")
     except _Fault as fault:
         raise _misshapen(str(fault), where) from None
+
+
+def _kind(entry: Mapping[str, str]) -> tuple[str | None, str | None]:
+    """Find the datatype and the language of a literal; None for what it has not."""
+    datatype, language = entry.get("datatype"), entry.get("xml:lang")
+
+    # The formatter of csrbench-oracle's first recordings wrote every datatype under xml:lang. No language tag is an IRI.
+    if language and _ABSOLUTE_IRI.fullmatch(language):
+        return language, None
+
+    return datatype, language
 
 
 def _tabbed(text: str, path: str | Path) -> Recording:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance import csrbench, secret
+from conformance import csrbench, schemas, secret
 from conformance.__main__ import _spread, main
 from conformance.judge import Outcome
 from conformance.results import Result
@@ -189,25 +189,65 @@ def test_vectors(tmp_path, capsys, change, agrees, text):
     assert text in out + err
 
 
+@pytest.fixture
+def benched(tmp_path):
+    """A folder in CSRBench's layout: a stream without an answer to Q1, and the recording of an engine that gave none."""
+    (tmp_path / "answers").mkdir()
+    (tmp_path / "answers" / "sparqlstream-answer-1.json").write_text('{"relations": []}')
+    (tmp_path / "data_00.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
+    return tmp_path
+
+
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
         ("csparql-answer-1.json", "{", "csparql-answer-1.json:1: IO-2: not JSON"),
         ("csparql-answer-9.json", "{}", "a recording is named ENGINE-answer-N.json"),
+        ("csparql-answer-x y.json", "{}", "a recording is named ENGINE-answer-N.json"),
+        ("-answer-1.json", "{}", "a recording is named ENGINE-answer-N.json"),
         ("csparkl-answer-1.json", "{}", "did you mean 'csparql'"),
         ("csparql-answer-1.json", '{"relations": [{}]}', "relations[0]"),
         ("csparql-answer-1.json", "[]", 'got []; valid: {"relations": [...]}'),
-        ("csparql-answers.json", "{}", "neither in answers nor in src/main/resources/answers nor in the folder itself"),
+        ("csparql-answer-1-b.json", "[]", 'got []; valid: {"relations": [...]}'),
     ],
 )
-def test_a_bad_recording_names_its_place(tmp_path, capsys, name, text, reason):
-    (tmp_path / "answers").mkdir()
-    (tmp_path / "answers" / name).write_text(text)
-    (tmp_path / "data_00.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
-    results = tmp_path / "results.ndjson"
-    assert main(["csrbench", str(tmp_path), "--jobs", "1", "--results", str(results)]) == 2
+def test_a_bad_recording_costs_its_cell(benched, capsys, name, text, reason):
+    """Its result is an error that names file and place; the other recording is judged, and all is written."""
+    (benched / "answers" / name).write_text(text)
+    results = benched / "results.ndjson"
+    assert main(["csrbench", str(benched), "--jobs", "1", "--witness", "rdflib", "--results", str(results)]) == 0
     out, err = capsys.readouterr()
-    assert reason in err and not out and not results.exists()
+    told = {found["engine"]: found for found in map(json.loads, results.read_text().splitlines())}
+    assert len(told) == 2 and told.pop("sparqlstream")["outcome"] == "pass" and not err
+    [bad] = told.values()
+    assert bad["outcome"] == "error" and str(benched / "answers" / name) in bad["argument"]
+    assert reason in bad["argument"] and bad["argument"] in out
+    assert schemas.accepts("result")(bad)
+
+
+def test_the_table_has_a_cell_in_error(benched, capsys):
+    """And none for a recording of no query."""
+    for name in ("csparql-answer-2.json", "cqels-answer-0.json"):
+        (benched / "answers" / name).write_text("{")
+    assert main(["csrbench", str(benched), "--witness", "rdflib", "--format", "tsv"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "query\tcsparql\tsparqlstream\nQ1\t-\tpass\nQ2\terror\t-\n"
+    assert err.startswith("cqels cqels-answer-0.json\n") and "a recording is named" in err
+
+
+def test_a_folder_without_recordings_ends_the_run(tmp_path, capsys):
+    (tmp_path / "answers").mkdir()
+    (tmp_path / "answers" / "csparql-answers.json").write_text("{}")
+    assert main(["csrbench", str(tmp_path)]) == 2
+    assert "neither in answers nor in src/main/resources/answers nor in the folder itself" in capsys.readouterr().err
+
+
+def test_a_stream_that_cannot_be_read_ends_the_run(benched, capsys):
+    (benched / "data_00.ttl").write_text("<urn:a>")
+    results = benched / "results.ndjson"
+    assert main(["csrbench", str(benched), "--results", str(results)]) == 2
+    out, err = capsys.readouterr()
+    assert "data_00.ttl:1: IO-1: " in err and not out and not results.exists()
 
 
 def test_results_in_a_folder_that_is_not_there(tmp_path, capsys):
@@ -326,10 +366,12 @@ def recorded(tmp_path) -> Path:
     return tmp_path
 
 
-def test_a_malformed_recording_is_no_engines_failure(recorded):
-    run = pytest_run("--engine=csparql", f"--answers={recorded}")
-    assert run.returncode == 4 and "csparql-answer-1.json:1: IO-2: not JSON" in run.stderr
+def test_a_malformed_recording_is_an_error_of_its_item(recorded, tmp_path):
+    results = tmp_path / "results.ndjson"
+    run = pytest_run("--engine=csparql", f"--answers={recorded}", f"--results={results}")
+    assert run.returncode == 1 and "csparql-answer-1.json:1: IO-2: not JSON" in run.stdout
     assert "Traceback" not in run.stdout + run.stderr
+    assert json.loads(results.read_text())["outcome"] == "error"
 
 
 def test_the_witnesses_are_named(recorded):

@@ -241,6 +241,49 @@ def test_terms_become_canonical(write, written, term):
     assert objects(read_stream(write("s.n3t", f'{A} {P} {written} "1" .'))) == [term]
 
 
+FLOAT = XSD + "float"
+OBSERVED = f'{A} {P} 76.0^^<{FLOAT}> "1234" .'  # as YABench's generator writes an observation's value
+
+
+@pytest.mark.parametrize("name", ["s.n3t", "SG_small1"])
+@pytest.mark.parametrize(
+    ("written", "term"),
+    [
+        (f"76.0^^<{FLOAT}>", literal("76.0", FLOAT)),
+        (f"-3.0^^<{FLOAT}>", literal("-3.0", FLOAT)),
+        (f"1e5^^<{XSD}double>", literal("1e5", XSD + "double")),
+        ("é,'#._:x^^<http://e/\\u00e9>", literal("é,'#._:x", "http://e/é")),
+        (f"54^^<{XSD}string>", '"54"'),
+        (f'"76.0"^^<{FLOAT}>', literal("76.0", FLOAT)),
+    ],
+)
+def test_a_literal_of_yabench_may_lack_its_quotes(write, name, written, term):
+    path = write(name, f'{A} {P} {written} "1" .')
+    assert objects(read_stream(path)) == [term]
+    assert [only(element)[2] for element in io.elements(path)] == [term]
+
+
+def test_a_stream_of_yabench_with_its_other_lines(write):
+    """The seven lines of an observation, of which one has a literal without quotes, are seven elements of one instant."""
+    measure, observation = "<http://e/M_A7_1234>", "<http://e/O_A7_1234>"
+    lines = [f"{observation} {P} <http://e/{number}>" for number in range(4)]
+    lines += [f"{measure} {P} {B}", f"{measure} {P} 76.0^^<{FLOAT}>", f"{measure} {P} {C}"]
+    stream = read_stream(write("SG_small1", "".join(f'{line} "1234" .\n' for line in lines)))
+    assert [e.app for e in stream] == [1234] * 7
+    assert objects(stream)[5] == literal("76.0", FLOAT)
+
+
+@pytest.mark.parametrize("name", ["s.nq", "s.nt"])
+def test_a_literal_without_quotes_is_none_elsewhere(write, name):
+    path = write(name, f"{A} {P} 76.0^^<{FLOAT}> .")
+    with pytest.raises(InvalidStream, match="no term at column"):
+        (read_stream if name == "s.nq" else io.read_static)(path)
+
+
+def test_a_comment_is_no_literal(write):
+    assert len(read_stream(write("s.n3t", f'#x^^<{FLOAT}>\n{A} {P} {B} "1" .#x^^<{FLOAT}>\n{A} {P} {B} "2"#x^^<{FLOAT}>'))) == 2
+
+
 @pytest.mark.parametrize(
     ("time", "app"),
     [('"-5"', -5), ('"+007"', 7), ('"0"', 0), (integer("12"), 12), (literal("12", XSD + "long"), 12),
@@ -276,6 +319,15 @@ def test_times_are_integers(write, time, app):
         (f'{A} {P} "open . ', "IO-1", "no term at column"),
         (f'{A} {P} {B} "9" . .', "IO-1", "no term at column"),
         (f'{A} {P} {B} "9" , {C} .', "IO-1", "no term at column"),
+        (OBSERVED.replace(f"<{FLOAT}>", "xsd:float"), "IO-1", "no term at column"),
+        (OBSERVED.replace(f"^^<{FLOAT}>", ""), "IO-1", "no term at column"),
+        (OBSERVED.replace("76.0", ""), "IO-1", "no term at column"),
+        (OBSERVED.replace("76.0", "7 6"), "IO-1", "no term at column"),
+        (OBSERVED.replace("76.0", '76"0'), "IO-1", "no term at column"),
+        (OBSERVED.replace("76.0", "76\\0"), "IO-1", "no term at column"),
+        (OBSERVED.replace("76.0", "_:76"), "IO-1", "no term at column"),
+        (OBSERVED.replace(FLOAT, "float"), "IO-1", "relative IRI 'float'"),
+        (f'1^^<{FLOAT}> {P} {B} "9" .', "IO-1", "subject"),
         ('{"json": "no"}', "IO-1", "no term at column 1"),
     ],
 )
@@ -630,6 +682,18 @@ def test_a_recording_is_its_relations_in_order(write):
     assert list(recording) == list(recording.relations) and len(recording) == 4
 
 
+def test_an_iri_under_language_is_a_datatype(write):
+    """An old formatter of CSRBench's wrote every datatype there."""
+    terms = [
+        {"type": "literal", "value": "43", "xml:lang": XSD + "integer"},
+        {"type": "literal", "value": "x", "xml:lang": XSD + "string"},
+        {"type": "literal", "value": "x", "xml:lang": "x-urn"},
+    ]
+    recording = read_recording(write("r.json", relations(report(*({"x": term} for term in terms)))))
+    expected = [integer("43"), '"x"', '"x"@x-urn']
+    assert recording.relations[0].rows == Counter(row({"x": term}) for term in expected)
+
+
 def test_a_variable_may_be_called_binding_or_type(write):
     rows = [{"binding": URI, "timestamp": URI}, {"binding": {"binding": URI}}, {"binding": {"type": URI, "value": URI}}]
     recording = read_recording(write("r.json", relations(report(*rows, variables=("binding", "timestamp", "type", "value")))))
@@ -689,6 +753,10 @@ def test_no_relations_are_an_empty_recording(write):
                 ({"type": "literal", "value": "1", "datatype": "int"}, "", "relative IRI"),
                 ({"type": "literal", "value": "1", "datatype": XSD + "int", "xml:lang": "en"}, "", "a literal with"),
                 ({"type": "literal", "value": "1", "xml:lang": "e_n"}, "", "RFC 5646"),
+                ({"type": "literal", "value": "1", "xml:lang": XSD + "int", "datatype": XSD + "int"}, "", "a literal with"),
+                ({"type": "literal", "value": "1", "xml:lang": "#int"}, "", "RFC 5646"),
+                ({"type": "literal", "value": "1", "xml:lang": "http://e/a b"}, "", "RFC 5646"),
+                ({"type": "uri", "value": "http://e/a", "xml:lang": XSD + "int"}, "", "a uri with xml:lang"),
                 ({"type": "literal", "value": "1", "lang": "en"}, "", "unknown key 'lang'"),
                 ({"type": "literal", "value": "\ud800"}, "", "surrogate"),
             ]

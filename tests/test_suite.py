@@ -16,8 +16,9 @@ import pytest
 from conftest import PROFILE
 
 import conformance
-from conformance import engine_file, suite
+from conformance import csrbench, engine_file, suite
 from conformance.corpus import cases
+from conformance.harnesses import Harnesses
 from conformance.results import from_json
 from refengine.errors import RefengineError
 
@@ -399,10 +400,56 @@ def test_a_recording_of_yabench_is_an_item(yabench):
         ("100\nx\t\n5100\n9^^nothing\t\n", "QR_small1:4: IO-2: "),
     ],
 )
-def test_a_malformed_recording_of_yabench_ends_the_run(yabench, text, reason):
+def test_a_malformed_recording_of_yabench_costs_its_item(yabench, text, reason):
     (yabench / "QR_small1").write_text(text)
-    found = run("--engine=csparql", f"--answers={yabench}")
-    assert found.returncode == 4 and reason in found.stderr, found.stdout + found.stderr
+    [item] = suite.recorded("csparql", yabench)
+    result = item.run(Harnesses())
+    assert result.outcome == "error" and str(yabench) in result.argument and reason in result.argument
+    assert suite.unexpected(item, result) == f"error: {result.argument}"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("SG_small2", "<http://x/a> <http://x/p>\n", "SG_small2:1: IO-1: a line is s p o"),
+        ("SG_small2", None, "SG_small2: IO-1: cannot be read: No such file or directory"),
+        ("QUERY_small2", "REGISTER QUERY", "QUERY_small2"),
+        ("QR_small2", "100\nx\t\n5100\nhttp://x/a\t\nhttp://x/b\t\nhttp://x/c", "QR_small2:6: IO-2: "),
+    ],
+)
+def test_a_malformed_run_of_yabench_leaves_the_others_alone(yabench, tmp_path, name, text, reason):
+    """The first run passes; the second, of which one file is malformed, is an error, and all is written."""
+    for file in ("SG", "QUERY", "QR"):
+        (yabench / f"{file}_small2").write_text((yabench / f"{file}_small1").read_text())
+    if text is None:
+        (yabench / name).unlink()
+    else:
+        (yabench / name).write_text(text)
+    results = tmp_path / "results.ndjson"
+    found = run("--engine=csparql", f"--answers={yabench}", f"--results={results}")
+    assert found.returncode == 1 and "1 error, 1 pass" in found.stdout, found.stdout + found.stderr
+    good, bad = told(results)
+    assert (good.case, good.outcome, bad.case, bad.outcome) == ("small1", "pass", "small2", "error")
+    assert reason in bad.argument and f"error: {yabench}" in found.stdout
+
+
+def test_a_malformed_recording_of_csrbench_costs_its_item(tmp_path):
+    (tmp_path / "data_00.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
+    for name, text in (("sparqlstream-answer-1", '{"relations": []}'), ("sparqlstream-answer-2", "{"), ("sparqlstream-answer-8", "{}")):
+        (tmp_path / f"{name}.json").write_text(text)
+    (tmp_path / "rdfox-answer-1.json").write_text("{}")
+    items = suite.recorded("sparqlstream", tmp_path)
+    found = {result.case: result for result in (item.run(Harnesses()) for item in items)}
+    assert {case: str(result.outcome) for case, result in found.items()} == {
+        "Q1": "pass", "Q2": "error", "sparqlstream-answer-8.json": "error",
+    }  # fmt: skip
+    assert f"{tmp_path}/sparqlstream-answer-2.json:1: IO-2: not JSON" in found["Q2"].argument
+    with pytest.raises(RefengineError, match="SEM-1: unknown profile 'rdfox'"):
+        suite.recorded("rdfox", tmp_path)
+    csrbench.stream.cache_clear()
+    (tmp_path / "data_00.ttl").write_text("<urn:a>")
+    with pytest.raises(RefengineError, match="data_00.ttl:1: IO-1: "):
+        suite.recorded("sparqlstream", tmp_path)
 
 
 # RSP-JS, live

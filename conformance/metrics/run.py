@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
-from itertools import groupby, zip_longest
+from itertools import chain, groupby, repeat, zip_longest
 from typing import Any
 
 from conformance.metrics import yabench
@@ -54,6 +54,7 @@ def of_run(
     "elements", "expected", "actual"}: scores are floats, the last three counts of elements and of rows. "window" is None for an
     answer beyond the last report; "gracious" is None where no shift of the borders gives the answer: where the query's window is
     not one time-based window over points, R2S is not Rstream, or under content change; "delay" is None without an instant.
+    In the code's reading only answered windows have an entry, and under content change the entries are those of its fold.
     Raises Unsupported for a report that YABench has no measure for, and for what no rule compares (CMP-4), RefengineError for
     more instants than answers.
     """
@@ -62,12 +63,18 @@ def of_run(
     if Condition.CLOSE in semantics.report:
         expects = _expecting(query, streams, semantics, static, answer)
         pairs = zip_longest(expected, actual, instants)
+        if reading is Reading.CODE:
+            pairs = zip(expected, actual, chain(instants, repeat(None)), strict=False)
         return [
             _closed(report, rows or Counter(), at, semantics.closure, reading, expects, mode) if report else _beyond(rows, mode)
             for report, rows, at in pairs
         ]
+    if Condition.CHANGE in semantics.report and reading is Reading.CODE:
+        expects = _expecting(query, streams, semantics, static, answer, whatever_r2s=True)
+        clocks = [*instants, *repeat(None, len(actual) - len(instants))]
+        return list(_folded(query, expects, actual, clocks, mode))
     if Condition.CHANGE in semantics.report:
-        return list(_changed(query, expected, actual, reading, mode))
+        return list(_changed(query, expected, actual, mode))
     raise Unsupported("YABench measures window close and content change", rule="REP-1", place="of_run")
 
 
@@ -88,12 +95,20 @@ class _Expecting:
 
 
 def _expecting(
-    query: Query, streams: Mapping[str, Stream], semantics: Semantics, static: Dataset, answer: engine.Answer
+    query: Query,
+    streams: Mapping[str, Stream],
+    semantics: Semantics,
+    static: Dataset,
+    answer: engine.Answer,
+    *,
+    whatever_r2s: bool = False,
 ) -> _Expecting | None:
     """The expected answers over shifted windows; None where a window's content alone does not decide them."""
     views = engine.plan(query, streams, semantics).views
     view = views[0]
-    if len(views) > 1 or view.spec.kind is not WindowKind.TIME or view.ends or engine.operator(query, semantics) is not R2S.RSTREAM:
+    if len(views) > 1 or view.spec.kind is not WindowKind.TIME or view.ends:
+        return None
+    if not whatever_r2s and engine.operator(query, semantics) is not R2S.RSTREAM:
         return None
 
     def rows(content: range) -> Bag:
@@ -115,6 +130,7 @@ def _closed(
         case Reading.CODE:
             if not expects:
                 raise Unsupported("YABench's code measures one time-based window under Rstream", rule="REP-1", place="of_run")
+            window = (max(0, window[0]), window[1])  # the code's time begins at 0
             expected, elements = expects(*window), len(expects.content(*window))
             shifted = yabench.gracious_code(window, expects.instants, expected, actual, expects, mode=mode)
     late = None if at is None or window is None else at - window[1]
@@ -127,13 +143,24 @@ def _beyond(actual: Bag, mode: Mode) -> Entry:
     return _entry(None, yabench.score(Counter(), actual, mode), None, None, (0, 0, actual.total()))
 
 
-def _changed(query: Query, expected: Sequence[Report], actual: Sequence[Bag], reading: Reading, mode: Mode) -> Iterator[Entry]:
-    """Under content change: slides [o + kβ, o + (k+1)β), o being a window's opening; in YABench's code (o + kβ, o + (k+1)β].
-    The slides in which nothing is reported have no entry."""
+def _folded(query: Query, expects: _Expecting | None, actual: Sequence[Bag], clocks: Sequence[int | None], mode: Mode) -> Iterator[Entry]:
+    """Under content change, what YABench's code folds for each slide; its elements are all of the window."""
+    if not expects:
+        raise Unsupported("YABench's code measures one time-based window over points", rule="REP-1", place="of_run")
+    spec = query.windows[0]
+    steps = yabench.steps_code(expects.instants, spec.span, spec.step, expects, actual, clocks, mode=mode)
+    for slide in yabench.slides_code(steps, spec.span, spec.step):
+        elements = len(expects.content(slide.window[0], slide.window[0] + spec.span)) if slide.steps else 0
+        delay = None if any(clock is None for clock in clocks) else slide.delay
+        yield _entry(slide.window, slide.score, None, delay, (elements, slide.expected, slide.actual))
+
+
+def _changed(query: Query, expected: Sequence[Report], actual: Sequence[Bag], mode: Mode) -> Iterator[Entry]:
+    """Under content change: slides [o + kβ, o + (k+1)β), o being a window's opening. Those in which nothing is reported have no
+    entry."""
     spec = query.windows[0]
     step, origin = spec.slide or spec.size or 1, (expected[0].window or (0,))[0] if expected else 0
-    past = {Reading.PAPER: 0, Reading.CODE: 1}[reading]
-    slides = [(k, list(found)) for k, found in groupby(expected, lambda report: max(0, report.evaluation - past - origin) // step)]
+    slides = [(k, list(found)) for k, found in groupby(expected, lambda report: max(0, report.evaluation - origin) // step)]
     wanted = [sum((report.relation.rows for report in found), Counter()) for _, found in slides]
     if not slides and actual:
         yield _beyond(sum(actual, Counter()), mode)

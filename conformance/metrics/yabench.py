@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from heapq import nsmallest
 from itertools import product
@@ -67,6 +67,152 @@ def slide_score(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> Score:
         return PERFECT
     found = matched(expected, actual, mode)
     return Score(Fraction(found + most - actual.total(), most), Fraction(found + most - expected.total(), most))
+
+
+class Step(NamedTuple):
+    """What the code notes when it holds one relation of the engine against what is due at an instant: its score, the window
+    evaluated, the delay, and how many rows were due and came."""
+
+    score: Score
+    window: Borders
+    delay: int | None
+    expected: int
+    actual: int
+
+
+FOUND, OTHER = PERFECT, Score(Fraction(0), Fraction(0))
+LOST, UNEXPECTED = Score(Fraction(1), Fraction(0)), Score(Fraction(0), Fraction(1))
+
+
+def steps_code(
+    instants: Sequence[int],
+    size: int,
+    slide: int,
+    answer: Answer,
+    actual: Sequence[Bag],
+    clocks: Sequence[int | None],
+    *,
+    mode: Mode = Mode.VALUE,
+) -> Iterator[Step]:
+    """What the code notes under content change, without gracious mode and `singleresult`, in its order.
+
+    At each instant t the query is asked over [kβ, t], k the least with kβ + ω >= t. Due are its rows that the last answer with
+    new rows had not. The engine's next relation is held against them: one row that is due is found, and the next is taken, until
+    nothing is due. Another relation is noted as such, once for all that is still due; if none was found at this instant the next
+    relation is taken in its place, up to the last, and else it waits for the next instant. A relation never waits at the end.
+
+    Source: OnContentChangeComparator. Its reader passes over instants that have a single triple, which is not followed.
+    """
+    coming = iter(list(zip(actual, clocks, strict=True)))
+    waiting: tuple[Bag, int | None] | None = None
+    before: Bag = Counter()
+    opened = 0
+
+    for t in instants:
+        while opened * slide + size < t:
+            opened += 1
+        window = (opened * slide, t)
+        now = answer(*window)
+        due = _new(now, before, mode)
+        if not due or _says_nothing(now):
+            continue
+
+        waiting = waiting or next(coming, None)
+        if waiting is None:
+            yield from (Step(LOST, window, None, 1, 0) for _ in due)
+
+        found = False
+        while waiting is not None and not found:
+            waiting, found = yield from _hold(waiting, coming, due, window, mode)
+            if waiting is not None and not found:
+                waiting = next(coming, None)
+        before = now
+
+    for rows, clock in coming:
+        end = max(instants, default=0) if clock is None else clock
+        yield Step(UNEXPECTED, (_slide_of(end, slide) * slide, end), None, 0, rows.total())
+
+
+def _new(now: Bag, before: Bag, mode: Mode) -> list[Row]:
+    """The rows of an answer that another has not, however often."""
+    known = compare.places(list(before), list(now), mode)
+    return [line for line in now.elements() if not known[line]]
+
+
+def _says_nothing(rows: Bag) -> bool:
+    """Whether an answer is empty to the code: no row, or one in which nothing is bound."""
+    return not rows or rows.total() == 1 and not any(rows)
+
+
+def _hold(
+    waiting: tuple[Bag, int | None], coming: Iterator[tuple[Bag, int | None]], due: list[Row], window: Borders, mode: Mode
+) -> Iterator[Step]:
+    """Hold the engine's relations against what is due, which loses what is found. Returns the relation that waits, and whether
+    any was found."""
+    found = False
+    while True:
+        rows, clock = waiting
+        line = next((line for line in due if rows.total() == 1 and compare.equal(Counter([line]), rows, mode)), None)
+        if line is None:
+            # The code means to note how many rows were due here, but counts none.
+            yield Step(OTHER, window, None, 0, rows.total())
+            return waiting, found
+
+        found = True
+        due.remove(line)
+        yield Step(FOUND, window, None if clock is None else clock - window[1], 1, 1)
+        if not due:
+            return None, found
+
+        waiting = next(coming, None)
+        if waiting is None:
+            yield from (Step(LOST, window, None, 1, 0) for _ in due)
+            return None, found
+
+
+class Slide(NamedTuple):
+    """What the code writes of a slide: the mean score, from the opening of the first window to the last instant, the mean of the
+    delays above 0, whole milliseconds, the rows due and come, and how many steps it is made of."""
+
+    score: Score
+    window: Borders
+    delay: int
+    expected: int
+    actual: int
+    steps: int
+
+
+def slides_code(steps: Iterable[Step], size: int, slide: int) -> Iterator[Slide]:
+    """What the code writes of its steps: an entry whenever the slide changes, and one with a perfect score for each slide that is
+    passed over. Slide k ends with the instant (k+1)β. Source: OCCORWriter, but that it writes of no step at all."""
+    current, kept = 0, []
+    for step in steps:
+        number = _slide_of(step.window[1], slide)
+        if kept and number != current:
+            yield _merged(kept)
+            kept = []
+            current += 1
+        yield from (Slide(PERFECT, (k * slide, k * slide + size), 0, 0, 0, 0) for k in range(current, number))
+        kept.append(step)
+        current = number
+    if kept:
+        yield _merged(kept)
+
+
+def _slide_of(instant: int, slide: int) -> int:
+    return max(0, -(-instant // slide) - 1)
+
+
+def _merged(steps: Sequence[Step]) -> Slide:
+    late = [step.delay for step in steps if step.delay is not None and step.delay > 0]
+    return Slide(
+        Score(*(sum(one) / len(steps) for one in zip(*(step.score for step in steps), strict=True))),
+        (min(step.window[0] for step in steps), max(step.window[1] for step in steps)),
+        sum(late) // max(1, len(late)),
+        sum(step.expected for step in steps),
+        sum(step.actual for step in steps),
+        len(steps),
+    )
 
 
 def dealt(expected: Sequence[Bag], actual: Sequence[Bag], mode: Mode = Mode.VALUE) -> list[Bag]:

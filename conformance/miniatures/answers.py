@@ -6,6 +6,7 @@ and `CQELS` was seen when they ran over CSRBench's stream, or read in their sour
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -41,6 +42,7 @@ from refengine.io import _dated_graphs as right_dated_graphs
 from refengine.io import _epoch as right_epoch
 from refengine.io import _in_time as right_in_time
 from refengine.io import _lines as right_lines
+from refengine.io import _timed as right_timed
 from refengine.io import _turtle as right_turtle
 from refengine.io import _untyped as right_untyped
 from refengine.io import read_recording as right_read_recording
@@ -847,8 +849,13 @@ def undated_graphs_are_left_out(path: Path, statements: Iterable, time_predicate
 def untimed_lines_are_left_out(path: Path) -> Iterator[tuple[str, str]]:
     """A line that has no time is no element."""
     for line, place in right_lines(path):
-        if path.suffix != ".n3t" or len(io._terms(line)) == 4:
+        if path.suffix != ".n3t" or len(io._terms(line, io._TIMED_TOKEN)) == 4:
             yield line, place
+
+
+def unquoted_literals_are_strings(line: str, place: str) -> tuple[Triple, int]:
+    """A literal without quotes loses its datatype."""
+    return right_timed(re.sub(r' ([^ "<]+)\^\^<[^>]*>', r' "\1"', line), place)
 
 
 def local_time(lexical: str) -> int:
@@ -1066,6 +1073,7 @@ MINIATURES = (
     Miniature("IO-1", "labels are of the folder", NOBODY, "refengine.io:_turtle", labels_are_of_the_folder),
     Miniature("IO-1", "undated graphs are left out", NOBODY, "refengine.io:_dated_graphs", undated_graphs_are_left_out),
     Miniature("IO-1", "untimed lines are left out", NOBODY, "refengine.io:_lines", untimed_lines_are_left_out),
+    Miniature("IO-1", "unquoted literals are strings", NOBODY, "refengine.io:_timed", unquoted_literals_are_strings),
     Miniature("IO-1", "local time", NOBODY, "refengine.io:_epoch", local_time),
     Miniature("IO-2", "empty relations are no reports", NOBODY, "refengine.io:read_recording", empty_relations_are_no_reports),
     Miniature("IO-2", "bindings are a set", NOBODY, "refengine.io:read_recording", bindings_are_a_set),
