@@ -50,6 +50,7 @@ def _main(arguments: list[str] | None) -> int:
     bench.add_argument("--results", type=cli.path, metavar="FILE", help="also write every verdict as NDJSON")
     cores = min(7, os.cpu_count() or 1)
     bench.add_argument("--jobs", type=int, default=cores, help="processes, at most one a recording helps (default: one a core)")
+    bench.add_argument("--missing", type=int, default=1, metavar="K", help="outputs that may be missing at each end (default: %(default)s)")
     bench.add_argument("--witness", choices=sorted(WITNESSES), help="one witness alone (default: all)")
     bench.add_argument("--dialect", choices=sorted(DIALECTS), help="the queries as texts Q1.DIALECT … Q7.DIALECT (default: Q1.toml …)")
     bench.add_argument("--queries", type=cli.path, metavar="DIR", help="the folder of the queries (default: ours)")
@@ -71,6 +72,7 @@ def _main(arguments: list[str] | None) -> int:
     shard.add_argument("--answers", metavar="DIR", help="judge the engine's recordings in DIR")
     shard.add_argument("--csrbench", metavar="DIR", help="CSRBench's stream for engines that are started (default: an embedded one)")
     shard.add_argument("--engine-classpath", action="append", default=[], metavar="NAME=PATH", help="the classpath of an engine that you bring; repeatable")
+    shard.add_argument("--missing", type=int, metavar="K", help="outputs that may be missing at each end (default: 0 of an engine that is started, 1 of a recording)")
     shard.add_argument("--smoke", action="store_true", help="a dozen cases for a first look")
     shard.add_argument("--allow-missing", action="store_true", help="no failure if every item of an engine is skipped")
     shard.add_argument("--spark", metavar="MASTER", help="local[2], spark://HOST:PORT, sc://HOST:PORT, … (default: what Spark is configured to)")
@@ -89,6 +91,7 @@ def _main(arguments: list[str] | None) -> int:
     truth.add_argument("--semantics", required=True, nargs="+", metavar=("PROFILE", "key=value"), help="a profile and the fields to replace, such as t0=0")
     truth.add_argument("--static", type=cli.path, action="append", default=[], metavar="FILE", help="static data: .ttl, .nt, .nq, .trig; repeatable")
     truth.add_argument("--answers", type=cli.path, metavar="FILE", help="what an engine recorded, to be judged: CSRBench's JSON, or YABench's QR_ file")
+    truth.add_argument("--missing", type=int, default=1, metavar="K", help="reports that may not be recorded, at each end (default: %(default)s)")
     truth.add_argument("--engine", default="engine", metavar="NAME", help="the name of that engine in the result (default: %(default)s)")
     truth.add_argument("--witness", choices=sorted(WITNESSES), help="one witness alone (default: all)")
     truth.add_argument("--on-error", choices=("stop", "quarantine"), default="stop", help="what becomes of a line that is no triple (default: stop)")
@@ -104,22 +107,25 @@ def _main(arguments: list[str] | None) -> int:
 
 def _csrbench(options: argparse.Namespace) -> int:
     from conformance import csrbench, results
+    from conformance.judge import Judging
     from refengine.r2r import WITNESSES
 
     gc.set_threshold(50_000, 20, 50)  # a stream lives as long as the run: looking for what does not is a tenth of the time
+    _check_missing(options.missing)
     if options.jobs < 1:
         raise RefengineError(f"--jobs must be > 0, got {options.jobs}", rule="usage")
     target = None if options.results is None else results.target(options.results)
     witnesses = (options.witness,) if options.witness else tuple(WITNESSES)
+    judging = Judging(witnesses, options.missing, target is not None)
     written = csrbench.Written(*filter(None, [options.queries]), dialect=options.dialect)
     if options.folder is None:
-        tasks = [(csrbench.judge_ours, name, witnesses, None, written, target is not None) for name in csrbench.QUERIES]
+        tasks = [(csrbench.judge_ours, name, judging, None, written) for name in csrbench.QUERIES]
     else:
         chosen = csrbench.selected(csrbench.cells(options.folder))
         csrbench.stream(options.folder)
         alone = len(witnesses) > 1  # with two a self-join's fail takes a third of all; with one, engines share more than that
         parts = [(name, some) for name, cells in chosen.items() for some in ([[cell] for cell in cells] if alone else [cells])]
-        tasks = [(csrbench.judge_query, options.folder, *part, witnesses, written, target is not None) for part in parts]
+        tasks = [(csrbench.judge_query, options.folder, *part, judging, written) for part in parts]
     found = [result for some in _spread(tasks, options.jobs) for result in some]
     if target is not None:
         results.write(target, found)
@@ -136,6 +142,12 @@ def _csrbench(options: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
+def _check_missing(missing: int | None) -> None:
+    """Raise RefengineError for a bound of missing outputs that is none."""
+    if missing is not None and missing < 0:
+        raise RefengineError(f"must be >= 0, got {missing}", rule="ORA-3", place="--missing")
+
+
 def _print(found: list[Result], form: str) -> None:
     from conformance import csrbench
 
@@ -145,7 +157,7 @@ def _print(found: list[Result], form: str) -> None:
         case "tsv":
             print("\n".join(csrbench.as_tsv(found)))
             for result in found:
-                if csrbench.suffix(result):
+                if csrbench.suffix(result) or result.outcome == "error":
                     print(f"{result.engine} {result.case}\n{result.argument}", file=sys.stderr)
         case _:
             print("\n".join(csrbench.as_text(found)))
@@ -239,7 +251,10 @@ def _shard(options: argparse.Namespace) -> int:
 
     if options.parallel is not None and options.parallel < 1:
         raise RefengineError(f"--parallel must be > 0, got {options.parallel}", rule="usage")
-    asked = Asked(options.engine, None, options.answers, options.csrbench, options.smoke, True, options.engine_classpath)
+    _check_missing(options.missing)
+    asked = Asked(
+        options.engine, None, options.answers, options.csrbench, options.smoke, True, options.engine_classpath, options.missing
+    )
     items = asked.items()
     for missing in dict.fromkeys(item.missing for item in items if item.missing):
         print(f"conformance: {missing}", file=sys.stderr)
@@ -284,6 +299,7 @@ def _truth(options: argparse.Namespace) -> int:
     from refengine import io, profiles
     from refengine.r2r import WITNESSES
 
+    _check_missing(options.missing)
     for name in ("parts", "parallel"):
         if (value := getattr(options, name)) is not None and value < 1:
             raise RefengineError(f"--{name} must be > 0, got {value}", rule="usage")
@@ -293,7 +309,7 @@ def _truth(options: argparse.Namespace) -> int:
     static = frozenset().union(*map(io.read_static, options.static))
     asked = Asked(query, semantics, static, (options.witness,) if options.witness else tuple(WITNESSES))
     recording = None if options.answers is None else io.read_recording(options.answers)
-    wanted = output.Wanted(asked, options.stream, options.parts, options.on_error == "quarantine", recording, options.engine, options.query.stem)
+    wanted = output.Wanted(asked, options.stream, options.parts, options.on_error == "quarantine", recording, options.engine, options.query.stem, options.missing)
     wanted.check()
     session.check(options.spark)  # before anything is written
     with output.opened(options.out, wanted, options.resume) as done:

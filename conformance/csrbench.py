@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from conformance.judge import Outcome, Verdict, verdict
+from conformance.judge import Judging, Outcome, Verdict, verdict
 from conformance.results import Result
 from refengine import io
 from refengine.compare import Mode
@@ -20,6 +20,7 @@ from refengine.engine import evaluate
 from refengine.errors import InvalidStream, RefengineError
 from refengine.infer import searcher
 from refengine.model import Relation, Stream
+from refengine.nearest import AS_SETS
 from refengine.profiles import PROFILES, profile
 from refengine.query import Query
 from refengine.recording import Answers
@@ -136,13 +137,16 @@ def stream(folder: Path) -> Stream:
 
 
 def judge_query(
-    folder: Path, name: str, chosen: tuple[Cell, ...], witnesses: tuple[str, ...], written: Written = Written(), keep: bool = False
+    folder: Path, name: str, chosen: tuple[Cell, ...], judging: Judging, written: Written = Written()
 ) -> list[Result]:
-    """The verdicts on all recordings of one query, which share the answers of their windows; with what they rest on, if that is
-    to be kept: it takes one more evaluation each. A recording that cannot be read is an error, and costs no other its verdict."""
+    """Judge all recordings of one query, which share the answers of their windows.
+
+    A recording that cannot be read is an error, and costs no other its verdict. What a verdict rests on takes one more
+    evaluation each.
+    """
     if name not in QUERIES:  # a file that is named after none
         return [_unread(cell, cell.fault) for cell in chosen]
-    asked, answers = query(name, written), Answers(searcher(witnesses, Mode.VALUE))
+    asked, answers = query(name, written), Answers(searcher(judging.witnesses, Mode.VALUE))
     streams = {asked.windows[0].stream: stream(folder)}
     results = []
     for cell in chosen:
@@ -151,8 +155,19 @@ def judge_query(
         except RefengineError as error:
             results.append(_unread(cell, error))
             continue
-        found = verdict(asked, streams, profile(cell.engine), recording.relations, witnesses=witnesses, answers=answers)
-        rests_on = _evidence(asked, streams, found.facts, recording.relations, recording.timestamps) if keep else None
+        found = verdict(
+            asked,
+            streams,
+            profile(cell.engine),
+            recording.relations,
+            timestamps=recording.timestamps,
+            missing=judging.bound,
+            witnesses=judging.witnesses,
+            answers=answers,
+        )
+        rests_on = None
+        if judging.keep:
+            rests_on = _evidence(asked, streams, found.facts, recording.relations, recording.timestamps)
         results.append(_result(cell.engine, name, cell.suffix, found, rests_on))
     return results
 
@@ -229,15 +244,17 @@ def record(recorder: Recorder, name: str, asked: Query, folder: Path) -> list[Re
 
 
 def judge_ours(
-    name: str, witnesses: tuple[str, ...], chosen: Iterable[Recorder] | None = None, written: Written = Written(), keep: bool = False
+    name: str, judging: Judging, chosen: Iterable[Recorder] | None = None, written: Written = Written()
 ) -> list[Result]:
-    """The verdicts on our own engines for one query."""
+    """Judge our own engines on one query."""
     folder, asked = embedded(), query(name, written)
     streams, results = {asked.windows[0].stream: stream(folder)}, []
     for recorder in recorders() if chosen is None else chosen:
         recording = record(recorder, name, asked, folder)
-        found = verdict(asked, streams, profile(recorder.profile), recording, witnesses=witnesses)
-        rests_on = _evidence(asked, streams, found.facts, recording) if keep else None
+        found = verdict(
+            asked, streams, profile(recorder.profile), recording, missing=judging.bound, witnesses=judging.witnesses
+        )
+        rests_on = _evidence(asked, streams, found.facts, recording) if judging.keep else None
         results.append(_result(recorder.name, name, "", found, rests_on))
     return results
 
@@ -275,11 +292,18 @@ def as_tsv(results: list[Result]) -> Iterator[str]:
 
 
 def as_text(results: list[Result]) -> Iterator[str]:
-    """The table to read, then the extra recordings and every argument that is not a pass."""
+    """Yield the table to read, and then the extra recordings and every argument that is not a pass.
+
+    Between them stands which fails would pass as sets of rows, since CSRBench's own oracle compares relations as sets.
+    """
     lines = [line.split("\t") for line in as_tsv(results)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+    as_sets = [f"{result.engine} {result.case}" for result in results if AS_SETS in result.argument]
+    yield ""
+    yield "Relations are compared as bags of rows (CMP-3). CSRBench's own oracle compares them as sets; as sets"
+    yield f"of rows, these would pass, too: {', '.join(as_sets) or 'no others'}."
     for result in results:
         if suffix(result) or result.outcome is not Outcome.PASS:
             yield ""

@@ -64,7 +64,8 @@ class Engine:
     `kinds` and `forms` are the windows and the queries that it has; `deviations`, what it is known to do otherwise; `suites`,
     what it is held to; `needs`, `commands` and `modules` are the paths, commands and Python packages without which it cannot be
     started. `window_closure` says which borders belong to the windows that it tells, where that is
-    not what its semantics says. With a `heartbeat` it is told how time goes on every so many ms. A `fresh` one has a process a case. With a
+    not what its semantics says. `unreported` outputs may be missing at each end
+    (ORA-3). With a `heartbeat` it is told how time goes on every so many ms. A `fresh` one has a process a case. With a
     `tolerance` it is replayed on the wall clock, and may be late by so much of a unit of its time."""
 
     name: str
@@ -83,6 +84,7 @@ class Engine:
     suites: tuple[str, ...] = ("corpus",)
     window_closure: Closure | None = None
     heartbeat: int = 0
+    unreported: int = 0
     fresh: bool = False
     tolerance: float = 0
     limits: Limits = Limits()

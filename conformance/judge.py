@@ -11,6 +11,7 @@ from refengine import diverge, infer, nearest
 from refengine.errors import Disputed, Unsupported
 from refengine.model import Relation, Stream
 from refengine.query import Query
+from refengine.r2r import WITNESSES
 from refengine.semantics import Profile
 
 
@@ -31,6 +32,24 @@ class Verdict:
     outcome: Outcome
     argument: str
     facts: infer.Judgement | None = None
+
+
+@dataclass(frozen=True)
+class Judging:
+    """How recordings are judged.
+
+    `witnesses` are asked, `missing` outputs may be missing at each end (None: as many as the benchmark allows), and `keep` says
+    whether a result has what it rests on.
+    """
+
+    witnesses: tuple[str, ...] = tuple(WITNESSES)
+    missing: int | None = None
+    keep: bool = False
+
+    @property
+    def bound(self) -> int:
+        """How many outputs of a recording may be missing at each end (ORA-3)."""
+        return 1 if self.missing is None else self.missing
 
 
 def verdict(

@@ -30,6 +30,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "action": "append", "default": [], "metavar": "NAME=PATH",
         "help": "the classpath of an engine that its user brings; else CONFORMANCE_CLASSPATH_NAME; repeatable",
     },
+    "--missing": {
+        "type": int, "metavar": "K",
+        "help": "outputs that may be missing at each end (default: 0 of an engine that is started, 1 of a recording; of YABench's 1 at the end)",
+    },
     "--csrbench": {"metavar": "DIR", "help": "CSRBench's stream for engines that are started (default: an embedded one)"},
     "--smoke": {"action": "store_true", "help": "a dozen cases for a first look"},
     "--results": {"metavar": "FILE", "help": "write every result as NDJSON"},
@@ -57,12 +61,19 @@ def pytest_load_initial_conftests(parser: pytest.Parser, args: list[str]) -> Ite
     """The suite's own options, after those of the project under test, which may have the same names."""
     result = yield
     asked = any(word.partition("=")[0] in (*OPTIONS, "-h", "--help") for word in args)
-    probes = [option if "action" in words and words["action"] == "store_true" else f"{option}=x" for option, words in OPTIONS.items()]
+    probes = [_probe(option, words) for option, words in OPTIONS.items()]
     if asked and len(parser.parse_known_and_unknown_args(probes)[1]) == len(OPTIONS):
         group = parser.getgroup("conformance", "conformance of RDF stream engines")
         for option, words in OPTIONS.items():
             group.addoption(option, dest=_dest(option), **words)
     return result
+
+
+def _probe(option: str, words: dict[str, Any]) -> str:
+    """A word of a command line with this option."""
+    if words.get("action") == "store_true":
+        return option
+    return f"{option}=1" if words.get("type") is int else f"{option}=x"
 
 
 def _dest(option: str) -> str:
@@ -106,11 +117,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _asked(config: pytest.Config) -> Asked:
     from conformance.suite import Asked
+    from refengine.errors import RefengineError
 
     line = _option(config, "--engine-command")
     command = None if line is None else (line, _option(config, "--engine-dialect"), _option(config, "--engine-semantics"))
     keep = any(_option(config, option) is not None for option in ("--results", "--report"))
-    words = {name: _option(config, f"--{name}") for name in ("answers", "csrbench", "smoke")}
+    words = {name: _option(config, f"--{name}") for name in ("answers", "csrbench", "smoke", "missing")}
+    if words["missing"] is not None and words["missing"] < 0:
+        raise RefengineError(f"must be >= 0, got {words['missing']}", rule="ORA-3", place="--missing")
     return Asked(_option(config, "--engine"), command, **words, keep=keep, classpaths=_option(config, "--engine-classpath"))
 
 

@@ -52,6 +52,7 @@ class Question:
     answers: list[Answered]
     text: str = ""
     window_closure: Closure | None = None
+    missing: int = 0
 
     @property
     def relations(self) -> list[Relation]:
@@ -62,7 +63,7 @@ class Question:
     def options(self) -> dict[str, Any]:
         """Of the oracle: a live engine is seen from its beginning to its end, and may tell its windows."""
         windows = [answer.window for answer in self.answers]
-        return {"missing": 0, "static": self.static, "windows": windows, "window_closure": self.window_closure}
+        return {"missing": self.missing, "static": self.static, "windows": windows, "window_closure": self.window_closure}
 
 
 class Named(NamedTuple):
@@ -119,7 +120,7 @@ def answered(
     """What an engine answers to a query, which a table was, over streams."""
     told = Asked(query, tested.text(query, bool(static), table), tested.dialect)
     answers = play(harness, told, streams, static, tested.heartbeat)
-    return Question(query, streams, static, answers, told.text, tested.window_closure)
+    return Question(query, streams, static, answers, told.text, tested.window_closure, tested.unreported)
 
 
 def expects(case: Case) -> bool:

@@ -12,11 +12,10 @@ from conformance import corpus, csrbench, engine_file, probe, yabench
 from conformance.client import Broken, Harness
 from conformance.corpus import Case
 from conformance.harnesses import Harnesses
-from conformance.judge import Outcome
+from conformance.judge import Judging, Outcome
 from conformance.results import Result
 from conformance.engine_file import Engine, InvalidEngine
 from refengine import cli, profiles
-from refengine.r2r import WITNESSES
 from refengine.texts import nearest, shown
 
 
@@ -50,7 +49,7 @@ class Item:
 class Chosen:
     """What items are wanted: of which engines, from recordings in `answers`, with CSRBench's stream from `csrbench`, the cases
     for a first look alone (`smoke`); `more` are engines that have no name. `keep`: with what verdicts on benchmarks rest on.
-    `classpaths` are of engines on the JVM, by name."""
+    `classpaths` are of engines on the JVM, by name. `missing` is how many outputs may be missing at each end, where that is stated."""
 
     names: tuple[str, ...] = ()
     more: tuple[Engine, ...] = ()
@@ -59,6 +58,12 @@ class Chosen:
     smoke: bool = False
     keep: bool = False
     classpaths: Mapping[str, str] = field(default_factory=dict)
+    missing: int | None = None
+
+    @property
+    def judging(self) -> Judging:
+        """How recordings are judged."""
+        return Judging(missing=self.missing, keep=self.keep)
 
 
 def classpaths(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
@@ -75,7 +80,7 @@ def classpaths(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
 @dataclass(frozen=True)
 class Asked:
     """What a command line asks for, word by word, in values that JSON has: other processes, elsewhere, make the same items of it.
-    `command` is a harness's, with its dialect and its semantics; `classpaths` are NAME=PATH."""
+    `command` is a harness's, with its dialect and its semantics; `classpaths` are NAME=PATH; `missing` is a bound of ORA-3."""
 
     engines: Sequence[str] = ()
     command: Sequence[str] | None = None
@@ -84,12 +89,14 @@ class Asked:
     smoke: bool = False
     keep: bool = False
     classpaths: Sequence[str] = ()
+    missing: int | None = None
 
     def items(self) -> list[Item]:
         """See `items`."""
         more = () if self.command is None else (engine_file.command(*self.command),)
         folders = [None if folder is None else cli.path(folder) for folder in (self.answers, self.csrbench)]
-        return items(Chosen(tuple(self.engines), more, *folders, self.smoke, self.keep, classpaths(self.classpaths, self.engines)))
+        paths = classpaths(self.classpaths, self.engines)
+        return items(Chosen(tuple(self.engines), more, *folders, self.smoke, self.keep, paths, self.missing))
 
 
 def items(chosen: Chosen) -> list[Item]:
@@ -104,17 +111,17 @@ def items(chosen: Chosen) -> list[Item]:
 
 def _named(name: str, chosen: Chosen) -> list[Item]:
     if chosen.answers is not None:
-        return recorded(name, chosen.answers, chosen.keep)
+        return recorded(name, chosen.answers, chosen.judging)
     own = [recorder for recorder in csrbench.recorders() if recorder.name.partition("/")[0] == name]
     try:
         engine = engine_file.engine(name)
     except InvalidEngine as error:
         if own:
-            return ours(own, chosen.keep)
+            return ours(own, chosen.judging)
         if name in profiles.PROFILES:
             raise InvalidEngine(f"{name!r} is judged by its recordings: give --answers=DIR", rule="engine") from error
         raise
-    return live(engine, chosen) + ([] if chosen.smoke else ours(own, chosen.keep))
+    return live(engine, chosen) + ([] if chosen.smoke else ours(own, chosen.judging))
 
 
 def live(engine: Engine, chosen: Chosen = Chosen()) -> list[Item]:
@@ -123,7 +130,7 @@ def live(engine: Engine, chosen: Chosen = Chosen()) -> list[Item]:
     valid = [name for suite in engine.suites for name in asked[suite]]
     for name in (name for deviation in engine.deviations for name in deviation.cases if name not in valid):
         raise InvalidEngine(f"no case {shown(name)}{nearest(name, valid)}", rule="engine", place=f"{engine.name}: deviations")
-    engine = engine.on(chosen.classpaths.get(engine.name, ""))
+    engine = replace(engine.on(chosen.classpaths.get(engine.name, "")), unreported=chosen.missing or 0)
     make = {"corpus": _of_corpus, "csrbench": _of_csrbench}
     return [replace(item, missing=engine.missing) for suite in engine.suites for item in make[suite](engine, chosen)]
 
@@ -184,7 +191,7 @@ def _result(
     return Result(engine.name, suite, case, rule, found.outcome, found.argument, known, found.evidence)
 
 
-def recorded(name: str, answers: Path, keep: bool = False) -> list[Item]:
+def recorded(name: str, answers: Path, judging: Judging = Judging()) -> list[Item]:
     """An engine's recordings in a folder: CSRBench's ENGINE-answer-N.json, or YABench's QR_ files.
 
     A file that cannot be read costs its own item alone. Raises a RefengineError for a name without a profile or recordings,
@@ -192,7 +199,7 @@ def recorded(name: str, answers: Path, keep: bool = False) -> list[Item]:
     """
     if runs := yabench.runs(name, answers):
         profiles.profile(name)
-        return [Item(name, "yabench", run.name, lambda _, r=run: yabench.judge_run(r, tuple(WITNESSES), keep)) for run in runs]
+        return [Item(name, "yabench", run.name, lambda _, r=run: yabench.judge_run(r, judging)) for run in runs]
     cells = csrbench.cells(answers)
     chosen = [cell for cell in cells if cell.engine == name]
     if not chosen:
@@ -201,16 +208,16 @@ def recorded(name: str, answers: Path, keep: bool = False) -> list[Item]:
     profiles.profile(name)
     csrbench.stream(answers)
     return [
-        Item(name, "csrbench", cell.case, lambda _, c=cell: csrbench.judge_query(answers, c.query, (c,), tuple(WITNESSES), keep=keep)[0])
+        Item(name, "csrbench", cell.case, lambda _, c=cell: csrbench.judge_query(answers, c.query, (c,), judging)[0])
         for cell in chosen
         if not cell.suffix
     ]
 
 
-def ours(recorders: list[csrbench.Recorder], keep: bool = False) -> list[Item]:
+def ours(recorders: list[csrbench.Recorder], judging: Judging = Judging()) -> list[Item]:
     """Our own engines over CSRBench's queries, recorded here, under the names of their profiles or defects."""
     return [
-        Item(recorder.name, "csrbench", name, lambda _, r=recorder, n=name: csrbench.judge_ours(n, tuple(WITNESSES), [r], keep=keep)[0])
+        Item(recorder.name, "csrbench", name, lambda _, r=recorder, n=name: csrbench.judge_ours(n, judging, [r])[0])
         for recorder in recorders
         for name in csrbench.QUERIES
     ]

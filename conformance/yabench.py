@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance import evidence
-from conformance.judge import Outcome, verdict
+from conformance.judge import Judging, Outcome, verdict
 from conformance.results import Result
 from conformance.session import Answered
 from refengine import io
@@ -15,6 +15,8 @@ from refengine.errors import InvalidQuery, RefengineError
 from refengine.model import Stream
 from refengine.profiles import profile
 from refengine.query import Query
+from refengine.recording import Missing
+from refengine.semantics import UNKNOWN, Condition, Profile
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,40 @@ def runs(engine: str, folder: Path) -> list[Run]:
     return [Run(engine, folder, path.name.removeprefix("QR_")) for path in io.listed(folder, "QR_*", "IO-2")]
 
 
-def judge_run(run: Run, witnesses: tuple[str, ...], keep: bool = False) -> Result:
-    """The verdict on a run; with what it rests on, if that is to be kept. A run with a malformed file is an error."""
+def first_window(query: Query, profile: Profile) -> int:
+    """The t0 of YABench's windows: under window close the k-th ends at k slides from the stream's begin, for k = 1, 2, …; under
+    content change the first begins with the stream.
+
+    Source: YABench's WindowFactory. A window of 4 s that slides by 2 s ends at 2, 4, … s, so its t0 is -2 s.
+    """
+    window = query.windows[0]
+    if Condition.CLOSE not in profile.fields["report"]:
+        return 0
+    return window.step - window.span
+
+
+def judge_run(run: Run, judging: Judging) -> Result:
+    """Judge a run. A run with a malformed file is an error.
+
+    Its windows are YABench's, unless the engine's profile states another t0; it begins with the stream, so that nothing may be
+    missing before its first relation.
+    """
     try:
         query, answers, stream = run.query, run.answers, run.stream
     except RefengineError as error:
         return Result(run.engine, "yabench", run.name, "", Outcome.ERROR, str(error))
     streams = {query.windows[0].stream: stream}
-    found = verdict(query, streams, profile(run.engine), [answer.relation for answer in answers], witnesses=witnesses)
-    rests_on = evidence.benchmarked(query, streams, answers, found.facts) if keep else None
+    chosen = profile(run.engine)
+    if chosen.fields["t0"] == UNKNOWN:
+        chosen = chosen.but(t0=first_window(query, chosen))
+    found = verdict(
+        query,
+        streams,
+        chosen,
+        [answer.relation for answer in answers],
+        timestamps=[answer.instant for answer in answers],
+        missing=Missing(0, 1) if judging.missing is None else judging.missing,
+        witnesses=judging.witnesses,
+    )
+    rests_on = evidence.benchmarked(query, streams, answers, found.facts) if judging.keep else None
     return Result(run.engine, "yabench", run.name, "", found.outcome, found.argument, evidence=rests_on)

@@ -459,6 +459,7 @@ class Projected(Node):
 
     def __init__(self, child: Node, names: Sequence[str], aliases: Mapping[str, str], distinct: bool) -> None:
         super().__init__(names, ())
+        self.child, self.adds_nothing = child, not distinct and not aliases
         order_ = sorted((name, child.slots.get(aliases.get(name, name))) for name in dict.fromkeys(names))
         places = [(name, slot) for name, slot in order_ if slot is not None]
         counts: Counter[Row] = Counter()
@@ -512,8 +513,8 @@ class Network:
         self.present: dict[Triple, Matches] = {}  # as which patterns it matches
         self.again: dict[Triple, int] = {}  # how many more elements have it
         self.matches: dict[Matches, Matches] = {}  # one of each: most triples match alike
-        node = self._top(body)
-        node.emit = answer
+        self.top = self._top(body)
+        self.top.emit = answer
         constants = [term for basic in self.basics for pattern in basic.patterns for _, term in pattern.constants if term.startswith('"')]
         self.literals = Literals(constants)
         self.routes: dict[Term | None, list[tuple[Basic, Pattern]]] = {}

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from refengine.deltas import Emit, Network, Solution
+from refengine.deltas import Basic, Emit, Network, Solution
 from refengine.kept import Kept
 from refengine.model import Bag, Element, Row, row
 from refengine.numbers import Beyond
@@ -37,6 +37,8 @@ class Extents:
         self.kept = Kept(False, False)
         self.top = Network(body, self.kept.change)
         self.fed: list[list[Dated]] = [[] for _ in network.basics]
+        self.is_one_pattern = self.top.top.adds_nothing and isinstance(self.top.top.child, Basic)
+        self.rows: dict[Solution, Row] = {}
         oldest, there = 0, set()
         for k, element in enumerate(elements):
             while times[oldest] < times[k] - span:
@@ -64,6 +66,8 @@ class Extents:
 
     def answer(self, content: range) -> Bag:
         """The body's answer over a content."""
+        if self.is_one_pattern:  # its solutions, projected
+            return Counter([self._row(dated.solution) for dated in self.within(0, content)])
         for number, basic in enumerate(self.top.basics):
             for sign, solutions in ((-1, self.fed[number]), (1, self.within(number, content))):
                 for dated in solutions:
@@ -77,11 +81,15 @@ class Extents:
         elements that each rests on."""
         if len(self.found) > 1:
             return None
-        names, wanted = self.top.basics[0].names, set(self.body.variables)
-        return [
-            (row((name, term) for name, term in zip(names, dated.solution, strict=True) if name in wanted), dated.elements)
-            for dated in self.within(0, content)
-        ]
+        return [(self._row(dated.solution), dated.elements) for dated in self.within(0, content)]
+
+    def _row(self, solution: Solution) -> Row:
+        """A solution of the first basic graph pattern, projected to the body's variables."""
+        if solution not in self.rows:
+            named = zip(self.top.basics[0].names, solution, strict=True)
+            wanted = set(self.body.variables)
+            self.rows[solution] = row((name, term) for name, term in named if name in wanted)
+        return self.rows[solution]
 
 
 def _into(found: list[Dated], width: int) -> Emit:

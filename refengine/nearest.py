@@ -28,6 +28,10 @@ TRIED = (  # fields whose other values may explain an output
 )  # fmt: skip
 
 
+AS_SETS = "as sets of rows, repeated rows counted once, it is right"
+TOGETHER = "with the relations of one timestamp taken together"
+
+
 class Change(NamedTuple):
     """One field of a profile and another value of it."""
 
@@ -265,15 +269,15 @@ def _readings(
 
     sets = as_sets(recorded)
     if explains(sets, profile.but(collection=Collection.SET), answers, SINGLE_BOUND):
-        yield "as sets of rows, repeated rows counted once, it is right"
+        yield AS_SETS
         return
     together = by_timestamp(recorded, timestamps)
     if together is None:
         return
     if explains(together, profile, answers, SINGLE_BOUND):
-        yield "with the relations of one timestamp taken together it is right"
+        yield f"{TOGETHER}, it is right"
     elif explains(as_sets(together), profile.but(collection=Collection.SET), answers, SINGLE_BOUND):
-        yield "with the relations of one timestamp taken together, as sets of rows, it is right"
+        yield f"{TOGETHER}, {AS_SETS}"
 
 
 def _is_reordered(recorded: Recorded, reports: Sequence) -> bool:

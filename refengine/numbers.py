@@ -6,6 +6,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import isfinite
+from struct import pack, unpack
 from typing import NamedTuple
 
 from refengine import compare
@@ -75,15 +76,32 @@ def order(a: Number, b: Number) -> int:
 
 
 def operated(operator: str, a: Number, b: Number) -> Number:
-    """a + b, a - b or a * b. Raises Beyond for xsd:float, which the witnesses compute in different widths."""
+    """a + b, a - b or a * b. Raises Beyond where a float is rounded, which the witnesses do in different widths."""
     rank = max(a.rank, b.rank)
     if rank == 2:
-        raise Beyond("arithmetic of xsd:float")
+        return _operated_floats(operator, a, b)
     x, y = (float(a.value), float(b.value)) if rank == 3 else (a.value, b.value)
     found = x + y if operator == "+" else x - y if operator == "-" else x * y
     if rank == 1 and abs(found) * 10**DIGITS >= 10**PLACES:
         raise Beyond("a decimal of more digits than every evaluator keeps")
     return bounded(Number(rank, found))
+
+
+def _operated_floats(operator: str, a: Number, b: Number) -> Number:
+    """The same of floats: what is exact in single precision is the same in every width."""
+    x, y = Fraction(a.value), Fraction(b.value)
+    found = x + y if operator == "+" else x - y if operator == "-" else x * y
+    if not all(map(_is_single, (x, y, found))):
+        raise Beyond("arithmetic of xsd:float that is rounded")
+    return bounded(Number(2, float(found)))
+
+
+def _is_single(value: Fraction) -> bool:
+    """Whether a number is exact in single precision."""
+    try:
+        return Fraction(*unpack("f", pack("f", value))[0].as_integer_ratio()) == value
+    except (OverflowError, ValueError):
+        return False
 
 
 class Sum:

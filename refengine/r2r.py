@@ -16,6 +16,7 @@ from rdflib.term import Identifier, Variable
 from refengine.compare import blanks, colours, equal, rename, representatives
 from refengine.errors import Disputed, InvalidQuery, RefengineError
 from refengine.guard import QuietDataset, shallow
+from refengine.joins import connect_patterns
 from refengine.model import XSD, Bag, Dataset, Element, Quad, Relation, Term, Triple, is_blank, literal, parse_literal, row
 from refengine.query import Body, Form, algebra_of
 from refengine.semantics import Collection
@@ -99,7 +100,7 @@ def by_rdflib(body: Body, graph: Dataset) -> Relation:
 @shallow
 def _prepared(body: Body) -> object:
     algebra = algebra_of(parseQuery(body.text))
-    algebra.algebra = groups_have_members(algebra.algebra)
+    algebra.algebra = groups_have_members(connect_patterns(algebra.algebra))
     return algebra
 
 
@@ -197,8 +198,7 @@ def ask(name: str, body: Body, graph: Dataset) -> Relation:
     except RefengineError:
         raise
     except Exception as error:  # a library's own failure, of whatever kind
-        reason = f"{name} cannot evaluate the body: {type(error).__name__}: {str(error)[:200]}"
-        raise Disputed(reason, rule="R2R-5", place="body") from error
+        raise Disputed(f"{name} cannot evaluate the body: {type(error).__name__}: {str(error)[:200]}", rule="R2R-5", place="body") from error
 
 
 def agreed(

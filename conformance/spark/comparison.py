@@ -1,7 +1,7 @@
 """What an engine recorded beside ground truth: CSRBench's verdict, LSBench's mismatch, and YABench's precision, recall and delay.
 
-Each report is compared with the recorded relation at its place, where Spark runs; at most one relation may be missing at each end
-(ORA-3), so that a place is compared with its own and the one before it. What is folded over the whole is folded by the driver.
+Each report is compared with the recorded relation at its place, where Spark runs; some relations may be missing at each end
+(ORA-3), so that a place is compared with as many relations before its own. What is folded over the whole is folded by the driver.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 NOTHING = {"precision": 1.0, "recall": 1.0}  # nothing was expected and nothing came
-MISSING = 1  # relations that may not be recorded, at each end
 FOLDED = 1_000_000  # rows that the driver holds, for LSBench's mismatch and slides under content change
 GIVEN = "recorded boolean, place long, rows string"
 SCHEMA = "place long, before long, equal boolean, precision double, recall double, expected long, actual long, error string"
@@ -53,17 +52,23 @@ class Compared:
     mismatch: tuple[float | None, float | None]
 
 
-def compared(spark: SparkSession, asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, parallel: int) -> Compared:
+def compared(spark: SparkSession, asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, parallel: int, missing: int = 1) -> Compared:
     """What was recorded beside the parts' reports (truth.REPORT), in order. Raises NoSpark, and RefengineError for what cannot be
     compared."""
     starts = [0, *accumulate(part.num_rows for part in parts)]
-    work = {number: partial(_job, spark, asked, parts, number, starts[number], recording) for number in range(len(parts)) if starts[number] < starts[number + 1]}
-    return judged(asked, parts, recording, (table for _, table in jobs.run(work, parallel)))
+    work = {number: partial(_job, spark, asked, parts, number, starts[number], recording, missing) for number in range(len(parts)) if starts[number] < starts[number + 1]}
+    return judged(asked, parts, recording, (table for _, table in jobs.run(work, parallel)), missing)
 
 
-def judged(asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, places: Iterable[pyarrow.Table | pyarrow.RecordBatch]) -> Compared:
+def judged(
+    asked: Asked,
+    parts: Sequence[pyarrow.Table],
+    recording: Recording,
+    places: Iterable[pyarrow.Table | pyarrow.RecordBatch],
+    missing: int = 1,
+) -> Compared:
     """The same, of what the places came to (SCHEMA)."""
-    found: dict[int, dict[int, dict[str, Any]]] = {before: {} for before in range(MISSING + 1)}
+    found: dict[int, dict[int, dict[str, Any]]] = {before: {} for before in range(missing + 1)}
     for table in places:
         for row in table.to_pylist():
             if row["error"] is not None:
@@ -75,12 +80,12 @@ def judged(asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, p
         """The first relation that is not the report's at its place, if `before` reports were not recorded; None if there is none."""
         nothing = {"equal": False}
         first = next((relation for relation in range(recorded) if not found[before].get(relation + before, nothing)["equal"]), None)
-        ends = 0 <= total - before - recorded <= MISSING and (recorded > 0 or total == 0)
+        ends = 0 <= total - before - recorded <= missing and (recorded > 0 or total == 0)
         return first if first is not None or ends else recorded
 
     first = {before: wrong(before) for before in found}
     passing = [before for before, place in first.items() if place is None]
-    before = passing[0] if passing else max(first, key=lambda before: (first[before], -before))
+    before = passing[0] if passing else min(first, key=lambda before: (_differing_rows(found[before], before, recorded, missing), before))
     if passing:
         ends = f"{before} before the first, {total - before - recorded} after the last"
         outcome, argument = Outcome.PASS, [f"pass: {explain.counted(recorded, 'relation')}; not recorded: {ends}"]
@@ -92,34 +97,55 @@ def judged(asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, p
     return Compared(outcome, "\n".join(argument), measures, mismatch)
 
 
-def _job(spark: SparkSession, asked: Asked, parts: Sequence[pyarrow.Table], number: int, start: int, recording: Recording) -> DataFrame:
-    return spark.createDataFrame(given(parts[number], start, recording), GIVEN).coalesce(1).mapInArrow(partial(_places, asked, len(recording)), SCHEMA)
+def _differing_rows(places: Mapping[int, Mapping[str, Any]], before: int, recorded: int, missing: int) -> int:
+    """In how many rows reports and recording differ, if `before` reports were not recorded (ORA-9)."""
+    rows = 0
+    for place, row in places.items():
+        if before <= place < before + recorded:
+            same = round(row["precision"] * row["actual"])
+            rows += max(row["expected"] + row["actual"] - 2 * same, not row["equal"])
+        elif place >= before + recorded + missing:
+            rows += 1 + row["expected"]
+    return rows
 
 
-def given(part: pyarrow.Table, start: int, recording: Recording) -> pyarrow.Table:
+def _job(
+    spark: SparkSession,
+    asked: Asked,
+    parts: Sequence[pyarrow.Table],
+    number: int,
+    start: int,
+    recording: Recording,
+    missing: int,
+) -> DataFrame:
+    frame = spark.createDataFrame(given(parts[number], start, recording, missing), GIVEN)
+    return frame.coalesce(1).mapInArrow(partial(_places, asked, len(recording), missing=missing), SCHEMA)
+
+
+def given(part: pyarrow.Table, start: int, recording: Recording, missing: int = 1) -> pyarrow.Table:
     """A part's reports, the first of which has the place `start`, and the relations that they are compared with (GIVEN)."""
     rows = [(False, place, text) for place, text in enumerate(part["rows"].to_pylist(), start)]
-    for place in range(max(0, start - MISSING), min(len(recording), start + part.num_rows)):
+    for place in range(max(0, start - missing), min(len(recording), start + part.num_rows)):
         rows.append((True, place, json.dumps(io.relation_to_json(recording.relations[place])["results"]["bindings"])))
     return pyarrow.Table.from_batches([batch(GIVEN, rows)])
 
 
-def _places(asked: Asked, recorded: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+def _places(asked: Asked, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int = 1) -> Iterator[pyarrow.RecordBatch]:
     """Each report beside the relations at its place, in a worker."""
     try:
-        lines = list(_beside(asked, recorded, batches))
+        lines = list(_beside(asked, recorded, batches, missing))
     except RefengineError as error:
         lines = [(*[None] * SCHEMA.count(","), told_of(error))]
     yield batch(SCHEMA, lines)
 
 
-def _beside(asked: Asked, recorded: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple]:
+def _beside(asked: Asked, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int) -> Iterator[tuple]:
     bags: dict[bool, dict[int, Bag]] = {False: {}, True: {}}
     for some in batches:
         for side, place, rows in zip(*(column.to_pylist() for column in some.columns), strict=True):
             bags[side][place] = relation(asked, rows).rows
     for place, expected in sorted(bags[False].items()):
-        for before in range(MISSING + 1):
+        for before in range(missing + 1):
             there = 0 <= place - before < recorded
             actual = bags[True][place - before] if there else Counter()
             score = yabench.score(expected, actual)

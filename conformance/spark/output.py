@@ -45,7 +45,7 @@ SHOWN = 5  # faults of a stream
 class Wanted:
     """What a run is to do. `path` is the stream's; `parts` how many, by default one a slot or `SOME` triples; `quarantine`: whether
     lines that are no triples are set aside, and not an error. `recording`: what an engine answered, for a result under the names
-    `engine` and `case`."""
+    `engine` and `case`; `missing`, how many reports may not be recorded at each end."""
 
     asked: Asked
     path: str
@@ -54,6 +54,7 @@ class Wanted:
     recording: Recording | None = None
     engine: str = ""
     case: str = ""
+    missing: int = 1
 
     def check(self) -> None:
         """What is wrong with the query is found before anything is written. Raises RefengineError."""
@@ -157,7 +158,7 @@ def run(spark: SparkSession, wanted: Wanted, path: Path, done: set[int], paralle
     parts = Parts(path, range(len(at) + 1), identity)
     compared = None
     if wanted.recording is not None:
-        compared = comparison.compared(spark, wanted.asked, parts, wanted.recording, parallel)
+        compared = comparison.compared(spark, wanted.asked, parts, wanted.recording, parallel, wanted.missing)
         _write(path, wanted, compared)
     return Found(extent.triples, parts, uncut, len(faults), stream.unread, compared)
 
