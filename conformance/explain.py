@@ -83,7 +83,8 @@ def _extent(facts: Judgement) -> list[str]:
     alignment = facts.alignment
     if alignment is None or not (alignment.before or alignment.after):
         return []
-    return [f"  beside it: {alignment.before} outputs not recorded before the first relation, {alignment.after} after the last"]
+    before = counted(alignment.before, "output")
+    return [f"  beside it: {before} not recorded before the first relation, {alignment.after} after the last"]
 
 
 def disputed(query: Query, error: Disputed) -> str:
@@ -166,9 +167,10 @@ def _content(query: Query, content: Sequence[Element], rows: Iterable[Row], shor
 def _borders(trial: Trial, near: Nearest, shorten: Callable[[Term], str]) -> list[str]:
     rows = trial.divergence.borders
     off = [row for row in rows if row.fate is not Fate.PLACE]
-    kept = [row for row in rows if row.fate is Fate.PLACE]
     if not off:
         return []
+    on_borders = [row for row in off if row.on_border]
+    kept = [row for row in rows if row.fate is Fate.PLACE] if on_borders else []
 
     where = "on a window border" if all(row.on_border for row in off) else "at the edge of a window"
     lines = [f"  rows completed by an element {where}:"]
@@ -179,7 +181,6 @@ def _borders(trial: Trial, near: Nearest, shorten: Callable[[Term], str]) -> lis
         if len(group) > ROWS:
             lines.append(f"    {label or 'not in place'}: … {len(group) - ROWS} more, at {_instants(group[ROWS:])}")
 
-    on_borders = [row for row in off if row.on_border]
     if on_borders and not any(change.field == "closure" for change in (*near.changes, *near.untried)):
         contrast = f": those at {_instants(on_borders)} moved, those at {_instants(kept)} did not" if kept else ""
         lines.append(f"    no closure explains it{contrast}")

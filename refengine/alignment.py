@@ -12,7 +12,7 @@ from typing import NamedTuple
 from refengine import compare, diverge, engine, incremental
 from refengine.engine import Report
 from refengine.errors import TooManyReports
-from refengine.model import Bag
+from refengine.instants import part_by_sums
 from refengine.numbers import Beyond
 from refengine.recording import Alignment, Answers, Distance, Gap, Recorded, Trial
 from refengine.semantics import Semantics
@@ -93,7 +93,10 @@ def nearest_trial(recorded: Recorded, failed: Sequence[Trial], answers: Answers)
 
     candidates.sort(key=lambda candidate: (candidate.number, candidate.before))
     told = [_told(recorded, candidate, answers) for candidate in candidates[:TIES]]
-    return min(told, key=lambda trial: trial.divergence.cost, default=None)
+    best = min(told, key=lambda trial: trial.divergence.cost, default=None)
+    if best is None or best.ordered:
+        return best
+    return part_by_sums(recorded, best, answers)
 
 
 def _candidates(

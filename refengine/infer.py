@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from refengine import compare, engine, incremental, orders, r2r, window
+from refengine import compare, derive, engine, incremental, orders, r2r, window
 from refengine.alignment import aligned, nearest_trial
 from refengine.assignments import Candidates, assignments, is_range, searched
 from refengine.compare import Mode
@@ -270,8 +270,31 @@ def _hold(agreed: Relation, asked: incremental.Asked | str, contents: tuple[wind
 def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
     """ORA-8: where orders were searched, one explains the output by every witness's answers or by none's, inside
     instants too. Raises Disputed where they differ."""
-    for witness in () if trial.ordered else [name for name in witnesses if name != answers.witness]:
+    others = [name for name in witnesses if name != answers.witness]
+    if trial.ordered or not others or _answer_alike(recorded, trial, answers, witnesses):
+        return
+    for witness in others:
         again = attempt(recorded, trial.semantics, trial.origin, answers.by(witness))
         if (again.accepted is None) != (trial.accepted is None):
             yes, no = (witness, answers.witness) if again.accepted else (answers.witness, witness)
             raise Disputed(f"an arrival order explains the output by {yes}'s answers, none by {no}'s", rule="ORA-8")
+
+
+def _answer_alike(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> bool:
+    """Whether all witnesses answer a body of solutions (ORA-5) alike over the whole stream, and so over every part of it.
+
+    Which solutions a part has is decided by their own triples alone.
+    """
+    body = recorded.query.body
+    if recorded.mode is not Mode.VALUE or not derive.projects(body):
+        return False
+    elements = answers.planned(recorded, trial.semantics).views[0].elements
+
+    def asked() -> bool:
+        try:
+            answers.agreed(body, r2r.dataset(elements), witnesses)
+        except Disputed:
+            return False
+        return True
+
+    return answers.once("alike", [elements], (body, witnesses), asked)

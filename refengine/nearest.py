@@ -22,7 +22,8 @@ from refengine.semantics import ENUMS, POLICIES, R2S, T0, UNKNOWN, Base, Between
 SINGLE_BOUND = 100  # assignments of a profile in which one field is changed
 T0_BOUND = 2_000  # values, or classes of values, of t0 that are tried in place of the profile's
 PAIRS_BOUND = 400  # assignments of all profiles in which two fields are changed
-PAIRS_WORK = 2_000_000  # and the elements that they look at
+PAIRS_WORK = 2_000_000  # and the elements that they look at,
+ORDERS_WORK = 20  # of which each counts as so many where arrival orders are searched
 TRIED = (  # fields whose other values may explain an output
     "closure", "r2s", "empty", "report", "horizon", "gap", "tick", "partial", "collection", "expiry", "change", "closing", "slide", "t0",
 )  # fmt: skip
@@ -98,8 +99,9 @@ def nearest(
     if explained or readings:
         return Nearest(tuple(explained), untried, readings=readings)
 
+    is_ordered = facts is None or facts.trial is None or facts.trial.ordered
     profiles = tuple(_profiles(recorded, profile, answers))
-    pairs = () if profiles else tuple(_pairs(recorded, profile, changes, answers))
+    pairs = () if profiles else tuple(_pairs(recorded, profile, changes, answers, is_ordered))
     return Nearest((), untried, pairs, profiles)
 
 
@@ -220,11 +222,11 @@ def _profiles(recorded: Recorded, profile: Profile, answers: Answers) -> Iterato
 
 
 def _pairs(
-    recorded: Recorded, profile: Profile, changes: Sequence[Change], answers: Answers
+    recorded: Recorded, profile: Profile, changes: Sequence[Change], answers: Answers, is_ordered: bool
 ) -> Iterator[tuple[Change, Change]]:
     """The pairs of changes of two fields that explain the recording, as far as PAIRS_BOUND and PAIRS_WORK reach."""
     length = 1 + sum(len(recorded.streams[name]) for name in {window.stream for window in recorded.query.windows})
-    left = min(PAIRS_BOUND, PAIRS_WORK // length)
+    left = min(PAIRS_BOUND, PAIRS_WORK // (length * (1 if is_ordered else ORDERS_WORK)))
     for one, other in combinations([change for change in changes if change.field != "t0"], 2):
         if one.field == other.field:
             continue

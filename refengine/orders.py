@@ -51,7 +51,7 @@ class Moment(NamedTuple):
     arriving: range
 
 
-def _moments(look: _Look) -> Iterator[Moment]:
+def moments(look: Look) -> Iterator[Moment]:
     """A schedule cut into moments. Which prefix is evaluated when does not depend on the order of simultaneous
     elements, only what the prefix holds does. Where an unchanged answer is invisible, of a stretch of evaluations over
     one content the first stands for all."""
@@ -88,13 +88,13 @@ def _instants(elements: Sequence[Element]) -> tuple[dict[int, int], dict[int, in
 
 def search(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: Answers) -> Trial:
     """ORA-5 to ORA-7: follow the recording instant by instant, over every order of simultaneous elements."""
-    semantics, look = planned.semantics, _Look(recorded, planned, answers)
+    semantics, look = planned.semantics, Look(recorded, planned, answers)
     ended = partial(Trial, semantics, origin, ordered=False, by="a search over arrival orders")
     if beyond := _beyond(look):
         raise Unsupported(f"{beyond}, over simultaneous elements whose arrival order was not recorded", rule="ORA-7")
     states, base = {State(0, 0, 0)}, Counter()
     held = None
-    for moment in _moments(look):
+    for moment in moments(look):
         if look.operator is R2S.APPEND:
             base, held = look.answer(_common(held, moment)), moment
         if moment.arriving:
@@ -129,7 +129,7 @@ def _common(held: Moment | None, moment: Moment) -> range:
     return range(max(held.kept.start, moment.kept.start), min(seen, moment.kept.stop))
 
 
-def _beyond(look: _Look) -> str | None:
+def _beyond(look: Look) -> str | None:
     """What puts orders out of reach: what is not a function of the instant's set of elements and the answer before it."""
     view, semantics = look.planned.views[0], look.semantics
     reasons = {
@@ -147,7 +147,7 @@ def _beyond(look: _Look) -> str | None:
 
 
 @dataclass(frozen=True)
-class _Look:
+class Look:
     """The fixed surroundings of a search over orders."""
 
     recorded: Recorded
@@ -220,21 +220,28 @@ class Grown(NamedTuple):
     needs: frozenset[int]
 
 
-def instant(look: _Look, moment: Moment, states: set[State], base: Bag) -> tuple[set[State], Bag, int]:
+def instant(look: Look, moment: Moment, states: set[State], base: Bag) -> tuple[set[State], Bag, int]:
     """The states after an instant's simultaneous elements, whatever their order; the base of the next difference; and
     how many relations some order explains."""
     grown = look.derivations(moment)
-    rows = Counter(g.row for g in grown or ())
-    plain = not compare.blanks(rows) and compare.distinct(rows, look.recorded.mode)
-    if grown is not None and plain and _monotone(look, moment):
-        total = instant_sum(look, moment, grown, base)
-        if total is not None:
-            followed, reached = zip(*(_realised(look, moment, grown, total, state) for state in states), strict=True)
-            return set().union(*followed), look.answer(range(moment.kept.start, moment.arriving.stop)), max(reached)
+    total = whole_sum(look, moment, base)
+    if total is not None:
+        followed, reached = zip(*(_realised(look, moment, grown, total, state) for state in states), strict=True)
+        return set().union(*followed), look.answer(range(moment.kept.start, moment.arriving.stop)), max(reached)
     return orders(look, moment, grown, states, base)
 
 
-def _monotone(look: _Look, moment: Moment) -> bool:
+def whole_sum(look: Look, moment: Moment, base: Bag) -> Bag | None:
+    """The sum of an instant's outputs, where ORA-5 applies and no two of its rows can be taken for each other; else None."""
+    grown = look.derivations(moment)
+    rows = Counter(g.row for g in grown or ())
+    is_plain = not compare.blanks(rows) and compare.distinct(rows, look.recorded.mode)
+    if grown is None or not is_plain or not _monotone(look, moment):
+        return None
+    return instant_sum(look, moment, grown, base)
+
+
+def _monotone(look: Look, moment: Moment) -> bool:
     """Whether ORA-5 applies to the semantics and the body, and the instant was seen to its end."""
     semantics = look.semantics
     return (
@@ -248,7 +255,7 @@ def _monotone(look: _Look, moment: Moment) -> bool:
     )
 
 
-def instant_sum(look: _Look, moment: Moment, grown: list[Grown], base: Bag) -> Bag | None:
+def instant_sum(look: Look, moment: Moment, grown: list[Grown], base: Bag) -> Bag | None:
     """ORA-5: the sum of an instant's outputs under any order, Q(F) − Q(K); None where a row that expires with the
     instant's first arrival is derived again in it, so that the sum depends on the order, where a row of what was kept
     comes into view with it, or where the derivations do not add up to the witness's answer."""
@@ -262,7 +269,7 @@ def instant_sum(look: _Look, moment: Moment, grown: list[Grown], base: Bag) -> B
     return total if not clash and compare.equal(look.answer(moment.kept) + total, whole, mode) else None
 
 
-def _realised(look: _Look, moment: Moment, grown: list[Grown], total: Bag, state: State) -> tuple[set[State], int]:
+def _realised(look: Look, moment: Moment, grown: list[Grown], total: Bag, state: State) -> tuple[set[State], int]:
     """The states after an instant whose outputs sum to `total`, from one state; and how many relations it has rows for."""
     if not total:
         return {state}, state.matched
@@ -370,7 +377,7 @@ def _brings(grown: list[Grown], arrived: frozenset[int], needs: frozenset[int], 
 
 
 def orders(
-    look: _Look, moment: Moment, grown: list[Grown] | None, states: set[State], base: Bag
+    look: Look, moment: Moment, grown: list[Grown] | None, states: set[State], base: Bag
 ) -> tuple[set[State], Bag, int]:
     """ORA-7: the orders of simultaneous elements, searched up to equivalence. Elements in no derivation are fillers;
     of a class of elements in the same derivations only the last counts, the others are fillers that must come before.
@@ -428,7 +435,7 @@ def _classes(moment: Moment, grown: list[Grown] | None) -> list[tuple[int, ...]]
     return [tuple(members) for members in classes.values()]
 
 
-def _moment_divergence(look: _Look, moment: Moment, furthest: int, base: Bag) -> Divergence:
+def _moment_divergence(look: Look, moment: Moment, furthest: int, base: Bag) -> Divergence:
     """What was expected of the moment at which every order parts from the recording."""
     at = moment.last
     held = range(moment.kept.start, max(moment.kept.stop, moment.arriving.stop))

@@ -31,10 +31,17 @@ def judged(folder: Path, engine: str, query: str, suffix: str) -> tuple[infer.Ju
     return infer.judge(asked, streams, profiles.profile(engine), recording), cell.name, asked.windows[0].slide
 
 
+def shifted(row: BorderRow, slide: int) -> tuple[int, int]:
+    """The window that a row came with."""
+    by = {Fate.EARLY: -slide, Fate.LATE: slide}.get(row.fate, 0)
+    return row.window[0] + by, row.window[1] + by
+
+
 def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Element:
     """An SVG: the windows that the rows are about, and a dot for each row, joined to the window it came with."""
     size = rows[0].window[1] - rows[0].window[0]
-    windows = sorted({(row.window[0] + shift, row.window[1] + shift) for row in rows for shift in (-slide, 0)})
+    shown = {window for row in rows for window in (row.window, shifted(row, slide))}
+    windows = sorted({(first[0] + n * slide, first[1] + n * slide) for first in [min(shown)] for n in range((max(shown)[0] - first[0]) // slide + 1)})
     lo, hi = windows[0][0], windows[-1][1]
 
     def x(t: int) -> float:
@@ -51,7 +58,7 @@ def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Ele
         ElementTree.SubElement(root, "text", {**attributes, "font-family": "system-ui, sans-serif"}).text = words
 
     text(LEFT, 26, title, anchor="start", size=16)
-    text(LEFT, 48, "each dot is a row completed by an element exactly on a window border", PALE, "start")
+    text(LEFT, 48, "each dot is a row, at the instant of the element that completes it: the first or the last of its window", PALE, "start")
     for o, c in windows:
         box = {"x": str(x(o) + 1.5), "y": str(TOP), "width": str(x(c) - x(o) - 3), "height": str(LANE), "rx": "4"}
         ElementTree.SubElement(root, "rect", {**box, "fill": "#e8eef4", "stroke": PALE})
@@ -64,7 +71,7 @@ def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Ele
         seen[row.at] += 1
         colour = COLOURS.get(row.fate, WRONG)
         ElementTree.SubElement(root, "circle", cx=str(x(row.at)), cy=str(y), r="6", fill=colour)
-        came = row.window[0] - slide if row.fate is Fate.EARLY else row.window[0]
+        came = shifted(row, slide)[0]
         to = round(x(came) + (x(came + size) - x(came)) * (0.35 if row.fate is Fate.PLACE else 0.65), 1)
         ElementTree.SubElement(
             root, "path", d=f"M {x(row.at)} {y} L {to} {y} L {to} {TOP + LANE + 3}", stroke=colour, fill="none", **{"stroke-width": "1.5"}
@@ -86,10 +93,10 @@ def main() -> int:
     judgement, name, slide = judged(options.folder, options.engine, options.query, options.suffix)
     rows = judgement.trial.divergence.borders if not judgement.passed else ()
     if not rows:
-        print(f"{name}: no row rests on a window border", file=sys.stderr)
+        print(f"{name}: no row is at the edge of a window", file=sys.stderr)
         return 1
     off = sum(row.fate is not Fate.PLACE for row in rows)
-    tree = draw(rows, slide, f"{name}: {off} of {len(rows)} rows on a border are in the wrong window")
+    tree = draw(rows, slide, f"{name}: {off} of {len(rows)} rows at the edge of a window came with another one")
     options.output.write_text(ElementTree.tostring(tree, encoding="unicode") + "\n", encoding="utf-8")
     return 0
 
