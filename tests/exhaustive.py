@@ -77,15 +77,19 @@ def piece(wanted: Sequence[Bag], outputs: Sequence[Bag], missing: int, mode: Mod
 
 def every_semantics(query: Query, streams: Mapping[str, Stream], profile: Profile) -> Iterator[Semantics]:
     """SEM-3, ORA-2: every value of every open field; values that contradict each other (SEM-2) are no assignment."""
-    for values in product(*(every_value(query, streams, profile, name) for name in FIELDS)):
-        try:
-            semantics = Semantics(**dict(zip(FIELDS, values, strict=True)))
-        except InvalidSemantics as error:
-            if error.rule != "SEM-2":
-                raise
-            continue
-        if is_meant(query, semantics):
-            yield semantics
+    others = [name for name in FIELDS if name != "t0"]
+    for values in product(*(every_value(query, streams, profile, name) for name in others)):
+        fields = dict(zip(others, values, strict=True))
+        chosen = replace(profile, fields={**fields, "t0": profile.fields["t0"]})
+        for t0 in every_value(query, streams, chosen, "t0"):
+            try:
+                semantics = Semantics(t0=t0, **fields)
+            except InvalidSemantics as error:
+                if error.rule != "SEM-2":
+                    raise
+                continue
+            if is_meant(query, semantics):
+                yield semantics
 
 
 def is_meant(query: Query, semantics: Semantics) -> bool:
@@ -122,12 +126,18 @@ def unknown_origins(query: Query, streams: Mapping[str, Stream], profile: Profil
     first = 1 if spec.kind is WindowKind.TUPLE else elements[0].app  # the streams that are drawn have an element
     slide = 1 if profile.fields["slide"] == "ignored" else spec.slide or 1
     slide = 2 if spec.kind is WindowKind.LANDMARK else slide
+    cycle = lcm(slide, beat(profile))
     known = [t0 for t0 in T0 if t0 not in POLICIES]  # with another closure than (o, c] they are no assignment (SEM-2)
     if spec.kind is WindowKind.TUPLE:
         known.remove(T0.KAFKA_STREAMS)
     if query.registered is not None:
         known.append(query.registered)
-    return [*range(first - spec.span - slide + 1, first + 1), 0, *known]
+    return [*range(first - spec.span - cycle + 1, first + 1), 0, *known]
+
+
+def beat(profile: Profile) -> int:
+    """ORA-2: the period, if it counts from t0, so that an earlier t0 shifts it."""
+    return profile.fields["period"] if profile.fields["anchor"] == "t0" else 1
 
 
 def several_origins(query: Query, streams: Mapping[str, Stream], profile: Profile) -> list:
@@ -135,7 +145,7 @@ def several_origins(query: Query, streams: Mapping[str, Stream], profile: Profil
     the last of the first elements; and a t0 for each window by its first element."""
     elements = {spec.stream: streams[spec.stream].elements for spec in query.windows}
     firsts = {name: found[0].app for name, found in elements.items() if found}
-    cycle, reach = 1, None
+    cycle, reach = beat(profile), None
     for spec in query.windows:
         is_ignored = profile.fields["slide"] == "ignored" and spec.kind in (WindowKind.TIME, WindowKind.RANGE)
         slide = 1 if is_ignored else spec.slide or 1

@@ -43,6 +43,7 @@ from refengine import (
     evaluate,
     infer,
     r2r,
+    stream,
     window,
 )
 from refengine.model import Bag, Element, Row
@@ -320,14 +321,17 @@ def is_tried(own: Engine) -> bool:
     t0 = own.semantics.t0
     reaches = [(view.times[0] if view.times else 0) - view.spec.span for view in views]
     cycle = lcm(*(2 if view.spec.kind is WindowKind.LANDMARK else view.spec.step for view in views))
+    if own.semantics.anchor is Anchor.T0:
+        cycle = lcm(cycle, own.semantics.period)
     if len(views) > 1:
         return t0 in (T0.FIRST, T0.REACH) or (isinstance(t0, int) and min(reaches) - cycle < t0 <= max(firsts))
     value = views[0].t0
     if min(reaches) - cycle < value <= max(firsts):
         return True
-    known = value in (0, own.query.registered) or (isinstance(t0, T0) and t0 not in POLICIES)
     is_seen = not own.semantics.report & {Condition.CHANGE, Condition.NON_EMPTY}
-    return known and (value > max(firsts) or is_seen)
+    if value <= max(firsts) and not is_seen:
+        return True  # windows that hold nothing are not reported, however many there are
+    return value in (0, own.query.registered) or (isinstance(t0, T0) and t0 not in POLICIES)
 
 
 def may_be_unsupported(own: Engine) -> bool:
@@ -524,6 +528,20 @@ def draw_case(rng: random.Random, is_ordered: bool) -> Case | None:
         return None
     streams = own.streams if is_ordered else forget_order(rng, own.streams)
     return Case(own, streams, profile, missing, changed)
+
+
+def test_a_period_may_count_from_an_early_t0():
+    """ORA-2, REP-11: with ω = β = 2 and λ = 3 an engine that begins at -2 has windows [o, o + 2) for even o and reports at 1, 4, 7, 10.
+    Of the values from 0 up to the first element, at 3, none has both: an even one with 1 after a multiple of 3 is -2."""
+    source = stream([((f"<urn:{at}>", "<urn:p>", "<urn:o>"), at) for at in range(3, 12)])
+    query = Query((Window("s", WindowKind.TIME, 2, 2),), BODIES["pattern"])
+    plain = {**PLAIN, "closure": "[)", "tick": "tuple", "empty": "emit", "horizon": "flush", "instant": "close"}
+    periodic = {"report": "non-empty,periodic", "period": 3, "anchor": "t0"}
+    asked = Profile("asked", "here", {}).but(**{**plain, **periodic, "t0": -2})
+    recording = [report.relation for report in evaluate(query, {"s": source}, asked.semantics())]
+    for t0 in range(0, 4):
+        assert not infer.judge(query, {"s": source}, asked.but(t0=t0), recording, missing=0).passed
+    assert infer.judge(query, {"s": source}, asked.but(t0=UNKNOWN), recording, missing=0).passed
 
 
 # LAW 2
