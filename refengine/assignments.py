@@ -118,7 +118,8 @@ def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
         return Candidates(t0.lo, t0.hi)
 
     firsts = [view.times[0] for view in planned.views if view.times] or [0]
-    whole = min((view.times[0] if view.times else 0) - view.spec.span for view in planned.views)
+    some = [view for view in planned.views if view.times] or planned.views
+    whole = min((view.times[0] if view.times else 0) - view.spec.span for view in some)
     lo = whole - lcm(*(_cycle(view) for view in planned.views), _beat(planned.semantics)) + 1
     hi = max(firsts)
     if len(planned.views) > 1:

@@ -150,8 +150,9 @@ def several_origins(query: Query, streams: Mapping[str, Stream], profile: Profil
         is_ignored = profile.fields["slide"] == "ignored" and spec.kind in (WindowKind.TIME, WindowKind.RANGE)
         slide = 1 if is_ignored else spec.slide or 1
         cycle = lcm(cycle, 2 if spec.kind is WindowKind.LANDMARK else slide)
-        whole = firsts.get(spec.stream, 0) - spec.span
-        reach = whole if reach is None else min(reach, whole)
+        if spec.stream in firsts:
+            whole = firsts[spec.stream] - spec.span
+            reach = whole if reach is None else min(reach, whole)
     return [*range(reach - cycle + 1, max(firsts.values(), default=0) + 1), T0.FIRST, T0.REACH]
 
 

@@ -321,7 +321,7 @@ def is_tried(own: Engine) -> bool:
     if not firsts or any(view.t0 is None for view in views):
         return False
     t0 = own.semantics.t0
-    reaches = [(view.times[0] if view.times else 0) - view.spec.span for view in views]
+    reaches = [view.times[0] - view.spec.span for view in views if view.times]
     cycle = lcm(*(2 if view.spec.kind is WindowKind.LANDMARK else view.spec.step for view in views))
     if own.semantics.anchor is Anchor.T0:
         cycle = lcm(cycle, own.semantics.period)
@@ -608,6 +608,17 @@ def test_a_period_may_count_from_an_early_t0():
     for t0 in range(0, 4):
         assert not infer.judge(query, {"s": source}, asked.but(t0=t0), recording, missing=0).passed
     assert infer.judge(query, {"s": source}, asked.but(t0=UNKNOWN), recording, missing=0).passed
+
+
+def test_a_stream_without_elements_bounds_no_t0():
+    """ORA-2: a stream without elements has no first one to lose; beside one in epoch milliseconds it opened the range to 0."""
+    far = 1_400_000_000_000
+    streams = {"s": stream([(TRIPLES[0], far)]), "r": stream([])}
+    query = Query((Window("s", WindowKind.RANGE, 2), Window("r", WindowKind.RANGE, 2)), BODIES["pattern"])
+    plain = {**PLAIN, "closure": "[)", "report": "non-empty,content-change", "tick": "tuple", "empty": "emit", "horizon": "flush"}
+    asked = Profile("asked", "here", {}).but(**{**plain, "instant": "close", "t0": far - 2})
+    recording = [report.relation for report in evaluate(query, streams, asked.semantics())]
+    assert infer.judge(query, streams, asked.but(t0=UNKNOWN), recording, missing=0).passed
 
 
 # LAW 2
