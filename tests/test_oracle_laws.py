@@ -610,6 +610,19 @@ def test_a_period_may_count_from_an_early_t0():
     assert infer.judge(query, {"s": source}, asked.but(t0=UNKNOWN), recording, missing=0).passed
 
 
+def test_an_assignment_without_end_hides_no_other():
+    """ORA-1, ENG-3: of two values of t0 one leaves 10^12 windows before the first element; the other explains the output."""
+    far = 1_400_000_000_000
+    source = stream([(TRIPLES[0], far)])
+    query = Query((Window("s", WindowKind.TIME, 2, 1),), BODIES["pattern"])
+    plain = {**PLAIN, "closure": "[)", "report": "window-close", "tick": "tuple", "empty": "suppress", "horizon": "flush"}
+    asked = Profile("asked", "here", {}).but(**{**plain, "instant": "close", "t0": far})
+    recording = [report.relation for report in evaluate(query, {"s": source}, asked.semantics())]
+    with pytest.raises(TooManyReports):
+        infer.judge(query, {"s": source}, asked.but(t0=0), recording)
+    assert infer.judge(query, {"s": source}, asked.but(t0=OneOf((0, far))), recording).passed
+
+
 def test_a_stream_without_elements_bounds_no_t0():
     """ORA-2: a stream without elements has no first one to lose; beside one in epoch milliseconds it opened the range to 0."""
     far = 1_400_000_000_000
