@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test conformance engines evidence brute fuzz bench spark cluster mutants lock clean
+.PHONY: help setup test conformance engines evidence brute fuzz oracle bench spark cluster mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -71,6 +71,9 @@ brute: $(READY) ## hold the engine against the brute-force definition, at length
 
 fuzz: $(READY) ## try the laws on 20,000 draws each, and the round trip of each dialect on 5,000
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/test_laws.py tests/test_dialects.py -rP -k 'holds or reads_back or rendered_or'
+
+oracle: $(READY) ## try the laws of the oracle on 20,000 draws each, and print the verdicts (half an hour)
+	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/test_oracle_laws.py -rP
 
 bench: $(READY) ## run the benchmarks, or those in NAME="..." (WORK=... keeps their streams, up to 1.5 GB)
 	@$(PY) -m tools.bench $(NAME) $(if $(WORK),--work "$(WORK)")

@@ -118,12 +118,12 @@ def _first_divergence(
     query: Query, trial: Trial, where: Divergence, recorded: int, facts: Judgement, shorten: Callable[[Term], str]
 ) -> list[str]:
     place = f"relation {where.index + 1} of {recorded}" if where.index < recorded else f"after the last of {recorded} relations"
-    if where.window is None:
+    if where.expected is None:
         actual = f"; the recording has {_bag(where.actual, shorten)}" if where.actual is not None else ""
         return [f"  first divergence, {place}: {where.reason}{actual}"]
-    window = bordered(where.window, trial.semantics)
-    lines = [f"  first divergence, {place}: window {window} at t={where.evaluation}: {where.reason}"]
-    expected, actual = where.expected or Counter(), where.actual
+    window = "" if where.window is None else f"window {bordered(where.window, trial.semantics)} "
+    lines = [f"  first divergence, {place}: {window}at t={where.evaluation}: {where.reason}"]
+    expected, actual = where.expected, where.actual
     lines += differing(query, expected, actual, facts.mode)
     lacking, surplus = compare.difference(expected, actual if actual is not None else Counter(), facts.mode)
     return lines + _content(query, where.content, [*lacking, *surplus], shorten)

@@ -13,7 +13,7 @@ from refengine.errors import InvalidSemantics, InvalidStream, Unsupported
 from refengine.model import Stream
 from refengine.query import Query, WindowKind
 from refengine.recording import Borders, Origin
-from refengine.semantics import POLICIES, T0, UNKNOWN, Against, Between, Closing, Closure, Condition, Profile, Semantics, Tick
+from refengine.semantics import POLICIES, T0, UNKNOWN, Against, Anchor, Between, Closing, Closure, Condition, Profile, Semantics, Tick
 
 ORIGIN_BOUND = 50_000  # classes, or single values, of t0 that are tried
 
@@ -108,8 +108,8 @@ def searched(query: Query, streams: Mapping[str, Stream], profile: Profile, plan
 def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
     """ORA-2: the values of an open t0: those of its stated range, or else those with which an engine loses no element.
 
-    Without a stated range they run from one slide (of several windows: their common multiple) before the last value at
-    which every window that holds the first element is there, up to the first element itself. What engines are known to
+    Without a stated range they run from one slide (of several windows, and of a period that counts from t0: the common
+    multiple) before the last value at which every window that holds the first element is there, up to the first element itself. What engines are known to
     begin with comes on top where it is outside: 0, the query's registration, the published formulas.
     """
     if isinstance(t0, Between):
@@ -118,8 +118,9 @@ def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
         return Candidates(t0.lo, t0.hi)
 
     firsts = [view.times[0] for view in planned.views if view.times] or [0]
-    whole = min((view.times[0] if view.times else 0) - view.spec.span for view in planned.views)
-    lo = whole - lcm(*(_cycle(view) for view in planned.views)) + 1
+    some = [view for view in planned.views if view.times] or planned.views
+    whole = min((view.times[0] if view.times else 0) - view.spec.span for view in some)
+    lo = whole - lcm(*(_cycle(view) for view in planned.views), _beat(planned.semantics)) + 1
     hi = max(firsts)
     if len(planned.views) > 1:
         return Candidates(lo, hi, (T0.FIRST, T0.REACH))
@@ -132,6 +133,11 @@ def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
 def _cycle(view: window.View) -> int:
     """After how many instants of t0 the windows are the same again, but for the first ones."""
     return 2 if view.spec.kind is WindowKind.LANDMARK else view.spec.step
+
+
+def _beat(semantics: Semantics) -> int:
+    """After how many instants of t0 a period that counts from t0 is the same again; 1 for every other report (REP-11)."""
+    return semantics.period if semantics.anchor is Anchor.T0 else 1
 
 
 def _formulas(planned: engine.Plan) -> Iterator[int]:

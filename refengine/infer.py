@@ -117,7 +117,7 @@ class Search:
 
     winner: Trial | None
     failed: tuple[Trial, ...] = ()
-    beyond: Unsupported | None = None
+    beyond: Unsupported | TooManyReports | None = None
 
     @property
     def tried(self) -> int:
@@ -140,9 +140,10 @@ def search(recorded: Recorded, profile: Profile, answers: Answers, witnesses: tu
         except Unsupported as error:
             beyond = beyond or error
             continue
-        except TooManyReports:
+        except TooManyReports as error:
             if not is_range(profile.fields.get("t0", UNKNOWN)):
-                raise
+                beyond = beyond or error
+                continue
             trial = Trial(semantics, origin, None)  # no recording is that long
 
         if trial.accepted is None:

@@ -11,13 +11,29 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, permutations, product
+from math import lcm
 
 from refengine import Mode, compare, evaluate, r2r
 from refengine.engine import Answer
 from refengine.errors import InvalidSemantics
-from refengine.model import Bag, Element, Relation, Stream
-from refengine.query import BORDERED, Query, WindowKind
-from refengine.semantics import ENUMS, FIELDS, OPTIONAL, POLICIES, R2S, T0, UNKNOWN, Between, Condition, OneOf, Profile, Semantics, Tick
+from refengine.model import Bag, Relation, Stream
+from refengine.query import BORDERED, CLOSING, Query, WindowKind
+from refengine.semantics import (
+    ENUMS,
+    FIELDS,
+    OPTIONAL,
+    POLICIES,
+    R2S,
+    T0,
+    UNKNOWN,
+    Between,
+    Condition,
+    OneOf,
+    Profile,
+    Semantics,
+    Tick,
+    Trigger,
+)
 
 
 def passes(
@@ -38,7 +54,10 @@ def possible(
     query: Query, streams: Mapping[str, Stream], profile: Profile, answer: Answer = r2r.agreed
 ) -> Iterator[tuple[Semantics, list[Bag]]]:
     """Every assignment and the outputs of the semantics under it."""
+    is_batched = all(element.batch is not None for spec in query.windows for element in streams[spec.stream])
     for semantics in every_semantics(query, streams, profile):
+        if semantics.tick is Tick.BATCH and not is_batched:  # TICK-3
+            continue
         for ordered in every_order(query, streams):
             yield semantics, [report.relation.rows for report in evaluate(query, ordered, semantics, answer=answer)]
 
@@ -58,16 +77,28 @@ def piece(wanted: Sequence[Bag], outputs: Sequence[Bag], missing: int, mode: Mod
 
 def every_semantics(query: Query, streams: Mapping[str, Stream], profile: Profile) -> Iterator[Semantics]:
     """SEM-3, ORA-2: every value of every open field; values that contradict each other (SEM-2) are no assignment."""
-    for values in product(*(every_value(query, streams, profile, name) for name in FIELDS)):
-        try:
-            semantics = Semantics(**dict(zip(FIELDS, values, strict=True)))
-        except InvalidSemantics as error:
-            if error.rule != "SEM-2":
-                raise
-            continue
-        based = query.r2s not in (R2S.ISTREAM, R2S.DSTREAM) or semantics.base is not None
-        if based and (query.windows[0].kind in BORDERED) == (semantics.closure is not None):  # QRY-5
-            yield semantics
+    others = [name for name in FIELDS if name != "t0"]
+    for values in product(*(every_value(query, streams, profile, name) for name in others)):
+        fields = dict(zip(others, values, strict=True))
+        chosen = replace(profile, fields={**fields, "t0": profile.fields["t0"]})
+        for t0 in every_value(query, streams, chosen, "t0"):
+            try:
+                semantics = Semantics(t0=t0, **fields)
+            except InvalidSemantics as error:
+                if error.rule != "SEM-2":
+                    raise
+                continue
+            if is_meant(query, semantics):
+                yield semantics
+
+
+def is_meant(query: Query, semantics: Semantics) -> bool:
+    """QRY-5: whether query and semantics mean something together."""
+    is_based = query.r2s not in (R2S.ISTREAM, R2S.DSTREAM) or semantics.base is not None
+    is_bordered = any(spec.kind in BORDERED for spec in query.windows)
+    is_closing = all(spec.kind in CLOSING for spec in query.windows) or Condition.CLOSE not in semantics.report
+    is_triggered = semantics.trigger is not Trigger.EXPLICIT or any(spec.triggers for spec in query.windows)
+    return is_based and is_closing and is_triggered and is_bordered == (semantics.closure is not None)
 
 
 def every_value(query: Query, streams: Mapping[str, Stream], profile: Profile, name: str) -> list:
@@ -88,39 +119,63 @@ def every_value(query: Query, streams: Mapping[str, Stream], profile: Profile, n
 def unknown_origins(query: Query, streams: Mapping[str, Stream], profile: Profile) -> list:
     """ORA-2: from one slide before the last t0 at which no window that holds the first element is missing, up to that element;
     0, the registration, and the formulas of WIN-7."""
+    if len(query.windows) > 1:
+        return several_origins(query, streams, profile)
     spec = query.windows[0]
     elements = streams[spec.stream].elements
     first = 1 if spec.kind is WindowKind.TUPLE else elements[0].app  # the streams that are drawn have an element
     slide = 1 if profile.fields["slide"] == "ignored" else spec.slide or 1
     slide = 2 if spec.kind is WindowKind.LANDMARK else slide
+    cycle = lcm(slide, beat(profile))
     known = [t0 for t0 in T0 if t0 not in POLICIES]  # with another closure than (o, c] they are no assignment (SEM-2)
     if spec.kind is WindowKind.TUPLE:
         known.remove(T0.KAFKA_STREAMS)
     if query.registered is not None:
         known.append(query.registered)
-    return [*range(first - spec.span - slide + 1, first + 1), 0, *known]
+    return [*range(first - spec.span - cycle + 1, first + 1), 0, *known]
+
+
+def beat(profile: Profile) -> int:
+    """ORA-2: the period, if it counts from t0, so that an earlier t0 shifts it."""
+    return profile.fields["period"] if profile.fields["anchor"] == "t0" else 1
+
+
+def several_origins(query: Query, streams: Mapping[str, Stream], profile: Profile) -> list:
+    """ORA-2: of several windows one common multiple of the slides up to the last t0 that loses no element of any stream, on to
+    the last of the first elements; and a t0 for each window by its first element."""
+    elements = {spec.stream: streams[spec.stream].elements for spec in query.windows}
+    firsts = {name: found[0].app for name, found in elements.items() if found}
+    cycle, reach = beat(profile), None
+    for spec in query.windows:
+        is_ignored = profile.fields["slide"] == "ignored" and spec.kind in (WindowKind.TIME, WindowKind.RANGE)
+        slide = 1 if is_ignored else spec.slide or 1
+        cycle = lcm(cycle, 2 if spec.kind is WindowKind.LANDMARK else slide)
+        if spec.stream in firsts:
+            whole = firsts[spec.stream] - spec.span
+            reach = whole if reach is None else min(reach, whole)
+    return [*range(reach - cycle + 1, max(firsts.values(), default=0) + 1), T0.FIRST, T0.REACH]
 
 
 def every_order(query: Query, streams: Mapping[str, Stream]) -> Iterator[dict[str, Stream]]:
     """ORA-1: every arrival order of elements with the same t_app, where the order was not recorded."""
-    name = query.windows[0].stream
-    elements = streams[name].elements
-    if streams[name].ordered:
-        yield dict(streams)
-        return
-    instants = [list(group) for _, group in groupby(elements, key=lambda element: element.app)]
-    seen = set()
+    names = sorted({spec.stream for spec in query.windows})
+    for orders in product(*(every_order_of(streams[name]) for name in names)):
+        yield {**streams, **dict(zip(names, orders, strict=True))}
+
+
+def every_order_of(source: Stream) -> list[Stream]:
+    """The streams that one may stand for: in each instant any order of what its elements hold."""
+    if source.ordered:
+        return [source]
+    instants = [list(group) for _, group in groupby(source, key=lambda element: element.app)]
+    found = {}
     for orders in product(*map(permutations, instants)):
-        graphs = tuple(element.graph for order in orders for element in order)
-        if graphs not in seen:
-            seen.add(graphs)
-            moved = (replace_graph(element, graph) for element, graph in zip(elements, graphs, strict=True))
-            yield {**streams, name: replace(streams[name], elements=tuple(moved))}
-
-
-def replace_graph(element: Element, graph: frozenset) -> Element:
-    """Another payload at the same place in the arrival order."""
-    return element._replace(graph=graph)
+        payloads = tuple((element.graph, element.end) for order in orders for element in order)
+        if payloads not in found:
+            pairs = zip(source, payloads, strict=True)
+            moved = tuple(element._replace(graph=graph, end=end) for element, (graph, end) in pairs)
+            found[payloads] = replace(source, elements=moved)
+    return list(found.values())
 
 
 def out_of_scope(query: Query, streams: Mapping[str, Stream], profile: Profile) -> bool:
