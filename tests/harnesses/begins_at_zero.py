@@ -12,7 +12,7 @@ import json
 import sys
 from decimal import Decimal, InvalidOperation
 
-import pyoxigraph as rdf
+import pyoxigraph as ox
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 INTEGERS = (
@@ -43,7 +43,7 @@ class Query:
         self.size = window["size"]
         self.slide = window["slide"]
         self.stream = window["stream"]
-        self.graph = rdf.NamedNode(window["name"]) if "name" in window else rdf.DefaultGraph()
+        self.graph = ox.NamedNode(window["name"]) if "name" in window else ox.DefaultGraph()
         self.body = table["body"]
         self.static = read(static, "static")
         self.elements = []  # (at, end, quads)
@@ -101,30 +101,30 @@ class Query:
 def read(text, scope, graph=None):
     """Read N-Quads, or N-Triples into a graph; blank nodes are named after where they come from."""
     found = []
-    for quad in rdf.parse(text.encode(), format=rdf.RdfFormat.N_QUADS):
+    for quad in ox.parse(text.encode(), format=ox.RdfFormat.N_QUADS):
         terms = []
         for one in (quad.subject, quad.predicate, quad.object, graph or quad.graph_name):
-            terms.append(rdf.BlankNode(scope + one.value) if isinstance(one, rdf.BlankNode) else one)
-        found.append(rdf.Quad(*terms))
+            terms.append(ox.BlankNode(scope + one.value) if isinstance(one, ox.BlankNode) else one)
+        found.append(ox.Quad(*terms))
     return found
 
 
 def answered(body, static, content):
     """Ask over the union of the elements' graphs, and the static data."""
-    store = rdf.Store()
+    store = ox.Store()
     store.extend(static)
     for quads in content:
         store.extend(quads)
     found = store.query(body)
-    if isinstance(found, rdf.QueryBoolean):
+    if isinstance(found, ox.QueryBoolean):
         value = "true" if found else "false"
         return [{"ask": {"type": "literal", "value": value, "datatype": XSD + "boolean"}}]
-    if isinstance(found, rdf.QueryTriples):
-        made = rdf.Store()
+    if isinstance(found, ox.QueryTriples):
+        made = ox.Store()
         for triple in found:
-            made.add(rdf.Quad(triple.subject, triple.predicate, triple.object))
+            made.add(ox.Quad(triple.subject, triple.predicate, triple.object))
         found = made.query("SELECT ?subject ?predicate ?object { ?subject ?predicate ?object }")
-    return json.loads(found.serialize(format=rdf.QueryResultsFormat.JSON))["results"]["bindings"]
+    return json.loads(found.serialize(format=ox.QueryResultsFormat.JSON))["results"]["bindings"]
 
 
 def less(rows, others):
