@@ -1,0 +1,73 @@
+"""An engine that shares no code with refengine, held to the whole corpus: it is right, however its t0 is declared.
+
+tests/harnesses/begins_at_zero.py answers; here are the ways to say what it sets out to do. The full profile tries all of them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from conftest import PROFILE
+
+import conformance
+
+HARNESS = Path(__file__).parent / "harnesses" / "begins_at_zero.py"
+PASSES = 331
+
+# Windows that the oracle would try begin before the least time that there is: it says so, whatever the engine answers.
+BEYOND = {"MOD-1-the-least-integer-of-64-bits-is-a-time"}
+
+
+class Variant(NamedTuple):
+    """What an engine's file says of it: its semantics, and what it tells."""
+
+    semantics: str
+    told: bool
+    keys: str = ""
+
+
+T0 = {"0": "0", "unknown": '"unknown"', "between": "{ between = [-40, 40] }", "one-of": "{ one_of = [0, 7] }"}
+VARIANTS = {
+    f"{name}-{'told' if told else 'silent'}": Variant(f'profile = "csparql"\nt0 = {t0}', told)
+    for name, t0 in T0.items()
+    for told in (False, True)
+}
+# (-1, 9] is [0, 10) over integers (WIN-2): its windows are told as it calls them.
+SHIFTED = 'window_closure = "[)"'
+VARIANTS["shifted-told"] = Variant('profile = "csparql"\nclosure = "(]"\nt0 = -1', True, SHIFTED)
+VARIANTS["flink-told"] = Variant('profile = "flink"\nt0 = -1\nhorizon = "flush"', True, SHIFTED)
+
+USUAL = ["0-told", "unknown-told", "flink-told"]
+
+
+def declared(folder: Path, variant: Variant) -> Path:
+    """The engine's file."""
+    command = [sys.executable, str(HARNESS), *(["window"] if variant.told else [])]
+    path = folder / "begins-at-zero.toml"
+    path.write_text(f"""\
+title = "begins at zero"
+command = {json.dumps(command)}
+dialect = "table"
+{variant.keys}
+
+[semantics]
+{variant.semantics}
+
+[capabilities]
+kinds = ["time"]
+""")
+    return path
+
+
+@pytest.mark.parametrize("name", VARIANTS if PROFILE == "full" else USUAL)
+def test_an_engine_whose_windows_begin_at_0_is_right(name, tmp_path):
+    """No fail and no error, which check_engine raises; as many passes in each variant, but for what t0 cannot be."""
+    results = conformance.check_engine(declared(tmp_path, VARIANTS[name]))
+    assert {result.outcome for result in results} == {"pass", "unsupported", "disputed"}
+    beyond = BEYOND if name.startswith("unknown") else set()
+    passed = {result.case for result in results if result.outcome == "pass"}
+    assert len(passed | beyond) >= PASSES
