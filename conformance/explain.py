@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from refengine import compare, derive
-from refengine.diverge import FarRow
+from refengine.diverge import LOST, FarRow
 from refengine.errors import Disputed
 from refengine.infer import Judgement
 from refengine.model import XSD, Bag, Element, Relation, Row, Term
@@ -124,6 +124,9 @@ def _first_divergence(
     window = "" if where.window is None else f"window {bordered(where.window, trial.semantics)} "
     lines = [f"  first divergence, {place}: {window}at t={where.evaluation}: {where.reason}"]
     expected, actual = where.expected, where.actual
+    if where.reason == LOST:
+        lines.append(f"    expected {_bag(expected, shorten)}")
+        return lines + _content(query, where.content, expected, shorten)
     lines += differing(query, expected, actual, facts.mode)
     lacking, surplus = compare.difference(expected, actual if actual is not None else Counter(), facts.mode)
     return lines + _content(query, where.content, [*lacking, *surplus], shorten)
@@ -192,7 +195,7 @@ def _edge(row: BorderRow) -> str:
     if row.on_border:
         return f"element at {row.at}"
     place = "first" if row.fate is Fate.EARLY else "last"
-    return f"element at {row.at}, the {place} instant in the window"
+    return f"element at {row.at}, the {place} in the window"
 
 
 def _instants(rows: Iterable[BorderRow]) -> str:

@@ -44,6 +44,8 @@ class _Candidate(NamedTuple):
     number: int
     trial: Trial
     reports: _Reports | None
+    lost: int | None = None
+    repeated: int | None = None
 
 
 def reports_of(recorded: Recorded, semantics: Semantics, answers: Answers) -> Iterator[Report]:
@@ -118,8 +120,55 @@ def _candidates(
         if rows is not None:
             bound = rows
             yield _Candidate(rows, before, number, trial, reports)
+        for with_gap in _with_gap(recorded, reports, before, lost, bound):
+            bound = with_gap.rows
+            yield with_gap._replace(number=number, trial=trial)
         if reports.get(before) is None:
             return
+
+
+def _with_gap(
+    recorded: Recorded, reports: _Reports, before: int, lost: int, bound: int | None
+) -> Iterator[_Candidate]:
+    """Yield how far the recording is if one report in its middle was lost, or one relation is too many, and all others are right.
+
+    `number` and `trial` are left to be filled in.
+    """
+    rows, first = recorded.rows, 0
+    while first < len(rows) and _is_right(recorded, reports, first, before):
+        first += 1
+    report = reports.get(before + first)
+    if not 0 < first < len(rows) or report is None:  # at an end it is no gap
+        return
+
+    for shift, skipped in ((1, report.relation.rows), (-1, rows[first])):
+        following = range(first if shift > 0 else first + 1, len(rows))
+        if not following or not all(_is_right(recorded, reports, index, before + shift) for index in following):
+            continue
+        cost = lost + 1 + skipped.total() + _rows_beyond(recorded, reports, before + shift)
+        if bound is None or cost < bound:
+            bound = cost
+            place = before + first if shift > 0 else first
+            found = _Candidate(cost, before, 0, None, reports)
+            yield found._replace(lost=place) if shift > 0 else found._replace(repeated=place)
+
+
+def _is_right(recorded: Recorded, reports: _Reports, index: int, before: int) -> bool:
+    """Whether a relation is the report beside it, if `before` reports come before the first."""
+    report = reports.get(before + index)
+    return report is not None and compare.equal(report.relation.rows, recorded.rows[index], recorded.mode)
+
+
+def _rows_beyond(recorded: Recorded, reports: _Reports, before: int) -> int:
+    """How far the reports after the recording, beyond the bound, are from nothing."""
+    beyond = before + len(recorded.rows) + recorded.missing.after
+    rows = 0
+    for place in range(beyond, beyond + SURPLUS):
+        report = reports.get(place)
+        if report is None:
+            break
+        rows += 1 + report.relation.rows.total()
+    return rows
 
 
 def _rows_lost(reports: _Reports, count: int) -> int | None:
@@ -146,12 +195,7 @@ def _differing_rows(recorded: Recorded, reports: _Reports, before: int, lost: in
         if bound is not None and rows > bound:
             return None
 
-    beyond = before + len(recorded.rows) + recorded.missing.after
-    for place in range(beyond, beyond + SURPLUS):
-        report = reports.get(place)
-        if report is None or (bound is not None and rows > bound):
-            break
-        rows += 1 + report.relation.rows.total()
+    rows += _rows_beyond(recorded, reports, before)
     return None if bound is not None and rows > bound else rows
 
 
@@ -169,12 +213,16 @@ def _told(recorded: Recorded, candidate: _Candidate, answers: Answers) -> Trial:
     if reports is None:
         return trial
     reports.get(candidate.before + len(recorded.rows) + recorded.missing.after + SURPLUS)
-    alignment = Alignment(tuple(reports.known), candidate.before, len(recorded.rows))
+    alignment = Alignment(
+        tuple(reports.known), candidate.before, len(recorded.rows), candidate.lost, candidate.repeated
+    )
     gaps = [
         difference_of(report.relation.rows, actual, recorded.mode)
         for report, actual in zip(alignment.beside, recorded.rows, strict=False)
     ]
-    borders = diverge.border_rows(recorded, trial.semantics, alignment, gaps, answers)
-    unexplained = max(0, candidate.rows - diverge.explained(borders))
+    is_skipping = candidate.lost is not None or candidate.repeated is not None
+    is_right = len(gaps) == len(recorded.rows) and not any(gap.count for gap in gaps)
+    borders = [] if is_skipping else diverge.border_rows(recorded, trial.semantics, alignment, gaps, answers)
+    unexplained = 0 if is_skipping or is_right else max(0, candidate.rows - diverge.explained(borders))
     where = diverge.divergence(recorded, alignment, borders, Distance(candidate.rows, unexplained))
     return replace(trial, divergence=where, alignment=alignment)

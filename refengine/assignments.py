@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from refengine import engine, tick, window
 from refengine.errors import InvalidSemantics, InvalidStream, Unsupported
-from refengine.model import Stream
+from refengine.model import TIME_BOUND, Stream
 from refengine.query import Query, WindowKind
 from refengine.recording import Borders, Origin
 from refengine.semantics import POLICIES, T0, UNKNOWN, Against, Anchor, Between, Closing, Closure, Condition, Profile, Semantics, Tick
@@ -109,8 +109,9 @@ def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
     """ORA-2: the values of an open t0: those of its stated range, or else those with which an engine loses no element.
 
     Without a stated range they run from one slide (of several windows, and of a period that counts from t0: the common
-    multiple) before the last value at which every window that holds the first element is there, up to the first element itself. What engines are known to
-    begin with comes on top where it is outside: 0, the query's registration, the published formulas.
+    multiple) before the last value at which every window that holds the first element is there, up to the first element
+    itself. What engines are known to begin with comes on top where it is outside: 0, the query's registration, the
+    published formulas.
     """
     if isinstance(t0, Between):
         if t0.lo > t0.hi:
@@ -121,6 +122,7 @@ def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
     some = [view for view in planned.views if view.times] or planned.views
     whole = min((view.times[0] if view.times else 0) - view.spec.span for view in some)
     lo = whole - lcm(*(_cycle(view) for view in planned.views), _beat(planned.semantics)) + 1
+    lo = max(lo, -TIME_BOUND)  # SEM-1
     hi = max(firsts)
     if len(planned.views) > 1:
         return Candidates(lo, hi, (T0.FIRST, T0.REACH))

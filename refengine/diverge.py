@@ -14,14 +14,20 @@ from refengine.query import Body, Query, WindowKind
 from refengine.recording import Alignment, Answers, BorderRow, Distance, Divergence, Fate, Gap, Recorded
 from refengine.semantics import Condition, Semantics
 
+LOST = "this report is lacking; what follows it is in place"
 SLIPS = {Fate.EARLY: 2, Fate.LATE: 2, Fate.BOTH: 1, Fate.OUT: 1}  # differing rows
 
 
 def divergence(recorded: Recorded, alignment: Alignment, borders: Sequence[BorderRow], cost: Distance) -> Divergence:
     """ORA-9: where an assignment that does not explain the recording parts from it first, as the two are aligned."""
     rows = recorded.rows
+    if alignment.lost is not None:
+        report = alignment.reports[alignment.lost]
+        return _parting(alignment.lost - alignment.before, report, None, LOST, borders, cost)
     for index, actual in enumerate(rows):
         report = alignment.report(index)
+        if index == alignment.repeated:
+            return Divergence(index, None, None, (), None, actual, "it is one too many; what follows is in place", cost=cost)
         if report is None:
             return Divergence(index, None, None, (), None, actual, "the semantics reports nothing more", cost=cost)
         if not compare.equal(report.relation.rows, actual, recorded.mode):

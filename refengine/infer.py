@@ -90,8 +90,10 @@ def judge(
     recorded = Recorded(query, streams, static, tuple(recording), Missing.of(missing), mode, told, window_closure)
     t0 = searched(query, streams, profile, answers.plan)
 
+    fitting: tuple[Trial, ...] = ()  # the failed assignments with windows that begin as the told ones do
     if told:
         found = search(recorded, profile, answers, witnesses)
+        fitting = found.failed
         if found.winner is not None:
             return Judgement(True, found.winner, found.tried, recorded.missing, mode, witnesses, t0)
 
@@ -103,7 +105,7 @@ def judge(
 
     if found.beyond is not None:
         raise found.beyond
-    best = nearest_trial(untold, found.failed, answers)
+    best = nearest_trial(untold, fitting or found.failed, answers)
     _confirm_fail(untold, best, found.failed, answers, witnesses)
     return Judgement(False, best, found.tried, recorded.missing, mode, witnesses, t0)
 

@@ -306,11 +306,16 @@ def _extent(recorded: Recorded, alignment: Alignment) -> str:
 
     lacks = []
     if alignment.before > recorded.missing.before:
-        lacks.append(f"{alignment.before} outputs are missing before the first; the bound is {recorded.missing.before}")
+        lacks.append(f"{_missing(alignment.before)} before the first; the bound is {recorded.missing.before}")
     if alignment.after > recorded.missing.after:
         least = "at least " if alignment.after > SURPLUS else ""
-        lacks.append(f"{least}{alignment.after} outputs are missing after the last; the bound is {recorded.missing.after}")
+        lacks.append(f"{least}{_missing(alignment.after)} after the last; the bound is {recorded.missing.after}")
     return f"every relation is right, and {', and '.join(lacks)}" if lacks else ""
+
+
+def _missing(count: int) -> str:
+    """`1 output is missing`, `2 outputs are missing`."""
+    return "1 output is missing" if count == 1 else f"{count} outputs are missing"
 
 
 def as_sets(recorded: Recorded) -> Recorded:

@@ -220,11 +220,15 @@ class Alignment:
     """An assignment's reports beside the recording's relations: relation i stands beside report `before` + i.
 
     `reports` are all that were computed: of a fail no more than are needed to tell how far it is from the recording.
+    `lost` is the place of the one report in the middle, and `repeated` that of the one relation, without which fewer rows
+    would differ: from there on relation i is that of the report after, or before, the one beside it.
     """
 
     reports: tuple[Report, ...]
     before: int
     relations: int
+    lost: int | None = None
+    repeated: int | None = None
 
     @property
     def beside(self) -> tuple[Report, ...]:

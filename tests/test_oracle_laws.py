@@ -688,6 +688,23 @@ def rows_apart(outputs: Sequence[Bag], recorded: Sequence[Bag], before: int, mis
     return rows
 
 
+def rows_apart_by_one(outputs: Sequence[Bag], recorded: Sequence[Bag], before: int, missing: int) -> int | None:
+    """ORA-9: in how many rows they differ if one output in the middle was lost, or one relation there is too many, and all others
+    are right; None if that is not so."""
+    found = []
+    outside = sum(1 + output.total() for output in outputs[: max(0, before - missing)])
+    inside = list(outputs[before:])
+    for place in range(1, len(recorded)):
+        for kept, left, skipped in (
+            ([*inside[:place], *inside[place + 1 :]], list(recorded), inside[place : place + 1]),
+            (inside, [*recorded[:place], *recorded[place + 1 :]], [recorded[place]]),
+        ):
+            if skipped and len(left) > place and kept[: len(left)] == left:
+                after = sum(1 + output.total() for output in kept[len(left) + missing :])
+                found.append(outside + 1 + skipped[0].total() + after)
+    return min(found, default=None)
+
+
 def explanations(case: Case) -> dict[tuple, int]:
     """Every distinct way to explain a recording by an assignment and an alignment, with the number of differing rows."""
     recorded = case.changed.relations
@@ -700,6 +717,9 @@ def explanations(case: Case) -> dict[tuple, int]:
             key = (beside, *map(tuple, ends))
             if key not in found:
                 found[key] = rows_apart(outputs, recorded, before, case.missing)
+                by_one = rows_apart_by_one(outputs, recorded, before, case.missing)
+                if by_one is not None:
+                    found[(*key, "by one")] = by_one
     return found
 
 
