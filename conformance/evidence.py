@@ -107,7 +107,7 @@ def measured(
     rows, instants = [answer.relation.rows for answer in answers], [answer.instant for answer in answers]
     beside = reports[_before(facts) : len(reports) - after]
     try:
-        return of_run(query, streams, trial.semantics, beside, rows, instants, static=static, answer=FAST)
+        return of_run(query, streams, trial.semantics, beside, rows, instants, static=static, answer=FAST, is_incremental=True)
     except Unsupported:
         return None
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,7 +14,7 @@ from conformance import csrbench
 from refengine import infer, io, profiles
 from refengine.recording import BorderRow, Fate
 
-WIDTH, LEFT, LANE, TOP = 880, 60, 34, 70
+WIDTH, LEFT, LANE, TOP = 880, 120, 34, 70
 COLOURS = {Fate.PLACE: "#1b7f4d"}
 WRONG = "#c0392b"
 INK, PALE = "#1f2933", "#9aa5b1"
@@ -47,7 +46,7 @@ def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Ele
     def x(t: int) -> float:
         return round(LEFT + (t - lo) * (WIDTH - 2 * LEFT) / (hi - lo), 1)
 
-    height = TOP + LANE + 44 + 34 * max(Counter(row.at for row in rows).values())
+    height = TOP + LANE + 44 + 28 * len(rows)
     root = ElementTree.Element(
         "svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {WIDTH} {height}", role="img", style="background:#fff"
     )
@@ -65,10 +64,8 @@ def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Ele
         text((x(o) + x(c)) / 2, TOP + 22, f"[{o // 1000}, {c // 1000})")
     for t in sorted({b for window in windows for b in window}):
         text(x(t), TOP + LANE + 18, f"{t // 1000} s", PALE)
-    seen: Counter[int] = Counter()
-    for row in rows:
-        y = TOP + LANE + 44 + 34 * seen[row.at]
-        seen[row.at] += 1
+    for lane, row in enumerate(sorted(rows, key=lambda row: row.at)):
+        y = TOP + LANE + 44 + 28 * lane
         colour = COLOURS.get(row.fate, WRONG)
         ElementTree.SubElement(root, "circle", cx=str(x(row.at)), cy=str(y), r="6", fill=colour)
         came = shifted(row, slide)[0]

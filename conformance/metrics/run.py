@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from functools import cache
 from itertools import chain, groupby, repeat, zip_longest
@@ -12,16 +13,19 @@ from typing import Any
 
 from conformance.metrics import yabench
 from conformance.metrics.yabench import Borders, Score
-from refengine import engine, r2r
+from refengine import derive, engine, r2r
 from refengine.compare import Mode
 from refengine.engine import Report
 from refengine.errors import RefengineError, Unsupported
+from refengine.extents import Extents
 from refengine.model import Bag, Dataset, Stream
+from refengine.numbers import Beyond
 from refengine.query import Query, WindowKind
 from refengine.semantics import R2S, Closure, Condition, Semantics
 from refengine.window import View
 
 Entry = dict[str, Any]
+SHIFTED = 3  # sizes that a shifted window spans, at most: each border shifts by one
 
 
 class Reading(StrEnum):
@@ -42,6 +46,7 @@ def of_run(
     reading: Reading = Reading.PAPER,
     static: Dataset = frozenset(),
     answer: engine.Answer = r2r.agreed,
+    is_incremental: bool = False,
     mode: Mode = Mode.VALUE,
 ) -> list[Entry]:
     """The measures of a run, one entry a window (under content change, one a slide), in order.
@@ -54,6 +59,7 @@ def of_run(
     "elements", "expected", "actual"}: scores are floats, the last three counts of elements and of rows. "window" is None for an
     answer beyond the last report; "gracious" is None where no shift of the borders gives the answer: where the query's window is
     not one time-based window over points, R2S is not Rstream, or under content change; "delay" is None without an instant.
+    With `is_incremental` the answers over shifted windows are those of incremental evaluation where it covers the body.
     In the code's reading only answered windows have an entry, and under content change the entries are those of its fold.
     Raises Unsupported for a report that YABench has no measure for, and for what no rule compares (CMP-4), RefengineError for
     more instants than answers.
@@ -61,7 +67,7 @@ def of_run(
     if len(instants) > len(actual):
         raise RefengineError(f"{len(instants)} instants of {len(actual)} answers", rule="of_run")
     if Condition.CLOSE in semantics.report:
-        expects = _expecting(query, streams, semantics, static, answer)
+        expects = _expecting(query, streams, semantics, static, answer, is_incremental=is_incremental)
         pairs = zip_longest(expected, actual, instants)
         if reading is Reading.CODE:
             pairs = zip(expected, actual, chain(instants, repeat(None)), strict=False)
@@ -102,6 +108,7 @@ def _expecting(
     answer: engine.Answer,
     *,
     whatever_r2s: bool = False,
+    is_incremental: bool = False,
 ) -> _Expecting | None:
     """The expected answers over shifted windows; None where a window's content alone does not decide them."""
     views = engine.plan(query, streams, semantics).views
@@ -111,7 +118,14 @@ def _expecting(
     if not whatever_r2s and engine.operator(query, semantics) is not R2S.RSTREAM:
         return None
 
+    extents = None
+    if is_incremental and not static and derive.projects(query.body):
+        with suppress(Beyond):
+            extents = Extents(query.body, view.elements, view.times, SHIFTED * view.spec.span)
+
     def rows(content: range) -> Bag:
+        if extents is not None and extents.covers(content):
+            return r2r.collected(semantics.collection, extents.answer(content))
         return r2r.collected(semantics.collection, answer(query.body, r2r.together(views, [content], static)).rows)
 
     return _Expecting(view, rows)

@@ -273,6 +273,14 @@ def _common(rows: Sequence[Row], places: Mapping[Row, Sequence[int]]) -> dict[in
     return found
 
 
+def _greatest_score(expected: int, actual: int) -> Score:
+    """The score of so many expected and actual rows if as many pair up as can: the sizes alone rule most windows out."""
+    if not expected and not actual:
+        return PERFECT
+    found = min(expected, actual)
+    return Score(*(Fraction(found, rows) if rows else Fraction(0) for rows in (actual, expected)))
+
+
 def gracious(
     window: Borders,
     closure: Closure,
@@ -310,7 +318,11 @@ def gracious(
     for start, end in nsmallest(most, (pair for pair in product(starts, ends) if pair[0] <= pair[1]), key=distance):
         if best.score == PERFECT:
             break
-        found = score(answer(start, end), actual, mode)
+        shifted = answer(start, end)
+        greatest = _greatest_score(shifted.total(), actual.total())
+        if sum(greatest) <= sum(best.score) or greatest.precision < least.precision or greatest.recall < least.recall:
+            continue
+        found = score(shifted, actual, mode)
         better = sum(found) > sum(best.score) and found.precision >= least.precision and found.recall >= least.recall
         best = Shifted(found, (start - low, end - high)) if better else best
     return best
