@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from refengine import compare, derive
-from refengine.diverge import LOST, FarRow
+from refengine.diverge import LATE, LOST, FarRow
 from refengine.errors import Disputed
 from refengine.infer import Judgement
 from refengine.model import XSD, Bag, Element, Relation, Row, Term
@@ -124,7 +124,7 @@ def _first_divergence(
     window = "" if where.window is None else f"window {bordered(where.window, trial.semantics)} "
     lines = [f"  first divergence, {place}: {window}at t={where.evaluation}: {where.reason}"]
     expected, actual = where.expected, where.actual
-    if where.reason == LOST:
+    if where.reason in (LOST, LATE):
         lines.append(f"    expected {_bag(expected, shorten)}")
         return lines + _content(query, where.content, expected, shorten)
     lines += differing(query, expected, actual, facts.mode)
@@ -184,7 +184,8 @@ def _borders(trial: Trial, near: Nearest, shorten: Callable[[Term], str]) -> lis
         if len(group) > ROWS:
             lines.append(f"    {label or 'not in place'}: … {len(group) - ROWS} more, at {_instants(group[ROWS:])}")
 
-    if on_borders and not any(change.field == "closure" for change in (*near.changes, *near.untried)):
+    paired = [change for pair in near.pairs for change in pair]
+    if on_borders and not any(change.field == "closure" for change in (*near.changes, *near.untried, *paired)):
         contrast = f": those at {_instants(on_borders)} moved, those at {_instants(kept)} did not" if kept else ""
         lines.append(f"    no closure explains it{contrast}")
     return lines
@@ -194,7 +195,7 @@ def _edge(row: BorderRow) -> str:
     """`element at 12000`, and where in the window it is unless on a border."""
     if row.on_border:
         return f"element at {row.at}"
-    place = "first" if row.fate is Fate.EARLY else "last"
+    place = "first" if row.is_first and row.fate is not Fate.LATE else "last"
     return f"element at {row.at}, the {place} in the window"
 
 
@@ -222,7 +223,8 @@ def _changes(near: Nearest) -> str:
     if near.pairs:
         pairs = ", or ".join(f"{_change(one)} with {_change(other)}" for one, other in near.pairs[:CHANGES])
         return f"  would be explained by {pairs}; no single change explains it{tail}"
-    return f"  no single change of {', '.join(TRIED[:-1])} or {TRIED[-1]} explains it, nor another profile or a pair of changes{tail}"
+    pairs = "nor a pair of changes" if near.is_complete else "nor one of the pairs of changes that were tried"
+    return f"  no single change of {', '.join(TRIED[:-1])} or {TRIED[-1]} explains it, nor another profile, {pairs}{tail}"
 
 
 def _change(change: Change) -> str:

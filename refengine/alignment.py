@@ -13,6 +13,7 @@ from refengine import compare, diverge, engine, incremental
 from refengine.engine import Report
 from refengine.errors import TooManyReports
 from refengine.instants import part_by_sums
+from refengine.model import Bag
 from refengine.numbers import Beyond
 from refengine.recording import Alignment, Answers, Distance, Gap, Recorded, Trial
 from refengine.semantics import Semantics
@@ -80,9 +81,10 @@ def aligned(recorded: Recorded, winner: Trial, answers: Answers) -> Alignment | 
 
 
 def nearest_trial(recorded: Recorded, failed: Sequence[Trial], answers: Answers) -> Trial | None:
-    """ORA-9: the failed assignment with the fewest differing rows, and where it parts from the recording; None if there is none.
+    """ORA-9: find the failed assignment that is nearest to the recording, and where the two part; None if there is none.
 
-    Of assignments with equally many that one is nearest of which most rows are slips over a window's border.
+    The one with the fewest differing rows is nearest. Of several, up to TIES, it is the one with the fewest rows that no slip
+    over the edge of a window explains; a recording whose relations are all right, or all but one, has none.
     """
     candidates: list[_Candidate] = []
     bound: int | None = None

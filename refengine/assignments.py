@@ -67,7 +67,9 @@ def assignments(
             if narrowed is not None:
                 yield replace(semantics, t0=narrowed.t0), narrowed
         for other in found.others:
-            yield _given(replace(semantics, t0=other), plan(query, streams, replace(semantics, t0=other)))
+            given, origin = _given(replace(semantics, t0=other), plan(query, streams, replace(semantics, t0=other)))
+            if told is None or congruent(planned, origin, told) is not None:
+                yield given, origin
 
     if meaningless is not None and not is_some:
         raise meaningless

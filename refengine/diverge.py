@@ -15,6 +15,7 @@ from refengine.recording import Alignment, Answers, BorderRow, Distance, Diverge
 from refengine.semantics import Condition, Semantics
 
 LOST = "this report is lacking; what follows it is in place"
+LATE = "the recording begins too late"
 SLIPS = {Fate.EARLY: 2, Fate.LATE: 2, Fate.BOTH: 1, Fate.OUT: 1}  # differing rows
 
 
@@ -37,7 +38,7 @@ def divergence(recorded: Recorded, alignment: Alignment, borders: Sequence[Borde
         return Divergence(0, None, None, (), None, None, "no recording is as long as the output", cost=cost)
     following = alignment.report(len(rows))
     if rows and (following is None or alignment.after <= recorded.missing.after):
-        return _parting(0, alignment.reports[0], None, "the recording begins too late", borders, cost)
+        return _parting(0, alignment.reports[0], None, LATE, borders, cost)
     return _parting(len(rows), following or alignment.reports[0], None, "the recording ends too early", borders, cost)
 
 
@@ -92,7 +93,7 @@ def border_rows(
                 continue
             if fate is Fate.OUT and not (on_border and _is_nowhere(gaps, line, recorded.mode)):
                 continue
-            found.append(BorderRow(line, at, report.window, fate, on_border))
+            found.append(BorderRow(line, at, report.window, fate, on_border, at == first))
     return found
 
 

@@ -17,8 +17,6 @@ from refengine.query import Query
 from refengine.recording import Alignment, Answers, Borders, Missing, Origin, Recorded, State, Trial, accepted, advance
 from refengine.semantics import UNKNOWN, Closure, Profile, Semantics
 
-CONFIRMED = 200  # contents at which failed assignments ended, of which every witness is asked one by one
-
 
 @dataclass(frozen=True)
 class WrongWindow:
@@ -32,9 +30,9 @@ class WrongWindow:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict's facts: the winning trial of a pass, the nearest one of a fail, and under what it was judged.
+    """A verdict's facts: a trial, and under what it was judged.
 
-    `tried` counts the assignments that were tried, and `t0` are the values that an open t0 stood for (None: it was given).
+    The trial explains the recording if it passed, or if only its told windows are wrong; else it is the nearest failed one. `tried` counts the assignments that were tried, and `t0` are the values that an open t0 stood for (None: it was given).
     `wrong_windows` are the told windows that make a fail of relations that are right.
     """
 
@@ -90,7 +88,7 @@ def judge(
     recorded = Recorded(query, streams, static, tuple(recording), Missing.of(missing), mode, told, window_closure)
     t0 = searched(query, streams, profile, answers.plan)
 
-    fitting: tuple[Trial, ...] = ()  # the failed assignments with windows that begin as the told ones do
+    fitting: tuple[Trial, ...] = ()  # the assignments with windows that begin as the first told one does
     if told:
         found = search(recorded, profile, answers, witnesses)
         fitting = found.failed
@@ -134,9 +132,8 @@ def search(recorded: Recorded, profile: Profile, answers: Answers, witnesses: tu
     """
     failed: list[Trial] = []
     beyond = None
-    told = next(filter(None, recorded.windows), None)
-    given = (told, recorded.window_closure) if told else None
-    for semantics, origin in assignments(recorded.query, recorded.streams, profile, answers.plan, given):
+    told = recorded.first_told()
+    for semantics, origin in assignments(recorded.query, recorded.streams, profile, answers.plan, told):
         try:
             trial = attempt(recorded, semantics, origin, answers)
         except Unsupported as error:

@@ -38,9 +38,9 @@ class Dealt(NamedTuple):
 
 
 def part_by_sums(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
-    """ORA-9: a failed search over orders with its divergence told by the rows of one instant, where those are known.
+    """ORA-9: replace the divergence of a failed search over orders by the first instant whose rows, summed, are wrong.
 
-    The trial stays as it is where an instant's sum depends on the order, or is right at every instant.
+    Returns the trial unchanged if a sum depends on the order or is out of reach, if dealing takes too long, or if all are right.
     """
     planned = answers.planned(recorded, trial.semantics)
     look = orders.Look(recorded, planned, answers)
@@ -48,7 +48,7 @@ def part_by_sums(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
         sums = instant_sums(look)
     except Unsupported:
         return trial
-    dealt = None if sums is None else _deal(recorded, sums)
+    dealt, cost = (None, 0) if sums is None else _deal(recorded, sums)
     wrong = next((one for one in dealt or () if one.cost), None)
     if wrong is None:
         return trial
@@ -59,7 +59,6 @@ def part_by_sums(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
         actual += relation
     content = range(moment.kept.start, max(moment.kept.stop, moment.arriving.stop))
     view = planned.views[0]
-    cost = sum(one.cost for one in dealt)
     where = Divergence(
         wrong.first,
         moment.last.t,
@@ -92,8 +91,10 @@ def instant_sums(look: orders.Look) -> list[InstantSum] | None:
     return found
 
 
-def _deal(recorded: Recorded, sums: list[InstantSum]) -> list[Dealt] | None:
-    """Deal the recorded relations to the instants, in order, so that the fewest rows differ; None beyond STATES.
+def _deal(recorded: Recorded, sums: list[InstantSum]) -> tuple[list[Dealt] | None, int]:
+    """Deal the recorded relations to the instants, in order, so that the fewest rows differ; and say how many do.
+
+    None where that takes more than STATES ways to look at. An instant is dealt at most SPARE rows more than it has, and one relation.
 
     What is missing of the first instant, or of the last, costs nothing where an output may be missing at that end.
     """
@@ -108,7 +109,7 @@ def _deal(recorded: Recorded, sums: list[InstantSum]) -> list[Dealt] | None:
         done.add((number, first))
         if number == len(sums):
             if first == len(relations):
-                return _dealt(recorded, sums, reached)
+                return _dealt(recorded, sums, reached), cost // APART
             following = [(number, len(relations), sum(1 + rows.total() for rows in relations[first:]))]
         else:
             following = [(number + 1, stop, more) for stop, more in _groups(recorded, sums, number, first)]
@@ -118,7 +119,7 @@ def _deal(recorded: Recorded, sums: list[InstantSum]) -> list[Dealt] | None:
             if known is None or cost + more < known[0]:
                 reached[after, stop] = (cost + more, (number, first))
                 heappush(heap, (cost + more, after, stop))
-    return None
+    return None, 0
 
 
 def _groups(recorded: Recorded, sums: list[InstantSum], number: int, first: int) -> list[tuple[int, int]]:

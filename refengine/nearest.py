@@ -16,8 +16,8 @@ from refengine.errors import Disputed, RefengineError, TooManyReports, Unsupport
 from refengine.model import Dataset, Relation, Stream
 from refengine.profiles import PROFILES
 from refengine.query import Query
-from refengine.recording import Alignment, Answers, Missing, Origin, Recorded, Trial
-from refengine.semantics import ENUMS, POLICIES, R2S, T0, UNKNOWN, Base, Between, Collection, Condition, Gap, Profile, Semantics
+from refengine.recording import Alignment, Answers, Borders, Missing, Origin, Recorded, Trial
+from refengine.semantics import ENUMS, POLICIES, R2S, T0, UNKNOWN, Base, Between, Closure, Collection, Condition, Gap, Profile, Semantics
 
 SINGLE_BOUND = 100  # assignments of a profile in which one field is changed
 T0_BOUND = 2_000  # values, or classes of values, of t0 that are tried in place of the profile's
@@ -45,7 +45,7 @@ class Nearest(NamedTuple):
 
     `changes` are the single changes of the profile, `pairs` the pairs of changes where no single one does, `profiles` the
     names of the profiles under which it is right, `untried` what is out of reach. `readings` are sentences about the
-    recording itself: its variables, its order, its extent, its rows as sets.
+    recording itself: its variables, its order, its extent, its rows as sets. `is_complete` says whether all pairs were tried.
     """
 
     changes: tuple[Change, ...] = ()
@@ -53,6 +53,7 @@ class Nearest(NamedTuple):
     pairs: tuple[tuple[Change, Change], ...] = ()
     profiles: tuple[str, ...] = ()
     readings: tuple[str, ...] = ()
+    is_complete: bool = True
 
 
 def nearest(
@@ -69,16 +70,18 @@ def nearest(
     witnesses: tuple[str, ...] = tuple(r2r.WITNESSES),
     answers: Answers | None = None,
     timestamps: Sequence[int | None] = (),
-    **told: object,
+    windows: Sequence[Borders | None] = (),
+    window_closure: Closure | None = None,
 ) -> Nearest:
     """ORA-13: what would explain a recording that a profile does not, as the search finds it.
 
     Tried are the readings of the recording; each other value of a field; if none of them explains it, the other profiles
     and the pairs of such changes. `facts` is the judgement, with the alignment of the nearest assignment. `timestamps` are
-    those of the recording's relations.
+    those of the recording's relations; `windows` and `window_closure` are as in infer.judge.
     """
     answers = answers or Answers(infer.searcher(witnesses, mode))
-    recorded = Recorded(query, streams, static, tuple(recording), Missing.of(missing), mode)
+    told = tuple(windows) if any(windows) else ()
+    recorded = Recorded(query, streams, static, tuple(recording), Missing.of(missing), mode, told, window_closure)
     if others := other_variables(query, recording):
         return Nearest(readings=(others,))
 
@@ -101,8 +104,9 @@ def nearest(
 
     is_ordered = facts is None or facts.trial is None or facts.trial.ordered
     profiles = tuple(_profiles(recorded, profile, answers))
-    pairs = () if profiles else tuple(_pairs(recorded, profile, changes, answers, is_ordered))
-    return Nearest((), untried, pairs, profiles)
+    pairs: list[tuple[Change, Change]] = []
+    is_complete = bool(profiles) or _find_pairs(recorded, profile, changes, answers, is_ordered, pairs)
+    return Nearest((), untried, tuple(pairs), profiles, is_complete=is_complete)
 
 
 # Other semantics
@@ -166,7 +170,8 @@ def _assigned(
 ) -> list[tuple[Semantics, Origin]] | None:
     """The assignments of a profile, one more than a bound at most; none where it has no meaning, None where they are out of reach."""
     try:
-        return list(islice(assignments(recorded.query, recorded.streams, profile, answers.plan), bound + 1))
+        told = recorded.first_told()
+        return list(islice(assignments(recorded.query, recorded.streams, profile, answers.plan, told), bound + 1))
     except (Unsupported, Disputed, TooManyReports):
         return None
     except RefengineError:
@@ -221,21 +226,36 @@ def _profiles(recorded: Recorded, profile: Profile, answers: Answers) -> Iterato
             yield name
 
 
-def _pairs(
-    recorded: Recorded, profile: Profile, changes: Sequence[Change], answers: Answers, is_ordered: bool
-) -> Iterator[tuple[Change, Change]]:
-    """The pairs of changes of two fields that explain the recording, as far as PAIRS_BOUND and PAIRS_WORK reach."""
+def _find_pairs(
+    recorded: Recorded,
+    profile: Profile,
+    changes: Sequence[Change],
+    answers: Answers,
+    is_ordered: bool,
+    found: list[tuple[Change, Change]],
+) -> bool:
+    """Add the pairs of changes of two fields that explain the recording to `found`, as far as PAIRS_BOUND and PAIRS_WORK reach.
+
+    Returns whether all pairs were tried.
+    """
+    is_complete = True
     length = 1 + sum(len(recorded.streams[name]) for name in {window.stream for window in recorded.query.windows})
     left = min(PAIRS_BOUND, PAIRS_WORK // (length * (1 if is_ordered else ORDERS_WORK)))
     for one, other in combinations([change for change in changes if change.field != "t0"], 2):
         if one.field == other.field:
             continue
-        tried = _assigned(recorded, changed(profile, one, other), answers, SINGLE_BOUND) or []
+        tried = _assigned(recorded, changed(profile, one, other), answers, SINGLE_BOUND)
+        if tried is None or len(tried) > SINGLE_BOUND:
+            is_complete = False
+            continue
         left -= len(tried)
         if left < 0:
-            return
-        if len(tried) <= SINGLE_BOUND and _explaining(recorded, tried, answers):
-            yield one, other
+            return False
+        explaining = _explaining(recorded, tried, answers)
+        is_complete = is_complete and explaining is not None
+        if explaining:
+            found.append((one, other))
+    return is_complete
 
 
 # Other readings of the recording
@@ -334,4 +354,4 @@ def by_timestamp(recorded: Recorded, timestamps: Sequence[int | None]) -> Record
         before = merged.get(at)
         rows = relation.rows if before is None else before.rows + relation.rows
         merged[at] = Relation(relation.variables, rows)
-    return replace(recorded, relations=tuple(merged.values()))
+    return replace(recorded, relations=tuple(merged.values()), windows=())

@@ -69,6 +69,11 @@ class Recorded:
         borders = self.windows[index] if index < len(self.windows) else None
         return instants(borders, self.window_closure or closure)
 
+    def first_told(self) -> tuple[Borders, Closure | None] | None:
+        """The first window that the engine tells, with the closure that is stated for it; None if it tells none."""
+        borders = next(filter(None, self.windows), None)
+        return None if borders is None else (borders, self.window_closure)
+
     def is_about(self, index: int, borders: Borders | None, closure: Closure | None) -> bool:
         """ORA-11: whether the window that the engine tells of a relation holds the same instants as a report's window does.
 
@@ -238,7 +243,8 @@ class Alignment:
     @property
     def after(self) -> int:
         """How many reports come after the last relation."""
-        return max(0, len(self.reports) - self.before - self.relations)
+        in_the_middle = (self.lost is not None) - (self.repeated is not None)
+        return max(0, len(self.reports) - self.before - self.relations - in_the_middle)
 
     def report(self, index: int) -> Report | None:
         """The report beside a relation; None where there is none."""
@@ -260,7 +266,7 @@ class BorderRow(NamedTuple):
     """A row that an element at the edge of a window completes, and what became of it.
 
     `at` is that element's t_app, `window` the window that the row belongs to. `on_border` says whether the element is
-    exactly on a border, and not merely the first or the last one in the window.
+    exactly on a border; if it is not, `is_first` says whether it is the first one in the window, or the last.
     """
 
     row: Row
@@ -268,6 +274,7 @@ class BorderRow(NamedTuple):
     window: Borders
     fate: Fate
     on_border: bool = True
+    is_first: bool = False
 
 
 class Gap(NamedTuple):
