@@ -304,7 +304,7 @@ def _readings(
 
 def _is_reordered(recorded: Recorded, reports: Sequence) -> bool:
     """Whether the recording has the rows of exactly these reports, in another order of relations."""
-    if len(reports) != len(recorded.rows):
+    if not recorded.rows or len(reports) != len(recorded.rows):
         return False
     left = list(recorded.rows)
     for report in reports:

@@ -85,7 +85,7 @@ def judged(
 
     first = {before: wrong(before) for before in found}
     passing = [before for before, place in first.items() if place is None]
-    before = passing[0] if passing else min(first, key=lambda before: (_differing_rows(found[before], before, recorded, missing), before))
+    before = passing[0] if passing else min(first, key=lambda before: (_differing_rows(found[before], before, recording, missing), before))
     if passing:
         ends = f"{before} before the first, {total - before - recorded} after the last"
         outcome, argument = Outcome.PASS, [f"pass: {explain.counted(recorded, 'relation')}; not recorded: {ends}"]
@@ -97,9 +97,10 @@ def judged(
     return Compared(outcome, "\n".join(argument), measures, mismatch)
 
 
-def _differing_rows(places: Mapping[int, Mapping[str, Any]], before: int, recorded: int, missing: int) -> int:
+def _differing_rows(places: Mapping[int, Mapping[str, Any]], before: int, recording: Recording, missing: int) -> int:
     """In how many rows reports and recording differ, if `before` reports were not recorded (ORA-9)."""
-    rows = 0
+    recorded = len(recording)
+    rows = sum(1 + relation.rows.total() for relation in recording.relations[max(0, len(places) - before) :])
     for place, row in places.items():
         if before <= place < before + recorded:
             same = round(row["precision"] * row["actual"])
