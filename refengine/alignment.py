@@ -84,7 +84,7 @@ def nearest_trial(recorded: Recorded, failed: Sequence[Trial], answers: Answers)
     """ORA-9: find the failed assignment that is nearest to the recording, and where the two part; None if there is none.
 
     The one with the fewest differing rows is nearest. Of several, up to TIES, it is the one with the fewest rows that no slip
-    over the edge of a window explains; a recording whose relations are all right, or all but one, has none.
+    over the edge of a window explains; a recording whose relations are all right has none, one that skips a report has one.
     """
     candidates: list[_Candidate] = []
     bound: int | None = None
@@ -225,6 +225,10 @@ def _told(recorded: Recorded, candidate: _Candidate, answers: Answers) -> Trial:
     is_skipping = candidate.lost is not None or candidate.repeated is not None
     is_right = len(gaps) == len(recorded.rows) and not any(gap.count for gap in gaps)
     borders = [] if is_skipping else diverge.border_rows(recorded, trial.semantics, alignment, gaps, answers)
-    unexplained = 0 if is_skipping or is_right else max(0, candidate.rows - diverge.explained(borders))
+    unexplained = 0
+    if is_skipping:
+        unexplained = 1
+    elif not is_right:
+        unexplained = max(0, candidate.rows - diverge.explained(borders))
     where = diverge.divergence(recorded, alignment, borders, Distance(candidate.rows, unexplained))
     return replace(trial, divergence=where, alignment=alignment)
