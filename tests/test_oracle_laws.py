@@ -741,6 +741,8 @@ def told_gaps(case: Case, facts: infer.Judgement) -> dict[int, tuple[Bag, Bag]] 
 def names_the_change(case: Case, facts: infer.Judgement) -> bool:
     """Whether the nearest assignment differs from the recording in the change and in nothing else, first where it is first."""
     where = facts.trial.divergence
+    if where.expected is None or where.actual is None:  # it names a whole report, or a whole relation
+        return False
     first = min(case.changed.gaps)
     lacking, surplus = case.changed.gaps[first]
     if told_gaps(case, facts) != case.changed.gaps or where.index != first:
