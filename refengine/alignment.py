@@ -30,7 +30,7 @@ class _Reports:
         self.known: list[Report] = []
 
     def get(self, place: int) -> Report | None:
-        """The report at a place, from 0; None if there are fewer."""
+        """Return the report at a place, from 0; None if there are fewer."""
         missing = place + 1 - len(self.known)
         if missing > 0:
             self.known.extend(islice(self.coming, missing))
@@ -72,7 +72,7 @@ def reports_of(recorded: Recorded, semantics: Semantics, answers: Answers) -> It
 
 
 def aligned(recorded: Recorded, winner: Trial, answers: Answers) -> Alignment | None:
-    """The reports of an assignment that explains the recording, beside it; None where arrival orders were searched."""
+    """Set the reports of an assignment that explains the recording beside it. None where arrival orders were searched."""
     if not winner.ordered:
         return None
     state = winner.accepted
@@ -162,7 +162,7 @@ def _is_right(recorded: Recorded, reports: _Reports, index: int, before: int) ->
 
 
 def _rows_beyond(recorded: Recorded, reports: _Reports, before: int) -> int:
-    """How far the reports after the recording, beyond the bound, are from nothing."""
+    """Count the reports after the recording that are more than the bound allows: each counts one, and its rows."""
     beyond = before + len(recorded.rows) + recorded.missing.after
     rows = 0
     for place in range(beyond, beyond + SURPLUS):
@@ -174,13 +174,13 @@ def _rows_beyond(recorded: Recorded, reports: _Reports, before: int) -> int:
 
 
 def _rows_lost(reports: _Reports, count: int) -> int | None:
-    """How far the first reports are from nothing: each counts one, and its rows; None if there are fewer."""
+    """Count the first reports: each counts one, and its rows. None if there are fewer."""
     found = [reports.get(place) for place in range(count)]
     return None if None in found else sum(1 + report.relation.rows.total() for report in found)
 
 
 def _differing_rows(recorded: Recorded, reports: _Reports, before: int, lost: int, bound: int | None) -> int | None:
-    """In how many rows reports and recording differ, if `before` reports come before it; None for more than `bound`.
+    """Count the rows in which reports and recording differ, if `before` reports come before it. None for more than `bound`.
 
     A relation without a report, and a report too many before or after the recording, counts one more than its rows.
     """
@@ -202,7 +202,7 @@ def _differing_rows(recorded: Recorded, reports: _Reports, before: int, lost: in
 
 
 def difference_of(expected: Bag, actual: Bag, mode: compare.Mode) -> Gap:
-    """The difference of a report and a relation: at least one row where blank nodes alone tell them apart."""
+    """Compare a report with a relation. Blank nodes alone can tell them apart: that counts as one row."""
     if compare.equal(expected, actual, mode):
         return Gap(Counter(), Counter(), 0)
     lacking, surplus = compare.difference(expected, actual, mode)
@@ -210,7 +210,7 @@ def difference_of(expected: Bag, actual: Bag, mode: compare.Mode) -> Gap:
 
 
 def _told(recorded: Recorded, candidate: _Candidate, answers: Answers) -> Trial:
-    """A candidate's trial with its alignment and its divergence."""
+    """Return a candidate's trial with its alignment and its divergence."""
     trial, reports = candidate.trial, candidate.reports
     if reports is None:
         return trial

@@ -84,7 +84,7 @@ def _check_batches(planned: engine.Plan) -> None:
 
 
 def _given(semantics: Semantics, planned: engine.Plan) -> tuple[Semantics, Origin]:
-    """A semantics whose t0 is stated, with the integer that its policy or formula gives where there is one window."""
+    """Replace a stated t0 by the integer that its policy or formula gives, where there is one window. Returns its class, too."""
     t0 = planned.views[0].t0 if len(planned.views) == 1 else None
     if t0 is not None:
         semantics = replace(semantics, t0=t0, offset=None)
@@ -97,7 +97,7 @@ def is_range(t0: object) -> bool:
 
 
 def searched(query: Query, streams: Mapping[str, Stream], profile: Profile, plan: MakePlan) -> Candidates | None:
-    """The values of t0 that are tried for a profile; None where t0 is given or is one of some values."""
+    """Return the values of t0 that are tried for a profile's first meaningful assignment. None where t0 is given, or one of some."""
     t0 = profile.fields.get("t0", UNKNOWN)
     if not is_range(t0):
         return None
@@ -145,7 +145,7 @@ def _beat(semantics: Semantics) -> int:
 
 
 def _formulas(planned: engine.Plan) -> Iterator[int]:
-    """The values of t0 by the published formulas (WIN-7), as far as they have one here."""
+    """Yield the values of t0 that the published formulas give (WIN-7), as far as they have one here."""
     view = planned.views[0]
     first = view.times[0] if view.times else None
     for formula in T0 if planned.semantics.closure in (Closure.LEFT_OPEN, None) else ():
