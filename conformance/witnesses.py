@@ -9,7 +9,7 @@ import re
 import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from rdflib.term import Node
 
 from refengine.compare import Mode, equal
 from refengine.guard import QuietDataset
-from refengine.model import XSD, Bag, Dataset, Quad, Term, Triple, is_blank, literal, parse_literal, row
+from refengine.model import XSD, Bag, Dataset, Quad, Row, Term, Triple, is_blank, literal, parse_literal, row
 
 SOURCE = Path(__file__).with_name("witness_defects.toml")
 PREFIXES = {"": "urn:", "xsd": XSD}
@@ -160,7 +160,7 @@ def ask_rdflib(text: str, dataset: Dataset) -> Answer:
         case "CONSTRUCT":
             return Counter({_row_of(map(_from_rdflib, triple)): 1 for triple in result.graph})
         case _:
-            return Counter(row({str(v): _from_rdflib(t) for v, t in line.items() if v in result.vars}) for line in result.bindings)
+            return Counter(_solution(line) for line in result.bindings)
 
 
 def ask_pyoxigraph(text: str, dataset: Dataset) -> Answer:
@@ -176,7 +176,11 @@ def ask_pyoxigraph(text: str, dataset: Dataset) -> Answer:
     return Counter(row({n: _from_pyoxigraph(t) for n, t in zip(names, line, strict=True) if t is not None}) for line in result)
 
 
-def _row_of(triple: Any) -> tuple:
+def _solution(bindings: Mapping[Any, Node | None]) -> Row:
+    return row({str(variable): _from_rdflib(term) for variable, term in bindings.items() if term is not None})
+
+
+def _row_of(triple: Iterable[Term]) -> Row:
     return row(zip(POSITIONS, triple, strict=True))
 
 

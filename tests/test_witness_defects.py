@@ -42,8 +42,9 @@ def is_refusal(answer: Answer) -> bool:
 def test_witness_still_errs_as_listed(defect: Defect, witness: str) -> None:
     answer = answer_of(witness, defect.text, defect.dataset)
     verdict = "it is right now" if same(answer, defect.right, Mode.VALUE) else "and still not right"
-    message = f"{defect.id}: fixed upstream? {witness} answers {answer}, {verdict}; conformance/witness_defects.toml has {defect.answers[witness]}"
-    assert same(answer, defect.answers[witness], Mode.TERM), message
+    listed = defect.answers[witness]
+    message = f"{defect.id}: fixed upstream? {witness} answers {answer}, {verdict}; conformance/witness_defects.toml has {listed}"
+    assert same(answer, listed, Mode.TERM), message
 
 
 @each_answer

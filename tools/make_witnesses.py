@@ -18,6 +18,8 @@ from itertools import groupby
 from pathlib import Path
 from types import ModuleType
 
+import rdflib
+
 from conformance.witnesses import WITNESSES, Answer, Catalogue, Defect, Figures, answer_of, load, same, text_of
 from refengine.compare import Mode
 from refengine.model import Row
@@ -130,6 +132,7 @@ def count_w3c(folder: Path) -> dict[str, Figures]:
             dataset |= {(*triple, f"<{iri}>") for triple in reader.triples(path, f"g{number}x")}
         rows_of_triples = re.search(r"\bCONSTRUCT\b", text, re.IGNORECASE) and result.suffix not in (".srx", ".srj", ".tsv")
         right = reader.expected(result, "CONSTRUCT" if rows_of_triples else "SELECT")
+        rdflib.NORMALIZE_LITERALS = True  # the default, which the reader changes
         for name, outcome in outcomes.items():
             outcome.update(_outcome(answer_of(name, text, frozenset(dataset)), right, "REDUCED" in text))
     return {name: Figures(o["right"], o["wrong"], o["crashed"], o["only_by_value"]) for name, o in outcomes.items()}
