@@ -81,7 +81,7 @@ class Catalogue:
     figures: Mapping[str, Figures]
 
 
-def load(path: Path = SOURCE) -> Catalogue:
+def load_catalogue(path: Path = SOURCE) -> Catalogue:
     """Read the list. A key that is unknown or missing is an error."""
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     suite = table.pop("w3c")
@@ -106,7 +106,7 @@ def _answer(value: object) -> Answer:
 
 
 def statements(data: str) -> Dataset:
-    """The triples and quads of a TriG text. Blank nodes keep their labels."""
+    """Return the triples and quads of a TriG text. Blank nodes keep their labels."""
     head = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in PREFIXES.items())
     return frozenset(_statement(quad) for quad in pyoxigraph.parse(head + data, pyoxigraph.RdfFormat.TRIG))
 
@@ -118,13 +118,13 @@ def _statement(quad: pyoxigraph.Quad) -> Triple | Quad:
 
 
 def term_of(text: str) -> Term:
-    """The term that a Turtle text stands for."""
+    """Return the term that a Turtle text stands for."""
     (statement,) = statements(f":s :p {text} .")
     return statement[2]
 
 
 def text_of(term: Term) -> str:
-    """A short Turtle text of a term; the inverse of `term_of`."""
+    """Return a short Turtle text of a term; the inverse of `term_of`."""
     if plain := re.fullmatch(r"<urn:(\w+)>", term):
         return f":{plain[1]}"
     return re.sub(rf"(^|\^\^)<{re.escape(XSD)}(\w+)>$", r"\1xsd:\2", term)
@@ -138,7 +138,7 @@ def same(a: Answer, b: Answer, mode: Mode) -> bool:
 
 
 def answer_of(witness: str, text: str, dataset: Dataset) -> Answer:
-    """What a witness answers: its rows, the truth of an ASK, or the kind of error that it raises."""
+    """Return what a witness answers: its rows, the truth of an ASK, or the kind of error that it raises."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -148,7 +148,7 @@ def answer_of(witness: str, text: str, dataset: Dataset) -> Answer:
 
 
 def ask_rdflib(text: str, dataset: Dataset) -> Answer:
-    """rdflib's answer, over literals as they are written."""
+    """Ask rdflib, over literals as they are written."""
     store = QuietDataset(default_union=False)
     for statement in sorted(dataset):
         subject, predicate, object_, *name = map(_to_rdflib, statement)
@@ -164,7 +164,7 @@ def ask_rdflib(text: str, dataset: Dataset) -> Answer:
 
 
 def ask_pyoxigraph(text: str, dataset: Dataset) -> Answer:
-    """pyoxigraph's answer."""
+    """Ask pyoxigraph."""
     store = pyoxigraph.Store()
     store.extend(pyoxigraph.Quad(*map(_to_pyoxigraph, statement)) for statement in sorted(dataset))
     result = store.query(text)
@@ -219,7 +219,7 @@ def _to_pyoxigraph(term: Term) -> Any:
 
 
 def _from_pyoxigraph(term: Any) -> Term:
-    """The term's canonical N-Triples text."""
+    """Return the canonical N-Triples text of a term."""
     match term:
         case pyoxigraph.BlankNode():
             return f"_:{term.value}"

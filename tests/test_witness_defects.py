@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from conformance.witnesses import NO_SINGLE_ANSWER, NOT_A_QUERY, WITNESSES, Answer, Defect, answer_of, load, same, term_of, text_of
+from conformance.witnesses import NO_SINGLE_ANSWER, NOT_A_QUERY, WITNESSES, Answer, Defect, answer_of, load_catalogue, same, term_of, text_of
 from refengine.compare import Mode
 from refengine.errors import InvalidQuery, Unsupported
 from refengine.query import Body
 
 ROOT = Path(__file__).resolve().parent.parent
-CATALOGUE = load()
+CATALOGUE = load_catalogue()
 REFUSALS = {"ParseException", "SyntaxError", "Exception"}  # what a library raises for a query that is not legal
 
 each_defect = pytest.mark.parametrize("defect", [pytest.param(defect, id=defect.id) for defect in CATALOGUE.defects])

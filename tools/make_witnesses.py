@@ -20,7 +20,7 @@ from types import ModuleType
 
 import rdflib
 
-from conformance.witnesses import WITNESSES, Answer, Catalogue, Defect, Figures, answer_of, load, same, text_of
+from conformance.witnesses import WITNESSES, Answer, Catalogue, Defect, Figures, answer_of, load_catalogue, same, text_of
 from refengine.compare import Mode
 from refengine.model import Row
 
@@ -163,7 +163,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--w3c", type=Path, metavar="FOLDER")
     options = parser.parse_args()
-    catalogue = load()
+    catalogue = load_catalogue()
     if options.w3c:
         logging.disable()  # rdflib logs each literal that it cannot read
         counted = count_w3c(options.w3c)
