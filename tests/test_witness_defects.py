@@ -8,7 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from conformance.witnesses import NO_SINGLE_ANSWER, NOT_A_QUERY, WITNESSES, Answer, Defect, answer_of, load_catalogue, same, term_of, text_of
+from conformance.witnesses import (
+    NO_SINGLE_ANSWER,
+    NOT_A_QUERY,
+    WITNESSES,
+    Answer,
+    Defect,
+    answer_of,
+    load_catalogue,
+    same,
+    term_of,
+    text_of,
+)
 from refengine.compare import Mode
 from refengine.errors import InvalidQuery, Unsupported
 from refengine.query import Body
