@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.witnesses import (
+from conformance.witness_defects import (
     NO_SINGLE_ANSWER,
     NOT_A_QUERY,
     WITNESSES,
@@ -20,6 +20,7 @@ from conformance.witnesses import (
     term_of,
     text_of,
 )
+from refengine import sparql
 from refengine.compare import Mode
 from refengine.errors import InvalidQuery, Unsupported
 from refengine.query import Body
@@ -76,15 +77,14 @@ def test_witness_that_is_not_listed_is_right(defect: Defect, witness: str) -> No
 
 @each_defect
 def test_definition_gives_the_right_answer(defect: Defect) -> None:
-    sparql = pytest.importorskip("refengine.sparql")
     if defect.refused or defect.right == NO_SINGLE_ANSWER:
         with pytest.raises(Unsupported):
-            sparql.evaluate(Body(defect.text), defect.dataset)
+            sparql.evaluate(Body(defect.text).algebra, defect.dataset)
     elif defect.right == NOT_A_QUERY:
         with pytest.raises(InvalidQuery):
-            sparql.evaluate(Body(defect.text), defect.dataset)
+            sparql.evaluate(Body(defect.text).algebra, defect.dataset)
     else:
-        rows = sparql.evaluate(Body(defect.text), defect.dataset).rows
+        rows = sparql.evaluate(Body(defect.text).algebra, defect.dataset).rows
         answer = rows if not isinstance(defect.right, bool) else [dict(line) for line in rows] == [{"ask": term_of("true")}]
         assert same(answer, defect.right, Mode.VALUE), f"{defect.id}: {defect.section}"
 

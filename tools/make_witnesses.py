@@ -20,7 +20,7 @@ from types import ModuleType
 
 import rdflib
 
-from conformance.witnesses import WITNESSES, Answer, Catalogue, Defect, Figures, answer_of, load_catalogue, same, text_of
+from conformance.witness_defects import WITNESSES, Answer, Catalogue, Defect, Figures, answer_of, load_catalogue, same, text_of
 from refengine.compare import Mode
 from refengine.model import Row
 

@@ -20,7 +20,7 @@ from rdflib import Literal as RdflibLiteral
 from rdflib.term import Node
 
 from refengine.compare import Mode, equal
-from refengine.guard import QuietDataset
+from refengine.sparql.witnesses import QuietDataset
 from refengine.model import XSD, Bag, Dataset, Quad, Row, Term, Triple, is_blank, literal, parse_literal, row
 
 SOURCE = Path(__file__).with_name("witness_defects.toml")
