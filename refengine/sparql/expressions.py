@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from refengine.errors import NoSingleAnswer
 from refengine.model import XSD, Term, literal
 from refengine.sparql.algebra import Call, Exists, Expression, Var
 from refengine.sparql.functions import PLAIN, TIMESTAMP, cast, iri, simple
@@ -15,7 +16,6 @@ from refengine.sparql.values import (
     ERROR,
     FALSE_OR_ERROR,
     Failure,
-    NoSingleAnswer,
     Number,
     Result,
     Text,
@@ -155,6 +155,8 @@ class Expressions:
         """IN: one of the comparisons by `=` is true (§17.4.1.9)."""
         first, *others = arguments
         one = self.result(first, solution, nodes)
+        if one is ERROR and not others:
+            return self.choose("IN ()", (ERROR, boolean(False)), "whether an error is in an empty list (SPARQL 17.2, 17.4.1.9)")
         left_open: NoSingleAnswer | None = None
         has_error = False
         for other in others:

@@ -100,7 +100,7 @@ def parse(text: str) -> Tree:
             raise Unsupported(f"brackets nested more than {DEEPEST} deep", rule="R2R-17", place="body")
         return parser().parse(text)
     except UnexpectedInput as error:
-        raise _fault(text, error) from None
+        raise fault(text, error) from None
 
 
 def _brackets(text: str) -> list[int]:
@@ -119,12 +119,13 @@ def place(text: str, offset: int) -> str:
     return f"body line {before.count(chr(10)) + 1} column {offset - before.rfind(chr(10))}"
 
 
-def _fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
-    """QRY-1: describe what stands where the body cannot be read further, and what was expected there."""
+def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
+    """QRY-1, QRY-2: describe what stands where the body cannot be read further, and what was expected there; or that it is an update."""
     at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
     offset = len(text) if at_end else error.pos_in_stream
     word = re.match(r"\w*", text[offset:])[0]
-    if word.upper() in UPDATES:
+    expected = error.allowed if isinstance(error, UnexpectedCharacters) else error.accepts or error.expected
+    if word.upper() in UPDATES and "SELECT" in (expected or ()):
         return Refused(f"an update ({word.upper()}) is no query: a body only reads", rule="QRY-2", place=place(text, offset))
     if at_end:
         found = "the end"
@@ -132,7 +133,6 @@ def _fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
         found = shown(str(error.token))
     else:
         found = "a string that is not closed" if text[offset] in "\"'" else shown(text[offset : offset + max(1, len(word))])
-    expected = error.allowed if isinstance(error, UnexpectedCharacters) else error.accepts or error.expected
     hint = near(word.upper(), {name for name in expected or () if name in KEYWORDS} | ({*FUNCTIONS} if "FUNCTION" in (expected or ()) else set()))
     return InvalidQuery(f"not SPARQL 1.1: expected {_either(expected or ())}, got {found}{hint}", rule="QRY-1", place=place(text, offset))
 

@@ -13,6 +13,7 @@ from types import MethodType
 from typing import Any
 
 import pyoxigraph
+import rdflib
 from rdflib import BNode, Dataset, URIRef
 from rdflib import Literal as RdflibLiteral
 from rdflib.plugins.sparql.algebra import translatePrologue, translateQuery, traverse
@@ -100,8 +101,13 @@ def by_rdflib(query: Query, text: str, dataset: Statements) -> Relation:
 
 @lru_cache(maxsize=64)
 def _prepared(text: str) -> object:
-    """Parse a body with rdflib and return its algebra, with prefixed names resolved: rdflib keeps one prefix a namespace only."""
-    tree = parseQuery(text)
+    """Parse a body with rdflib and return its algebra, with literals as they are written, and with prefixed names resolved: rdflib
+    keeps one prefix a namespace only."""
+    before, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
+    try:
+        tree = parseQuery(text)
+    finally:
+        rdflib.NORMALIZE_LITERALS = before
     prologue = translatePrologue([node for node in tree[0] if node.name == "Base"], None)
     names = {_prefix(node): prologue.absolutize(node["iri"]) for node in tree[0] if node.name == "PrefixDecl"}
 
