@@ -107,4 +107,4 @@ def test_short_text_stands_for_its_term(text: str) -> None:
 
 
 def test_page_is_up_to_date() -> None:
-    assert subprocess.run([sys.executable, "tools/make_witnesses.py", "--check"], cwd=ROOT).returncode == 0
+    assert subprocess.run([sys.executable, "-m", "tools.make_witnesses", "--check"], cwd=ROOT).returncode == 0
