@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cached_property
 from importlib.resources import files
 
 from lark import Lark, Token, Tree
@@ -57,34 +57,39 @@ TERMINALS = {
     "DECIMAL": (4, _DECIMAL),
     "INTEGER": (3, r"[0-9]+"),
     "STRING": (6, f"{_STRINGS.replace('QUOTE', chr(34))}|{_STRINGS.replace('QUOTE', chr(39))}"),
-    "COMPARISON": (2, r"!=|<=|>=|=|<|>"),
+    "COMPARISON": (2, r"!=|<=|>=|<|>"),
     "BOOLEAN": (2, r"(?i:true|false)(?![A-Za-z0-9_])"),
     "A": (2, r"a(?![A-Za-z0-9_])"),
     "FUNCTION": (2, rf"(?i:{'|'.join(FUNCTIONS)})(?![A-Za-z0-9_])"),
     "AGGREGATE": (2, rf"(?i:{'|'.join(AGGREGATES)})(?![A-Za-z0-9_])"),
 }
-SYMBOLS = {"STAR": "*", "SLASH": "/", "PLUS": "+", "MINUS_SIGN": "-", "QUESTION": "?", "LBRACE": "{"}
+SYMBOLS = {"STAR": "*", "SLASH": "/", "PLUS": "+", "MINUS_SIGN": "-", "QUESTION": "?", "LBRACE": "{", "EQUAL": "="}
 NAMES = {  # what a person calls a terminal
     "IRIREF": "an IRI", "PNAME_LN": "a prefixed name", "PNAME_NS": "a prefix", "BLANK_NODE_LABEL": "a blank node", "VAR": "a variable",
     "STRING": "a string", "INTEGER": "a number", "DECIMAL": "a number", "DOUBLE": "a number", "SIGNED_INTEGER": "a number",
     "SIGNED_DECIMAL": "a number", "SIGNED_DOUBLE": "a number", "FUNCTION": "a function", "AGGREGATE": "an aggregate",
     "COUNT": "an aggregate", "GROUP_CONCAT": "an aggregate", "BOOLEAN": "true or false", "LANGTAG": "a language tag", "A": "'a'",
-    "COMPARISON": "a comparison", "MINUS_SIGN": "'-'", "$END": "the end", "LBRACE": "'{'", "RBRACE": "'}'", "LPAR": "'('",
+    "COMPARISON": "a comparison", "EQUAL": "'='", "MINUS_SIGN": "'-'", "$END": "the end", "LBRACE": "'{'", "RBRACE": "'}'", "LPAR": "'('",
     "RPAR": "')'", "LSQB": "'['", "RSQB": "']'", "DOT": "'.'", "COMMA": "','", "SEMICOLON": "';'", "STAR": "'*'", "SLASH": "'/'",
     "PLUS": "'+'", "QUESTION": "'?'", "BANG": "'!'", "VBAR": "'|'", "CIRCUMFLEX": "'^'",
 }  # fmt: skip
 
 
-@cache
-def parser() -> Lark:
-    """Return the LALR(1) parser of SPARQL 1.1 queries, made when it is first asked for."""
-    rules = files("refengine.sparql").joinpath("grammar.lark").read_text(encoding="utf-8")
-    lines = [rules]
-    lines += [f"{name}.{priority}: /{pattern.replace('/', chr(92) + '/')}/" for name, (priority, pattern) in TERMINALS.items()]
-    lines += [f'{name}: "{text}"' for name, text in SYMBOLS.items()]
-    lines += [f"{name}.1: /{name}(?![A-Za-z0-9_])/i" for name in KEYWORDS]
-    lines += [r"COMMENT: /#[^\n\r]*/", r"%ignore COMMENT", r"%ignore /[ \t\n\r]+/"]
-    return Lark("\n".join(lines), parser="lalr", start="query_unit", propagate_positions=True, maybe_placeholders=False)
+class Grammar:
+    """The grammar of queries, whose parser is made when it is first asked for."""
+
+    @cached_property
+    def parser(self) -> Lark:
+        """The LALR(1) parser. Its lexer takes the longest token, whatever stands before it (§19.8, note 5)."""
+        lines = [files("refengine.sparql").joinpath("grammar.lark").read_text(encoding="utf-8")]
+        lines += [f"{name}.{priority}: /{pattern.replace('/', chr(92) + '/')}/" for name, (priority, pattern) in TERMINALS.items()]
+        lines += [f'{name}: "{text}"' for name, text in SYMBOLS.items()]
+        lines += [f"{name}.1: /{name}(?![A-Za-z0-9_])/i" for name in KEYWORDS]
+        lines += [r"COMMENT: /#[^\n\r]*/", r"%ignore COMMENT", r"%ignore /[ \t\n\r]+/"]
+        return Lark("\n".join(lines), parser="lalr", lexer="basic", start="query_unit", propagate_positions=True, maybe_placeholders=False)
+
+
+GRAMMAR = Grammar()
 
 
 def parse(text: str) -> Tree:
@@ -98,7 +103,7 @@ def parse(text: str) -> Tree:
     try:
         if max(_brackets(text), default=0) > DEEPEST:
             raise Unsupported(f"brackets nested more than {DEEPEST} deep", rule="R2R-17", place="body")
-        return parser().parse(text)
+        return GRAMMAR.parser.parse(text)
     except UnexpectedInput as error:
         raise fault(text, error) from None
 
