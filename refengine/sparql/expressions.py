@@ -10,6 +10,7 @@ from typing import Any
 from refengine.errors import NoSingleAnswer
 from refengine.model import XSD, Term, literal
 from refengine.sparql.algebra import Call, Exists, Expression, Var
+from refengine.sparql.choices import Choices
 from refengine.sparql.functions import PLAIN, TIMESTAMP, cast, iri, simple
 from refengine.sparql.regex import compile_pattern
 from refengine.sparql.values import (
@@ -183,6 +184,16 @@ class Expressions:
         if label not in nodes:
             nodes[label] = self.blank()
         return nodes[label]
+
+
+def standalone(base: str, choices: Choices) -> Expressions:
+    """Return the expressions of solutions that belong to no evaluation: there are no patterns to ask for, no times, no new blank
+    nodes and no budget. The caller leaves out what needs them (EXISTS, timestamp, BNODE)."""
+
+    def unavailable(*_: Any) -> Any:
+        raise AssertionError("an expression that needs an evaluation")
+
+    return Expressions(unavailable, unavailable, unavailable, choices.choose, base, lambda steps: None)
 
 
 def unknown(name: str, number: int) -> Unknown:
