@@ -828,12 +828,12 @@ def purged_when_it_receives(planned: Plan, max_reports: int = engine.MAX_REPORTS
 # §7 R2R
 
 
-def first_window_alone(views: Sequence[View], contents: Sequence[Content], static: Dataset) -> Dataset:
+def first_window_alone(views: Sequence[View], contents: Sequence[Content], static: Dataset, body: Any = None) -> Dataset:
     """Of several windows the body reads the content of the first."""
     return right_together(views[:1], contents[:1], static)
 
 
-def second_window_over_a_stream(views: Sequence[View], contents: Sequence[Content], static: Dataset) -> Dataset:
+def second_window_over_a_stream(views: Sequence[View], contents: Sequence[Content], static: Dataset, body: Any = None) -> Dataset:
     """A second window over a stream replaces the first."""
     last = {view.spec.stream: n for n, view in enumerate(views)}.values()
     return right_together([views[n] for n in last], [contents[n] for n in last], static)
@@ -844,27 +844,27 @@ def unnamed(view: View) -> View:
     return replace(view, spec=replace(view.spec, name=None))
 
 
-def names_are_merged(views: Sequence[View], contents: Sequence[Content], static: Dataset) -> Dataset:
+def names_are_merged(views: Sequence[View], contents: Sequence[Content], static: Dataset, body: Any = None) -> Dataset:
     """Windows are merged into the default graph, whatever their names."""
     return right_together([unnamed(view) for view in views], contents, static)
 
 
-def named_windows_are_in_the_default_graph(views: Sequence[View], contents: Sequence[Content], static: Dataset) -> Dataset:
+def named_windows_are_in_the_default_graph(views: Sequence[View], contents: Sequence[Content], static: Dataset, body: Any = None) -> Dataset:
     """A named window is a part of the default graph, too."""
     return right_together([*views, *map(unnamed, views)], [*contents, *contents], static)
 
 
-def static_data_is_left_out(views: Sequence[View], contents: Sequence[Content], static: Dataset) -> Dataset:
+def static_data_is_left_out(views: Sequence[View], contents: Sequence[Content], static: Dataset, body: Any = None) -> Dataset:
     """A body reads the contents alone, never static data."""
     return right_together(views, contents, frozenset())
 
 
-def static_graphs_are_merged(views: Sequence[View], contents: Sequence[Content], static: Dataset) -> Dataset:
+def static_graphs_are_merged(views: Sequence[View], contents: Sequence[Content], static: Dataset, body: Any = None) -> Dataset:
     """Static data is a part of the default graph, whatever graph it is in."""
     return right_together(views, contents, frozenset(statement[:3] for statement in static))
 
 
-def static_data_is_in_every_graph(views: Sequence[View], contents: Sequence[Content], static: Dataset) -> Dataset:
+def static_data_is_in_every_graph(views: Sequence[View], contents: Sequence[Content], static: Dataset, body: Any = None) -> Dataset:
     """Static triples are a part of every named window."""
     names = [f"<{view.spec.name}>" for view in views if view.spec.name]
     more = {(*statement, name) for statement in static for name in names if len(statement) == 3}

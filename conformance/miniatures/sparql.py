@@ -72,7 +72,9 @@ def relative_iris_are_kept(reader: Reader, token: Token) -> str:
 
 
 def anything_is_local(reader: Reader, form: Tree) -> None:
-    """SERVICE and FROM are the evaluator's business."""
+    """SERVICE and FROM are the evaluator's business, which has what SERVICE names at hand."""
+    for service in form.find_data("service"):
+        service.data, service.children = "group_or_union", service.children[-1:]
 
 
 def only_service_is_remote(reader: Reader, form: Tree) -> None:
@@ -303,7 +305,7 @@ def distinct_by_value(function: Aggregate, results: Sequence[Result], choose: An
     """DISTINCT in an aggregate is by value."""
     if not function.is_distinct:
         return right_aggregate(function, results, choose)
-    return right_aggregate(function, list({value(result): result for result in results}.values()), choose)
+    return right_aggregate(function, list({value(result).value: result for result in results}.values()), choose)
 
 
 def literals_are_ordered_by_text(terms: Sequence[Term], is_least: bool) -> list[Term]:

@@ -16,7 +16,7 @@ class Limits:
     """
 
     steps: int = 5_000_000
-    rows: int = 500_000
+    rows: int = 200_000
     seconds: float | None = None
     clock: Callable[[], float] | None = None
 
