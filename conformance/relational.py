@@ -11,18 +11,19 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 import pyoxigraph
-from rdflib.plugins.sparql.parserutils import CompValue
-from rdflib.term import BNode, Identifier, Variable
 
 from refengine import model
 from refengine.errors import Unsupported
 from refengine.model import XSD, Row, Term
 from refengine.query import Form, Query, WindowKind
-from refengine.sparql.witnesses import from_pyoxigraph, from_rdflib
 from refengine.semantics import R2S
+from refengine.sparql.algebra import Aggregate as SetFunction
+from refengine.sparql.algebra import Basic, Distinct, Expression, Extend, Group, Join, Pattern, Project, Var
+from refengine.sparql.witnesses import from_pyoxigraph
 from refengine.xsd import INTEGERS
 
 COLUMNS = "spo"
+FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 NUMBER = "decimal(38, 18)"  # the type of n in SQL
 EXACT = {*INTEGERS, XSD + "decimal"}
 NUMERIC = {*EXACT, XSD + "double", XSD + "float"}
@@ -58,8 +59,8 @@ class Program(NamedTuple):
     aggregates: dict[str, Aggregate] | None = None
 
     def rows(self, graph: str) -> list[dict[str, Any]]:
-        """The triples of N-Triples as rows. What is no number is null, which sums and averages leave out, as one of the witnesses
-        does (R2R-5). Raises Unsupported for a number that does not fit, and for what MIN or MAX would have to order otherwise."""
+        """The triples of N-Triples as rows. What is no number is null, which SQL's sums and averages leave out; SPARQL's are
+        an error (R2R-16). Raises Unsupported for a number that does not fit, and for what MIN or MAX would have to order otherwise."""
         of = {one.function for one in (self.aggregates or {}).values() if one.column == "n"}
         parsed = pyoxigraph.parse(graph, pyoxigraph.RdfFormat.N_TRIPLES)
         triples = [tuple(map(from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in parsed]
@@ -83,14 +84,14 @@ def program(asked: Query, static: str = "") -> Program:
     _has(asked.body.form is Form.SELECT, "SELECT")
     _has(asked.r2s in (None, R2S.RSTREAM), f"Rstream, not {asked.r2s}")
     _has(not static, "no static data")
-    node = asked.body.algebra.algebra.p
-    if distinct := node.name == "Distinct":
-        node = node.p
-    _has(node.name == "Project", f"no {node.name} around the projection")
-    node, named = node.p, {}
-    while node.name == "Extend":
-        named[str(node.var)], node = node.expr, node.p
-    if node.name == "AggregateJoin":
+    node = asked.body.algebra.pattern
+    if distinct := isinstance(node, Distinct):
+        node = node.pattern
+    _has(isinstance(node, Project), f"no {type(node).__name__} around the projection")
+    node, named = node.pattern, {}
+    if isinstance(node, Extend):
+        node, named = node.pattern, {variable.name: expression for variable, expression in node.bindings}
+    if isinstance(node, Group):
         _has(not distinct, "no DISTINCT around aggregates")
         return _grouped(asked, node, named)
     terms, equal, columns = _pattern(node)
@@ -99,38 +100,49 @@ def program(asked: Query, static: str = "") -> Program:
     return Program(terms, equal, shown, asked.body.variables, distinct)
 
 
-def _pattern(node: CompValue) -> tuple[dict[str, Term], list[tuple[str, str]], dict[str, str]]:
-    """Of one triple pattern the terms by column, the columns that are equal, and the first column of each variable."""
-    _has(node.name == "BGP", f"one triple pattern and nothing around it, not {node.name}")
+def _pattern(node: Pattern) -> tuple[dict[str, Term], list[tuple[str, str]], dict[str, str]]:
+    """Return of one triple pattern the terms by column, the columns that are equal, and the first column of each variable."""
+    _has(node != Join(()), "one triple pattern, not 0")
+    _has(isinstance(node, Basic), f"one triple pattern and nothing around it, not {type(node).__name__}")
     _has(len(node.triples) == 1, f"one triple pattern, not {len(node.triples)}")
-    _has(all(isinstance(term, Identifier) for term in node.triples[0]), "no property paths")
-    cells = list(zip(COLUMNS, node.triples[0], strict=True))
-    terms = {column: from_rdflib(term) for column, term in cells if not isinstance(term, Variable | BNode)}
-    first: dict[Identifier, str] = {}
-    for column, term in cells:
-        first.setdefault(term, column)
-    equal = [(first[term], column) for column, term in cells if column not in terms and first[term] != column]
-    return terms, equal, {str(term): column for term, column in first.items() if isinstance(term, Variable)}
+    _has(isinstance(node.triples[0].predicate, Var | str), "no property paths")
+    terms: dict[str, Term] = {}
+    equal: list[tuple[str, str]] = []
+    first: dict[Var, str] = {}
+    for column, term in zip(COLUMNS, node.triples[0], strict=True):
+        if not isinstance(term, Var):
+            terms[column] = term
+        elif first.setdefault(term, column) != column:
+            equal.append((first[term], column))
+    return terms, equal, {variable.name: column for variable, column in first.items() if not variable.is_hidden}
 
 
-def _grouped(asked: Query, node: CompValue, named: Mapping[str, Any]) -> Program:
-    """Aggregates, of all rows or by keys. SPARQL's algebra has a key that is projected as the SAMPLE of itself."""
-    terms, equal, columns = _pattern(node.p.p)
-    made, keys = {each.res: each for each in node.A}, node.p.expr or []
-    _has(all(isinstance(key, Variable) and str(key) in columns for key in keys), "GROUP BY variables of the pattern")
+def _grouped(asked: Query, node: Group, named: Mapping[str, Expression]) -> Program:
+    """Return the program of aggregates, of all rows or by keys; `named` is what SELECT gives a name to."""
+    terms, equal, columns = _pattern(node.pattern)
+    keys = [variable.name for variable, expression in node.keys or () if variable == expression and variable.name in columns]
+    _has(len(keys) == len(node.keys or ()), "GROUP BY variables of the pattern")
+    functions = dict(node.aggregates)
     aggregates = {}
     for name in asked.body.variables:
-        of = made.get(named.get(name)) if isinstance(named.get(name), Variable) else None
-        plain = of is not None and (of.vars == "*" or isinstance(of.vars, Variable) and str(of.vars) in columns)
-        _has(plain, f"?{name} as an aggregate of a variable of the pattern, and no other expression")
-        _has(not (of.vars == "*" and of.distinct), "DISTINCT of a variable, not of *")
-        function, column = of.name.removeprefix("Aggregate_").lower(), "s" if of.vars == "*" else columns[str(of.vars)]
-        if function == "sample":
-            _has(of.vars in keys and str(of.vars) == name, "keys under their own names")
-        else:
-            _has(function == "count" or column == "o", f"{function.upper()} of objects")
-            aggregates[name] = Aggregate(function, column if function == "count" else "n", bool(of.distinct))
-    return Program(terms, equal, {str(key): columns[str(key)] for key in keys}, asked.body.variables, aggregates=aggregates)
+        if name in keys:
+            continue
+        _has(named[name] not in map(Var, keys), "keys under their own names")
+        _has(isinstance(named[name], Var) and named[name] in functions, f"?{name} as an aggregate of a variable of the pattern, and no other expression")
+        aggregates[name] = _aggregate(name, functions[named[name]], columns)
+    return Program(terms, equal, {name: columns[name] for name in keys}, asked.body.variables, aggregates=aggregates)
+
+
+def _aggregate(name: str, function: SetFunction, columns: Mapping[str, str]) -> Aggregate:
+    """Return an aggregate as a row's columns have it."""
+    argument = function.argument
+    is_plain = argument is None or isinstance(argument, Var) and argument.name in columns
+    _has(is_plain, f"?{name} as an aggregate of a variable of the pattern, and no other expression")
+    _has(argument is not None or not function.is_distinct, "DISTINCT of a variable, not of *")
+    _has(function.name in FUNCTIONS, f"{', '.join(FUNCTIONS)}, not {function.name}")
+    column = "s" if argument is None else columns[argument.name]
+    _has(function.name == "COUNT" or column == "o", f"{function.name} of objects")
+    return Aggregate(function.name.lower(), column if function.name == "COUNT" else "n", function.is_distinct)
 
 
 def _has(holds: bool, what: str) -> None:
