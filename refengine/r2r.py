@@ -73,11 +73,11 @@ def collected(collection: Collection, rows: Bag) -> Bag:
             return representatives(rows)
 
 
-def ask(name: str, body: Body, graph: Dataset) -> Relation:
-    """Return the answer by the definition, or one witness's. Raises NoSay where a witness has none, and Unsupported where the
-    definition has no single answer."""
+def ask(name: str, body: Body, graph: Dataset, limits: sparql.Limits | None = None) -> Relation:
+    """Return the answer by the definition, within limits (R2R-17), or one witness's. Raises NoSay where a witness has none, and
+    Unsupported where the definition has no single answer."""
     if name == DEFINITION:
-        return sparql.evaluate(body.algebra, graph)
+        return sparql.evaluate(body.algebra, graph, limits)
     return ask_witness(name, body.algebra, body.plain, graph)
 
 

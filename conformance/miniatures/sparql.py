@@ -327,7 +327,7 @@ def nothing_is_too_much(budget: Any, rows: int) -> None:
 
 def paths_have_a_length(graph: Any, path: Any, start: Any, end: Any, spend: Any) -> Iterator[tuple[Term, Term]]:
     """A path connects nodes of the graph alone."""
-    known = set(graph.nodes())
+    known = set(graph.nodes)
     return (pair for pair in right_pairs(graph, path, start, end, spend) if known.issuperset(pair))
 
 

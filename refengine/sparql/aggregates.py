@@ -121,7 +121,7 @@ def extreme(terms: Sequence[Term], is_least: bool) -> Result:
     if len(found) == 1:
         return found[0]
     numbers = [value(term) for term in found]
-    if all(isinstance(number, Number) for number in numbers):  # one value in several forms
+    if all(isinstance(number, Number) and number.value == numbers[0].value for number in numbers):  # one value in several forms
         has_type = len({number.rank for number in numbers}) == 1
         return Computed(min(found), max(numbers, key=lambda number: number.rank), has_type)
     raise NoSingleAnswer(f"which of {len(found)} values that are equal or have no order {'MIN' if is_least else 'MAX'} gives")

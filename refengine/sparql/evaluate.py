@@ -99,7 +99,11 @@ class Evaluation:
 
     def relation(self) -> Relation:
         """Return the answer in the query's form."""
-        solutions = self.solutions(self.query.pattern)
+        pattern = self.query.pattern
+        if self.query.form == "ASK" and isinstance(pattern, Slice):  # which solutions are cut off does not matter
+            total = len(self.solutions(pattern.pattern)) - pattern.offset
+            return asked(total > 0 and pattern.limit != 0)
+        solutions = self.solutions(pattern)
         match self.query.form:
             case "ASK":
                 return asked(bool(solutions))
@@ -198,13 +202,21 @@ class Evaluation:
         if isinstance(pattern.predicate, Var | str):
             found: Iterable[tuple] = self.graph.match(*given)
         else:
-            found = ((a, None, b) for a, b in pairs(self.graph, pattern.predicate, given[0], given[2], self.budget.spend))
+            found = self.connected(pattern, given[0], given[2])
         free = [(position, term.name) for position, term in enumerate(pattern) if isinstance(term, Var) and given[position] is None]
         for triple in found:
             self.budget.spend(1)
             more: Solution = {}
             if all([more.setdefault(name, triple[position]) == triple[position] for position, name in free]):
                 yield {**solution, **more}
+
+    def connected(self, pattern: TriplePattern, start: Term | None, end: Term | None) -> Iterator[tuple]:
+        """Yield what a path connects, as triples without a predicate. Between two variables it connects nodes of the graph alone,
+        even if another pattern has bound one to a term that is none (§18.4)."""
+        is_open = isinstance(pattern.subject, Var) and isinstance(pattern.object, Var)
+        for a, b in pairs(self.graph, pattern.predicate, start, end, self.budget.spend):
+            if not is_open or (a in self.graph.nodes and b in self.graph.nodes):
+                yield a, None, b
 
     def joined_all(self, parts: Sequence[Pattern]) -> list[Solution]:
         """Join (§18.5): of no patterns, one empty solution."""

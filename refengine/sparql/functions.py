@@ -480,7 +480,9 @@ def _converted(number: Number, rank: int) -> Number | Failure:
     if slack and math.trunc(exact - slack) != math.trunc(exact + slack):
         raise NoSingleAnswer("the whole part of a rounded number")
     whole = math.trunc(exact)
-    return Number(INTEGER, whole) if abs(whole) < WHOLE or own == INTEGER else ERROR
+    if abs(whole) >= WHOLE and own != INTEGER:
+        raise NoSingleAnswer("an integer beyond 64 bits, for which an evaluator may have an error")
+    return Number(INTEGER, whole)
 
 
 PLAIN: dict[str, Callable[..., Result]] = {

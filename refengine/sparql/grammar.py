@@ -100,6 +100,8 @@ def parse(text: str) -> Tree:
     """
     if len(text) > LONGEST:
         raise Unsupported(f"a body of more than {LONGEST} characters", rule="R2R-17", place="body")
+    if surrogate := re.search("[\ud800-\udfff]", text):
+        raise InvalidQuery("a surrogate is no character", rule="QRY-1", place=place(text, surrogate.start()))
     try:
         if max(_brackets(text), default=0) > DEEPEST:
             raise Unsupported(f"brackets nested more than {DEEPEST} deep", rule="R2R-17", place="body")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 
 from refengine.model import Term, Triple
 
@@ -34,9 +35,10 @@ class Index:
             found[tuple([triple[position] for position in positions])].append(triple)
         return dict(found)
 
-    def nodes(self) -> list[Term]:
-        """Return the terms that are a subject or an object, in order (§18.4)."""
-        return sorted({term for subject, _, end in self.triples for term in (subject, end)})
+    @cached_property
+    def nodes(self) -> dict[Term, None]:
+        """The terms that are a subject or an object, in order (§18.4)."""
+        return dict.fromkeys(sorted({term for subject, _, end in self.triples for term in (subject, end)}))
 
 
 Spend = Callable[[int], None]

@@ -69,7 +69,7 @@ def _repeated(graph: Index, path: Repeated, start: Term | None, end: Term | None
         turned = Repeated(Inverse(path.path), path.least, path.is_once)
         yield from ((a, b) for b, a in _repeated(graph, turned, end, None, spend))
         return
-    for begin in [start] if start is not None else graph.nodes():
+    for begin in [start] if start is not None else graph.nodes:
         for stop in _reached(graph, path, begin, spend):
             if end is None or stop == end:
                 yield begin, stop

@@ -204,6 +204,7 @@ class Reader:
             if is_star:
                 raise self.fault(form, "SELECT * with GROUP BY; name the variables")
             self.check_grouped(items, outputs, keys or ())
+            self.check_aggregates(form, expressions, keys or ())
             outputs = [(name, grouping.lift(part), item) for name, part, item in outputs]
             having = [grouping.lift(part, samples=True) for part in having]
             order = [(grouping.lift(part, samples=True), is_descending) for part, is_descending in order]
@@ -264,6 +265,14 @@ class Reader:
                 reason = f"?{loose[0].name} is not grouped; name it in GROUP BY, or aggregate it, such as SAMPLE(?{loose[0].name})"
                 raise self.fault(item, reason)
             known |= {name} if name else set()
+
+    def check_aggregates(self, form: Tree, expressions: Iterable[Expression], keys: Iterable[tuple[Var, Expression]]) -> None:
+        """Refuse an aggregate over a variable that GROUP BY itself names by AS: evaluators bind it before grouping or after."""
+        named = {variable for variable, expression in keys if variable != expression}
+        for part in expressions:
+            for node in outside_patterns(part):
+                if isinstance(node, Aggregate) and named & free_variables(node.argument):
+                    raise self.fault(form, "an aggregate over a variable that GROUP BY names", Unsupported, "QRY-3")
 
     def ordered(self, tree: Tree) -> tuple[Expression, bool]:
         """Translate a condition of ORDER BY, with whether it is descending."""

@@ -22,6 +22,7 @@ BOOLEAN, STRING, DATE_TIME = XSD + "boolean", XSD + "string", XSD + "dateTime"
 RANKS = ("integer", "decimal", "float", "double")  # the type of a result is that of the later operand (XPath B.1)
 INTEGER, DECIMAL, FLOAT, DOUBLE = range(4)
 DIGITS = 18  # of decimals that every evaluator keeps (XSD §5.4)
+KEPT = 60  # digits behind the point of a decimal that is rounded anyway
 WHOLE = 2**63  # every evaluator holds the integers below
 LONGEST = 1_000_000  # characters of a literal
 ZONES = 14 * 3600  # seconds: no zone is further from UTC
@@ -171,8 +172,14 @@ def rounded(exact: Fraction) -> Number:
         two, rest = two + 1, rest // 2
     while rest % 5 == 0:
         five, rest = five + 1, rest // 5
-    digits = len(str(abs(exact.numerator) * 10 ** max(two, five) // exact.denominator)) if rest == 1 and max(two, five) < 200 else math.inf
-    return Number(DECIMAL, exact, 0 if max(digits, max(two, five)) <= DIGITS else abs(exact) / 10 ** (DIGITS - 1))
+    places = max(two, five) if rest == 1 else math.inf
+    if places <= DIGITS and len(str(abs(exact.numerator) * 10**places // exact.denominator)) <= DIGITS:
+        return Number(DECIMAL, exact)
+    slack = abs(exact) / 10 ** (DIGITS - 1)
+    if places > KEPT:  # so that numbers do not grow without end
+        slack += Fraction(1, 10**KEPT)
+        exact = Fraction(round(exact * 10**KEPT), 10**KEPT)
+    return Number(DECIMAL, exact, slack)
 
 
 # Terms of values
@@ -197,7 +204,7 @@ def number_term(number: Number) -> Term:
     if rank == INTEGER:
         if slack:
             raise NoSingleAnswer("an integer that depends on a rounding")
-        if abs(exact) >= WHOLE:
+        if not -WHOLE <= exact < WHOLE:
             raise NoSingleAnswer(f"an integer beyond 64 bits, {exact if abs(exact) < 10**40 else 'of many digits'}")
         return literal(str(exact), XSD + "integer")
     if rank == DECIMAL:
