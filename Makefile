@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test conformance engines evidence brute fuzz oracle bench spark cluster mutants lock clean
+.PHONY: help setup test conformance engines evidence brute fuzz oracle arq bench spark cluster mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -74,6 +74,18 @@ fuzz: $(READY) ## try the laws on 20,000 draws each, and the round trip of each 
 
 oracle: $(READY) ## try the laws of the oracle on 20,000 draws each, and print the verdicts (half an hour)
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/test_oracle_laws.py -rP
+
+JARS := build/arq/jars
+
+$(JARS)/ready.stamp: tools/arq/pom.xml
+	@command -v mvn >/dev/null || { echo "arq: needs mvn (Maven, and Java 17 or newer)" >&2; exit 1; }
+	@rm -rf $(JARS)
+	@echo "arq: Apache Jena ARQ, with mvn (the first time some 15 MB)"
+	@mvn -q -B -f tools/arq/pom.xml dependency:copy-dependencies -DoutputDirectory="$(CURDIR)/$(JARS)"
+	@touch $@
+
+arq: $(READY) $(JARS)/ready.stamp ## hold the SPARQL evaluation against Apache Jena ARQ on DRAWS=... queries, SEED=... (needs Java 17 and Maven)
+	@$(PY) -m tools.arq --draws $(or $(DRAWS),10000) --seed $(or $(SEED),1) $(if $(ANSWER),--answer $(ANSWER))
 
 bench: $(READY) ## run the benchmarks, or those in NAME="..." (WORK=... keeps their streams, up to 1.5 GB)
 	@$(PY) -m tools.bench $(NAME) $(if $(WORK),--work "$(WORK)")

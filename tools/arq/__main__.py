@@ -19,10 +19,11 @@ from typing import Any, TextIO
 from tools import sg1
 from tools.arq.differ import AGREE, Difference, Evaluate, our_answer, outcome, shrink
 from tools.arq.draw import Draw, draw
-from tools.arq.explained import class_of, explain, explanations, seen
+from tools.arq.explained import class_of, explain, explanations, seen, table
 from tools.arq.jena import JARS, Jena, lacks
 
 DEFAULT = "refengine.sparql:evaluate"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "arq.md"
 EXAMPLES = 3  # of a class that is not explained
 
 
@@ -45,16 +46,21 @@ def compare_draw(number: int, case: Draw, evaluate: Evaluate, jena: Jena) -> dic
     if kind in AGREE:
         return result
 
+    def difference(found: Draw) -> Difference:
+        ours, theirs = our_answer(evaluate, found.text, found.data), jena.ask(found.text, found.data)
+        data = tuple(" ".join(statement) for statement in sorted(found.data))
+        return Difference(number, kind, found.text, data, ours.plain(), theirs.plain())
+
+    if kind == "theirs fails" and explain(difference(case), explanations()):  # by its message
+        return result | asdict(difference(case))
+
     def differs(candidate: Draw) -> bool:
         theirs = jena.ask(candidate.text, candidate.data)
         if theirs.error == "invalid" and kind != "legality":
             return False
         return outcome(candidate.text, our_answer(evaluate, candidate.text, candidate.data), theirs) == kind
 
-    small = shrink(case, differs)
-    ours, theirs = our_answer(evaluate, small.text, small.data), jena.ask(small.text, small.data)
-    data = tuple(" ".join(statement) for statement in sorted(small.data))
-    return result | asdict(Difference(number, kind, small.text, data, ours.plain(), theirs.plain()))
+    return result | asdict(difference(shrink(case, differs)))
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -99,6 +105,8 @@ def report(results: Sequence[dict[str, Any]], out: TextIO) -> bool:
         for difference in sorted(found, key=lambda d: len(d.text) + sum(map(len, d.data)))[:EXAMPLES]:
             print(f"    draw {difference.number}", file=out)
             for part, text in seen(difference).items():
+                if part == "all":
+                    continue
                 print(f"      {part + ':':8}{text.replace(chr(10), chr(10) + ' ' * 14)}", file=out)
     return not classes
 
@@ -113,7 +121,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--results", type=Path, metavar="FILE", help="NDJSON, a line a draw; default: in build/arq, by answer and seed")
     parser.add_argument("--anew", action="store_true", help="forget what FILE holds")
     parser.add_argument("--one", type=int, metavar="K", help="print draw K with both answers, not shrunk, and nothing else")
+    parser.add_argument("--table", action="store_true", help="write the table of explained differences into docs/arq.md, and nothing else")
     options = parser.parse_args(arguments)
+    if options.table:
+        return write_table()
     try:
         evaluate = named(options.answer)
     except argparse.ArgumentTypeError as error:
@@ -156,6 +167,14 @@ def run(options: argparse.Namespace, results: list[dict[str, Any]], file: TextIO
                 shown = monotonic()
                 differ = sum(result["outcome"] not in AGREE for result in results)
                 print(f"draw {number}: {differ} differ, {shown - started:.0f} s", file=sys.stderr, flush=True)
+
+
+def write_table() -> int:
+    """Write the table of explained differences at the end of docs/arq.md, in place of what it holds from its heading on."""
+    text = PAGE.read_text(encoding="utf-8")
+    above = text[:text.index("| class |")]
+    PAGE.write_text(above + table(explanations()), encoding="utf-8")
+    return 0
 
 
 def show(case: Draw, evaluate: Evaluate) -> int:

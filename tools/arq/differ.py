@@ -64,22 +64,23 @@ def our_answer(evaluate: Evaluate, text: str, data: Dataset) -> Answer:
 
 
 def outcome(text: str, ours: Answer, theirs: Answer) -> str:
-    """How two answers compare: `equal`; `refused`, by us; `illegal`, both say; or a difference: `rows`, `datatypes` (the same
-    values of other types), `legality` (only one says that the query is legal), `ours fails` or `theirs fails`."""
+    """How two answers compare: `equal`; `refused`, by us; `illegal`, both say; or a difference: `rows`, `variables` (the same rows
+    under others), `datatypes` (the same values of other types), `legality` (only one says that the query is legal), `ours fails` or
+    `theirs fails`."""
     if ours.error == "unsupported":
         return "refused"
     if ours.error == "fails" or theirs.error == "fails":
         return "ours fails" if ours.error == "fails" else "theirs fails"
     if ours.error or theirs.error:
         return "illegal" if ours.error and theirs.error else "legality"
-    if set(ours.relation.variables) != set(theirs.relation.variables):
-        return "rows"
     a, b = ours.relation.rows, theirs.relation.rows
     if re.search(r"\bREDUCED\b", text):
         a, b = representatives(a), representatives(b)
     try:
         if not equal(a, b):
             return "rows"
+        if set(ours.relation.variables) != set(theirs.relation.variables):
+            return "variables"
         return "equal" if equal(_with_types(a), _with_types(b)) else "datatypes"
     except Unsupported:
         return "refused"  # blank nodes too symmetric to compare

@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,15 @@ from tools.arq.differ import Difference
 from tools.arq.terms import PREFIXES
 
 FILE = Path(__file__).with_name("explained.toml")
-MATCHED = ("query", "data", "ours", "theirs")
+MATCHED = ("query", "data", "all", "ours", "theirs")
 KEYS = {"id", "kinds", "title", "says", "right", "smallest", "match"}
 
 
 @dataclass(frozen=True)
 class Explanation:
     """A class of differences. A shrunk difference is of it if its kind is among `kinds`, and every pattern of `match` is found: in
-    the query's text, in the data, in our answer, in theirs, as `seen` has them. `right`: ours, theirs or both (SPARQL leaves it open)."""
+    the query's text, in the data, in both (`all`), in our answer, in theirs, as `seen` has them. `right`: `ours`, `theirs` or `both`
+    (SPARQL leaves it open)."""
 
     id: str
     kinds: tuple[str, ...]
@@ -44,14 +46,17 @@ class Explanation:
 
 def seen(difference: Difference) -> dict[str, str]:
     """What patterns are looked for in."""
+    query, data = difference.text.removeprefix(PREFIXES), "\n".join(difference.data)
     return {
-        "query": difference.text.removeprefix(PREFIXES),
-        "data": "\n".join(difference.data),
+        "query": query,
+        "data": data,
+        "all": f"{query}\n{data}",
         "ours": json.dumps(difference.ours, ensure_ascii=False),
         "theirs": json.dumps(difference.theirs, ensure_ascii=False),
     }
 
 
+@cache
 def explanations(file: Path = FILE) -> tuple[Explanation, ...]:
     """The explanations in the order of the file. Raises ValueError for keys that are not known or patterns that match anything."""
     with file.open("rb") as opened:

@@ -27,7 +27,7 @@ def node(sort: str, *parts: str | Node, droppable: bool = False) -> Node:
 def joined(sort: str, items: list[Node], between: str) -> Node:
     """A node of items with a text between them, of which the first stays and each of the others may be dropped with that text."""
     first, *others = items
-    return Node(sort, (first, *(Node("item", (between, item), droppable=True) for item in others)))
+    return Node(sort, (first, *(Node("next", (between, item), droppable=True) for item in others)))
 
 
 SMALLEST = {"expr": ("1", "true", "?x"), "path": (":p",), "group": ("{}",), "select": ("*",)}
