@@ -51,7 +51,7 @@ def compare_draw(number: int, case: Draw, evaluate: Evaluate, jena: Jena) -> dic
         data = tuple(" ".join(statement) for statement in sorted(found.data))
         return Difference(number, kind, found.text, data, ours.plain(), theirs.plain())
 
-    if kind == "theirs fails" and explain(difference(case), explanations()):  # by its message
+    if kind in ("theirs fails", "legality") and explain(difference(case), explanations()):  # by its message
         return result | asdict(difference(case))
 
     def differs(candidate: Draw) -> bool:

@@ -85,12 +85,12 @@ class Queries:
         items: list[Node] = []
         if depth > 0 and self.chance(0.015):
             return node("group", "{}"), []
-        if self.chance(0.3):
+        if self.chance(0.5):
             return self._plain()
         kinds = ["triples"] if self.chance(0.85) else []
         kinds += self.random.choices(
             ("triples", "optional", "union", "minus", "filter", "bind", "values", "subselect", "graph", "path", "group"),
-            (2, 5, 3, 2, 4, 5, 2, 2 if depth else 0, 2, 3, 1), k=self.random.choice((0, 1, 1, 1, 2, 2, 3)),
+            (2, 6, 4, 2, 3, 6, 1, 2 if depth else 0, 2, 2, 1), k=self.random.choice((0, 1, 1, 1, 2, 2, 3)),
         )
         for kind in kinds or ["path"]:
             item, more = getattr(self, f"_{kind}")(depth - 1, scope, outer)
@@ -105,7 +105,7 @@ class Queries:
         if self.chance(0.4):
             items.append(node("element", f"OPTIONAL {{ ?x {written(self.random.choice(PREDICATES))} ?y . }}", droppable=True))
             scope.append("?y")
-        for kind in self.random.choices(("bind", "filter", "minus", "optional", "path"), (6, 3, 1, 1, 1), k=self.random.choice((0, 1, 1, 2))):
+        for kind in self.random.choices(("bind", "filter", "minus", "optional", "path"), (8, 3, 1, 2, 1), k=self.random.choice((0, 1, 1, 2))):
             item, more = getattr(self, f"_{kind}")(0, scope, ())
             scope += [name for name in more if name not in scope]
             items.append(node("element", item, droppable=True))
@@ -264,7 +264,7 @@ class Queries:
         keys += [node("item", self._directed(name)) for name in self.random.sample(list(names), len(names))]
         limits = ""
         if slices and self.chance(0.7):
-            limits = f" LIMIT {self.random.choice((0, 1, 1, 2, 2, 3, 4))}"
+            limits = f" LIMIT {self.random.choice((0, 1, 1, 1, 2, 2, 2, 3, 3, 4))}"
         if slices and self.chance(0.3):
             limits += f" OFFSET {self.random.choice((0, 1, 1, 2, 3))}"
         return node("modifier", "\nORDER BY ", joined("keys", keys, " "), node("modifier", limits, droppable=True), droppable=True)
@@ -289,7 +289,7 @@ class Queries:
             return node("expr", self.aggregate(scope))
         if self.chance(0.6):
             operator = self.random.choice(("+", "/", "=", "<", "*", "-"))
-            other = node("expr", self.aggregate(scope)) if self.chance(0.5) else Expressions(self.random, self.palette, keys).draw("number", 1)
+            other = node("expr", self.aggregate(scope)) if self.chance(0.5) else Expressions(self.random, self.palette, keys, unbound=False).draw("number", 1)
             return node("expr", "(", node("expr", self.aggregate(scope)), f" {operator} ", other, ")")
         return node("expr", self.random.choice(("STR", "COALESCE", "ABS", "isNumeric", "DATATYPE")), "(", node("expr", self.aggregate(scope)), ")")
 
@@ -322,9 +322,9 @@ class Queries:
         if self.chance(0.85):
             return node("modifier")
         if self.chance(0.2):
-            condition = Expressions(self.random, self.palette, keys).draw("boolean", 2)
+            condition = Expressions(self.random, self.palette, keys, unbound=False).draw("boolean", 2)
         else:
-            bound = Expressions(self.random, self.palette, keys).draw("number", 0)
+            bound = Expressions(self.random, self.palette, keys, unbound=False).draw("number", 0)
             operator = self.random.choice((">", "<", "=", ">=", "!="))
             condition = node("expr", "(", node("expr", self.aggregate(scope)), f" {operator} ", bound, ")")
         return node("modifier", "\nHAVING (", condition, ")", droppable=True)

@@ -22,12 +22,14 @@ DATE_PARTS = ("YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS")
 
 @dataclass
 class Expressions:
-    """Draws expressions over some variables; `exists` draws the group of an EXISTS, if one may stand here."""
+    """Draws expressions over some variables. `exists` draws the group of an EXISTS, if one may stand here; `unbound`: whether a
+    variable from nowhere may be named, as beside aggregates it may not."""
 
     random: Random
     palette: Palette
     variables: Sequence[str]
     exists: Callable[[Sequence[str]], Node] | None = None
+    unbound: bool = True
 
     def draw(self, kind: str = "any", depth: int = 2) -> Node:
         """An expression that is mostly of a kind: boolean, number, string, date, iri or any."""
@@ -42,7 +44,7 @@ class Expressions:
         random = self.random
         if self.variables and random.random() < 0.65:
             return node("expr", random.choice(self.variables))
-        if random.random() < 0.05:
+        if self.unbound and random.random() < 0.05:
             return node("expr", "?unbound")
         themes = {"number": NUMBERS, "string": ("strings", "strings", "languages"), "date": ("dates",), "boolean": ("booleans",)}
         if kind == "iri":
@@ -89,8 +91,9 @@ class Expressions:
 
     def _test(self, depth: int) -> Node:
         name = self.random.choice(("isIRI", "isURI", "isBlank", "isLiteral", "isNumeric", "BOUND", "sameTerm"))
-        if name == "BOUND":
-            return node("expr", f"BOUND({self.random.choice([*self.variables, '?unbound'])})")
+        if name == "BOUND" and (self.unbound or self.variables):
+            return node("expr", f"BOUND({self.random.choice([*self.variables, *(['?unbound'] if self.unbound else [])])})")
+        name = "isIRI" if name == "BOUND" else name
         arguments = [self.draw("any", depth) for _ in range(2 if name == "sameTerm" else 1)]
         return self._call(name, *arguments)
 
