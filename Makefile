@@ -84,7 +84,7 @@ $(JARS)/ready.stamp: tools/arq/pom.xml
 	@mvn -q -B -f tools/arq/pom.xml dependency:copy-dependencies -DoutputDirectory="$(CURDIR)/$(JARS)"
 	@touch $@
 
-arq: $(READY) $(JARS)/ready.stamp ## hold the SPARQL evaluation against Apache Jena ARQ on DRAWS=... queries, SEED=... (needs Java 17 and Maven)
+arq: $(READY) $(JARS)/ready.stamp ## hold our SPARQL against Apache Jena ARQ on DRAWS=... queries (needs Java 17 and Maven)
 	@$(PY) -m tools.arq --draws $(or $(DRAWS),10000) --seed $(or $(SEED),1) $(if $(ANSWER),--answer $(ANSWER))
 
 bench: $(READY) ## run the benchmarks, or those in NAME="..." (WORK=... keeps their streams, up to 1.5 GB)

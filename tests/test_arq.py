@@ -29,8 +29,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DRAWS = 300
 INTEGER, DOUBLE = "http://www.w3.org/2001/XMLSchema#integer", "http://www.w3.org/2001/XMLSchema#double"
 WORDS = """
-    SELECT ASK CONSTRUCT DISTINCT REDUCED OPTIONAL UNION MINUS FILTER EXISTS BIND VALUES UNDEF GRAPH GROUP HAVING ORDER LIMIT OFFSET DESC ASC
-    COUNT SUM MIN MAX AVG SAMPLE GROUP_CONCAT SEPARATOR IF COALESCE IN BOUND sameTerm isIRI isURI isBlank isLiteral isNumeric STR LANG
+    SELECT ASK CONSTRUCT DISTINCT REDUCED OPTIONAL UNION MINUS FILTER EXISTS BIND VALUES UNDEF GRAPH GROUP HAVING ORDER LIMIT OFFSET DESC
+    ASC COUNT SUM MIN MAX AVG SAMPLE GROUP_CONCAT SEPARATOR IF COALESCE IN BOUND sameTerm isIRI isURI isBlank isLiteral isNumeric STR LANG
     DATATYPE IRI URI BNODE STRDT STRLANG STRLEN SUBSTR UCASE LCASE STRSTARTS STRENDS CONTAINS STRBEFORE STRAFTER ENCODE_FOR_URI CONCAT
     LANGMATCHES REGEX REPLACE ABS ROUND CEIL FLOOR YEAR MONTH DAY HOURS MINUTES SECONDS TIMEZONE TZ MD5 SHA1 SHA256 SHA384 SHA512
     xsd:boolean xsd:double xsd:float xsd:decimal xsd:integer xsd:dateTime xsd:string
@@ -39,8 +39,9 @@ WORDS = """
 
 def test_draws_are_the_same_whatever_the_hash_order() -> None:
     code = "from tools.arq.draw import draw\nfor i in range(100): d = draw(3, i); print(d.text, sorted(d.data))"
+    command = [sys.executable, "-c", code]
     texts = [
-        subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=os.environ | {"PYTHONHASHSEED": hashes}, capture_output=True, check=True).stdout
+        subprocess.run(command, cwd=ROOT, env=os.environ | {"PYTHONHASHSEED": hashes}, capture_output=True, check=True).stdout
         for hashes in ("1", "2")
     ]
     assert texts[0] == texts[1] and len(texts[0]) > 10_000
@@ -77,7 +78,8 @@ def test_data_have_named_graphs_and_blank_nodes() -> None:
 
 
 def test_smaller_trees_leave_out_or_replace_one_part() -> None:
-    tree = node("query", "SELECT ", joined("select", [node("item", "?x"), node("item", "?y")], " "), " {", node("element", " a", droppable=True), "}")
+    head = joined("select", [node("item", "?x"), node("item", "?y")], " ")
+    tree = node("query", "SELECT ", head, " {", node("element", " a", droppable=True), "}")
     assert [str(other) for other in smaller(tree)] == ["SELECT * { a}", "SELECT ?x ?y {}", "SELECT ?x { a}"]
 
 

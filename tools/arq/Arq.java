@@ -81,7 +81,8 @@ public class Arq {
                 List<String> triples = new ArrayList<>();
                 for (Iterator<Triple> each = execution.constructTriples(); each.hasNext();) {
                     Triple t = each.next();
-                    triples.add("[" + quoted(term(t.getSubject())) + ", " + quoted(term(t.getPredicate())) + ", " + quoted(term(t.getObject())) + "]");
+                    String subject = quoted(term(t.getSubject()));
+                    triples.add("[" + subject + ", " + quoted(term(t.getPredicate())) + ", " + quoted(term(t.getObject())) + "]");
                 }
                 return "{\"triples\": [" + String.join(", ", triples) + "]}";
             }
@@ -122,7 +123,8 @@ public class Arq {
     }
 
     static String failure(String kind, Throwable error) {
-        return "{\"error\": " + quoted(kind) + ", \"message\": " + quoted(error.getClass().getSimpleName() + ": " + error.getMessage()) + "}";
+        String message = error.getClass().getSimpleName() + ": " + error.getMessage();
+        return "{\"error\": " + quoted(kind) + ", \"message\": " + quoted(message) + "}";
     }
 
     static String quoted(String text) {

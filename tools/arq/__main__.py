@@ -115,7 +115,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0; 1 if a difference is not explained; 2 for bad arguments or without ARQ; 130 if interrupted."""
     parser = argparse.ArgumentParser(prog="python -m tools.arq", description=__doc__)
     parser.add_argument("--draws", type=int, default=1000, metavar="N", help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="a run of the same seed goes on where it ended; default: %(default)s")
+    parser.add_argument("--seed", type=int, default=1, metavar="S",
+                        help="a run of the same seed goes on where it ended; default: %(default)s")
     parser.add_argument("--first", type=int, default=0, metavar="K", help="the number of the first draw; default: %(default)s")
     parser.add_argument("--answer", default=DEFAULT, metavar="MODULE:FUNCTION", help="takes a Body and a dataset; default: %(default)s")
     parser.add_argument("--results", type=Path, metavar="FILE", help="NDJSON, a line a draw; default: in build/arq, by answer and seed")
