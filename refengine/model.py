@@ -15,6 +15,7 @@ from typing import NamedTuple
 from refengine.errors import InvalidStream
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
+RDF_LANGSTRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 TIME_BOUND = 2**63
 
 Term = str
@@ -53,7 +54,7 @@ def parse_literal(term: Term) -> Literal:
     lexical, datatype, language = match.groups()
     lexical = re.sub(r"\\(.)", lambda m: _UNESCAPES.get(m[1], m[1]), lexical, flags=re.DOTALL)
     if language:
-        return Literal(lexical, "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString", language)
+        return Literal(lexical, RDF_LANGSTRING, language)
     return Literal(lexical, datatype or XSD + "string", "")
 
 

@@ -242,7 +242,7 @@ MINIATURES = (
     Miniature("DIA-5", "IRIs as written", "RSP-JS", "refengine.dialects.source:Source.resolve", iris_as_written),
     Miniature(
         "DIA-5", "IRIs lose their end", "rdflib and others that use urljoin",
-        "refengine.dialects.iris:resolve", iris_lose_their_end,
+        "refengine.iris:resolve", iris_lose_their_end,
     ),
     Miniature("DIA-6", "patterns stay outside", NOBODY, "refengine.dialects.dialect:wrap", patterns_stay_outside),
     Miniature("DIA-6", "static data are everywhere", NOBODY, "refengine.dialects.dialect:wrap", static_data_are_everywhere),

@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 
 from lark import Token, Tree
 
-from refengine.dialects import grammar, iris
+from refengine import iris
+from refengine.dialects import grammar
 from refengine.errors import InvalidQuery, RefengineError, Unsupported
 from refengine.query import Body
 from refengine.texts import nearest

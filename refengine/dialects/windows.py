@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from lark import Token, Tree
 
-from refengine.dialects import durations, iris
+from refengine import iris
+from refengine.dialects import durations
 from refengine.dialects.source import Source, Unrenderable, start
 from refengine.errors import InvalidWindow, Unsupported
 from refengine.guard import bounded

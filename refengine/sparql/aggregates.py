@@ -1,0 +1,147 @@
+"""§7 The set functions (SPARQL 1.1 §18.5.1), over what an expression gives for each member of a group, errors among it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import permutations
+from math import isfinite
+from typing import Any
+
+from refengine.model import Term
+from refengine.sparql.algebra import Aggregate
+from refengine.sparql.functions import lexical
+from refengine.sparql.order import extremes
+from refengine.sparql.values import (
+    ERROR,
+    FLOAT,
+    INTEGER,
+    Computed,
+    Failure,
+    NoSingleAnswer,
+    Number,
+    Result,
+    Unknown,
+    number_term,
+    operate,
+    same,
+    text,
+    value,
+)
+
+Choose = Callable[[Any, Sequence, str], Any]
+MOST_PERMUTED = 4  # strings that GROUP_CONCAT tries in every order
+UNITS = {2: Fraction(1, 2**23), 3: Fraction(1, 2**52)}  # of rounding: floats, doubles
+
+
+def aggregate(function: Aggregate, results: Sequence[Result], choose: Choose) -> Result:
+    """R2R-16: apply a set function to the results of its expression. COUNT leaves errors out (§18.5.1.2); SUM and AVG of an error
+    are an error; MIN, MAX, SAMPLE and GROUP_CONCAT may leave them out or not. `choose` makes a choice that is left open."""
+    if any(isinstance(result, Unknown) for result in results) and (function.name != "COUNT" or function.is_distinct):
+        raise NoSingleAnswer(f"{function.name} of a value that has no single answer")
+    if function.name == "COUNT":
+        members = [result for result in results if result is not ERROR]
+        return number_term(Number(INTEGER, len(distinct(members) if function.is_distinct else members)))
+    if function.name in ("SUM", "AVG"):
+        if ERROR in results:
+            return ERROR
+        members = distinct(results) if function.is_distinct else results
+        return total(members) if function.name == "SUM" else average(members)
+    if ERROR in results:
+        reason = f"{function.name} over an error: the recommendation does not say where it stands"
+        if choose(("error", function.name), (True, False), reason):
+            return ERROR
+        results = [result for result in results if result is not ERROR]
+    members = distinct(results) if function.is_distinct else list(results)
+    match function.name:
+        case "MIN":
+            return extreme(members, is_least=True)
+        case "MAX":
+            return extreme(members, is_least=False)
+        case "SAMPLE":
+            return sample(members, choose)
+        case _:
+            return joined(members, function.separator, choose)
+
+
+def distinct(terms: Sequence[Term]) -> list[Term]:
+    """Return each of the terms once (§18.5.1: as terms, so that 1 and 01 are two)."""
+    if not any(isinstance(term, Computed) for term in terms):
+        return list(dict.fromkeys(terms))
+    found: list[Term] = []
+    for term in terms:
+        if not any([same(term, other) for other in found]):
+            found.append(term)
+    return found
+
+
+def total(terms: Sequence[Term]) -> Result:
+    """SUM (§18.5.1.3): 0 of nothing. A sum of floats or doubles may be rounded in any order."""
+    found = _sum(terms)
+    return found if found is ERROR else number_term(found)
+
+
+def _sum(terms: Sequence[Term]) -> Number | Failure:
+    numbers = [value(term) for term in terms]
+    if not all(isinstance(number, Number) for number in numbers):
+        return ERROR
+    found = Number(INTEGER, 0)
+    for number in numbers:
+        found = operate("+", found, number)
+    if found.rank < FLOAT or len(numbers) < 3 and len({number.rank for number in numbers}) < 2 or not isfinite(found.value):
+        return _finite(found, numbers)
+    parts = [abs(Fraction(number.value)) for number in numbers]
+    if sum(parts) < 1 / UNITS[found.rank] and all(part.denominator == 1 for part in parts):
+        return found
+    return found._replace(slack=found.slack + sum(parts) * len(parts) * UNITS[found.rank])
+
+
+def _finite(found: Number, numbers: Sequence[Number]) -> Number:
+    """Return a sum that no order of adding changes, or that is infinite or NaN in every order."""
+    if found.rank >= FLOAT and not isfinite(found.value) and all(isfinite(number.value) for number in numbers):
+        raise NoSingleAnswer("a sum that overflows in some orders of adding")
+    return found
+
+
+def average(terms: Sequence[Term]) -> Result:
+    """AVG (§18.5.1.4): 0 of nothing, else the sum by the count."""
+    if not terms:
+        return number_term(Number(INTEGER, 0))
+    found = _sum(terms)
+    if found is ERROR:
+        return ERROR
+    return number_term(operate("/", found, Number(INTEGER, len(terms))))
+
+
+def extreme(terms: Sequence[Term], is_least: bool) -> Result:
+    """MIN and MAX (§18.5.1.5, §18.5.1.6): the first by ORDER BY's order, an error of nothing."""
+    if not terms:
+        return ERROR
+    found = extremes(terms, is_least)
+    if len(found) == 1:
+        return found[0]
+    numbers = [value(term) for term in found]
+    if all(isinstance(number, Number) for number in numbers):  # one value in several forms
+        has_type = len({number.rank for number in numbers}) == 1
+        return Computed(min(found), max(numbers, key=lambda number: number.rank), has_type)
+    raise NoSingleAnswer(f"which of {len(found)} values that are equal or have no order {'MIN' if is_least else 'MAX'} gives")
+
+
+def sample(terms: Sequence[Term], choose: Choose) -> Result:
+    """SAMPLE (§18.5.1.8): any one of the values, an error of nothing."""
+    values = distinct(terms)
+    if not values:
+        return ERROR
+    return choose(("SAMPLE", tuple(values)), values, "SAMPLE of several values")
+
+
+def joined(terms: Sequence[Term], separator: str, choose: Choose) -> Result:
+    """GROUP_CONCAT (§18.5.1.7): the lexical forms in any order."""
+    if any(not term.startswith('"') for term in terms):
+        raise NoSingleAnswer("GROUP_CONCAT of what is no literal")
+    forms = sorted(lexical(term) for term in terms)
+    reason = "GROUP_CONCAT of several values, whose order is not fixed"
+    if len(forms) > MOST_PERMUTED and len(set(forms)) > 1:
+        raise NoSingleAnswer(reason)
+    orders = sorted(set(permutations(forms))) if len(forms) <= MOST_PERMUTED else [tuple(forms)]
+    return text(separator.join(choose(("GROUP_CONCAT", tuple(forms)), orders, reason)))

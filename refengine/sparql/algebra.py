@@ -1,0 +1,281 @@
+"""§7 SPARQL's algebra (SPARQL 1.1 §18.2): what a body means, as a tree of values.
+
+An operand of an expression is a variable, a term, or an expression. A term is its canonical N-Triples text, but a literal keeps
+the lexical form in which the body writes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from refengine.model import Term
+
+
+class Var(NamedTuple):
+    """A variable; one whose name begins with `_:` stands for a blank node of the body, and one with a `.` is made by the algebra."""
+
+    name: str
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether no text can name it."""
+        return ":" in self.name or "." in self.name
+
+
+# Expressions
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function or an operator over operands: `name` is SPARQL's keyword or symbol, or a function's IRI."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Exists:
+    """EXISTS: whether a pattern has a solution once the variables of the current one are substituted."""
+
+    pattern: Pattern
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A set function over the members of a group; `argument` is None for COUNT(*)."""
+
+    name: str
+    argument: Expression | None
+    is_distinct: bool = False
+    separator: str = " "
+
+
+Expression = Var | Term | Call | Exists | Aggregate
+
+
+# Property paths (§9)
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """^P"""
+
+    path: Path
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """P / Q / …"""
+
+    steps: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """P | Q | …"""
+
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """P? (at most once), P* (any number of times) or P+ (at least once)."""
+
+    path: Path
+    least: int
+    is_once: bool
+
+
+@dataclass(frozen=True)
+class NegatedSet:
+    """!(p | ^q | …): any predicate but these, forward, and backward if any of the set is."""
+
+    forward: tuple[Term, ...] | None
+    backward: tuple[Term, ...] | None
+
+
+Path = Term | Inverse | Sequence | Alternative | Repeated | NegatedSet
+
+
+# Patterns
+
+
+class TriplePattern(NamedTuple):
+    """Subject, predicate (a term, a variable or a path) and object."""
+
+    subject: Var | Term
+    predicate: Var | Path
+    object: Var | Term
+
+
+@dataclass(frozen=True)
+class Basic:
+    """A basic graph pattern, property paths included. Blank nodes are hidden variables."""
+
+    triples: tuple[TriplePattern, ...]
+
+
+@dataclass(frozen=True)
+class Join:
+    """Join of any number of patterns; of none, the empty pattern with one empty solution."""
+
+    parts: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True)
+class LeftJoin:
+    """OPTIONAL: `condition` is None where there is none."""
+
+    left: Pattern
+    right: Pattern
+    condition: Expression | None
+
+
+@dataclass(frozen=True)
+class Filter:
+    """The solutions for which a condition has the effective boolean value true."""
+
+    condition: Expression
+    pattern: Pattern
+
+
+@dataclass(frozen=True)
+class Union:
+    """UNION of two or more patterns."""
+
+    parts: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True)
+class Minus:
+    """MINUS: without the solutions that are compatible with one of the right side and share a variable with it."""
+
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True)
+class Graph:
+    """GRAPH with a name or a variable."""
+
+    name: Var | Term
+    pattern: Pattern
+
+
+@dataclass(frozen=True)
+class Extend:
+    """BIND and `AS`: variables bound one after the other, each unless its expression is an error."""
+
+    pattern: Pattern
+    bindings: tuple[tuple[Var, Expression], ...]
+
+
+@dataclass(frozen=True)
+class Values:
+    """VALUES: rows of terms, None for UNDEF."""
+
+    variables: tuple[Var, ...]
+    rows: tuple[tuple[Term | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """GROUP BY: a solution a group, of its keys and of its aggregates. Without GROUP BY `keys` is None: one group, even of nothing."""
+
+    pattern: Pattern
+    keys: tuple[tuple[Var, Expression], ...] | None
+    aggregates: tuple[tuple[Var, Aggregate], ...]
+
+
+@dataclass(frozen=True)
+class OrderBy:
+    """ORDER BY: conditions, each with whether it is descending."""
+
+    pattern: Pattern
+    conditions: tuple[tuple[Expression, bool], ...]
+
+
+@dataclass(frozen=True)
+class Project:
+    """SELECT: the solutions with these variables alone."""
+
+    pattern: Pattern
+    variables: tuple[Var, ...]
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """DISTINCT: each solution once."""
+
+    pattern: Pattern
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """REDUCED: each solution at least once, and at most as often as it is there."""
+
+    pattern: Pattern
+
+
+@dataclass(frozen=True)
+class Slice:
+    """LIMIT (None: all) and OFFSET."""
+
+    pattern: Pattern
+    offset: int
+    limit: int | None
+
+
+Pattern = (
+    Basic | Join | LeftJoin | Filter | Union | Minus | Graph | Extend | Values | Group | OrderBy | Project | Distinct | Reduced | Slice
+)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A body: its form, its pattern, the variables of its answer, CONSTRUCT's template, and the base that IRI() resolves against."""
+
+    form: str
+    pattern: Pattern
+    variables: tuple[str, ...]
+    template: tuple[TriplePattern, ...] = ()
+    base: str = ""
+
+
+def walk(node: Any) -> Any:
+    """Yield a node of the algebra and everything in it, depth first."""
+    yield node
+    if isinstance(node, Var | str) or node is None:
+        return
+    children = node if isinstance(node, tuple) and not hasattr(node, "__dataclass_fields__") else vars(node).values()
+    for child in children:
+        if not isinstance(child, bool | int):
+            yield from walk(child)
+
+
+def visible(pattern: Pattern) -> dict[str, None]:
+    """§18.2.1: the names of the variables that are in scope after a pattern, in the order in which they first stand."""
+    found: dict[str, None] = {}
+    match pattern:
+        case Basic(triples):
+            for triple in triples:
+                found |= {term.name: None for term in triple if isinstance(term, Var) and not term.is_hidden}
+        case Join(parts) | Union(parts):
+            for part in parts:
+                found |= visible(part)
+        case LeftJoin(left, right, _):
+            found = visible(left) | visible(right)
+        case Graph(name, inner):
+            found = ({name.name: None} if isinstance(name, Var) else {}) | visible(inner)
+        case Extend(inner, bindings):
+            found = visible(inner) | {variable.name: None for variable, _ in bindings if not variable.is_hidden}
+        case Values(variables, _) | Project(_, variables):
+            found = {variable.name: None for variable in variables}
+        case Group(_, keys, aggregates):
+            found = {variable.name: None for variable, _ in (*(keys or ()), *aggregates) if not variable.is_hidden}
+        case Minus(left, _):
+            found = visible(left)
+        case Filter(_, inner) | OrderBy(inner, _) | Distinct(inner) | Reduced(inner) | Slice(inner, _, _):
+            found = visible(inner)
+    return found

@@ -1,0 +1,512 @@
+"""§7 The evaluation of SPARQL's algebra (SPARQL 1.1 §18.3 to §18.6), operator by operator, over multisets of solutions.
+
+A solution maps the names of variables to terms. A multiset of solutions is a list; its order means nothing. Nothing is kept from
+one evaluation to the next.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from refengine.compare import equal
+from refengine.errors import Unsupported
+from refengine.model import Dataset, Relation, Term, Triple, row
+from refengine.sparql.aggregates import aggregate
+from refengine.sparql.algebra import (
+    Aggregate,
+    Basic,
+    Call,
+    Distinct,
+    Exists,
+    Expression,
+    Extend,
+    Filter,
+    Graph,
+    Group,
+    Join,
+    LeftJoin,
+    Minus,
+    OrderBy,
+    Pattern,
+    Project,
+    Query,
+    Reduced,
+    Slice,
+    TriplePattern,
+    Union,
+    Values,
+    Var,
+    visible,
+    walk,
+)
+from refengine.sparql.choices import Choices, one_answer
+from refengine.sparql.expressions import Expressions
+from refengine.sparql.graphs import Index
+from refengine.sparql.limits import Budget, Limits
+from refengine.sparql.order import check_border, ordered
+from refengine.sparql.paths import pairs
+from refengine.sparql.values import ERROR, Computed, NoSingleAnswer, Result, Unknown, boolean, same
+
+Solution = dict[str, Term]
+PRECISION = {1: 1e-17, 2: 1e-6, 3: 1e-9}  # relative, of an answer's numbers (CMP-2), by rank
+
+
+def evaluate(query: Query, dataset: Dataset, limits: Limits | None = None) -> Relation:
+    """R2R-2: return a body's answer over a dataset, as the recommendation defines it.
+
+    `query` is the body's algebra. Statements of three terms make the default graph, of four a named graph; a literal in the
+    fourth place is the time of the triple before it (R2R-21).
+
+    Raises Unsupported: QRY-3 where conforming evaluators may answer differently, R2R-17 where a limit is spent.
+    """
+    budget = Budget(limits or Limits())
+    try:
+        return one_answer(
+            lambda choices: Evaluation(query, dataset, budget, choices).relation(),
+            lambda one, other: one.variables == other.variables and equal(one.rows, other.rows),
+        )
+    except RecursionError:
+        raise Unsupported("nested too deeply", rule="R2R-17", place="body") from None
+
+
+class Evaluation:
+    """One evaluation of a body: the graphs, the budget, and the blank nodes that it has made."""
+
+    def __init__(self, query: Query, dataset: Dataset, budget: Budget, choices: Choices) -> None:
+        self.query = query
+        self.budget = budget
+        self.choices = choices
+        self.times: dict[Triple, Term] = {}
+        triples: list[Triple] = []
+        named: dict[Term, list[Triple]] = defaultdict(list)
+        for statement in dataset:
+            if len(statement) == 3:
+                triples.append(statement)
+            elif statement[3].startswith('"'):
+                self.times[statement[:3]] = statement[3]
+            else:
+                named[statement[3]].append(statement[:3])
+        self.default = Index(triples)
+        self.named = {name: Index(found) for name, found in sorted(named.items())}
+        self.graph = self.default
+        self.numbers = count()
+        self.has_computed = False
+        self.expressions = Expressions(self.exists, self.new_blank, self.time, choices.choose, query.base, budget.spend)
+
+    def relation(self) -> Relation:
+        """Return the answer in the query's form."""
+        solutions = self.solutions(self.query.pattern)
+        match self.query.form:
+            case "ASK":
+                return asked(bool(solutions))
+            case "CONSTRUCT":
+                return constructed(self.instances(solutions))
+            case _:
+                return selected(self.query.variables, solutions)
+
+    def instances(self, solutions: Iterable[Solution]) -> Iterator[Triple]:
+        """Yield the template's triples of each solution whose variables are bound; its blank nodes are new for each (§16.2.1)."""
+        for solution in solutions:
+            self.budget.spend(1)
+            nodes: dict[Var, Term] = {}
+            for pattern in self.query.template:
+                terms = []
+                for term in pattern:
+                    if isinstance(term, Var) and term.is_hidden:
+                        nodes.setdefault(term, self.new_blank())
+                        terms.append(nodes[term])
+                    else:
+                        terms.append(solution.get(term.name) if isinstance(term, Var) else term)
+                if None not in terms:
+                    yield tuple(output(term) for term in terms)
+
+    def new_blank(self) -> Term:
+        """Return a blank node that is in no data: their labels have no slash."""
+        return f"_:made/{next(self.numbers)}"
+
+    def time(self, *triple: Term) -> Result:
+        """R2R-21: return the time of the element that brought a triple, of several the latest; an error if none did."""
+        return self.times.get(triple, ERROR)
+
+    # Patterns
+
+    def solutions(self, pattern: Pattern) -> list[Solution]:
+        """Return the multiset of a pattern's solutions in the active graph (§18.6)."""
+        found = self.of_pattern(pattern)
+        self.budget.spend(len(found))
+        self.budget.hold(len(found))
+        return found
+
+    def of_pattern(self, pattern: Pattern) -> list[Solution]:
+        """Evaluate one operator."""
+        match pattern:
+            case Basic(triples):
+                return self.matched(triples)
+            case Join(parts):
+                return self.joined_all(parts)
+            case LeftJoin(left, right, condition):
+                return self.left_joined(self.solutions(left), self.solutions(right), condition)
+            case Filter(condition, inner):
+                return [solution for solution in self.solutions(inner) if self.expressions.holds(condition, solution)]
+            case Union(parts):
+                return [solution for part in parts for solution in self.solutions(part)]
+            case Minus(left, right):
+                return self.without(self.solutions(left), self.solutions(right))
+            case Graph(name, inner):
+                return self.within_graph(name, inner)
+            case Extend(inner, bindings):
+                return [self.extended(solution, bindings) for solution in self.solutions(inner)]
+            case Values(variables, rows):
+                return [{v.name: term for v, term in zip(variables, cells, strict=True) if term is not None} for cells in rows]
+            case Group():
+                return self.grouped(pattern)
+            case Project(inner, variables):
+                names = [variable.name for variable in variables]
+                return [{name: solution[name] for name in names if name in solution} for solution in self.solutions(inner)]
+            case Distinct(inner):
+                return self.distinct(self.solutions(inner))
+            case Reduced(inner):
+                solutions = self.solutions(inner)
+                once = self.distinct(solutions)
+                reason = "REDUCED leaves open how often a solution is there"
+                return self.choices.choose(("REDUCED", len(solutions)), (solutions, once), reason) if len(once) < len(solutions) else once
+            case OrderBy(inner, _):
+                return self.solutions(inner)  # an answer is a bag; Slice looks at the order
+            case Slice():
+                return self.sliced(pattern)
+
+    def matched(self, triples: Sequence[TriplePattern]) -> list[Solution]:
+        """R2R-10: match a basic graph pattern (§18.3): terms match as terms, and blank nodes of the body as variables do."""
+        solutions: list[Solution] = [{}]
+        for pattern in connected(triples):
+            extended = []
+            for solution in solutions:
+                extended += self.matched_one(pattern, solution)
+                self.budget.hold(len(extended))
+            solutions = extended
+        if any(isinstance(term, Var) and term.is_hidden for pattern in triples for term in pattern):
+            return [{name: term for name, term in solution.items() if ":" not in name} for solution in solutions]
+        return solutions
+
+    def matched_one(self, pattern: TriplePattern, solution: Solution) -> Iterator[Solution]:
+        """Yield a solution with what one triple pattern adds to it."""
+        given = [solution.get(term.name) if isinstance(term, Var) else term for term in pattern]
+        if isinstance(pattern.predicate, Var | str):
+            found: Iterable[tuple] = self.graph.match(*given)
+        else:
+            found = ((a, None, b) for a, b in pairs(self.graph, pattern.predicate, given[0], given[2], self.budget.spend))
+        free = [(position, term.name) for position, term in enumerate(pattern) if isinstance(term, Var) and given[position] is None]
+        for triple in found:
+            self.budget.spend(1)
+            more: Solution = {}
+            if all([more.setdefault(name, triple[position]) == triple[position] for position, name in free]):
+                yield {**solution, **more}
+
+    def joined_all(self, parts: Sequence[Pattern]) -> list[Solution]:
+        """Join (§18.5): of no patterns, one empty solution."""
+        solutions: list[Solution] = [{}]
+        for part in parts:
+            if not solutions:
+                break
+            solutions = self.joined(solutions, self.solutions(part))
+        return solutions
+
+    def joined(self, left: Sequence[Solution], right: Sequence[Solution]) -> list[Solution]:
+        """Return the union of each two solutions that are compatible."""
+        found = []
+        partners = self.partners(left, right)
+        for one in left:
+            for other in partners(one):
+                found.append({**one, **other})
+            self.budget.hold(len(found))
+        return found
+
+    def partners(self, left: Sequence[Solution], right: Sequence[Solution]) -> Any:
+        """Return the function that gives the solutions of the right side which are compatible with one of the left (§18.3)."""
+        shared = sorted({name for one in left for name in one} & {name for one in right for name in one})
+        always = [name for name in shared if all(name in one for one in left) and all(name in one for one in right)]
+        rest = [name for name in shared if name not in always]
+        if self.has_computed and any(isinstance(one.get(name), Computed) for one in (*left, *right) for name in shared):
+            always, rest = [], shared
+        index: dict[tuple, list[Solution]] = defaultdict(list)
+        for other in right:
+            index[tuple([other[name] for name in always])].append(other)
+
+        def compatible(one: Solution) -> Iterator[Solution]:
+            for other in index.get(tuple([one[name] for name in always]), ()):
+                self.budget.spend(1)
+                if all([name not in one or name not in other or same(one[name], other[name]) for name in rest]):
+                    yield other
+
+        return compatible
+
+    def left_joined(self, left: Sequence[Solution], right: Sequence[Solution], condition: Expression | None) -> list[Solution]:
+        """LeftJoin (§18.5): a solution stands alone if none that is compatible fulfils the condition together with it."""
+        found = []
+        partners = self.partners(left, right)
+        for one in left:
+            merged = ({**one, **other} for other in partners(one))
+            kept = [both for both in merged if condition is None or self.expressions.holds(condition, both)]
+            found += kept or [one]
+            self.budget.hold(len(found))
+        return found
+
+    def without(self, left: Sequence[Solution], right: Sequence[Solution]) -> list[Solution]:
+        """Minus (§18.5): a solution stays unless one on the right is compatible and has a variable in common with it."""
+        partners = self.partners(left, right)
+        return [one for one in left if not any(not one.keys().isdisjoint(other.keys()) for other in partners(one))]
+
+    def within_graph(self, name: Var | Term, inner: Pattern) -> list[Solution]:
+        """GRAPH (§18.6): a pattern over one named graph, or over each, whose name the variable then has."""
+        if isinstance(name, str):
+            return self.over(self.named[name], inner) if name in self.named else []
+        found = []
+        for iri, graph in self.named.items():
+            found += self.joined(self.over(graph, inner), [{name.name: iri}])
+        return found
+
+    def over(self, graph: Index, pattern: Pattern) -> list[Solution]:
+        """Evaluate a pattern with another active graph."""
+        before, self.graph = self.graph, graph
+        try:
+            return self.solutions(pattern)
+        finally:
+            self.graph = before
+
+    def extended(self, solution: Solution, bindings: Iterable[tuple[Var, Expression]]) -> Solution:
+        """Extend (§18.5): bind each variable whose expression is no error. BNODE's labels hold for all of them."""
+        nodes: dict[str, Term] = {}
+        for variable, expression in bindings:
+            result = self.expressions.result(expression, solution, nodes)
+            if result is not ERROR:
+                self.has_computed |= isinstance(result, Computed)
+                solution = {**solution, variable.name: result}
+        return solution
+
+    def grouped(self, group: Group) -> list[Solution]:
+        """R2R-6: group solutions by their keys (§18.5.1), errors among them, and aggregate each group. Of no solutions there is no
+        group, but one without GROUP BY."""
+        members: dict[tuple, list[Solution]] = defaultdict(list)
+        if group.keys is None:
+            members[()] = self.solutions(group.pattern)
+        else:
+            for solution in self.solutions(group.pattern):
+                nodes: dict[str, Term] = {}
+                key = tuple([self.expressions.result(expression, solution, nodes) for _, expression in group.keys])
+                members[self.known(key, members)].append(solution)
+        found = []
+        for key, solutions in members.items():
+            bound = {variable.name: term for (variable, _), term in zip(group.keys or (), key, strict=True) if term is not ERROR}
+            for variable, function in group.aggregates:
+                result = self.aggregated(function, solutions)
+                if result is not ERROR:
+                    bound[variable.name] = result
+            self.has_computed |= any(isinstance(term, Computed) for term in bound.values())
+            found.append(bound)
+        return found
+
+    def known(self, key: tuple, groups: Mapping[tuple, Any]) -> tuple:
+        """Return the key of a group that is the same, term by term; the key itself where there is none yet."""
+        if not any(isinstance(term, Computed) for keys in (key, *groups) for term in keys):
+            return key
+        for other in groups:
+            self.budget.spend(1)
+            if all(one is two if ERROR in (one, two) else same(one, two) for one, two in zip(key, other, strict=True)):
+                return other
+        return key
+
+    def aggregated(self, function: Aggregate, solutions: Sequence[Solution]) -> Result:
+        """Apply a set function to a group: to its solutions themselves (COUNT(*)), or to an expression's results."""
+        self.budget.spend(len(solutions))
+        if function.argument is None:
+            members = self.distinct(solutions) if function.is_distinct else solutions
+            return aggregate(Aggregate("COUNT", None), [boolean(True)] * len(members), self.choices.choose)
+        results = [self.expressions.result(function.argument, solution, {}) for solution in solutions]
+        return aggregate(function, results, self.choices.choose)
+
+    def distinct(self, solutions: Iterable[Solution]) -> list[Solution]:
+        """Distinct (§18.5): each solution once."""
+        found: dict[tuple, Solution] = {}
+        for solution in solutions:
+            key = tuple(sorted(solution.items()))
+            if self.has_computed and any(isinstance(term, Computed) for _, term in key):
+                key = self.same_solution(key, found)
+            elif self.has_computed:
+                self.same_solution(key, found)
+            found.setdefault(key, solution)
+        return list(found.values())
+
+    def same_solution(self, key: tuple, known: Iterable[tuple]) -> tuple:
+        """Return the solution among those known that is the same, or the solution itself. Raises NoSingleAnswer where that is open."""
+        for other in known:
+            self.budget.spend(1)
+            if [name for name, _ in key] == [name for name, _ in other] and all(same(one[1], two[1]) for one, two in zip(key, other, strict=True)):
+                return other
+        return key
+
+    def sliced(self, pattern: Slice) -> list[Solution]:
+        """R2R-20: LIMIT and OFFSET (§15.4, §15.5), where the order leaves no choice."""
+        inner = pattern.pattern
+        is_distinct = isinstance(inner, Distinct)
+        inner = inner.pattern if is_distinct or isinstance(inner, Reduced) else inner
+        names = None
+        if isinstance(inner, Project):
+            names = [variable.name for variable in inner.variables]
+            inner = inner.pattern
+        conditions = inner.conditions if isinstance(inner, OrderBy) else ()
+        descending = [is_descending for _, is_descending in conditions]
+        solutions = self.solutions(inner)
+        keys = [tuple(self.expressions.result(part, solution, {}) for part, _ in conditions) for solution in solutions]
+        if any(isinstance(key, Unknown) for row_keys in keys for key in row_keys):
+            raise NoSingleAnswer("ORDER BY a value that has no single answer")
+        order = ordered(keys, descending)
+        rows = [solutions[i] if names is None else {n: solutions[i][n] for n in names if n in solutions[i]} for i in order]
+        keys = [keys[i] for i in order]
+        if is_distinct or isinstance(pattern.pattern, Reduced):
+            first = [i for i, one in enumerate(self.distinct_places(rows)) if one == i]
+            if isinstance(pattern.pattern, Reduced) and len(first) < len(rows):
+                raise NoSingleAnswer("REDUCED leaves open how often a solution is there")
+            if any(keys[i] != keys[one] for i, one in enumerate(self.distinct_places(rows))):
+                raise NoSingleAnswer("LIMIT after DISTINCT, where equal solutions have several places in the order")
+            rows, keys = [rows[i] for i in first], [keys[i] for i in first]
+        end = len(rows) if pattern.limit is None else min(len(rows), pattern.offset + pattern.limit)
+        if pattern.offset < end:
+            check_border(keys, rows, pattern.offset, descending, self.budget.spend)
+            check_border(keys, rows, end, descending, self.budget.spend)
+        return rows[pattern.offset : end]
+
+    def distinct_places(self, rows: Sequence[Solution]) -> list[int]:
+        """Return for each solution where the first one is that is the same."""
+        found: dict[tuple, int] = {}
+        places = []
+        for place, solution in enumerate(rows):
+            key = tuple(sorted(solution.items()))
+            if self.has_computed:
+                key = self.same_solution(key, found)
+            places.append(found.setdefault(key, place))
+        return places
+
+    # EXISTS
+
+    def exists(self, expression: Exists, solution: Mapping[str, Term]) -> bool:
+        """R2R-19: whether a pattern has a solution once each variable that the current solution binds is replaced (§18.6)."""
+        self.budget.spend(1)
+        return bool(self.solutions(substituted(expression.pattern, dict(solution))))
+
+
+def connected(triples: Sequence[TriplePattern]) -> list[TriplePattern]:
+    """Order triple patterns so that each shares a variable with one before it, if any does. The order is no part of the answer."""
+    todo = list(triples)
+    found: list[TriplePattern] = []
+    bound: set[Var] = set()
+    while todo:
+        best = min(todo, key=lambda pattern: _preference(pattern, bound))
+        todo.remove(best)
+        found.append(best)
+        bound |= {term for term in best if isinstance(term, Var)}
+    return found
+
+
+def _preference(pattern: TriplePattern, bound: set[Var]) -> tuple[bool, bool, int]:
+    own = {term for term in pattern if isinstance(term, Var)}
+    is_path = not isinstance(pattern.predicate, Var | str)
+    return bool(bound) and bool(own) and not own & bound, is_path, len(own - bound)
+
+
+def substituted(node: Any, solution: Mapping[str, Term]) -> Any:
+    """R2R-19: replace the variables that a solution binds, in patterns and in expressions.
+
+    Raises NoSingleAnswer where the recommendation's substitution has no agreed meaning: of a variable that a subquery, BIND, VALUES
+    or the right side of MINUS has, too, and of a number whose form is not fixed.
+    """
+    match node:
+        case Var(name):
+            if isinstance(solution.get(name), Computed):
+                raise NoSingleAnswer("a computed number within EXISTS")
+            return solution.get(name, node)
+        case Basic(triples):
+            return Basic(tuple(TriplePattern(*(substituted(term, solution) if isinstance(term, Var) else term for term in t)) for t in triples))
+        case Join(parts):
+            return Join(tuple(substituted(part, solution) for part in parts))
+        case Union(parts):
+            return Union(tuple(substituted(part, solution) for part in parts))
+        case LeftJoin(left, right, condition):
+            return LeftJoin(*(substituted(part, solution) for part in (left, right)), _replaced(condition, solution))
+        case Filter(condition, inner):
+            return Filter(_replaced(condition, solution), substituted(inner, solution))
+        case Graph(name, inner):
+            return Graph(substituted(name, solution) if isinstance(name, Var) else name, substituted(inner, solution))
+        case Extend(inner, bindings):
+            _refuse_bound((variable for variable, _ in bindings), solution, "BIND")
+            return Extend(substituted(inner, solution), tuple((variable, _replaced(part, solution)) for variable, part in bindings))
+        case Minus(left, right):
+            _refuse_bound((Var(name) for name in visible(left).keys() & visible(right).keys()), solution, "MINUS")
+            return Minus(substituted(left, solution), substituted(right, solution))
+        case Values(variables, _):
+            _refuse_bound(variables, solution, "VALUES")
+            return node
+        case _:
+            _refuse_bound(_all_variables(node), solution, "a subquery")
+            return node
+
+
+def _replaced(expression: Expression | None, solution: Mapping[str, Term]) -> Expression | None:
+    """Replace the variables of an expression; that BOUND asks for one is answered."""
+    match expression:
+        case Var(name):
+            return solution.get(name, expression)
+        case Call("BOUND", (Var(name),)) if name in solution:
+            return boolean(True)
+        case Call(name, arguments):
+            return Call(name, tuple(_replaced(part, solution) for part in arguments))
+        case Exists(pattern):
+            return Exists(substituted(pattern, solution))
+        case Aggregate():
+            return replace(expression, argument=_replaced(expression.argument, solution))
+        case _:
+            return expression
+
+
+def _refuse_bound(variables: Iterable[Var], solution: Mapping[str, Term], place: str) -> None:
+    if bound := sorted({variable.name for variable in variables} & solution.keys()):
+        raise NoSingleAnswer(f"EXISTS with ?{bound[0]} bound outside and in {place} inside, for which substitution has no agreed meaning")
+
+
+def _all_variables(node: Any) -> set[Var]:
+    return {part for part in walk(node) if isinstance(part, Var)}
+
+
+# Answers
+
+
+def output(term: Term) -> Term:
+    """Return a term as an answer shows it. Raises NoSingleAnswer for a number that evaluators may answer too differently."""
+    if not isinstance(term, Computed):
+        return term
+    if isinstance(term, Unknown):
+        raise NoSingleAnswer(f"{term.kind} has no single answer")
+    _, exact, slack = term.number
+    if slack and slack > PRECISION.get(term.number.rank, 0) * 2 * abs(exact):
+        raise NoSingleAnswer(f"a number that depends on the order of computing, {float(exact)}")
+    return str(term)
+
+
+def selected(variables: tuple[str, ...], mappings: Iterable[Mapping[str, Term]]) -> Relation:
+    """R2R-2: SELECT gives a bag of solution mappings; an unbound variable is absent from its row."""
+    return Relation(variables, Counter(row({name: output(term) for name, term in mapping.items()}) for mapping in mappings))
+
+
+def asked(holds: bool) -> Relation:
+    """R2R-3: ASK gives one row, `ask` = true or false, so it is never an empty answer."""
+    return Relation(("ask",), Counter([row({"ask": boolean(holds)})]))
+
+
+def constructed(graph: Iterable[Triple]) -> Relation:
+    """R2R-4: CONSTRUCT gives a set of triples, one row each; triples that RDF does not allow are left out."""
+    names = ("subject", "predicate", "object")
+    allowed = {triple for triple in graph if not triple[0].startswith('"') and triple[1].startswith("<")}
+    return Relation(names, Counter(row(zip(names, triple, strict=True)) for triple in allowed))

@@ -1,0 +1,239 @@
+"""§7 Expressions (SPARQL 1.1 §17): the result of each for one solution. An error is a value, ERROR, which only `||`, `&&`, IF,
+COALESCE, BOUND and COUNT take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from refengine.model import XSD, Term, literal
+from refengine.sparql.algebra import Call, Exists, Expression, Var
+from refengine.sparql.functions import PLAIN, TIMESTAMP, cast, iri, simple
+from refengine.sparql.regex import compile_pattern
+from refengine.sparql.values import (
+    ERROR,
+    FALSE_OR_ERROR,
+    Failure,
+    NoSingleAnswer,
+    Number,
+    Result,
+    Text,
+    Unknown,
+    boolean,
+    calculate,
+    compare,
+    equal,
+    number_term,
+    same,
+    truth,
+    value,
+)
+
+Solution = Mapping[str, Term]
+SIGNS = {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1)}
+
+
+class Expressions:
+    """The expressions of one evaluation: how they ask for patterns (EXISTS), for new blank nodes and for the times of triples."""
+
+    def __init__(
+        self,
+        exists: Callable[[Exists, Solution], bool],
+        blank: Callable[[], Term],
+        time: Callable[[Term, Term, Term], Result],
+        choose: Callable[[Any, Sequence, str], Any],
+        base: str,
+        spend: Callable[[int], None],
+    ) -> None:
+        self.exists = exists
+        self.blank = blank
+        self.time = time
+        self.choose = choose
+        self.unknowns = 0
+        self.base = base
+        self.spend = spend
+
+    def result(self, expression: Expression, solution: Solution, nodes: dict[str, Term]) -> Result:
+        """R2R-11: compute an expression for a solution; `nodes` has the blank nodes that BNODE made for it, by label."""
+        match expression:
+            case Var(name):
+                return solution.get(name, ERROR)
+            case str():
+                return expression
+            case Exists():
+                return boolean(self.exists(expression, solution))
+        self.spend(1)
+        return self.called(expression, solution, nodes)
+
+    def holds(self, condition: Expression, solution: Solution) -> bool:
+        """Return whether a condition's effective boolean value is true."""
+        return truth(self.result(condition, solution, {})) is True
+
+    def called(self, call: Call, solution: Solution, nodes: dict[str, Term]) -> Result:
+        """Compute a call of an operator or a function."""
+        name, arguments = call.name, call.arguments
+        match name:
+            case "||" | "&&":
+                return self.connected(arguments, solution, nodes, name == "||")
+            case "IF":
+                chosen = truth(self.result(arguments[0], solution, nodes))
+                return ERROR if chosen is ERROR else self.result(arguments[1 if chosen else 2], solution, nodes)
+            case "COALESCE":
+                found = (self.result(argument, solution, nodes) for argument in arguments)
+                return next((result for result in found if result is not ERROR), ERROR)
+            case "BOUND":
+                return boolean(arguments[0].name in solution)
+            case "IN":
+                return self.membership(arguments, solution, nodes)
+        results = [self.result(argument, solution, nodes) for argument in arguments]
+        if ERROR in results:
+            return ERROR
+        return self.applied(name, results, nodes)
+
+    def applied(self, name: str, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
+        """Apply an operator or a function to terms."""
+        if any(isinstance(result, Unknown) for result in results):
+            return of_unknown(name, results)
+        if name in PLAIN:
+            return PLAIN[name](*results)
+        match name:
+            case "!":
+                found = truth(results[0])
+                return ERROR if found is ERROR else boolean(not found)
+            case "=" | "!=":
+                found = self.are_equal(*results)
+                return ERROR if found is ERROR else boolean(found is (name == "="))
+            case "<" | "<=" | ">" | ">=":
+                order = compare(*results)
+                return ERROR if order is ERROR else boolean(order in SIGNS[name])
+            case "+" | "-" | "*" | "/":
+                return calculate(name, *results)
+            case "unary +" | "unary -":
+                return negated(results[0], name == "unary -")
+            case "IRI" | "URI":
+                return iri(results[0], self.base)
+            case "BNODE":
+                return self.node(results, nodes)
+            case "NOW" | "RAND" | "UUID" | "STRUUID":
+                self.unknowns += name != "NOW"  # NOW is one instant in a query (§17.4.5.1)
+                return unknown(name, self.unknowns)
+            case _ if name == TIMESTAMP:
+                return self.time(*results)
+            case _:
+                return cast(results[0], name.removeprefix(XSD))
+
+    def connected(self, arguments: Sequence[Expression], solution: Solution, nodes: dict[str, Term], decisive: bool) -> Result:
+        """R2R-11: `||` (decided by a true operand) and `&&` (by a false one), whatever the others are: errors, or without a single
+        answer (§17.2)."""
+        left_open: NoSingleAnswer | None = None
+        has_error = False
+        for argument in arguments:
+            try:
+                found = truth(self.result(argument, solution, nodes))
+            except NoSingleAnswer as error:
+                left_open = error
+                continue
+            if found is decisive:
+                return boolean(decisive)
+            has_error |= found is ERROR
+        if left_open is not None:
+            raise left_open
+        return ERROR if has_error else boolean(not decisive)
+
+    def are_equal(self, left: Term, right: Term) -> bool | Failure:
+        """Compare two terms by `=`. Whether literals of two known kinds are known to differ is the evaluator's choice."""
+        if isinstance(left, Unknown) or isinstance(right, Unknown):
+            return same(left, right)
+        found = equal(left, right)
+        if found is not FALSE_OR_ERROR:
+            return found
+        kinds = tuple(sorted(type(value(term)).__name__ for term in (left, right)))
+        return self.choose(("=", kinds), (False, ERROR), "whether literals of two kinds are known to differ (SPARQL 17.3.1)")
+
+    def membership(self, arguments: Sequence[Expression], solution: Solution, nodes: dict[str, Term]) -> Result:
+        """IN: one of the comparisons by `=` is true (§17.4.1.9)."""
+        first, *others = arguments
+        one = self.result(first, solution, nodes)
+        left_open: NoSingleAnswer | None = None
+        has_error = False
+        for other in others:
+            try:
+                result = self.result(other, solution, nodes)
+                found = ERROR if one is ERROR or result is ERROR else self.are_equal(one, result)
+            except NoSingleAnswer as error:
+                left_open = error
+                continue
+            if found is True:
+                return boolean(True)
+            has_error |= found is ERROR
+        if left_open is not None:
+            raise left_open
+        return ERROR if has_error else boolean(False)
+
+    def node(self, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
+        """R2R-14: BNODE: a new blank node; for one label the same within a solution, and another in the next (§17.4.2.9)."""
+        if not results:
+            return self.blank()
+        label = simple(results[0])
+        if label is ERROR:
+            return ERROR
+        if label not in nodes:
+            nodes[label] = self.blank()
+        return nodes[label]
+
+
+def unknown(name: str, number: int) -> Unknown:
+    """Return what NOW, RAND, UUID or STRUUID gives: a value of which the form is known."""
+    digits = f"{number:08x}-0000-4000-8000-000000000000"
+    terms = {
+        "NOW": literal("2000-01-01T00:00:00Z", XSD + "dateTime"),
+        "RAND": literal("0.5", XSD + "double"),
+        "UUID": f"<urn:uuid:{digits}>",
+        "STRUUID": literal(digits),
+    }
+    return Unknown(terms[name], name)
+
+
+def of_unknown(name: str, results: Sequence[Term]) -> Result:
+    """QRY-3: apply a function to a value of which the form alone is known: its kind, its datatype, its length, whether a pattern
+    that treats all digits alike matches. Raises NoSingleAnswer for everything else."""
+    first = results[0]
+    kind = next(result.kind for result in results if isinstance(result, Unknown))
+    match name:
+        case "ISIRI" | "ISURI" | "ISBLANK" | "ISLITERAL" | "ISNUMERIC" | "DATATYPE" | "LANG":
+            return PLAIN[name](str(first))
+        case "STR" if kind in ("UUID", "STRUUID"):
+            return Unknown(PLAIN[name](str(first)), "STRUUID")
+        case "STRLEN" if kind == "STRUUID":
+            return PLAIN[name](str(first))
+        case "SAMETERM" | "=":
+            return boolean(same(*results))
+        case "!=":
+            return boolean(not same(*results))
+        case "REGEX" if isinstance(first, Unknown) and kind == "STRUUID" and not any(isinstance(r, Unknown) for r in results[1:]):
+            if all(isinstance(value(result), Text) for result in results[1:]) and treats_digits_alike(*(value(r).lexical for r in results[1:])):
+                return PLAIN[name](str(first), *results[1:])
+        case "<" | "<=" | ">" | ">=" if kind == "RAND" and isinstance(value(results[1]), Number):
+            bound = value(results[1]).value  # 0 <= RAND() < 1
+            if bound >= 1 or bound < 0 or bound == 0 and name in ("<", ">="):
+                return boolean((name in ("<", "<=")) is (bound >= 1))
+    raise NoSingleAnswer(f"{kind} has no single answer")
+
+
+def treats_digits_alike(pattern: str, flags: str = "") -> bool:
+    """Return whether each part of a pattern matches all hexadecimal digits or none, so that it matches every UUID or none."""
+    rest = re.sub(r"\{[0-9,]*\}", "", pattern.removeprefix("^urn:uuid:"))
+    for atom in re.findall(r"\[[^\[\]\\]+\]|\\.|[^\[\](){}|?*+.^$]", rest):
+        compiled = compile_pattern(atom, flags)
+        if compiled is ERROR or len({compiled.search(digit) is None for digit in "0123456789abcdef"}) > 1:
+            return False
+    return "[^" not in rest
+
+
+def negated(term: Term, is_minus: bool) -> Result | Failure:
+    """Return a number, or the number with the other sign."""
+    found = value(term)
+    if not isinstance(found, Number):
+        return ERROR
+    return number_term(found._replace(value=-found.value)) if is_minus else number_term(found)

@@ -1,0 +1,512 @@
+"""§7 The functions that SPARQL names (SPARQL 1.1 §17.4) and the casts (§17.5), over terms.
+
+Each takes its operands' terms and returns a term, or ERROR where the recommendation has an error. Functions that look at the
+solution or at other operands (BOUND, IF, COALESCE, IN, BNODE) are in `expressions`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from urllib.parse import quote
+
+from refengine.iris import has_scheme, resolve
+from refengine.model import RDF_LANGSTRING, XSD, Term, is_blank, literal, parse_literal
+from refengine.sparql.regex import accepts_text, compile_pattern, replacement
+from refengine.sparql.values import (
+    DECIMAL,
+    DOUBLE,
+    ERROR,
+    FLOAT,
+    INTEGER,
+    RANKS,
+    WHOLE,
+    Computed,
+    Failure,
+    Moment,
+    NoSingleAnswer,
+    Number,
+    Other,
+    Result,
+    Text,
+    boolean,
+    decimal_text,
+    double_text,
+    number_term,
+    promote,
+    read,
+    rounded,
+    same,
+    single,
+    text,
+    truth,
+    value,
+)
+
+TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
+CASTS = ("boolean", "double", "float", "decimal", "integer", "dateTime", "string")
+FUNCTIONS = {XSD + name: 1 for name in CASTS} | {TIMESTAMP: 3}  # an IRI -> how many arguments
+ARITIES: dict[str, tuple[int, int | None]] = {  # a keyword -> fewest and most arguments
+    **dict.fromkeys(("RAND", "NOW", "UUID", "STRUUID"), (0, 0)),
+    "BNODE": (0, 1),
+    **dict.fromkeys(("STRBEFORE", "STRAFTER", "STRSTARTS", "STRENDS", "STRLANG", "STRDT", "LANGMATCHES", "CONTAINS", "SAMETERM"), (2, 2)),
+    **dict.fromkeys(("STRLEN", "STR", "LANG", "DATATYPE", "BOUND", "IRI", "URI", "ABS", "CEIL", "FLOOR", "ROUND"), (1, 1)),
+    **dict.fromkeys(("UCASE", "LCASE", "ENCODE_FOR_URI", "YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS", "TIMEZONE", "TZ"), (1, 1)),
+    **dict.fromkeys(("MD5", "SHA1", "SHA256", "SHA384", "SHA512", "ISIRI", "ISURI", "ISBLANK", "ISLITERAL", "ISNUMERIC"), (1, 1)),
+    "SUBSTR": (2, 3),
+    "IF": (3, 3),
+    "REGEX": (2, 3),
+    "REPLACE": (3, 4),
+    "CONCAT": (0, None),
+    "COALESCE": (0, None),
+}
+_DATE_TIME = re.compile(r"(-?[0-9]+)-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)(Z|[+-][0-9]{2}:[0-9]{2})?")
+_IRI = re.compile(r"[^<>\"{}|^`\\\x00-\x20]*")
+
+
+def string(term: Term) -> Text | Failure:
+    """Return the string of a literal that is one, with or without a language."""
+    found = value(term)
+    return found if isinstance(found, Text) else ERROR
+
+
+def simple(term: Term) -> str | Failure:
+    """Return the text of a string without a language."""
+    found = string(term)
+    return found.lexical if found is not ERROR and not found.language else ERROR
+
+
+def lexical(term: Term) -> str | Failure:
+    """R2R-13: return the lexical form of a literal; of a computed one that no recommendation fixes there is no single answer."""
+    if not term.startswith('"'):
+        return ERROR
+    if isinstance(term, Computed):
+        raise NoSingleAnswer(f"the lexical form of a computed xsd:{RANKS[term.number.rank]}")
+    return parse_literal(term).lexical
+
+
+# Terms (§17.4.2)
+
+
+def as_string(term: Term) -> Result:
+    """STR: the lexical form of a literal, the text of an IRI."""
+    if is_blank(term):
+        return ERROR
+    return text(term[1:-1] if term.startswith("<") else lexical(term))
+
+
+def language(term: Term) -> Result:
+    """LANG: the language tag, or ""."""
+    return text(parse_literal(term).language) if term.startswith('"') else ERROR
+
+
+def datatype(term: Term) -> Result:
+    """DATATYPE of a literal."""
+    if isinstance(term, Computed) and not term.has_type:
+        raise NoSingleAnswer("the datatype of a computed number")
+    return f"<{parse_literal(term).datatype}>" if term.startswith('"') else ERROR
+
+
+def iri(term: Term, base: str) -> Result:
+    """IRI: an IRI, or a string resolved against the base."""
+    if term.startswith("<"):
+        return term
+    reference = simple(term)
+    if reference is ERROR:
+        return ERROR
+    if not _IRI.fullmatch(reference):
+        raise NoSingleAnswer("IRI() of a text that is no IRI")
+    if not base and not has_scheme(reference):
+        raise NoSingleAnswer("IRI() of a relative reference without BASE")
+    return f"<{resolve(base, reference)}>"
+
+
+def typed(form: Term, kind: Term) -> Result:
+    """STRDT: a literal of a lexical form and a datatype."""
+    characters = simple(form)
+    if characters is ERROR or not kind.startswith("<"):
+        return ERROR
+    if kind[1:-1] == RDF_LANGSTRING:
+        raise NoSingleAnswer("STRDT with rdf:langString")
+    return literal(characters, kind[1:-1])
+
+
+def tagged(form: Term, tag: Term) -> Result:
+    """STRLANG: a literal of a lexical form and a language."""
+    characters, name = simple(form), simple(tag)
+    if characters is ERROR or name is ERROR:
+        return ERROR
+    if not re.fullmatch(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*", name):
+        raise NoSingleAnswer("STRLANG with a text that is no language tag")
+    return text(characters, name)
+
+
+def is_numeric(term: Term) -> Result:
+    """isNumeric: whether a term is a number, ill-typed ones left out."""
+    return boolean(isinstance(value(term), Number))
+
+
+# Strings (§17.4.3)
+
+
+def length(term: Term) -> Result:
+    """STRLEN: the number of characters."""
+    found = string(term)
+    return ERROR if found is ERROR else integer(len(found.lexical))
+
+
+def integer(number: int) -> Term:
+    """Return the literal of an integer."""
+    return number_term(Number(INTEGER, number))
+
+
+def substring(term: Term, *arguments: Term) -> Result:
+    """SUBSTR: from a position, counted from 1, to the end or as many characters as given (XPath fn:substring)."""
+    found = string(term)
+    numbers = [value(argument) for argument in arguments]
+    if found is ERROR or not all(isinstance(number, Number) and number.rank == INTEGER for number in numbers):
+        return ERROR
+    start, *count = [number.value for number in numbers]
+    end = start + count[0] if count else len(found.lexical) + 1
+    return text(found.lexical[max(start, 1) - 1 : max(end, 1) - 1], found.language)
+
+
+def upper(term: Term) -> Result:
+    """UCASE"""
+    return _mapped(term, str.upper)
+
+
+def lower(term: Term) -> Result:
+    """LCASE"""
+    return _mapped(term, str.lower)
+
+
+def _mapped(term: Term, function: Callable[[str], str]) -> Result:
+    found = string(term)
+    if found is ERROR:
+        return ERROR
+    whole, each = function(found.lexical), "".join(map(function, found.lexical))
+    if whole != each or any(len(function(c)) > 1 for c in found.lexical):
+        raise NoSingleAnswer("a case mapping that depends on the neighbours or makes more than one character")
+    return text(whole, found.language)
+
+
+def compatible(left: Term, right: Term) -> tuple[Text, Text] | Failure:
+    """Return two strings that may be compared by a string function (§17.4.3.1.2): the second has no language, or the first's."""
+    one, other = string(left), string(right)
+    if one is ERROR or other is ERROR or (other.language and other.language != one.language):
+        return ERROR
+    return one, other
+
+
+def _tested(test: Callable[[str, str], bool]) -> Callable[[Term, Term], Result]:
+    def tested(left: Term, right: Term) -> Result:
+        pair = compatible(left, right)
+        return ERROR if pair is ERROR else boolean(test(pair[0].lexical, pair[1].lexical))
+
+    return tested
+
+
+def before(left: Term, right: Term) -> Result:
+    """STRBEFORE: what stands before the first occurrence; "" without a language where there is none."""
+    pair = compatible(left, right)
+    if pair is ERROR:
+        return ERROR
+    head, middle, _ = pair[0].lexical.partition(pair[1].lexical) if pair[1].lexical else ("", "-", "")
+    return text(head, pair[0].language) if middle else text("")
+
+
+def after(left: Term, right: Term) -> Result:
+    """STRAFTER: what stands after the first occurrence; "" without a language where there is none."""
+    pair = compatible(left, right)
+    if pair is ERROR:
+        return ERROR
+    _, middle, tail = pair[0].lexical.partition(pair[1].lexical) if pair[1].lexical else ("", "-", pair[0].lexical)
+    return text(tail, pair[0].language) if middle else text("")
+
+
+def encoded(term: Term) -> Result:
+    """ENCODE_FOR_URI: all but letters, digits and `-_.~` as percent-encoded UTF-8."""
+    found = string(term)
+    return ERROR if found is ERROR else text(quote(found.lexical, safe="-_.~"))
+
+
+def concatenated(*terms: Term) -> Result:
+    """CONCAT: with the language that all have."""
+    found = [string(term) for term in terms]
+    if ERROR in found:
+        return ERROR
+    languages = {one.language for one in found}
+    return text("".join(one.lexical for one in found), languages.pop() if len(languages) == 1 else "")
+
+
+def language_matches(tag: Term, given: Term) -> Result:
+    """LANGMATCHES: basic filtering of RFC 4647 §3.3.1."""
+    name, wanted = simple(tag), simple(given)
+    if name is ERROR or wanted is ERROR:
+        return ERROR
+    name, wanted = name.lower(), wanted.lower()
+    if wanted == "*":
+        return boolean(bool(name))
+    return boolean(name == wanted or bool(wanted) and name.startswith(wanted + "-"))
+
+
+def matches(term: Term, pattern: Term, flags: Term = '""') -> Result:
+    """REGEX: whether a pattern matches anywhere (XPath fn:matches)."""
+    found, expression, modes = string(term), simple(pattern), simple(flags)
+    if ERROR in (found, expression, modes):
+        return ERROR
+    compiled = compile_pattern(expression, modes)
+    if compiled is ERROR:
+        return ERROR
+    accepts_text(modes, expression, found.lexical)
+    return boolean(compiled.search(found.lexical) is not None)
+
+
+def replaced(term: Term, pattern: Term, by: Term, flags: Term = '""') -> Result:
+    """REPLACE: each match replaced (XPath fn:replace). A pattern that matches the empty string is an error (err:FORX0003)."""
+    found, expression, template, modes = string(term), simple(pattern), simple(by), simple(flags)
+    if ERROR in (found, expression, template, modes):
+        return ERROR
+    compiled = compile_pattern(expression, modes)
+    if compiled is ERROR or compiled.search("") is not None:
+        return ERROR
+    accepts_text(modes, expression, found.lexical)
+    parts = replacement(template, compiled.groups)
+    if parts is ERROR:
+        return ERROR
+    made, end = [], 0
+    for match in compiled.finditer(found.lexical):
+        if not match[0]:
+            raise NoSingleAnswer("REPLACE of a match without extent")
+        made.append(found.lexical[end : match.start()])
+        made += [part if isinstance(part, str) else match[part] or "" for part in parts]
+        end = match.end()
+    return text("".join(made) + found.lexical[end:], found.language)
+
+
+# Numbers (§17.4.4)
+
+
+def absolute(term: Term) -> Result:
+    """ABS"""
+    return _of_number(term, abs)
+
+
+def ceiling(term: Term) -> Result:
+    """CEIL: the least whole number that is not less."""
+    return _of_number(term, math.ceil, is_whole=True)
+
+
+def floor(term: Term) -> Result:
+    """FLOOR: the greatest whole number that is not greater."""
+    return _of_number(term, math.floor, is_whole=True)
+
+
+def nearest_whole(term: Term) -> Result:
+    """ROUND: the nearest whole number, of two the greater."""
+    return _of_number(term, lambda number: math.floor(Fraction(number) + Fraction(1, 2)), is_whole=True)
+
+
+def _of_number(term: Term, function: Callable, is_whole: bool = False) -> Result:
+    found = value(term)
+    if not isinstance(found, Number):
+        return ERROR
+    rank, number, slack = found
+    if rank >= FLOAT and not math.isfinite(number):
+        return number_term(Number(rank, number if is_whole else abs(number)))
+    if not is_whole:
+        return number_term(Number(rank, function(number), slack))
+    if slack and function(number - slack) != function(number + slack):
+        raise NoSingleAnswer("the whole part of a rounded number")
+    result = function(number)
+    return number_term(Number(rank, float(result) if rank >= FLOAT else Fraction(result) if rank == DECIMAL else result))
+
+
+# Dates (§17.4.5)
+
+
+def _fields(term: Term) -> re.Match | Failure:
+    """Return year, month, day, hour, minute, second and zone of a dateTime."""
+    found = value(term)
+    if isinstance(found, Other) and not found.is_ill_typed and found.datatype in (XSD + "date", XSD + "time", XSD + "dateTimeStamp"):
+        raise NoSingleAnswer(f"a part of {found.datatype.replace(XSD, 'xsd:')}, which SPARQL leaves to extensions")
+    if not isinstance(found, Moment):
+        return ERROR
+    match = _DATE_TIME.fullmatch(parse_literal(term).lexical)
+    if match[4] == "24":
+        raise NoSingleAnswer("a part of a dateTime that is written with 24:00:00")
+    return match
+
+
+def _field(number: int) -> Callable[[Term], Result]:
+    def field(term: Term) -> Result:
+        match = _fields(term)
+        return ERROR if match is ERROR else integer(int(match[number]))
+
+    return field
+
+
+def seconds(term: Term) -> Result:
+    """SECONDS: a decimal."""
+    match = _fields(term)
+    return ERROR if match is ERROR else number_term(rounded(Fraction(match[6])))
+
+
+def zone(term: Term) -> Result:
+    """TZ: the zone as it is written; "" where there is none."""
+    match = _fields(term)
+    return ERROR if match is ERROR else text(match[7] or "")
+
+
+def zone_duration(term: Term) -> Result:
+    """TIMEZONE: the zone as a dayTimeDuration in canonical form; an error where there is none."""
+    match = _fields(term)
+    if match is ERROR or match[7] is None:
+        return ERROR
+    sign, hours, minutes = (match[7][0], int(match[7][1:3]), int(match[7][4:])) if match[7] != "Z" else ("+", 0, 0)
+    parts = "".join(f"{count}{unit}" for count, unit in ((hours, "H"), (minutes, "M")) if count) or "0S"
+    return literal(("-" if sign == "-" and parts != "0S" else "") + "PT" + parts, XSD + "dayTimeDuration")
+
+
+# Hashes (§17.4.6)
+
+
+def _hashed(name: str) -> Callable[[Term], Result]:
+    def hashed(term: Term) -> Result:
+        characters = simple(term)
+        return ERROR if characters is ERROR else text(hashlib.new(name, characters.encode(), usedforsecurity=False).hexdigest())
+
+    return hashed
+
+
+# Casts (§17.5)
+
+
+def cast(term: Term, kind: str) -> Result:
+    """R2R-14: cast a term to one of the datatypes of §17.5, as XPath casts values (F&O §17)."""
+    found = value(term)
+    if kind == "string":
+        return _cast_to_string(term, found)
+    if isinstance(found, Text):
+        return ERROR if found.language else _cast_text(found.lexical.strip(" \t\n\r"), kind)
+    match kind, found:
+        case "dateTime", Moment():
+            return term
+        case "boolean", bool():
+            return boolean(found)
+        case "boolean", Number():
+            return boolean(truth(term))
+        case _, bool() if kind in RANKS:
+            return number_term(_converted(Number(INTEGER, int(found)), RANKS.index(kind)))
+        case _, Number() if kind in RANKS:
+            converted = _converted(found, RANKS.index(kind))
+            return ERROR if converted is ERROR else number_term(converted)
+        case _, Other(datatype, False) if kind == "dateTime" and datatype in (XSD + "date", XSD + "dateTimeStamp"):
+            raise NoSingleAnswer("casting a date, which SPARQL leaves to extensions")
+        case _:
+            return ERROR
+
+
+def _cast_text(characters: str, kind: str) -> Result:
+    found = read(characters, XSD + kind)
+    match found:
+        case Failure() | None:
+            return ERROR
+        case bool():
+            return boolean(found)
+        case Number():
+            return number_term(found)
+        case _:
+            return literal(characters, XSD + kind)
+
+
+def _cast_to_string(term: Term, found: object) -> Result:
+    if term.startswith("<"):
+        return text(term[1:-1])
+    match found:
+        case None:
+            return ERROR
+        case Text(characters, ""):
+            return text(characters)
+        case Number() | bool() if isinstance(term, Computed) or written(found) != parse_literal(term).lexical:
+            if isinstance(found, Number) and found.rank <= DECIMAL and not found.slack:
+                return text(written(found))
+            raise NoSingleAnswer("the lexical form of a number as a string")
+        case Number() | bool():
+            return text(written(found))
+        case Moment():
+            return text(parse_literal(term).lexical)
+        case _:
+            raise NoSingleAnswer("xsd:string of a literal that SPARQL has no cast for")
+
+
+def written(found: Number | bool) -> str:
+    """Return the canonical text that XPath's cast to a string gives (F&O §17.1.1)."""
+    if isinstance(found, bool):
+        return "true" if found else "false"
+    if found.rank == INTEGER:
+        return str(found.value)
+    return decimal_text(found.value) if found.rank == DECIMAL else double_text(found.value)
+
+
+def _converted(number: Number, rank: int) -> Number | Failure:
+    """Return a number in another type."""
+    own, exact, slack = number
+    if rank >= FLOAT:
+        wide = promote(number, rank)
+        return Number(rank, single(wide) if rank == FLOAT else wide, slack)
+    if own >= FLOAT and not math.isfinite(exact):
+        return ERROR
+    if rank == DECIMAL:
+        found = rounded(Fraction(exact))
+        return found._replace(slack=found.slack + Fraction(slack)) if slack else found
+    if slack and math.trunc(exact - slack) != math.trunc(exact + slack):
+        raise NoSingleAnswer("the whole part of a rounded number")
+    whole = math.trunc(exact)
+    return Number(INTEGER, whole) if abs(whole) < WHOLE or own == INTEGER else ERROR
+
+
+PLAIN: dict[str, Callable[..., Result]] = {
+    "STR": as_string,
+    "LANG": language,
+    "DATATYPE": datatype,
+    "STRDT": typed,
+    "STRLANG": tagged,
+    "ISIRI": lambda term: boolean(term.startswith("<")),
+    "ISURI": lambda term: boolean(term.startswith("<")),
+    "ISBLANK": lambda term: boolean(is_blank(term)),
+    "ISLITERAL": lambda term: boolean(term.startswith('"')),
+    "ISNUMERIC": is_numeric,
+    "SAMETERM": lambda left, right: boolean(same(left, right)),
+    "STRLEN": length,
+    "SUBSTR": substring,
+    "UCASE": upper,
+    "LCASE": lower,
+    "STRSTARTS": _tested(str.startswith),
+    "STRENDS": _tested(str.endswith),
+    "CONTAINS": _tested(lambda whole, part: part in whole),
+    "STRBEFORE": before,
+    "STRAFTER": after,
+    "ENCODE_FOR_URI": encoded,
+    "CONCAT": concatenated,
+    "LANGMATCHES": language_matches,
+    "REGEX": matches,
+    "REPLACE": replaced,
+    "ABS": absolute,
+    "CEIL": ceiling,
+    "FLOOR": floor,
+    "ROUND": nearest_whole,
+    "YEAR": _field(1),
+    "MONTH": _field(2),
+    "DAY": _field(3),
+    "HOURS": _field(4),
+    "MINUTES": _field(5),
+    "SECONDS": seconds,
+    "TZ": zone,
+    "TIMEZONE": zone_duration,
+    **{name: _hashed(name.lower()) for name in ("MD5", "SHA1", "SHA256", "SHA384", "SHA512")},
+}

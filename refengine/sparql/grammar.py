@@ -1,0 +1,169 @@
+"""§7 Reading a query body: SPARQL 1.1's own grammar (§19.8), its terminals, and the error at the first token that does not fit."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+from refengine.errors import InvalidQuery, Refused, Unsupported
+from refengine.texts import near, shown
+
+DEEPEST = 60  # brackets within brackets
+LONGEST = 1_000_000  # characters of a body
+
+FUNCTIONS = tuple(
+    "STRBEFORE STRAFTER STRSTARTS STRENDS STRLANG STRLEN STRDT STRUUID STR SUBSTR LANGMATCHES LANG DATATYPE BOUND BNODE IRI URI RAND ABS "
+    "CEIL FLOOR ROUND CONCAT UCASE LCASE ENCODE_FOR_URI CONTAINS YEAR MONTH DAY HOURS MINUTES SECONDS TIMEZONE TZ NOW UUID MD5 SHA1 "
+    "SHA256 SHA384 SHA512 COALESCE IF SAMETERM ISIRI ISURI ISBLANK ISLITERAL ISNUMERIC REGEX REPLACE".split()
+)
+AGGREGATES = ("SUM", "MIN", "MAX", "AVG", "SAMPLE")
+UPDATES = ("INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH")
+KEYWORDS = (
+    "BASE PREFIX SELECT DISTINCT REDUCED AS CONSTRUCT WHERE DESCRIBE ASK FROM NAMED GROUP BY HAVING ORDER ASC DESC LIMIT OFFSET VALUES "
+    "OPTIONAL GRAPH SERVICE SILENT BIND UNDEF MINUS UNION FILTER NOT IN EXISTS COUNT GROUP_CONCAT SEPARATOR"
+).split()
+
+CODE_POINT = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
+_BASE = (
+    "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d\u2070-\u218f\u2c00-\u2fef"
+    "\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_FIRST = rf"(?:[{_BASE}_]|{CODE_POINT})"
+_NAME = rf"(?:[{_BASE}_0-9\u00b7\u0300-\u036f\u203f-\u2040-]|{CODE_POINT})"
+_PREFIX = rf"(?:(?:[{_BASE}]|{CODE_POINT})(?:{_NAME}|\.(?=[.]*{_NAME}))*)?:"
+_ESCAPED = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
+_LOCAL = rf"(?:{_FIRST}|[:0-9]|{_ESCAPED})(?:{_NAME}|:|{_ESCAPED}|\.(?=[.]*(?:{_NAME}|:|{_ESCAPED})))*"
+_CHARACTER = r"(?:[^QUOTE\\\n\r]|\\[tbnrf\\\"']|" + CODE_POINT + ")"
+_EXPONENT = r"[eE][+-]?[0-9]+"
+_DOUBLE = rf"(?:[0-9]+\.[0-9]*{_EXPONENT}|\.[0-9]+{_EXPONENT}|[0-9]+{_EXPONENT})"
+_DECIMAL = r"[0-9]*\.[0-9]+"
+_LONG = r"(?:QUOTE{0,2}(?:[^QUOTE\\]|\\[tbnrf\\\"']|" + CODE_POINT + "))*"
+_STRINGS = rf"QUOTEQUOTEQUOTE{_LONG}QUOTEQUOTEQUOTE|QUOTE{_CHARACTER}*QUOTE"
+TERMINALS = {
+    "IRIREF": (6, rf"<(?:[^<>\"{{}}|^`\\\x00-\x20]|{CODE_POINT})*>"),
+    "PNAME_LN": (6, _PREFIX + _LOCAL),
+    "PNAME_NS": (5, _PREFIX),
+    "BLANK_NODE_LABEL": (6, rf"_:(?:{_FIRST}|[0-9])(?:{_NAME}|\.(?=[.]*{_NAME}))*"),
+    "VAR": (6, rf"[?$](?:{_FIRST}|[0-9])(?:[{_BASE}_0-9\u00b7\u0300-\u036f\u203f-\u2040]|{CODE_POINT})*"),
+    "LANGTAG": (6, r"@[a-zA-Z]+(?:-[a-zA-Z0-9]+)*"),
+    "SIGNED_DOUBLE": (5, rf"[+-]{_DOUBLE}"),
+    "SIGNED_DECIMAL": (4, rf"[+-]{_DECIMAL}"),
+    "SIGNED_INTEGER": (3, r"[+-][0-9]+"),
+    "DOUBLE": (5, _DOUBLE),
+    "DECIMAL": (4, _DECIMAL),
+    "INTEGER": (3, r"[0-9]+"),
+    "STRING": (6, f"{_STRINGS.replace('QUOTE', chr(34))}|{_STRINGS.replace('QUOTE', chr(39))}"),
+    "COMPARISON": (2, r"!=|<=|>=|=|<|>"),
+    "BOOLEAN": (2, r"(?i:true|false)(?![A-Za-z0-9_])"),
+    "A": (2, r"a(?![A-Za-z0-9_])"),
+    "FUNCTION": (2, rf"(?i:{'|'.join(FUNCTIONS)})(?![A-Za-z0-9_])"),
+    "AGGREGATE": (2, rf"(?i:{'|'.join(AGGREGATES)})(?![A-Za-z0-9_])"),
+}
+SYMBOLS = {"STAR": "*", "SLASH": "/", "PLUS": "+", "MINUS_SIGN": "-", "QUESTION": "?", "LBRACE": "{"}
+NAMES = {  # what a person calls a terminal
+    "IRIREF": "an IRI", "PNAME_LN": "a prefixed name", "PNAME_NS": "a prefix", "BLANK_NODE_LABEL": "a blank node", "VAR": "a variable",
+    "STRING": "a string", "INTEGER": "a number", "DECIMAL": "a number", "DOUBLE": "a number", "SIGNED_INTEGER": "a number",
+    "SIGNED_DECIMAL": "a number", "SIGNED_DOUBLE": "a number", "FUNCTION": "a function", "AGGREGATE": "an aggregate",
+    "COUNT": "an aggregate", "GROUP_CONCAT": "an aggregate", "BOOLEAN": "true or false", "LANGTAG": "a language tag", "A": "'a'",
+    "COMPARISON": "a comparison", "MINUS_SIGN": "'-'", "$END": "the end", "LBRACE": "'{'", "RBRACE": "'}'", "LPAR": "'('",
+    "RPAR": "')'", "LSQB": "'['", "RSQB": "']'", "DOT": "'.'", "COMMA": "','", "SEMICOLON": "';'", "STAR": "'*'", "SLASH": "'/'",
+    "PLUS": "'+'", "QUESTION": "'?'", "BANG": "'!'", "VBAR": "'|'", "CIRCUMFLEX": "'^'",
+}  # fmt: skip
+
+
+@cache
+def parser() -> Lark:
+    """Return the LALR(1) parser of SPARQL 1.1 queries, made when it is first asked for."""
+    rules = files("refengine.sparql").joinpath("grammar.lark").read_text(encoding="utf-8")
+    lines = [rules]
+    lines += [f"{name}.{priority}: /{pattern.replace('/', chr(92) + '/')}/" for name, (priority, pattern) in TERMINALS.items()]
+    lines += [f'{name}: "{text}"' for name, text in SYMBOLS.items()]
+    lines += [f"{name}.1: /{name}(?![A-Za-z0-9_])/i" for name in KEYWORDS]
+    lines += [r"COMMENT: /#[^\n\r]*/", r"%ignore COMMENT", r"%ignore /[ \t\n\r]+/"]
+    return Lark("\n".join(lines), parser="lalr", start="query_unit", propagate_positions=True, maybe_placeholders=False)
+
+
+def parse(text: str) -> Tree:
+    """Read a body and return its syntax tree, whose nodes know their place.
+
+    Raises InvalidQuery (QRY-1) at the first token that does not fit, Refused (QRY-2) for an update, Unsupported for a body
+    that is too long or nested too deeply to be read here.
+    """
+    if len(text) > LONGEST:
+        raise Unsupported(f"a body of more than {LONGEST} characters", rule="R2R-17", place="body")
+    try:
+        if max(_brackets(text), default=0) > DEEPEST:
+            raise Unsupported(f"brackets nested more than {DEEPEST} deep", rule="R2R-17", place="body")
+        return parser().parse(text)
+    except UnexpectedInput as error:
+        raise _fault(text, error) from None
+
+
+def _brackets(text: str) -> list[int]:
+    """Return the depth of brackets after each bracket of a text, those in strings, IRIs and comments left aside."""
+    depth = 0
+    depths = []
+    for match in re.finditer(rf"{TERMINALS['STRING'][1]}|{TERMINALS['IRIREF'][1]}|#[^\n\r]*|[({{\[]|[)}}\]]", text):
+        depth += (match[0] in "({[") - (match[0] in ")}]")
+        depths.append(depth)
+    return depths
+
+
+def place(text: str, offset: int) -> str:
+    """Name an offset in a body: `body line 3 column 7`, both from 1."""
+    before = text[:offset]
+    return f"body line {before.count(chr(10)) + 1} column {offset - before.rfind(chr(10))}"
+
+
+def _fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
+    """QRY-1: describe what stands where the body cannot be read further, and what was expected there."""
+    at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
+    offset = len(text) if at_end else error.pos_in_stream
+    word = re.match(r"\w*", text[offset:])[0]
+    if word.upper() in UPDATES:
+        return Refused(f"an update ({word.upper()}) is no query: a body only reads", rule="QRY-2", place=place(text, offset))
+    if at_end:
+        found = "the end"
+    elif isinstance(error, UnexpectedToken):
+        found = shown(str(error.token))
+    else:
+        found = "a string that is not closed" if text[offset] in "\"'" else shown(text[offset : offset + max(1, len(word))])
+    expected = error.allowed if isinstance(error, UnexpectedCharacters) else error.accepts or error.expected
+    hint = near(word.upper(), {name for name in expected or () if name in KEYWORDS} | ({*FUNCTIONS} if "FUNCTION" in (expected or ()) else set()))
+    return InvalidQuery(f"not SPARQL 1.1: expected {_either(expected or ())}, got {found}{hint}", rule="QRY-1", place=place(text, offset))
+
+
+def _either(terminals: set[str]) -> str:
+    """Join the names of terminals: `a variable, '{' or WHERE`."""
+    words = sorted({NAMES.get(name, name) for name in terminals if not name.startswith("__")})
+    words = words[:8] + ["…"] * (len(words) > 8)
+    return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:]))) or "nothing"
+
+
+_ESCAPE = re.compile(rf"{CODE_POINT}|\\(.)", re.DOTALL)
+_MEANINGS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+DELIMITERS = "\"'\\\n\r"
+
+
+def unescape(text: str, token: Token, source: str) -> str:
+    """Read the escapes in a token's text (§19.2, §19.7). Raises InvalidQuery for a code point that no character has, and for one
+    that would end the token that it stands in."""
+
+    def character(match: re.Match) -> str:
+        if match[1] is not None:
+            return _MEANINGS.get(match[1], match[1])
+        number = int(match[0][2:], 16)
+        problem = "is no character" if 0xD800 <= number < 0xE000 or number > 0x10FFFF else ""
+        if not problem and token.type != "STRING" and chr(number) in "<>\"{}|^`\\ " or not problem and number < 0x20 and token.type != "STRING":
+            problem = "may not stand here"
+        elif not problem and token.type == "STRING" and chr(number) in DELIMITERS:
+            problem = "is read before the string is (SPARQL §19.2) and would end it"
+        if problem:
+            raise InvalidQuery(f"{match[0]} {problem}", rule="QRY-1", place=place(source, token.start_pos + match.start()))
+        return chr(number)
+
+    return _ESCAPE.sub(character, text)

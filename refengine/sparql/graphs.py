@@ -1,0 +1,42 @@
+"""§7 A graph as patterns ask for it: triples by any of their terms."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from refengine.model import Term, Triple
+
+
+class Index:
+    """The triples of a graph, by the terms that a pattern gives; each index is made when it is first asked for."""
+
+    def __init__(self, triples: Iterable[Triple]) -> None:
+        self.triples = sorted(triples)
+        self.present = frozenset(self.triples)
+        self._by: dict[tuple[int, ...], dict[tuple[Term, ...], list[Triple]]] = {}
+
+    def match(self, subject: Term | None, predicate: Term | None, object: Term | None) -> Sequence[Triple]:
+        """Return the triples that have the given terms, in order; None stands for any."""
+        given = (subject, predicate, object)
+        positions = tuple([position for position, term in enumerate(given) if term is not None])
+        if not positions:
+            return self.triples
+        if len(positions) == 3:
+            return (given,) if given in self.present else ()
+        if positions not in self._by:
+            self._by[positions] = self._indexed(positions)
+        return self._by[positions].get(tuple([given[position] for position in positions]), ())
+
+    def _indexed(self, positions: tuple[int, ...]) -> dict[tuple[Term, ...], list[Triple]]:
+        found: dict[tuple[Term, ...], list[Triple]] = defaultdict(list)
+        for triple in self.triples:
+            found[tuple([triple[position] for position in positions])].append(triple)
+        return dict(found)
+
+    def nodes(self) -> list[Term]:
+        """Return the terms that are a subject or an object, in order (§18.4)."""
+        return sorted({term for subject, _, end in self.triples for term in (subject, end)})
+
+
+Spend = Callable[[int], None]

@@ -1,0 +1,46 @@
+"""§7 Limits: what one evaluation of a body may cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from refengine.errors import Unsupported
+
+
+@dataclass(frozen=True)
+class Limits:
+    """R2R-17: the most steps (triples tried, solutions made, expressions computed) and solutions held at once by one evaluation.
+
+    A caller that knows the time may add `seconds` and its `clock`, a function that returns seconds: refengine has no clock.
+    """
+
+    steps: int = 20_000_000
+    rows: int = 1_000_000
+    seconds: float | None = None
+    clock: Callable[[], float] | None = None
+
+
+class Budget:
+    """What is left of an evaluation's limits."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.steps = 0
+        self.deadline = limits.clock() + limits.seconds if limits.clock and limits.seconds is not None else None
+        self.look = 0
+
+    def spend(self, steps: int) -> None:
+        """R2R-17: count steps. Raises Unsupported when a limit is spent."""
+        self.steps += steps
+        if self.steps > self.limits.steps:
+            raise Unsupported(f"an evaluation of more than {self.limits.steps} steps", rule="R2R-17", place="body")
+        if self.deadline is not None and self.steps >= self.look:
+            self.look = self.steps + 1000
+            if self.limits.clock() > self.deadline:
+                raise Unsupported(f"an evaluation of more than {self.limits.seconds} seconds", rule="R2R-17", place="body")
+
+    def hold(self, rows: int) -> None:
+        """R2R-17: count the solutions that one operator holds at once. Raises Unsupported when they are too many."""
+        if rows > self.limits.rows:
+            raise Unsupported(f"more than {self.limits.rows} solutions at once", rule="R2R-17", place="body")

@@ -1,0 +1,101 @@
+"""§7 ORDER BY's order (SPARQL 1.1 §15.1), which is partial, and the slices that it leaves no choice about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cmp_to_key
+
+from refengine.model import Term
+from refengine.sparql.values import ERROR, Computed, Moment, NoSingleAnswer, Number, Result, Text, compare, value
+
+Keys = tuple[Result, ...]
+
+
+def rank(result: Result) -> int:
+    """Return the place of a kind of term: no value, blank node, IRI, literal."""
+    if result is ERROR:
+        return 0
+    return {"_": 1, "<": 2}.get(result[0], 3)
+
+
+def before(left: Result, right: Result) -> int | None:
+    """R2R-20: how two results stand in ORDER BY: -1, 0 or 1; None where the recommendation leaves it open."""
+    if rank(left) != rank(right):
+        return -1 if rank(left) < rank(right) else 1
+    match rank(left):
+        case 0:
+            return 0
+        case 1:
+            return 0 if left == right else None
+        case 2:
+            return (left > right) - (left < right)
+    try:
+        found = compare(left, right)
+    except NoSingleAnswer:
+        return None
+    if found is not ERROR and found is not None:
+        return found
+    return 0 if str(left) == str(right) else None
+
+
+def extremes(terms: Sequence[Term], is_least: bool) -> list[Term]:
+    """R2R-16: return the terms that may come first in ascending order, or in descending order: those before which none surely is."""
+    sign = -1 if is_least else 1
+    found = [term for term in dict.fromkeys(terms)]
+    best: list[Term] = []
+    for term in found:  # keep what nothing is surely before
+        standing = [before(term, other) for other in best]
+        if any(place == -sign for place in standing):
+            continue
+        best = [other for other, place in zip(best, standing, strict=True) if place != sign]
+        best.append(term)
+    return best
+
+
+def ordered(keys: Sequence[Keys], descending: Sequence[bool]) -> list[int]:
+    """Return the indices of solutions in one of the orders that ORDER BY allows."""
+    indices = sorted(range(len(keys)), key=lambda i: [_any_order(key, False) for key in keys[i]])
+    for position in reversed(range(len(descending))):
+        indices.sort(key=lambda i: _any_order(keys[i][position], True), reverse=descending[position])
+    return indices
+
+
+def _any_order(result: Result, by_value: bool) -> tuple:
+    """Return a place in a total order that has every pair as ORDER BY has it where that decides."""
+    place = rank(result)
+    if place < 3:
+        return place, 0, result if place else ""
+    match value(result):
+        case Number(_, number, _):
+            return (3, 1, 0) if number != number else (3, 0, number)
+        case Text(lexical, language):
+            return 3, 3 if language else 2, lexical if by_value else (lexical, language)
+        case bool() as holds:
+            return 3, 4, holds
+        case Moment(seconds, _):
+            return 3, 5, seconds
+        case _:
+            return 3, 6, str(result)
+
+
+def standing(left: Keys, right: Keys, descending: Sequence[bool]) -> int | None:
+    """Return how two solutions stand by all conditions: the first that tells them apart decides."""
+    for one, other, is_descending in zip(left, right, descending, strict=True):
+        found = before(one, other)
+        if found is None:
+            return None
+        if found:
+            return -found if is_descending else found
+    return 0
+
+
+def check_border(keys: Sequence[Keys], rows: Sequence, border: int, descending: Sequence[bool], spend: Callable[[int], None]) -> None:
+    """R2R-20: make sure that a slice's border leaves no choice: every solution before it comes surely before every one behind it, or
+    is the same. Raises NoSingleAnswer (QRY-3) where there is a choice."""
+    if border <= 0 or border >= len(rows):
+        return
+    for i in reversed(range(border)):
+        for j in range(border, len(rows)):
+            spend(1)
+            if rows[i] != rows[j] and standing(keys[i], keys[j], descending) != -1:
+                raise NoSingleAnswer("LIMIT or OFFSET cuts between solutions that ORDER BY leaves in any order")

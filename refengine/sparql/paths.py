@@ -1,0 +1,94 @@
+"""§7 Property paths (SPARQL 1.1 §9, §18.4): which pairs of nodes a path connects, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from refengine.model import Term
+from refengine.sparql.algebra import Alternative, Inverse, NegatedSet, Path, Repeated, Sequence
+from refengine.sparql.graphs import Index, Spend
+
+Pair = tuple[Term, Term]
+
+
+def pairs(graph: Index, path: Path, start: Term | None, end: Term | None, spend: Spend) -> Iterator[Pair]:
+    """R2R-18: yield the pairs of nodes that a path connects, from `start` and to `end` where they are given (None: any node).
+
+    Alternatives and sequences give a pair as often as they have ways; `?`, `*` and `+` give it once (§18.4). A path of length
+    zero connects a given term with itself, be it in the graph or not.
+    """
+    match path:
+        case str():
+            for subject, _, object in graph.match(start, path, end):
+                spend(1)
+                yield subject, object
+        case Inverse(inner):
+            yield from ((a, b) for b, a in pairs(graph, inner, end, start, spend))
+        case Alternative(paths):
+            for one in paths:
+                yield from pairs(graph, one, start, end, spend)
+        case Sequence(steps):
+            yield from _sequence(graph, steps, start, end, spend)
+        case NegatedSet():
+            yield from _negated(graph, path, start, end, spend)
+        case Repeated():
+            yield from _repeated(graph, path, start, end, spend)
+
+
+def _sequence(graph: Index, steps: tuple[Path, ...], start: Term | None, end: Term | None, spend: Spend) -> Iterator[Pair]:
+    first, *rest = steps
+    if not rest:
+        yield from pairs(graph, first, start, end, spend)
+        return
+    if start is None and end is not None:
+        *before, last = steps
+        for middle, stop in pairs(graph, last, None, end, spend):
+            yield from ((a, stop) for a, _ in _sequence(graph, tuple(before), None, middle, spend))
+        return
+    for begin, middle in pairs(graph, first, start, None, spend):
+        yield from ((begin, b) for _, b in _sequence(graph, tuple(rest), middle, end, spend))
+
+
+def _negated(graph: Index, path: NegatedSet, start: Term | None, end: Term | None, spend: Spend) -> Iterator[Pair]:
+    """§9.1: a triple with any predicate but those of the set, in the direction of its members."""
+    if path.forward is not None:
+        for subject, predicate, object in graph.match(start, None, end):
+            spend(1)
+            if predicate not in path.forward:
+                yield subject, object
+    if path.backward is not None:
+        for subject, predicate, object in graph.match(end, None, start):
+            spend(1)
+            if predicate not in path.backward:
+                yield object, subject
+
+
+def _repeated(graph: Index, path: Repeated, start: Term | None, end: Term | None, spend: Spend) -> Iterator[Pair]:
+    """`?`, `*` and `+` (§18.4, ZeroOrOnePath to ALP): each pair once."""
+    if start is None and end is not None:
+        turned = Repeated(Inverse(path.path), path.least, path.is_once)
+        yield from ((a, b) for b, a in _repeated(graph, turned, end, None, spend))
+        return
+    for begin in [start] if start is not None else graph.nodes():
+        for stop in _reached(graph, path, begin, spend):
+            if end is None or stop == end:
+                yield begin, stop
+
+
+def _reached(graph: Index, path: Repeated, begin: Term, spend: Spend) -> Iterable[Term]:
+    """Return the nodes that a repeated path reaches from a node, each once."""
+
+    def steps(node: Term) -> Iterator[Term]:
+        spend(1)
+        return (stop for _, stop in pairs(graph, path.path, node, None, spend))
+
+    if path.is_once:
+        return dict.fromkeys((begin, *steps(begin)))
+    reached: dict[Term, None] = {} if path.least else {begin: None}
+    waiting = [begin]
+    while waiting:
+        for node in steps(waiting.pop()):
+            if node not in reached:
+                reached[node] = None
+                waiting.append(node)
+    return reached

@@ -1,0 +1,284 @@
+"""§7 XPath's regular expressions (XPath F&O §7.6, XML Schema Part 2 appendix F), translated for RE2, which matches in linear time.
+
+Python's `\\s`, `\\w`, `$` and `.` mean other things. What RE2 has no equivalent of, or what XPath's versions read in two ways, is
+refused with its reason.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import re2
+
+from refengine.sparql.values import ERROR, Failure, NoSingleAnswer
+
+SPACES = r" \t\n\r"
+NAME_START = (
+    r":A-Z_a-z\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{2FF}\x{370}-\x{37D}\x{37F}-\x{1FFF}\x{200C}-\x{200D}\x{2070}-\x{218F}"
+    r"\x{2C00}-\x{2FEF}\x{3001}-\x{D7FF}\x{F900}-\x{FDCF}\x{FDF0}-\x{FFFD}\x{10000}-\x{EFFFF}"
+)
+CLASSES = {  # multi-character escapes, as the inside of a class
+    "s": SPACES,
+    "d": r"\p{Nd}",
+    "w": r"\p{L}\p{M}\p{N}\p{S}",
+    "i": NAME_START,
+    "c": NAME_START + r"\-.0-9\x{B7}\x{300}-\x{36F}\x{203F}-\x{2040}",
+}
+SINGLE = {"n": r"\n", "r": r"\r", "t": r"\t"} | {sign: "\\" + sign for sign in r"\|.-^?*+{}()[]$"}
+CATEGORIES = {"L": "ultmo", "M": "nce", "N": "dlo", "P": "cdseifo", "Z": "slp", "S": "mcko", "C": "cfon"}
+MOST_REPEATED = 1000
+LONGEST = 2000  # characters of a pattern
+
+
+class BadPattern(Exception):
+    """err:FORX0002: not a regular expression of XPath."""
+
+
+@lru_cache(maxsize=512)
+def compile_pattern(pattern: str, flags: str) -> Any | Failure:
+    """R2R-15: return RE2's matcher of an XPath pattern, or ERROR for an invalid pattern or flag (err:FORX0001, FORX0002)."""
+    if "q" in flags:
+        raise NoSingleAnswer("the flag q, which XPath 2.0 has not")
+    if set(flags) - set("smix"):
+        return ERROR
+    if len(pattern) > LONGEST:
+        raise NoSingleAnswer(f"a regular expression of more than {LONGEST} characters")
+    try:
+        translated = Translator(pattern, flags).translate()
+    except BadPattern:
+        return ERROR
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(translated, options)
+    except re2.error as error:
+        raise NoSingleAnswer(f"a regular expression that is out of reach: {error}") from None
+
+
+def accepts_text(flags: str, pattern: str, text: str) -> None:
+    """Raise NoSingleAnswer where XPath's versions read a pattern on this text in two ways: `.` on a carriage return, and `^` after
+    a last line end."""
+    if "\r" in text and "." in pattern and "s" not in flags:
+        raise NoSingleAnswer("whether '.' matches a carriage return, in which XPath's versions differ")
+    if "m" in flags and "^" in pattern and text.endswith("\n"):
+        raise NoSingleAnswer("whether '^' matches after the last line end, in which XPath's versions differ")
+
+
+class Translator:
+    """The reading of one pattern, character after character."""
+
+    def __init__(self, pattern: str, flags: str) -> None:
+        self.flags = flags
+        if "x" in flags:
+            if "[" in pattern and any(c in pattern for c in " \t\n\r"):
+                raise NoSingleAnswer("white space within a class under the flag x, in which XPath's versions differ")
+            pattern = "".join(c for c in pattern if c not in " \t\n\r")
+        self.pattern = pattern
+        self.at = 0
+        self.groups = 0
+
+    def translate(self) -> str:
+        """Return the pattern in RE2's syntax. Raises BadPattern."""
+        found = self.alternatives(0)
+        if self.at < len(self.pattern):
+            raise BadPattern("')' closes nothing")
+        modes = ("i" if "i" in self.flags else "") + ("s" if "s" in self.flags else "") + ("m" if "m" in self.flags else "")
+        return f"(?{modes}:{found})" if modes else found
+
+    def next(self) -> str:
+        """Return the next character; "" at the end."""
+        return self.pattern[self.at : self.at + 1]
+
+    def take(self) -> str:
+        """Return the next character and go on behind it. Raises BadPattern at the end."""
+        character = self.next()
+        if not character:
+            raise BadPattern("the end")
+        self.at += 1
+        return character
+
+    def alternatives(self, depth: int) -> str:
+        """Read branches that are parted by `|`."""
+        if depth > 50:
+            raise NoSingleAnswer("a regular expression nested more than 50 deep")
+        branches = [self.branch(depth)]
+        while self.next() == "|":
+            self.at += 1
+            branches.append(self.branch(depth))
+        return "|".join(branches)
+
+    def branch(self, depth: int) -> str:
+        """Read pieces: atoms with their quantifiers."""
+        pieces = []
+        while self.next() not in ("", "|", ")"):
+            is_anchor = self.next() in "^$"
+            atom = self.atom(depth)
+            quantifier = self.quantifier()
+            if is_anchor and quantifier:
+                raise NoSingleAnswer("a quantifier on '^' or '$', in which XPath's versions differ")
+            pieces.append(atom + quantifier)
+        return "".join(pieces)
+
+    def atom(self, depth: int) -> str:
+        """Read a character, a class, a group or an anchor."""
+        character = self.take()
+        match character:
+            case "(":
+                if self.next() == "?":
+                    raise NoSingleAnswer("a group that begins with '(?', which XPath 2.0 has not")
+                self.groups += 1
+                inner = self.alternatives(depth + 1)
+                if self.take() != ")":
+                    raise BadPattern("'(' is not closed")
+                return f"({inner})"
+            case "[":
+                return self.character_class()
+            case ".":
+                return "." if "s" in self.flags else r"[^\n]"
+            case "^":
+                return "^" if "m" in self.flags else r"\A"
+            case "$":
+                return "$" if "m" in self.flags else r"\z"
+            case "\\":
+                inside, is_negated = self.escape()
+                return f"[{'^' if is_negated else ''}{inside}]"
+            case "*" | "+" | "?" | "{" | "}" | "]":
+                raise BadPattern(f"{character} stands alone")
+        return quoted(character)
+
+    def quantifier(self) -> str:
+        """Read `?`, `*`, `+` or `{n,m}`, reluctant or not; "" where there is none."""
+        sign = self.next()
+        if sign not in ("?", "*", "+", "{") or not sign:
+            return ""
+        self.at += 1
+        if sign == "{":
+            end = self.pattern.find("}", self.at)
+            parts = self.pattern[self.at : end].split(",") if end >= 0 else []
+            is_right = 1 <= len(parts) <= 2 and parts[0].isdecimal() and parts[0].isascii() and (len(parts) == 1 or not parts[1] or parts[1].isdecimal())
+            if not is_right or len(parts) == 2 and parts[1] and int(parts[1]) < int(parts[0]):
+                raise BadPattern("a quantity is {n}, {n,} or {n,m}")
+            if max(int(part) for part in parts if part) > MOST_REPEATED:
+                raise NoSingleAnswer(f"a repetition of more than {MOST_REPEATED}")
+            sign = "{" + self.pattern[self.at : end] + "}"
+            self.at = end + 1
+        if self.next() == "?":
+            self.at += 1
+            sign += "?"
+        if self.next() in ("?", "*", "+", "{") and self.next():
+            raise BadPattern("a quantifier on a quantifier")
+        return sign
+
+    def escape(self) -> tuple[str, bool]:
+        """Read what follows a backslash: the inside of a class, and whether it is negated."""
+        character = self.take()
+        if character in SINGLE:
+            return SINGLE[character], False
+        if character.lower() in CLASSES:
+            if character.lower() in "ic" and "i" in self.flags:
+                raise NoSingleAnswer("a class of names under the flag i")
+            return CLASSES[character.lower()], character.isupper()
+        if character in "pP":
+            return self.category(), character == "P"
+        if character.isdigit():
+            raise NoSingleAnswer("a back-reference, which no regular expression in linear time has")
+        raise BadPattern(f"no escape \\{character}")
+
+    def category(self) -> str:
+        """Read a Unicode category in braces."""
+        end = self.pattern.find("}", self.at)
+        name = self.pattern[self.at + 1 : end]
+        if self.next() != "{" or end < 0:
+            raise BadPattern("a category stands in braces")
+        self.at = end + 1
+        if name.startswith("Is"):
+            raise NoSingleAnswer(f"the Unicode block {name[2:40]}, whose extent depends on the version")
+        if name[:1] not in CATEGORIES or (len(name) > 1 and (len(name) > 2 or name[1] not in CATEGORIES[name[0]])):
+            raise BadPattern("no such category")
+        if "i" in self.flags:
+            raise NoSingleAnswer("a category under the flag i")
+        if name[0] == "C":
+            raise NoSingleAnswer("the category C, whose extent depends on the version of Unicode")
+        return f"\\p{{{name}}}"
+
+    def character_class(self) -> str:
+        """Read a class in brackets. RE2 has no subtraction of classes, and no union with a negated one."""
+        is_negated = self.next() == "^"
+        self.at += is_negated
+        parts: list[str] = []
+        negated: list[str] = []
+        is_first = True
+        while self.next() != "]" or is_first:
+            if self.next() == "-" and self.pattern[self.at + 1 : self.at + 2] == "[":
+                raise NoSingleAnswer("the subtraction of classes")
+            inside, is_several, is_out = self.member(is_first)
+            is_first = False
+            if not is_several and self.next() == "-" and self.pattern[self.at + 1 : self.at + 2] not in ("]", "["):
+                self.at += 1
+                last, several, _ = self.member(False)
+                if several or _code(last) < _code(inside):
+                    raise BadPattern("a range ends before it begins")
+                inside = f"{inside}-{last}"
+            (negated if is_out else parts).append(inside)
+        self.at += 1
+        if negated and (parts or len(negated) > 1):
+            raise NoSingleAnswer("a class that unites a negated one with others")
+        if negated:
+            return f"[{'' if is_negated else '^'}{negated[0]}]"
+        return f"[{'^' if is_negated else ''}{''.join(parts)}]"
+
+    def member(self, is_first: bool) -> tuple[str, bool, bool]:
+        """Read a member of a class: its text, whether it is several characters, and whether it is what is not in them."""
+        character = self.take()
+        if character == "\\":
+            before = self.next()
+            inside, is_out = self.escape()
+            return inside, before in "sSiIcCdDwWpP", is_out
+        if character == "[" or character == "]":
+            raise BadPattern(f"{character} stands in a class")
+        if character == "-" and not is_first and self.next() != "]":
+            raise NoSingleAnswer("a hyphen within a class, in which XPath's versions differ")
+        if character == "^" and False:
+            raise BadPattern(character)
+        return quoted(character), False, False
+
+
+def quoted(character: str) -> str:
+    """Return a character as RE2 takes it for itself."""
+    return f"\\x{{{ord(character):X}}}" if not character.isalnum() or not character.isascii() else character
+
+
+def _code(member: str) -> int:
+    """Return the code point of a member of a class."""
+    if member.startswith(r"\x{"):
+        return int(member[3:-1], 16)
+    return ord({"n": "\n", "r": "\r", "t": "\t"}.get(member[1], member[1])) if member.startswith("\\") else ord(member)
+
+
+def replacement(template: str, groups: int) -> list[str | int] | Failure:
+    """R2R-15: read a replacement: texts, and the numbers of groups ($0: the whole); ERROR for another `\\` or `$` (err:FORX0004)."""
+    parts: list[str | int] = []
+    at = 0
+    while at < len(template):
+        character = template[at]
+        at += 1
+        if character == "\\":
+            if template[at : at + 1] not in ("\\", "$"):
+                return ERROR
+            parts.append(template[at])
+            at += 1
+        elif character == "$":
+            digits = 0
+            while template[at + digits : at + digits + 1] in tuple("0123456789"):
+                digits += 1
+            if not digits:
+                return ERROR
+            while digits > 1 and int(template[at : at + digits]) > groups:
+                digits -= 1
+            number = int(template[at : at + digits])
+            parts.append(number if number <= groups else "")
+            at += digits
+        else:
+            parts.append(character)
+    return parts

@@ -1,0 +1,671 @@
+"""§7 From a body's syntax tree to SPARQL's algebra (SPARQL 1.1 §18.2), with the checks that its grammar cannot make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from lark import Token, Tree
+
+from refengine.errors import InvalidQuery, RefengineError, Refused, Unsupported
+from refengine.iris import has_scheme, resolve
+from refengine.model import XSD, Term, literal
+from refengine.sparql.algebra import (
+    Aggregate,
+    Alternative,
+    Basic,
+    Call,
+    Distinct,
+    Exists,
+    Expression,
+    Extend,
+    Filter,
+    Graph,
+    Group,
+    Inverse,
+    Join,
+    LeftJoin,
+    Minus,
+    NegatedSet,
+    OrderBy,
+    Path,
+    Pattern,
+    Project,
+    Query,
+    Reduced,
+    Repeated,
+    Sequence,
+    Slice,
+    TriplePattern,
+    Union,
+    Values,
+    Var,
+    visible,
+    walk,
+)
+from refengine.sparql.functions import ARITIES, FUNCTIONS
+from refengine.sparql.grammar import parse, place, unescape
+from refengine.texts import nearest
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+MOST_ROWS = 10_000  # of VALUES
+MOST_STEPS = 1_000  # of a property path
+SELECT_FORMS = ("select_query", "sub_select")
+
+
+def read(text: str) -> Query:
+    """QRY-1: read a body and return its algebra.
+
+    Raises InvalidQuery with line and column for what is not SPARQL 1.1, Refused (QRY-2) for what would leave the content,
+    Unsupported for DESCRIBE and for functions that have no definition here.
+    """
+    return Reader(text).query(parse(text))
+
+
+class Reader:
+    """The reading of one body: its text, its base and prefixes, and the blank nodes that were seen."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.base = ""
+        self.prefixes: dict[str, str] = {}
+        self.labels: dict[str, int] = {}  # a blank node's label -> the number of its basic graph pattern
+        self.basics = 0
+        self.made = 0
+        self.depth = 0
+
+    # Errors and fresh names
+
+    def fault(self, node: Tree | Token, reason: str, kind: type[RefengineError] = InvalidQuery, rule: str = "QRY-1") -> RefengineError:
+        """Return the error of a rule at a node of the text."""
+        start = node.start_pos if isinstance(node, Token) else getattr(node.meta, "start_pos", 0)
+        return kind(reason, rule=rule, place=place(self.text, start))
+
+    def fresh(self, kind: str) -> Var:
+        """Return a hidden variable that stands nowhere else."""
+        self.made += 1
+        return Var(f"{kind}.{self.made}")
+
+    # Queries
+
+    def query(self, tree: Tree) -> Query:
+        """Translate a whole query (§18.2)."""
+        prologue, form, *rest = tree.children
+        self.prologue(prologue)
+        for clause in form.find_data("dataset_clause"):
+            reason = "FROM would reach the network or the disk; the dataset is the window's content"
+            raise self.fault(clause, reason, Refused, "QRY-2")
+        values = child(rest, "values_clause")
+        match form.data:
+            case "select_query":
+                pattern = self.select(form, values)
+                listed = next(node for node in walk(pattern) if isinstance(node, Project)).variables
+                names = [variable.name for variable in listed]
+                is_star = child(form, "select_clause").children[-1] == "*"
+                return Query("SELECT", pattern, tuple(sorted(names) if is_star else names), base=self.base)
+            case "ask_query":
+                pattern, _ = self.modified(form, [], values)
+                return Query("ASK", pattern, ("ask",), base=self.base)
+            case "describe_query":
+                raise self.fault(form, "DESCRIBE has no single answer", Unsupported, "QRY-3")
+            case _:
+                return self.construct(form, values)
+
+    def prologue(self, tree: Tree) -> None:
+        """Read BASE and PREFIX in their order; each may use those before it."""
+        for declaration in tree.children:
+            *names, iri = [token for token in declaration.children if token.type in ("PNAME_NS", "IRIREF")]
+            if names:
+                self.prefixes[unescape(names[0][:-1], names[0], self.text)] = self.resolved(iri)
+            else:
+                self.base = self.resolved(iri)
+
+    def construct(self, form: Tree, values: Tree | None) -> Query:
+        """Translate CONSTRUCT: a template over the solutions (§16.2)."""
+        if form.data == "short_construct":
+            short = child(form, "short_template")
+            template = self.triples(short.children[-1] if isinstance(short.children[-1], Tree) else None)
+            self.basics += 1
+            pattern, _ = self.modified(form, [], values, where=Basic(template))
+        else:
+            inner = child(form, "construct_template").children
+            template = self.triples(inner[0] if inner else None)
+            self.labels.clear()  # the template's labels are its own
+            pattern, _ = self.modified(form, [], values)
+        return Query("CONSTRUCT", pattern, ("subject", "predicate", "object"), template, self.base)
+
+    def select(self, form: Tree, values: Tree | None) -> Pattern:
+        """Translate SELECT (§18.2.4, §18.2.5), of a query or a subquery."""
+        clause = child(form, "select_clause")
+        items = [node for node in clause.children if isinstance(node, Tree)]
+        is_star = clause.children[-1] == "*"
+        pattern, order = self.modified(form, items, values, is_star=is_star)
+        variables = [Var(name) for name in visible(pattern)] if is_star else [self.variable(item.children[-1]) for item in items]
+        if repeated := next((v for i, v in enumerate(variables) if v in variables[:i]), None):
+            variables = list(dict.fromkeys(variables))
+            aliases = [self.variable(item.children[-1]) for item in items if len(item.children) > 1]
+            if repeated in aliases:
+                raise self.fault(clause, f"?{repeated.name} is given twice; name one of them otherwise")
+        if order:
+            pattern = OrderBy(pattern, order)
+        pattern = Project(pattern, tuple(variables))
+        words = [token.type for token in clause.children if isinstance(token, Token)]
+        if "DISTINCT" in words:
+            pattern = Distinct(pattern)
+        elif "REDUCED" in words:
+            pattern = Reduced(pattern)
+        return self.sliced(pattern, form)
+
+    def sliced(self, pattern: Pattern, form: Tree) -> Pattern:
+        """Translate LIMIT and OFFSET."""
+        clause = child(child(form, "solution_modifier"), "limit_offset")
+        if clause is None:
+            return pattern
+        counts = {}
+        for part in clause.children:
+            digits = part.children[-1].lstrip("0") or "0"
+            if len(digits) > 18:
+                raise self.fault(part, "LIMIT and OFFSET have at most 18 digits", Unsupported, "R2R-17")
+            counts[part.data] = int(digits)
+        return Slice(pattern, counts.get("offset_clause", 0), counts.get("limit_clause"))
+
+    def modified(
+        self, form: Tree, items: list[Tree], values: Tree | None, is_star: bool = False, where: Pattern | None = None
+    ) -> tuple[Pattern, tuple[tuple[Expression, bool], ...]]:
+        """Translate WHERE, grouping, HAVING, VALUES and `AS` (§18.2.4), and return the pattern and the conditions of ORDER BY.
+
+        Of ASK and CONSTRUCT, which have no items, ORDER BY and LIMIT are part of the pattern already.
+        """
+        if where is None:
+            where = self.group(child(child(form, "where_clause"), "group_graph_pattern"))
+        modifier = child(form, "solution_modifier")
+        scope = visible(where)
+        keys = self.keys(child(modifier, "group_clause"), scope)
+        outputs = [(self.variable(item.children[-1]), self.expression(item.children[0]), item) for item in items if len(item.children) > 1]
+        having = [self.expression(node) for node in trees(child(modifier, "having_clause"))]
+        order = [self.ordered(node) for node in trees(child(modifier, "order_clause"))]
+        grouping = Grouping(keys, [name for name, _, _ in outputs])
+        expressions = [*(part for _, part, _ in outputs), *having, *(part for part, _ in order)]
+        pattern = where
+        if keys is not None or any(isinstance(node, Aggregate) for part in expressions for node in outside_patterns(part)):
+            if is_star:
+                raise self.fault(form, "SELECT * with GROUP BY; name the variables")
+            self.check_grouped(items, outputs, keys or ())
+            outputs = [(name, grouping.lift(part), item) for name, part, item in outputs]
+            having = [grouping.lift(part, samples=True) for part in having]
+            order = [(grouping.lift(part, samples=True), is_descending) for part, is_descending in order]
+            pattern = Group(where, keys, tuple(grouping.aggregates))
+        if having:
+            pattern = Filter(conjunction(having), pattern)
+        if values is not None:
+            pattern = join(pattern, self.data(values.children[-1]))
+        taken = set(visible(pattern))
+        for name, _, item in outputs:
+            if name.name in taken:
+                raise self.fault(item, f"?{name.name} is in scope already; give AS another variable")
+            taken.add(name.name)
+        if outputs:
+            pattern = extend(pattern, [(name, part) for name, part, _ in outputs])
+        if form.data in SELECT_FORMS:
+            return pattern, tuple(order)
+        pattern = OrderBy(pattern, tuple(order)) if order else pattern
+        return self.sliced(pattern, form), ()
+
+    def keys(self, clause: Tree | None, scope: dict[str, None]) -> tuple[tuple[Var, Expression], ...] | None:
+        """Translate the conditions of GROUP BY; None where there is none."""
+        if clause is None:
+            return None
+        keys: list[tuple[Var, Expression]] = []
+        for condition in trees(clause):
+            inner = trees(condition)
+            expression = self.expression(inner[0], with_aggregates=False)
+            if len(inner) > 1:
+                variable = self.variable(inner[1])
+                if variable.name in scope or variable in [other for other, _ in keys]:
+                    raise self.fault(condition, f"?{variable.name} is in scope already; give AS another variable")
+            else:
+                variable = expression if isinstance(expression, Var) else self.fresh("key")
+            keys.append((variable, expression))
+        return tuple(keys)
+
+    def check_grouped(self, items: list[Tree], outputs: list[tuple[Var, Expression, Tree]], keys: Iterable[tuple[Var, Expression]]) -> None:
+        """Refuse a variable that SELECT shows or computes with but that is neither a key nor within an aggregate (§11.4)."""
+        known = {variable for variable, _ in keys}
+        expressions = {id(item): (name, part) for name, part, item in outputs}
+        for item in items:
+            name, part = expressions.get(id(item), (None, None))
+            asked = free_variables(part) if name else {self.variable(item.children[-1])}
+            if loose := sorted(asked - known):
+                reason = f"?{loose[0].name} is not grouped; name it in GROUP BY, or aggregate it, such as SAMPLE(?{loose[0].name})"
+                raise self.fault(item, reason)
+            known |= {name} if name else set()
+
+    def ordered(self, tree: Tree) -> tuple[Expression, bool]:
+        """Translate a condition of ORDER BY, with whether it is descending."""
+        inner = child(tree, "directed") if tree.data == "order_condition" else tree
+        if inner is None or inner.data != "directed":
+            return self.expression(trees(tree)[0]), False
+        return self.expression(trees(inner)[0]), inner.children[0].type == "DESC"
+
+    # Patterns
+
+    def group(self, tree: Tree) -> Pattern:
+        """Translate a group graph pattern (§18.2.2)."""
+        pattern, condition = self.group_and_condition(tree)
+        return pattern if condition is None else Filter(condition, pattern)
+
+    def group_and_condition(self, tree: Tree) -> tuple[Pattern, Expression | None]:
+        """Translate a group, and return its own filters apart: OPTIONAL takes them for its condition (§18.2.2.6)."""
+        (inner,) = trees(tree)
+        if inner.data == "sub_select":
+            return self.select(inner, child(inner, "values_clause")), None
+        pattern: Pattern = Join(())
+        filters: list[Tree] = []
+        triples: list[TriplePattern] = []
+        for element in trees(inner):
+            match element.data:
+                case "filter":
+                    filters.append(element)
+                    continue
+                case "triples_block":
+                    triples += self.triples(element)
+                    continue
+                case _:
+                    pattern = self.with_triples(pattern, triples)
+                    pattern = self.with_element(pattern, element)
+        pattern = self.with_triples(pattern, triples)
+        conditions = [self.expression(trees(node)[0], with_aggregates=False) for node in filters]
+        return pattern, conjunction(conditions) if conditions else None
+
+    def with_triples(self, pattern: Pattern, triples: list[TriplePattern]) -> Pattern:
+        """Join the triple patterns that were collected, which are one basic graph pattern, and begin another."""
+        if triples:
+            pattern = join(pattern, Basic(tuple(triples)))
+            triples.clear()
+        self.basics += 1
+        return pattern
+
+    def with_element(self, pattern: Pattern, element: Tree) -> Pattern:
+        """Add an element of a group to the pattern before it (§18.2.2.6)."""
+        match element.data:
+            case "optional":
+                right, condition = self.group_and_condition(trees(element)[0])
+                return LeftJoin(pattern, right, condition)
+            case "minus":
+                return Minus(pattern, self.group(trees(element)[0]))
+            case "bind":
+                expression, target = trees(element)
+                variable = self.variable(target)
+                if variable.name in visible(pattern):
+                    raise self.fault(target, f"?{variable.name} is in scope already; give BIND another variable")
+                return extend(pattern, [(variable, self.expression(expression, with_aggregates=False))])
+            case "inline_data":
+                return join(pattern, self.data(trees(element)[0]))
+            case "graph":
+                name, inner = trees(element)
+                return join(pattern, Graph(self.term(name), self.group(inner)))
+            case "service":
+                raise self.fault(element, "SERVICE would reach the network", Refused, "QRY-2")
+            case _:
+                parts = tuple(self.group(part) for part in trees(element))
+                return join(pattern, Union(parts) if len(parts) > 1 else parts[0])
+
+    def data(self, tree: Tree) -> Values:
+        """Translate the rows of VALUES."""
+        variables = tuple(self.variable(node) for node in trees(tree) if node.data == "var")
+        if len(set(variables)) < len(variables):
+            raise self.fault(tree, "VALUES names a variable twice")
+        rows = []
+        for node in trees(tree)[len(variables) :]:
+            cells = trees(node) if node.data == "data_row" else [node]
+            if len(cells) != len(variables):
+                raise self.fault(node, f"{len(cells)} values for {len(variables)} variables")
+            rows.append(tuple(self.term(trees(cell)[0]) if trees(cell) else None for cell in cells))
+        if len(rows) > MOST_ROWS:
+            raise self.fault(tree, f"VALUES of more than {MOST_ROWS} rows", Unsupported, "R2R-17")
+        return Values(variables, tuple(rows))
+
+    # Triples
+
+    def triples(self, block: Tree | None) -> tuple[TriplePattern, ...]:
+        """Translate a block of triples; `;`, `,`, `[…]` and `(…)` are written out."""
+        found: list[TriplePattern] = []
+        for node in trees(block):
+            head, *lists = trees(node)
+            subject = self.node(head, found)
+            for listed in lists:
+                self.properties(subject, listed, found)
+        return tuple(found)
+
+    def properties(self, subject: Var | Term, listed: Tree, found: list[TriplePattern]) -> None:
+        """Translate a subject's verbs and objects."""
+        for entry in trees(listed):
+            verb, objects = trees(entry)
+            predicate = self.verb(verb)
+            for tree in trees(objects):
+                found += self.linked(subject, predicate, self.node(tree, found))
+
+    def verb(self, tree: Tree) -> Var | Path:
+        """Translate a verb: a variable, an IRI, `a` or a path."""
+        if tree.data == "verb":
+            return self.term(trees(tree)[0]) if trees(tree) else f"<{RDF}type>"
+        return self.term(tree) if tree.data == "var" else self.path(tree)
+
+    def linked(self, subject: Var | Term, path: Var | Path, end: Var | Term) -> Iterator[TriplePattern]:
+        """Write a path out as far as triple patterns can (§18.2.2.4): inverses are turned, sequences get variables in between."""
+        match path:
+            case Inverse(inner):
+                yield from self.linked(end, inner, subject)
+            case Sequence(steps):
+                places = [subject, *(self.fresh("_:") for _ in steps[1:]), end]
+                for start, step, stop in zip(places, steps, places[1:], strict=False):
+                    yield from self.linked(start, step, stop)
+            case _:
+                yield TriplePattern(subject, path, end)
+
+    def node(self, tree: Tree, found: list[TriplePattern]) -> Var | Term:
+        """Translate a subject or an object, and add the triples that it stands for."""
+        if tree.data in ("graph_node", "graph_node_path", "triples_node", "triples_node_path"):
+            return self.node(trees(tree)[0], found)
+        if tree.data.startswith("blank_property_list"):
+            subject = self.fresh("_:")
+            self.properties(subject, trees(tree)[0], found)
+            return subject
+        if tree.data.startswith("collection"):
+            cells = [self.fresh("_:") for _ in trees(tree)]
+            for cell, rest, member in zip(cells, [*cells[1:], f"<{RDF}nil>"], trees(tree), strict=True):
+                found.append(TriplePattern(cell, f"<{RDF}first>", self.node(member, found)))
+                found.append(TriplePattern(cell, f"<{RDF}rest>", rest))
+            return cells[0]
+        return self.term(tree)
+
+    def path(self, tree: Tree) -> Path:
+        """Translate a property path (§9.1)."""
+        match tree.data:
+            case "path":
+                parts = [self.path(part) for part in trees(tree)]
+                return parts[0] if len(parts) == 1 else Alternative(tuple(parts))
+            case "path_sequence":
+                parts = [self.path(part) for part in trees(tree)]
+                if len(parts) > MOST_STEPS:
+                    raise self.fault(tree, f"a path of more than {MOST_STEPS} steps", Unsupported, "R2R-17")
+                return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+            case "path_elt_or_inverse":
+                return self.path(trees(tree)[0])
+            case "inverse":
+                return Inverse(self.path(trees(tree)[0]))
+            case "path_elt":
+                inner = self.path(trees(tree)[0])
+                sign = tree.children[1] if len(tree.children) > 1 else ""
+                return Repeated(inner, int(sign == "+"), sign == "?") if sign else inner
+            case "path_primary":
+                inner = trees(tree)
+                if not inner:
+                    return f"<{RDF}type>"
+                return self.negated(inner[0]) if inner[0].data == "negated_set" else self.path(inner[0])
+            case _:
+                return self.term(tree)
+
+    def negated(self, tree: Tree) -> NegatedSet:
+        """Translate a negated property set; a side is None where none of the set is of it (§18.2.2.3)."""
+        sides: dict[str, list[Term]] = {"forward": [], "backward": []}
+        for one in trees(tree):
+            sides[one.data].append(self.term(trees(one)[0]) if trees(one) else f"<{RDF}type>")
+        forward = tuple(sides["forward"]) if sides["forward"] or not sides["backward"] else None
+        return NegatedSet(forward, tuple(sides["backward"]) if sides["backward"] else None)
+
+    # Terms
+
+    def variable(self, tree: Tree) -> Var:
+        """Translate a variable."""
+        token = tree.children[0]
+        return Var(unescape(token[1:], token, self.text))
+
+    def term(self, tree: Tree) -> Var | Term:
+        """Translate a variable, an IRI, a literal in the form that it is written in, or a blank node, which is a hidden variable."""
+        match tree.data:
+            case "var":
+                return self.variable(tree)
+            case "iri":
+                return f"<{self.iri(tree.children[0])}>"
+            case "literal":
+                return self.literal(tree)
+            case "nil":
+                return f"<{RDF}nil>"
+            case "blank_node":
+                return self.blank(tree)
+            case _:
+                raise AssertionError(tree.data)
+
+    def blank(self, tree: Tree) -> Var:
+        """Translate a blank node. A label belongs to one basic graph pattern (§5.1.1)."""
+        if not tree.children:
+            return self.fresh("_:")
+        token = tree.children[0]
+        label = unescape(token[2:], token, self.text)
+        if self.labels.setdefault(label, self.basics) != self.basics:
+            raise self.fault(token, f"_:{label} stands in another basic graph pattern, too; use a variable")
+        return Var(f"_:{label}")
+
+    def iri(self, token: Token) -> str:
+        """Read an IRI or a prefixed name."""
+        if token.type == "IRIREF":
+            return self.resolved(token)
+        prefix, _, local = token.partition(":")
+        prefix = unescape(prefix, token, self.text)
+        if prefix not in self.prefixes:
+            raise self.fault(token, f"prefix {prefix!r} is not declared; write PREFIX {prefix}: <…>")
+        return self.prefixes[prefix] + unescape(local, token, self.text)
+
+    def resolved(self, token: Token) -> str:
+        """Resolve an IRI reference against the base (§4.1.1.2)."""
+        reference = unescape(token[1:-1], token, self.text)
+        if not self.base and not has_scheme(reference):
+            raise self.fault(token, f"relative IRI <{reference}>; write it in full or give BASE")
+        return resolve(self.base, reference)
+
+    def literal(self, tree: Tree) -> Term:
+        """Read a literal. Its lexical form stays as it is written: 01 is another term than 1."""
+        first, *rest = tree.children
+        if isinstance(first, Token):
+            return literal(str(first).lower(), XSD + "boolean")
+        if first.data == "number":
+            (token,) = first.children
+            return literal(str(token), XSD + token.type.removeprefix("SIGNED_").lower())
+        (token,) = first.children
+        width = 3 if token[:3] in ('"""', "'" * 3) and len(token) >= 6 else 1
+        lexical = unescape(token[width:-width], token, self.text)
+        if not rest:
+            return literal(lexical)
+        if isinstance(rest[0], Token):
+            return literal(lexical, language=rest[0][1:])
+        datatype = self.iri(rest[0].children[0])
+        if datatype == RDF + "langString":
+            raise self.fault(rest[0], "rdf:langString needs a language; write \"…\"@en", Unsupported, "R2R-10")
+        return literal(lexical, datatype)
+
+    # Expressions
+
+    def expression(self, tree: Tree, with_aggregates: bool = True) -> Expression:
+        """Translate an expression; in FILTER, BIND and GROUP BY without aggregates (§11.1, §19.8 note 13)."""
+        found = self.operand(tree)
+        if not with_aggregates and any(isinstance(node, Aggregate) for node in outside_patterns(found)):
+            raise self.fault(tree, "an aggregate stands in SELECT, HAVING and ORDER BY alone")
+        return found
+
+    def operand(self, tree: Tree) -> Expression:
+        """Translate an expression or a part of one."""
+        match tree.data:
+            case "var" | "literal":
+                return self.term(tree)
+            case "conditional_or":
+                return Call("||", self.operands(trees(tree)))
+            case "conditional_and":
+                return Call("&&", self.operands(trees(tree)))
+            case "comparison":
+                left, sign, right = tree.children
+                return Call(str(sign), self.operands([left, right]))
+            case "membership":
+                found = Call("IN", self.operands([tree.children[0], *trees(tree.children[-1])]))
+                return found if len(tree.children) == 3 else Call("!", (found,))
+            case "additive_chain" | "multiplicative_chain":
+                return self.chain(tree)
+            case "negation":
+                return Call("!", self.operands(trees(tree)))
+            case "plus" | "minus_sign":
+                return Call("unary +" if tree.data == "plus" else "unary -", self.operands(trees(tree)))
+            case "signed_number":
+                (token,) = tree.children
+                return literal(str(token), XSD + token.type.removeprefix("SIGNED_").lower())
+            case "iri_or_function" | "function_call":
+                return self.by_iri(tree)
+            case "bracketted_expression" | "order_condition":
+                return self.operand(trees(tree)[0])
+            case "exists":
+                found = Exists(self.group(trees(tree)[0]))
+                return found if len(tree.children) == 2 else Call("!", (found,))
+            case "builtin_call":
+                return self.builtin(tree)
+            case "count" | "aggregate" | "group_concat":
+                return self.aggregate(tree)
+            case _:
+                raise AssertionError(tree.data)
+
+    def operands(self, nodes: Iterable[Any]) -> tuple[Expression, ...]:
+        """Translate several expressions."""
+        return tuple(map(self.operand, nodes))
+
+    def chain(self, tree: Tree) -> Expression:
+        """Translate a chain of sums or products, from left to right. `?x -1` is a sum with the number -1 (§19.8 note on [116])."""
+        found = self.operand(tree.children[0])
+        sign = "+"
+        position = 1
+        while position < len(tree.children):
+            item = tree.children[position]
+            position += 1
+            if isinstance(item, Token):
+                sign = str(item)
+                continue
+            operand = self.operand(item)
+            if item.data == "signed_number":
+                while position < len(tree.children) and tree.children[position] in ("*", "/"):
+                    operand = Call(str(tree.children[position]), (operand, self.operand(tree.children[position + 1])))
+                    position += 2
+                sign = "+"
+            found = Call(sign, (found, operand))
+        return found
+
+    def builtin(self, tree: Tree) -> Call:
+        """Translate a call of a function that SPARQL names."""
+        token, arguments = tree.children
+        name = token.upper()
+        operands = self.operands(trees(arguments))
+        fewest, most = ARITIES[name]
+        if len(operands) < fewest or (most is not None and len(operands) > most):
+            asked = f"{fewest}" if fewest == most else f"{fewest} or more" if most is None else f"{fewest} to {most}"
+            raise self.fault(token, f"{name} takes {asked} arguments, got {len(operands)}")
+        if name == "BOUND" and not isinstance(operands[0], Var):
+            raise self.fault(token, "BOUND takes a variable")
+        return Call(name, operands)
+
+    def by_iri(self, tree: Tree) -> Expression:
+        """Translate an IRI, or a call of a function by its IRI: a cast, or C-SPARQL's timestamp."""
+        name, *rest = trees(tree)
+        iri = self.iri(name.children[0])
+        if not rest:
+            return f"<{iri}>"
+        if iri not in FUNCTIONS:
+            raise self.fault(name, f"no function <{iri}> is defined here{nearest(iri, FUNCTIONS)}", Unsupported, "R2R-14")
+        operands = self.operands(trees(rest[0]))
+        if any(isinstance(item, Token) for item in rest[0].children):
+            raise self.fault(rest[0], "DISTINCT stands in aggregates alone")
+        if len(operands) != FUNCTIONS[iri]:
+            raise self.fault(name, f"<{iri}> takes {FUNCTIONS[iri]} arguments, got {len(operands)}")
+        return Call(iri, operands)
+
+    def aggregate(self, tree: Tree) -> Aggregate:
+        """Translate an aggregate."""
+        inner = trees(tree)
+        operand = self.expression(inner[0]) if inner and inner[0].data != "string" else None
+        if any(isinstance(node, Aggregate) for node in outside_patterns(operand)):
+            raise self.fault(tree, "an aggregate within an aggregate")
+        words = [token for token in tree.children if isinstance(token, Token)]
+        name = words[0].upper()
+        separator = " "
+        if len(inner) > 1:
+            (token,) = inner[1].children
+            width = 3 if token[:3] in ('"""', "'" * 3) and len(token) >= 6 else 1
+            separator = unescape(token[width:-width], token, self.text)
+        return Aggregate(name, operand, any(word.type == "DISTINCT" for word in words), separator)
+
+
+class Grouping:
+    """What a grouped query's expressions become: its aggregates are variables of their own."""
+
+    def __init__(self, keys: tuple[tuple[Var, Expression], ...] | None, aliases: list[Var]) -> None:
+        self.kept = {variable for variable, _ in keys or ()} | set(aliases)
+        self.aggregates: list[tuple[Var, Aggregate]] = []
+
+    def lift(self, expression: Expression, samples: bool = False) -> Expression:
+        """Replace the aggregates of an expression by variables; with `samples`, also its other variables by SAMPLE of them (§18.2.4.1)."""
+        match expression:
+            case Aggregate():
+                return self.named(expression)
+            case Var() if samples and expression not in self.kept:
+                return self.named(Aggregate("SAMPLE", expression))
+            case Call(name, arguments):
+                return Call(name, tuple(self.lift(part, samples) for part in arguments))
+            case _:
+                return expression
+
+    def named(self, aggregate: Aggregate) -> Var:
+        """Return the variable of an aggregate."""
+        for variable, known in self.aggregates:
+            if known == aggregate:
+                return variable
+        self.aggregates.append((Var(f"aggregate.{len(self.aggregates)}"), aggregate))
+        return self.aggregates[-1][0]
+
+
+def trees(tree: Tree | None) -> list[Tree]:
+    """Return the children of a node that are nodes themselves."""
+    return [] if tree is None else [node for node in tree.children if isinstance(node, Tree)]
+
+
+def child(tree: Tree | list | None, name: str) -> Tree | None:
+    """Return the first child of a node that has a name, if there is one."""
+    nodes = tree if isinstance(tree, list) else trees(tree)
+    return next((node for node in nodes if node.data == name), None)
+
+
+def join(left: Pattern, right: Pattern) -> Pattern:
+    """Return the join of two patterns; the empty pattern adds nothing."""
+    if left == Join(()):
+        return right
+    return Join((*left.parts, right)) if isinstance(left, Join) else Join((left, right))
+
+
+def extend(pattern: Pattern, bindings: list[tuple[Var, Expression]]) -> Pattern:
+    """Return a pattern extended by bindings, together with those that it ends with."""
+    if isinstance(pattern, Extend):
+        return replace(pattern, bindings=(*pattern.bindings, *bindings))
+    return Extend(pattern, tuple(bindings))
+
+
+def conjunction(conditions: list[Expression]) -> Expression:
+    """Return the condition that all of several are."""
+    return conditions[0] if len(conditions) == 1 else Call("&&", tuple(conditions))
+
+
+def outside_patterns(expression: Any) -> Iterator[Any]:
+    """Yield an expression and the expressions in it, those in the patterns of EXISTS and in aggregates left aside."""
+    yield expression
+    if isinstance(expression, Call):
+        for part in expression.arguments:
+            yield from outside_patterns(part)
+
+
+def free_variables(expression: Expression) -> set[Var]:
+    """Return the variables of an expression that stand outside its aggregates."""
+    return {node for node in outside_patterns(expression) if isinstance(node, Var)}

@@ -1,0 +1,417 @@
+"""§7 Values: what literals mean, and how SPARQL's operators compare and compute (SPARQL 1.1 §17.2, §17.3).
+
+An expression's result is a term, or ERROR. A computed literal whose lexical form no recommendation fixes is a `Computed` term: it
+has a value, but not one text. Where conforming evaluators may answer differently, NoSingleAnswer is raised.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from enum import Enum, auto
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from refengine.errors import Unsupported
+from refengine.model import XSD, Term, literal, parse_literal
+from refengine.xsd import INTEGERS, Moment, date_time
+
+BOOLEAN, STRING, DATE_TIME = XSD + "boolean", XSD + "string", XSD + "dateTime"
+RANKS = ("integer", "decimal", "float", "double")  # the type of a result is that of the later operand (XPath B.1)
+INTEGER, DECIMAL, FLOAT, DOUBLE = range(4)
+DIGITS = 18  # of decimals that every evaluator keeps (XSD §5.4)
+WHOLE = 2**63  # every evaluator holds the integers below
+LONGEST = 1_000_000  # characters of a literal
+ZONES = 14 * 3600  # seconds: no zone is further from UTC
+BUILT_IN = re.compile(  # types of XML Schema for which SPARQL names no operator, but an evaluator may have some (§17.3.1)
+    re.escape(XSD)
+    + r"(?:date|time|duration|dayTimeDuration|yearMonthDuration|dateTimeStamp|g\w+|hexBinary|base64Binary|anyURI|QName|NOTATION"
+    r"|normalizedString|token|language|Name|NCName|NMTOKEN|ID|IDREF|ENTITY)"
+)
+
+
+class NoSingleAnswer(Unsupported):
+    """QRY-3: at this value conforming evaluators may answer differently."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, rule="QRY-3", place="body")
+
+
+class Failure(Enum):
+    """The error of an expression, which is a value: it has no term, and each operator says what it makes of it. FALSE_OR_ERROR is
+    what `=` gives where an evaluator may know that two values differ, or not (§17.3.1)."""
+
+    ERROR = auto()
+    FALSE_OR_ERROR = auto()
+
+
+ERROR: Final = Failure.ERROR
+FALSE_OR_ERROR: Final = Failure.FALSE_OR_ERROR
+
+
+class Number(NamedTuple):
+    """A numeric value: its place in RANKS, the value, and by how much that of another conforming evaluator may differ (0: exact)."""
+
+    rank: int
+    value: int | Fraction | float
+    slack: Fraction | float = 0
+
+
+class Text(NamedTuple):
+    """A string, with a language tag or without (""). """
+
+    lexical: str
+    language: str = ""
+
+
+class Other(NamedTuple):
+    """A literal that SPARQL's operators know nothing of: of another datatype, or ill-typed."""
+
+    datatype: str
+    is_ill_typed: bool
+
+
+class Computed(str):
+    """A literal that was computed: `number` is its value; its lexical form is one of several. Where evaluators may differ in the
+    datatype, too, `has_type` is false."""
+
+    number: Number
+    has_type: bool
+
+    def __new__(cls, term: Term, number: Number, has_type: bool = True) -> Computed:
+        """Return the term with its value."""
+        self = super().__new__(cls, term)
+        self.number = number
+        self.has_type = has_type
+        return self
+
+
+class Unknown(Computed):
+    """What NOW, RAND, UUID or STRUUID gives: `kind` names the function. The text is one that it may have."""
+
+    kind: str
+
+    def __new__(cls, term: Term, kind: str) -> Unknown:
+        """Return a value of which little is known, by a term that it may be."""
+        self = str.__new__(cls, term)
+        self.number = Number(DOUBLE, math.nan)
+        self.has_type = True
+        self.kind = kind
+        return self
+
+
+Result = Term | Failure
+Value = Number | Text | bool | Moment | Other
+
+
+def value(term: Term) -> Value | None:
+    """Return the value of a literal, None for an IRI or a blank node."""
+    return term.number if isinstance(term, Computed) else _value(term)
+
+
+@lru_cache(maxsize=2**16)
+def _value(term: Term) -> Value | None:
+    if not term.startswith('"'):
+        return None
+    lexical, datatype, language = parse_literal(term)
+    if datatype == STRING or language:
+        return Text(lexical, language)
+    found = read(lexical, datatype)
+    return Other(datatype, found is ERROR) if found is None or found is ERROR else found
+
+
+def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None:
+    """R2R-10: read a lexical form as a number, a boolean or a dateTime; ERROR if it is ill-typed, None for another datatype."""
+    kind = datatype.removeprefix(XSD)
+    if datatype in INTEGERS:
+        if not re.fullmatch(r"[+-]?[0-9]+", lexical):
+            return ERROR
+        if len(lexical) > 4000:
+            raise NoSingleAnswer("an integer of thousands of digits")
+        number = int(lexical)
+        least, greatest = INTEGERS[datatype]
+        fits = (least is None or number >= least) and (greatest is None or number <= greatest)
+        return Number(INTEGER, number) if fits else ERROR
+    match kind:
+        case "decimal":
+            if not re.fullmatch(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)", lexical):
+                return ERROR
+            if len(lexical) > 4000:
+                raise NoSingleAnswer("a decimal of thousands of digits")
+            return rounded(Fraction(lexical if lexical[-1] != "." else lexical[:-1]))
+        case "double" | "float":
+            number = _read_double(lexical)
+            if number is ERROR:
+                return ERROR
+            return Number(DOUBLE, number) if kind == "double" else Number(FLOAT, single(number))
+        case "boolean":
+            return lexical in ("true", "1") if lexical in ("true", "false", "1", "0") else ERROR
+        case "dateTime":
+            try:
+                return date_time(lexical)
+            except ValueError:
+                return ERROR
+    return None
+
+
+def _read_double(text: str) -> float | Failure:
+    special = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
+    if text in special:
+        return special[text]
+    return float(text) if re.fullmatch(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", text) else ERROR
+
+
+def single(number: float) -> float:
+    """Return the xsd:float nearest to a double."""
+    try:
+        return struct.unpack("f", struct.pack("f", number))[0]
+    except OverflowError:
+        return math.copysign(math.inf, number)
+
+
+def rounded(exact: Fraction) -> Number:
+    """Return a decimal. Evaluators keep at least 18 digits of it: one with more may be another number elsewhere."""
+    two, five, rest = 0, 0, exact.denominator
+    while rest % 2 == 0:
+        two, rest = two + 1, rest // 2
+    while rest % 5 == 0:
+        five, rest = five + 1, rest // 5
+    digits = len(str(abs(exact.numerator) * 10 ** max(two, five) // exact.denominator)) if rest == 1 and max(two, five) < 200 else math.inf
+    return Number(DECIMAL, exact, 0 if max(digits, max(two, five)) <= DIGITS else abs(exact) / 10 ** (DIGITS - 1))
+
+
+# Terms of values
+
+
+def boolean(holds: bool) -> Term:
+    """Return the term of a truth value."""
+    return f'"true"^^<{BOOLEAN}>' if holds else f'"false"^^<{BOOLEAN}>'
+
+
+def text(lexical: str, language: str = "") -> Term:
+    """Return the term of a string. Raises Unsupported (R2R-17) beyond a million characters."""
+    if len(lexical) > LONGEST:
+        raise Unsupported(f"a string of more than {LONGEST} characters", rule="R2R-17", place="body")
+    return literal(lexical, language=language)
+
+
+def number_term(number: Number) -> Term:
+    """R2R-13: return the literal of a computed number. An integer, and a decimal with a fraction, have one canonical form; a whole
+    decimal (2 or 2.0), a double and a float have several."""
+    rank, exact, slack = number
+    if rank == INTEGER:
+        if slack:
+            raise NoSingleAnswer("an integer that depends on a rounding")
+        if abs(exact) >= WHOLE:
+            raise NoSingleAnswer(f"an integer beyond 64 bits, {exact if abs(exact) < 10**40 else 'of many digits'}")
+        return literal(str(exact), XSD + "integer")
+    if rank == DECIMAL:
+        if abs(exact) >= 10**DIGITS * 10:
+            raise NoSingleAnswer("a decimal of more digits than every evaluator keeps")
+        term = literal(decimal_text(exact), XSD + "decimal")
+        return Computed(term, number) if slack or exact.denominator == 1 else term
+    return Computed(literal(double_text(exact), XSD + RANKS[rank]), number)
+
+
+def decimal_text(exact: Fraction) -> str:
+    """Write a decimal: all its digits, or 28 of one that has no end."""
+    if exact.denominator == 1:
+        return str(exact.numerator)
+    scale = 28 - max(0, len(str(abs(exact.numerator // exact.denominator))) - 1)
+    parts = round(abs(exact) * 10**scale)
+    whole, fraction = divmod(parts, 10**scale)
+    digits = f"{fraction:0{scale}d}".rstrip("0")
+    return ("-" if exact < 0 else "") + f"{whole}" + (f".{digits}" if digits else "")
+
+
+def double_text(number: float) -> str:
+    """Write a double as XML Schema names the special ones."""
+    if math.isnan(number):
+        return "NaN"
+    return repr(number) if math.isfinite(number) else "INF" if number > 0 else "-INF"
+
+
+# Effective boolean value
+
+
+def truth(result: Result) -> bool | Failure:
+    """R2R-11: return the effective boolean value of a result (§17.2.2): false of an ill-typed number or boolean, an error of a term
+    that is neither boolean, nor number, nor string."""
+    if result is ERROR:
+        return ERROR
+    if isinstance(result, Unknown):
+        raise NoSingleAnswer(f"{result.kind} has no single answer")
+    match value(result):
+        case bool() as holds:
+            return holds
+        case Text(lexical, _):
+            return bool(lexical)
+        case Number(_, number, slack):
+            if slack and abs(number) <= slack:
+                raise NoSingleAnswer("whether a rounded number is zero")
+            return number == number and number != 0
+        case Other(datatype, True) if datatype == BOOLEAN or datatype in INTEGERS or datatype.removeprefix(XSD) in RANKS:
+            return False
+        case _:
+            return ERROR
+
+
+# Comparison
+
+
+def compare(left: Term, right: Term) -> int | Failure | None:
+    """R2R-12: how two terms stand to each other by SPARQL's operators (§17.3): -1, 0 or 1; None where both compare but neither is
+    less nor are they equal (NaN); ERROR where no operator takes them."""
+    one, other = value(left), value(right)
+    match one, other:
+        case Number(), Number():
+            return _compare_numbers(one, other)
+        case Text(a, ""), Text(b, ""):
+            return (a > b) - (a < b)
+        case bool(), bool():
+            return one - other
+        case Moment(), Moment():
+            apart = one.seconds - other.seconds
+            if one.zoned != other.zoned and abs(apart) <= ZONES:
+                raise NoSingleAnswer("comparing a dateTime without a zone with one that has it: the implicit zone is not fixed")
+            return (apart > 0) - (apart < 0)
+    _refuse_extensions(one, other)
+    return ERROR
+
+
+def _refuse_extensions(*values: Value | None) -> None:
+    """Raise NoSingleAnswer where an evaluator may have an operator of its own (§17.3.1): for other types of XML Schema."""
+    for one in values:
+        if isinstance(one, Other) and not one.is_ill_typed and BUILT_IN.fullmatch(one.datatype) and all(isinstance(v, Other) for v in values):
+            raise NoSingleAnswer(f"an operator on {one.datatype.replace(XSD, 'xsd:')}, which SPARQL leaves to extensions")
+
+
+def _compare_numbers(a: Number, b: Number) -> int | None:
+    x, y = promoted(a, b)
+    if x != x or y != y:
+        return None
+    slack = a.slack + b.slack
+    if slack and abs(x - y) <= slack:
+        raise NoSingleAnswer("comparing numbers that rounding tells apart")
+    return (x > y) - (x < y)
+
+
+def promoted(a: Number, b: Number) -> tuple[Any, Any]:
+    """Return the values of two numbers in the type of the later rank (XPath B.1)."""
+    rank = max(a.rank, b.rank)
+    if rank < FLOAT:
+        return a.value, b.value
+    return promote(a, rank), promote(b, rank)
+
+
+def promote(number: Number, rank: int) -> float:
+    """Return a number as a float or a double."""
+    try:
+        wide = float(number.value)
+    except OverflowError:
+        wide = math.copysign(math.inf, number.value)
+    return single(wide) if rank == FLOAT and number.rank < FLOAT else wide
+
+
+def equal(left: Term, right: Term) -> bool | Failure:
+    """R2R-12: `=` (§17.4.1.7): by value where an operator takes both; else TRUE for the same term, FALSE where one is no literal or
+    one is a string with a language, and an error for two literals whose values SPARQL does not know.
+
+    Literals of two known kinds, such as 1 and "a", give FALSE_OR_ERROR: SPARQL's own `=` has no operator for them, but evaluators
+    may know that they differ.
+    """
+    if left[0] != '"' or right[0] != '"':
+        return same(left, right)
+    one, other = value(left), value(right)
+    if any(isinstance(found, Text) and found.language for found in (one, other)):
+        return one == other  # no datatype has a language
+    if isinstance(one, Other) or isinstance(other, Other):
+        if left == right:
+            return True
+        _refuse_extensions(one, other)
+        return ERROR
+    if isinstance(one, Text) and isinstance(other, Text):
+        return one == other
+    found = compare(left, right)
+    return FALSE_OR_ERROR if found is ERROR else found == 0
+
+
+def same(left: Term, right: Term) -> bool:
+    """R2R-10: whether two terms are the same term (§17.4.1.8). Raises NoSingleAnswer where that hangs on the form of a computed one."""
+    if not isinstance(left, Computed) and not isinstance(right, Computed):
+        return left == right
+    if left is right:
+        return True
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        unknown = left if isinstance(left, Unknown) else right
+        if unknown.kind in ("NOW", "RAND"):
+            raise NoSingleAnswer(f"{unknown.kind} has no single answer")
+        return False  # a UUID is new
+    one, other = value(left), value(right)
+    if not isinstance(one, Number) or not isinstance(other, Number):
+        return False
+    if one.rank != other.rank:
+        if not (getattr(left, "has_type", True) and getattr(right, "has_type", True)):
+            raise NoSingleAnswer("the datatype of a computed number")
+        return False
+    if one == other and isinstance(left, Computed) and isinstance(right, Computed):
+        return True
+    if one.value != other.value and not abs(one.value - other.value) <= one.slack + other.slack:
+        return False
+    raise NoSingleAnswer("the lexical form of a computed number")
+
+
+# Arithmetic
+
+
+def calculate(sign: str, left: Result, right: Result) -> Result:
+    """R2R-13: +, -, * or / of two numbers (§17.3): integers and decimals exactly, floats and doubles as IEEE 754 has it. Dividing
+    integers gives a decimal; dividing one or a decimal by zero is an error."""
+    if left is ERROR or right is ERROR:
+        return ERROR
+    a, b = value(left), value(right)
+    if not isinstance(a, Number) or not isinstance(b, Number):
+        return ERROR
+    found = operate(sign, a, b)
+    return found if found is ERROR else number_term(found)
+
+
+def operate(sign: str, a: Number, b: Number) -> Number | Failure:
+    """Return the number that an operator makes of two."""
+    rank = max(a.rank, b.rank)
+    x, y = promoted(a, b)
+    if sign == "/" and rank < FLOAT:
+        if abs(y) <= b.slack:
+            if b.slack:
+                raise NoSingleAnswer("dividing by a rounded number that may be zero")
+            return ERROR
+        found = rounded(Fraction(x) / Fraction(y))
+    elif sign == "/":
+        found = Number(rank, _divided(x, y))
+    else:
+        result = x + y if sign == "+" else x - y if sign == "-" else x * y
+        found = rounded(result) if rank == DECIMAL else Number(rank, result)
+    if rank == FLOAT:
+        found = Number(rank, single(found.value))
+    return found._replace(slack=found.slack + _propagated(sign, a, b, x, y)) if a.slack or b.slack else found
+
+
+def _divided(x: float, y: float) -> float:
+    if y:
+        return x / y
+    return math.nan if not x or x != x else math.copysign(math.inf, x) * math.copysign(1.0, y)
+
+
+def _propagated(sign: str, a: Number, b: Number, x: Any, y: Any) -> Fraction | float:
+    """Return by how much a result may differ because its operands may."""
+    if isinstance(x, float) and not (math.isfinite(x) and math.isfinite(y)):
+        raise NoSingleAnswer("arithmetic of rounded and infinite numbers")
+    if sign in "+-":
+        return a.slack + b.slack
+    if sign == "*":
+        return abs(x) * b.slack + abs(y) * a.slack + a.slack * b.slack
+    if abs(y) <= b.slack:
+        raise NoSingleAnswer("dividing by a rounded number that may be zero")
+    return (a.slack + abs(x / y) * b.slack) / (abs(y) - b.slack)
