@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import logging
 import signal
 import sys
-import warnings
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -22,7 +20,7 @@ from tools.arq.draw import Draw, draw
 from tools.arq.explained import class_of, explain, explanations, seen, table
 from tools.arq.jena import JARS, Jena, lacks
 
-DEFAULT = "refengine.sparql:evaluate"
+DEFAULT = "tools.arq.differ:definition"
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "arq.md"
 EXAMPLES = 3  # of a class that is not explained
 
@@ -118,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, metavar="S",
                         help="a run of the same seed goes on where it ended; default: %(default)s")
     parser.add_argument("--first", type=int, default=0, metavar="K", help="the number of the first draw; default: %(default)s")
-    parser.add_argument("--answer", default=DEFAULT, metavar="MODULE:FUNCTION", help="takes a Body and a dataset; default: %(default)s")
+    parser.add_argument("--answer", default=DEFAULT, metavar="MODULE:FUNCTION", help="a function of a query's text and a dataset; default: %(default)s")
     parser.add_argument("--results", type=Path, metavar="FILE", help="NDJSON, a line a draw; default: in build/arq, by answer and seed")
     parser.add_argument("--anew", action="store_true", help="forget what FILE holds")
     parser.add_argument("--one", type=int, metavar="K", help="print draw K with both answers, not shrunk, and nothing else")
@@ -132,8 +130,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     if lack := lacks():
         parser.exit(2, f"tools.arq: {lack}\n")
-    logging.getLogger("rdflib").setLevel(logging.CRITICAL)
-    warnings.simplefilter("ignore")
     if options.one is not None:
         return show(draw(options.seed, options.one), evaluate)
     path = options.results or JARS.parent / f"{options.answer.replace(':', '-')}-{options.seed}.ndjson"

@@ -5,21 +5,29 @@ from __future__ import annotations
 import re
 import signal
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from refengine.compare import Number, equal, representatives, value
 from refengine.errors import InvalidQuery, RefengineError, Refused, Unsupported
-from refengine.model import Bag, Dataset, Relation, Row, parse_literal
-from refengine.query import Body
+from refengine.model import Bag, Dataset, Relation, Row, Term, parse_literal, row
+from refengine.sparql.evaluate import evaluate
+from refengine.sparql.limits import Limits
+from refengine.sparql.translate import read
 from tools.arq.draw import Draw
 from tools.arq.tree import smaller
 
-Evaluate = Callable[[Body, Dataset], Relation]
+Evaluate = Callable[[str, Dataset], Relation]
 SECONDS = 20.0  # of one evaluation of ours
+STEPS = 2_000_000  # of one evaluation by definition
 TRIES = 600  # questions while a draw is shrunk
 AGREE = ("equal", "refused", "illegal")  # outcomes that are no differences
+
+
+def solutions(variables: Sequence[str], mappings: Iterable[dict[str, Term]]) -> Relation:
+    """A relation from its solution mappings."""
+    return Relation(tuple(variables), Counter(map(row, mappings)))
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,12 @@ class Answer:
         return [dict(line) for line in sorted(self.relation.rows.elements())]
 
 
-def our_answer(evaluate: Evaluate, text: str, data: Dataset) -> Answer:
+def definition(text: str, data: Dataset) -> Relation:
+    """The answer of refengine.sparql."""
+    return evaluate(read(text), data, Limits(steps=STEPS))
+
+
+def our_answer(ours: Evaluate, text: str, data: Dataset) -> Answer:
     """The answer of the evaluation that is held against ARQ; whatever it raises is an answer, too."""
     def late(*_: object) -> None:
         raise TimeoutError(f"no answer in {SECONDS:g} s")
@@ -47,7 +60,7 @@ def our_answer(evaluate: Evaluate, text: str, data: Dataset) -> Answer:
     before = signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
-        return Answer(evaluate(Body(text), data))
+        return Answer(ours(text, data))
     except InvalidQuery as error:
         return Answer(None, "invalid", error.reason.splitlines()[0][:200])
     except (Unsupported, Refused) as error:

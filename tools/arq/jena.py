@@ -9,14 +9,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from refengine.model import Dataset
-from refengine.r2r import solutions, triples, truth
-from tools.arq.differ import Answer
+from refengine.model import XSD, Dataset, literal
+from tools.arq.differ import Answer, solutions
 from tools.arq.terms import nquads
 
 HERE = Path(__file__).resolve().parent
 JARS = HERE.parents[1] / "build" / "arq" / "jars"  # not in git; `make arq` brings them
 LIMIT = 5_000  # milliseconds of a query
+TRIPLE = ("subject", "predicate", "object")
 PATIENCE = 60.0  # seconds, start of the process and a query together
 
 
@@ -68,10 +68,10 @@ class Jena:
             kind = "invalid" if reply["error"] == "parse" else "fails"
             return Answer(None, kind, reply["message"].splitlines()[0][:200])
         if "boolean" in reply:
-            return Answer(truth(reply["boolean"]))
+            return Answer(solutions(["ask"], [{"ask": literal("true" if reply["boolean"] else "false", XSD + "boolean")}]))
         if "triples" in reply:
-            return Answer(triples(tuple(triple) for triple in reply["triples"]))
-        return Answer(solutions(tuple(reply["variables"]), reply["rows"]))
+            return Answer(solutions(TRIPLE, [dict(zip(TRIPLE, triple, strict=True)) for triple in set(map(tuple, reply["triples"]))]))
+        return Answer(solutions(reply["variables"], reply["rows"]))
 
     def _line(self) -> bytes:
         """The next line of the process."""
