@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _main(arguments: list[str] | None) -> int:
     from refengine.dialects import DIALECTS
-    from refengine.r2r import WITNESSES
+    from refengine.sparql.witnesses import WITNESSES
 
     parser = argparse.ArgumentParser(prog="conformance", description="Hold RDF stream engines against the reference engine.")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -108,7 +108,7 @@ def _main(arguments: list[str] | None) -> int:
 def _csrbench(options: argparse.Namespace) -> int:
     from conformance import csrbench, results
     from conformance.judge import Judging
-    from refengine.r2r import WITNESSES
+    from refengine.sparql.witnesses import WITNESSES
 
     gc.set_threshold(50_000, 20, 50)  # a stream lives as long as the run: looking for what does not is a tenth of the time
     _check_missing(options.missing)
@@ -297,7 +297,7 @@ def _truth(options: argparse.Namespace) -> int:
     from conformance.spark import jobs, output, session
     from conformance.spark.truth import Asked
     from refengine import io, profiles
-    from refengine.r2r import WITNESSES
+    from refengine.sparql.witnesses import WITNESSES
 
     _check_missing(options.missing)
     for name in ("parts", "parallel"):

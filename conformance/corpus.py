@@ -22,7 +22,7 @@ from refengine import compare, dialects, engine, incremental, io, model, query, 
 from refengine.errors import RefengineError, Unsupported
 from refengine.model import XSD, Bag, Dataset, Relation, Row, Stream, Term, Triple
 from refengine.query import Query
-from refengine.r2r import from_pyoxigraph
+from refengine.sparql.witnesses import from_pyoxigraph
 from refengine.semantics import Between, Closure, OneOf, Profile, Semantics
 from refengine.texts import nearest
 
@@ -329,7 +329,7 @@ def _reports(
     case: Case, asked: Query, block: Mapping[str, Any], most: int, evaluate: Callable[..., Iterator[engine.Report]] = engine.evaluate
 ) -> list[engine.Report]:
     chosen, bound = semantics_of(block["semantics"]), block.get("max_reports", engine.MAX_REPORTS)
-    options = {"answer": r2r.agreed, "static": static_of(case), "max_reports": bound}
+    options = {"answer": r2r.confirmed, "static": static_of(case), "max_reports": bound}
     return list(islice(evaluate(asked, streams_of(case), chosen, **options), most))
 
 

@@ -11,7 +11,7 @@ from refengine import diverge, infer, nearest
 from refengine.errors import Disputed, Unsupported
 from refengine.model import Relation, Stream
 from refengine.query import Query
-from refengine.r2r import WITNESSES
+from refengine.sparql.witnesses import WITNESSES
 from refengine.semantics import Profile
 
 

@@ -132,7 +132,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     """The witnesses: a verdict by one alone says less."""
     if ITEMS not in config.stash:
         return None
-    from refengine.r2r import WITNESSES
+    from refengine.sparql.witnesses import WITNESSES
 
     return f"conformance: witnesses {', '.join(WITNESSES)}"
 

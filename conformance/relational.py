@@ -18,7 +18,7 @@ from refengine import model
 from refengine.errors import Unsupported
 from refengine.model import XSD, Row, Term
 from refengine.query import Form, Query, WindowKind
-from refengine.r2r import from_pyoxigraph, from_rdflib
+from refengine.sparql.witnesses import from_pyoxigraph, from_rdflib
 from refengine.semantics import R2S
 from refengine.xsd import INTEGERS
 

@@ -121,7 +121,7 @@ def _run(options: argparse.Namespace) -> None:
         place = f"the first at {planned.late[0].app}, arrival {planned.late[0].sys}"
         print(f"refengine: note: {len(planned.late)} late elements dropped, {place} (MOD-2)", file=sys.stderr)
     deque(engine.evaluations(planned, options.max_reports), maxlen=0)  # nothing is printed if this fails
-    answer = partial(r2r.agreed, witnesses=witnesses)
+    answer = partial(r2r.confirmed, witnesses=witnesses)
     for step in engine.steps(query, planned, static=static, answer=answer, max_reports=options.max_reports):
         if options.trace:
             for line in trace.lines(query, planned, step):

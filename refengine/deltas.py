@@ -23,7 +23,7 @@ from refengine.kept import add
 from refengine.model import XSD, Row, Term, Triple, literal
 from refengine.numbers import Beyond, Number, Sum, number, order
 from refengine.query import Body, Form
-from refengine.r2r import from_rdflib
+from refengine.sparql.witnesses import from_rdflib
 
 Solution = tuple[Term | None, ...]
 Emit = Callable[[Solution, int], None]

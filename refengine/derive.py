@@ -21,7 +21,7 @@ from rdflib.term import BNode, Identifier, Literal, URIRef, Variable
 from refengine.errors import Disputed
 from refengine.model import Row, Term, Triple, row
 from refengine.query import Body, Form
-from refengine.r2r import from_rdflib, to_rdflib
+from refengine.sparql.witnesses import from_rdflib, to_rdflib
 
 _ABOVE = frozenset(
     "SelectQuery AskQuery ConstructQuery Project Distinct Reduced OrderBy Slice Extend AggregateJoin Group".split()

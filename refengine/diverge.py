@@ -196,7 +196,7 @@ def _answered(body: Body, graph: Dataset, one: Bag, mode: Mode) -> int | None:
     """How often the faster witness has a row over a graph: derivations rest on rdflib's expressions alone. None where it
     has no say."""
     try:
-        rows = r2r.ask(r2r.FASTEST, body, graph).rows
+        rows = r2r.ask(r2r.DEFINITION, body, graph).rows
     except Disputed:
         return None
     return sum(count for other, count in rows.items() if compare.equal(one, Counter([other]), mode))

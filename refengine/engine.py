@@ -301,7 +301,7 @@ def evaluate(
     semantics: Semantics,
     *,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.agreed,
+    answer: Answer = r2r.confirmed,
     max_reports: int = MAX_REPORTS,
 ) -> Iterator[Report]:
     """The sequence of reports of a continuous query over streams under a semantics, lazily.
@@ -321,7 +321,7 @@ def evaluate(
 
 
 def steps(
-    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Answer = r2r.agreed, max_reports: int = MAX_REPORTS, skip: int = 0
+    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Answer = r2r.confirmed, max_reports: int = MAX_REPORTS, skip: int = 0
 ) -> Iterator[Step]:
     """Every evaluation of a continuous query, those whose empty answer is suppressed among them. The first `skip` are left out, and
     nothing is asked of them."""

@@ -10,7 +10,7 @@ from rdflib.term import BNode, Identifier, Variable
 
 from refengine.model import Term, parse_literal
 from refengine.numbers import Beyond, Number, bounded, number, operated, order
-from refengine.r2r import from_rdflib
+from refengine.sparql.witnesses import from_rdflib
 
 Solution = Sequence[Term | None]  # by slot; None is unbound
 Test = Callable[[Solution], bool | None]  # None: an error, as of what is unbound

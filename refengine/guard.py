@@ -6,17 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from rdflib import Dataset
-
 from refengine.errors import RefengineError, Unsupported
 from refengine.model import TIME_BOUND
-
-
-class QuietDataset(Dataset):
-    """rdflib's own evaluator still uses what rdflib has deprecated, which warns."""
-
-    default_context = Dataset.default_graph
-    contexts = Dataset.graphs
 
 
 def bounded(name: str, value: int, kind: type[RefengineError], rule: str) -> int:

@@ -110,7 +110,7 @@ def evaluate(
     semantics: Semantics,
     *,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.agreed,
+    answer: Answer = r2r.confirmed,
     max_reports: int = MAX_REPORTS,
 ) -> Run:
     """ENG-6: the reports of engine.evaluate, equal value for value wherever the witnesses agree (CMP-4); `contents` are looked up
@@ -127,7 +127,7 @@ def evaluate(
 
 
 def run(
-    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Answer = r2r.agreed, max_reports: int = MAX_REPORTS, skip: int = 0
+    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Answer = r2r.confirmed, max_reports: int = MAX_REPORTS, skip: int = 0
 ) -> Run:
     """The same of a plan. The first `skip` evaluations may be left out, as if the answer had been empty before the next one."""
     return Run(query, planned, static, answer, max_reports, skip)

@@ -56,12 +56,6 @@ class Judgement:
         return not self.passed and self.trial is not None and self.trial.accepted is not None
 
 
-def searcher(witnesses: tuple[str, ...], mode: Mode) -> str:
-    """The witness that answers in a search what incremental evaluation does not: the faster one; in term mode rdflib, which keeps
-    lexical forms."""
-    return r2r.FASTEST if r2r.FASTEST in witnesses and mode is Mode.VALUE else witnesses[0]
-
-
 def judge(
     query: Query,
     streams: Mapping[str, Stream],
@@ -81,9 +75,10 @@ def judge(
 
     `missing` is the number k of outputs that may be missing at each end. `windows` are the borders of the window that the
     engine tells of each relation, and `window_closure` which borders belong to them (None: those of the semantics).
-    Raises Unsupported where no verdict is in reach, Disputed where the witnesses disagree on what the verdict rests on.
+    Raises Unsupported where no verdict is in reach, Disputed where no witness confirms what the verdict rests on.
     """
-    answers = answers or Answers(searcher(witnesses, mode))
+    answers = answers or Answers()
+    answers.relied_on.clear()
     told = tuple(windows) if any(windows) else ()
     recorded = Recorded(query, streams, static, tuple(recording), Missing.of(missing), mode, told, window_closure)
     t0 = searched(query, streams, profile, answers.plan)
@@ -93,19 +88,19 @@ def judge(
         found = search(recorded, profile, answers, witnesses)
         fitting = found.failed
         if found.winner is not None:
-            return Judgement(True, found.winner, found.tried, recorded.missing, mode, witnesses, t0)
+            return Judgement(True, found.winner, found.tried, recorded.missing, mode, Standing.of(answers, witnesses), t0)
 
     untold = replace(recorded, windows=())
     found = search(untold, profile, answers, witnesses)
     if found.winner is not None:
         wrong = wrong_windows(recorded, found.winner, answers)
-        return Judgement(not told, found.winner, found.tried, recorded.missing, mode, witnesses, t0, wrong)
+        return Judgement(not told, found.winner, found.tried, recorded.missing, mode, Standing.of(answers, witnesses), t0, wrong)
 
     if found.beyond is not None:
         raise found.beyond
     best = nearest_trial(untold, fitting or found.failed, answers)
     _confirm_fail(untold, best, found.failed, answers, witnesses)
-    return Judgement(False, best, found.tried, recorded.missing, mode, witnesses, t0)
+    return Judgement(False, best, found.tried, recorded.missing, mode, Standing.of(answers, witnesses), t0)
 
 
 @dataclass(frozen=True)
@@ -177,9 +172,9 @@ def _confirm_fail(
 
     body = recorded.query.body
     for dataset, trial in _to_confirm(recorded, failed, answers):
-        agreed = answers.agreed(body, dataset, witnesses)
+        agreed = answers.confirmed(body, dataset, witnesses)
         if trial.answer is not None and not compare.equal(r2r.collected(trial.semantics.collection, agreed.rows), trial.answer):
-            raise Disputed("incremental evaluation and the witnesses disagree", rule="ORA-8", answers={"witnesses": agreed})
+            raise Disputed("incremental evaluation and the definition disagree", rule="ORA-8", answers={r2r.DEFINITION: agreed})
     for trial in failed:
         dissent(recorded, trial, answers, witnesses)
 
@@ -254,7 +249,7 @@ def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
         whole = trial.ordered or at.content.stop == final.get(at.t, at.content.stop)
         if whole and contents not in seen:
             seen.add(contents)
-            agreed = answers.agreed(recorded.query.body, r2r.together(planned.views, contents, recorded.static), witnesses)
+            agreed = answers.confirmed(recorded.query.body, r2r.together(planned.views, contents, recorded.static), witnesses)
             _hold(agreed, answers.asked(recorded, planned), contents)
     if trial.accepted is not None and trial.ordered and defined(recorded, planned, trial.origin, answers).accepted is None:
         raise Disputed("incremental evaluation passes what the definition fails", rule="ORA-8")
@@ -264,20 +259,26 @@ def _hold(agreed: Relation, asked: incremental.Asked | str, contents: tuple[wind
     """ORA-8: incremental evaluation answers as the witnesses do. Raises Disputed."""
     with suppress(Beyond):
         if isinstance(asked, incremental.Asked) and not compare.equal(agreed.rows, asked(contents)):
-            raise Disputed("incremental evaluation and the witnesses disagree", rule="ORA-8", answers={"witnesses": agreed})
+            raise Disputed("incremental evaluation and the definition disagree", rule="ORA-8", answers={r2r.DEFINITION: agreed})
 
 
 def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
-    """ORA-8: where orders were searched, one explains the output by every witness's answers or by none's, inside
-    instants too. Raises Disputed where they differ."""
-    others = [name for name in witnesses if name != answers.witness]
-    if trial.ordered or not others or _answer_alike(recorded, trial, answers, witnesses):
+    """ORA-8: where orders were searched, some order explains the output by the definition's answers and by a witness's, inside
+    instants too, or by neither's. Raises Disputed where every witness that has a say differs."""
+    if trial.ordered or not witnesses or _answer_alike(recorded, trial, answers, witnesses):
         return
-    for witness in others:
-        again = attempt(recorded, trial.semantics, trial.origin, answers.by(witness))
-        if (again.accepted is None) != (trial.accepted is None):
-            yes, no = (witness, answers.witness) if again.accepted else (answers.witness, witness)
-            raise Disputed(f"an arrival order explains the output by {yes}'s answers, none by {no}'s", rule="ORA-8")
+    differing = []
+    for witness in reversed(witnesses):  # the faster one first
+        try:
+            again = attempt(recorded, trial.semantics, trial.origin, answers.by(witness))
+        except r2r.NoSay:
+            continue
+        if (again.accepted is None) == (trial.accepted is None):
+            return
+        differing.append(witness)
+    if differing:
+        yes, no = ("the definition's", "a witness's") if trial.accepted is not None else ("a witness's", "the definition's")
+        raise Disputed(f"an arrival order explains the output by {yes} answers, none by {no}: {', '.join(differing)}", rule="ORA-8")
 
 
 def _answer_alike(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> bool:
@@ -292,7 +293,7 @@ def _answer_alike(recorded: Recorded, trial: Trial, answers: Answers, witnesses:
 
     def asked() -> bool:
         try:
-            answers.agreed(body, r2r.dataset(elements), witnesses)
+            answers.confirmed(body, r2r.dataset(elements), witnesses)
         except Disputed:
             return False
         return True

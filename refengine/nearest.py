@@ -79,7 +79,7 @@ def nearest(
     and the pairs of such changes. `facts` is the judgement, with the alignment of the nearest assignment. `timestamps` are
     those of the recording's relations; `windows` and `window_closure` are as in infer.judge.
     """
-    answers = answers or Answers(infer.searcher(witnesses, mode))
+    answers = answers or Answers()
     told = tuple(windows) if any(windows) else ()
     recorded = Recorded(query, streams, static, tuple(recording), Missing.of(missing), mode, told, window_closure)
     if others := other_variables(query, recording):

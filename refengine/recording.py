@@ -92,11 +92,15 @@ def instants(borders: Borders | None, closure: Closure | None) -> Borders | None
 
 
 class Answers:
-    """Witnesses' answers and derivations, each computed once; a table of results, not of decisions. `witness` is the one
-    that answers in a search."""
+    """The answers of the definition and of witnesses, and derivations, each computed once; a table of results, not of decisions.
 
-    def __init__(self, witness: str = r2r.FASTEST):
+    `witness` is who answers in a search: the definition, or a witness that repeats it.
+    """
+
+    def __init__(self, witness: str = r2r.DEFINITION):
         self.witness = witness
+        self.testimonies: dict[tuple, r2r.Testimony] = {}
+        self.relied_on: list[r2r.Testimony] = []  # what a verdict rests on so far
         self.known: dict[tuple[str, str, frozenset], Relation] = {}
         self.derived: dict[tuple[str, frozenset], list[derive.Derivation]] = {}
         self.made: dict[tuple, tuple] = {}
@@ -106,6 +110,7 @@ class Answers:
         """The same table with another witness to answer, and nothing else."""
         other = Answers(witness)
         other.known, other.derived, other.made, other.quick = self.known, self.derived, self.made, False
+        other.testimonies = self.testimonies
         return other
 
     def once(self, kind: str, held: Sequence[object], key: Hashable, make: Callable[[], T]) -> T:
@@ -154,15 +159,19 @@ class Answers:
         return self.ask(self.witness, body, graph)
 
     def ask(self, witness: str, body: Body, graph: frozenset) -> Relation:
-        """One witness's answer."""
+        """Return the definition's answer, or one witness's. Raises NoSay where a witness has none."""
         key = (witness, body.text, graph)
         if key not in self.known:
             self.known[key] = r2r.ask(witness, body, graph)
         return self.known[key]
 
-    def agreed(self, body: Body, graph: frozenset, witnesses: tuple[str, ...]) -> Relation:
-        """R2R-5 over what is known. Raises Disputed."""
-        return r2r.agreed(body, graph, witnesses, self.ask)
+    def confirmed(self, body: Body, graph: frozenset, witnesses: tuple[str, ...]) -> Relation:
+        """Return the definition's answer, which a witness confirms (R2R-5), and keep what each said. Raises Disputed."""
+        key = (body.text, graph, witnesses)
+        if key not in self.testimonies:
+            self.testimonies[key] = r2r.heard(body, graph, witnesses, self.ask)
+        self.relied_on.append(self.testimonies[key])
+        return self.testimonies[key].relation
 
     def derivations(self, body: Body, graph: frozenset) -> list[derive.Derivation]:
         """The derivations of the body over a graph."""

@@ -149,7 +149,7 @@ def reports(
     part: Part,
     *,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.agreed,
+    answer: Answer = r2r.confirmed,
     max_reports: int = MAX_REPORTS,
 ) -> tuple[Iterator[Report], Run]:
     """ENG-7: the reports that the arrivals of a part trigger, and the run that they are of, which has the provenance. `streams` have

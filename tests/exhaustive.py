@@ -43,7 +43,7 @@ def passes(
     recording: Sequence[Relation],
     missing: int = 1,
     mode: Mode = Mode.VALUE,
-    answer: Answer = r2r.agreed,
+    answer: Answer = r2r.confirmed,
 ) -> bool:
     """ORA-1: whether some assignment's outputs hold the recording as a piece."""
     wanted = [relation.rows for relation in recording]
@@ -51,7 +51,7 @@ def passes(
 
 
 def possible(
-    query: Query, streams: Mapping[str, Stream], profile: Profile, answer: Answer = r2r.agreed
+    query: Query, streams: Mapping[str, Stream], profile: Profile, answer: Answer = r2r.confirmed
 ) -> Iterator[tuple[Semantics, list[Bag]]]:
     """Every assignment and the outputs of the semantics under it."""
     is_batched = all(element.batch is not None for spec in query.windows for element in streams[spec.stream])

@@ -53,7 +53,7 @@ class Reference:
 
     def _reports(self, semantics: Semantics) -> list:
         streams = {name: Stream(tuple(elements)) for name, elements in self.elements.items()}
-        answer = r2r.agreed  # the default was bound before a wrong engine could take its place
+        answer = r2r.confirmed  # the default was bound before a wrong engine could take its place
         reports = list(self.evaluate(self.query, streams, semantics, static=self.static, answer=answer))
         new, self.given = reports[self.given :], len(reports)
         return [_relation(report) for report in new]

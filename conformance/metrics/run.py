@@ -45,7 +45,7 @@ def of_run(
     *,
     reading: Reading = Reading.PAPER,
     static: Dataset = frozenset(),
-    answer: engine.Answer = r2r.agreed,
+    answer: engine.Answer = r2r.confirmed,
     is_incremental: bool = False,
     mode: Mode = Mode.VALUE,
 ) -> list[Entry]:

@@ -128,7 +128,7 @@ def first_witness_is_right(
     return r2r.WITNESSES[witnesses[0]](body, graph)
 
 
-RDFLIB_ALONE = (("refengine.r2r:agreed", first_witness_is_right),)  # of a defect in rdflib: no other witness disputes it
+RDFLIB_ALONE = (("refengine.r2r:confirmed", first_witness_is_right),)  # of a defect in rdflib: no other witness disputes it
 
 
 def witnesses_agree_on_terms(
@@ -204,7 +204,7 @@ def sent(step: Step, output: Bag, last: Bag, semantics: Semantics) -> Step:
 
 
 def news_is_what_never_came(
-    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Any = r2r.agreed, max_reports: int = engine.MAX_REPORTS
+    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Any = r2r.confirmed, max_reports: int = engine.MAX_REPORTS
 ) -> Iterator[Step]:
     """Istream gives the rows that no answer before held."""
     ever: Bag = Counter()
@@ -231,7 +231,7 @@ def no_base(operator: R2S, now: Bag, base: Bag) -> Bag:
 
 
 def base_is_what_was_sent(
-    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Any = r2r.agreed, max_reports: int = engine.MAX_REPORTS
+    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Any = r2r.confirmed, max_reports: int = engine.MAX_REPORTS
 ) -> Iterator[Step]:
     """The base of the difference is the answer of the last evaluation that sent something."""
     before: Bag = Counter()
@@ -760,7 +760,7 @@ def all_of_the_stream(recorded: Any, trial: Any, answers: Any, witnesses: tuple[
     planned = engine.plan(recorded.query, recorded.streams, trial.semantics)
     for at in engine.evaluations(planned):
         contents = [each.content for each in at.windows]
-        r2r.agreed(recorded.query.body, r2r.together(planned.views, contents, recorded.static), witnesses)
+        r2r.confirmed(recorded.query.body, r2r.together(planned.views, contents, recorded.static), witnesses)
 
 
 def ends_of_instants_alone(recorded: Any, trial: Any, answers: Any, witnesses: tuple[str, ...]) -> None:
@@ -910,8 +910,8 @@ MINIATURES = (
     Miniature("R2R-3", "false is no row", NOBODY, "refengine.r2r:truth", false_is_no_row),
     Miniature("R2R-4", "any triple", NOBODY, "refengine.r2r:triples", any_triple, RDFLIB_ALONE),
     Miniature("R2R-4", "only IRIs", NOBODY, "refengine.r2r:triples", only_iris),
-    Miniature("R2R-5", "the first witness is right", NOBODY, "refengine.r2r:agreed", first_witness_is_right),
-    Miniature("R2R-5", "witnesses agree on terms", NOBODY, "refengine.r2r:agreed", witnesses_agree_on_terms),
+    Miniature("R2R-5", "the first witness is right", NOBODY, "refengine.r2r:confirmed", first_witness_is_right),
+    Miniature("R2R-5", "witnesses agree on terms", NOBODY, "refengine.r2r:confirmed", witnesses_agree_on_terms),
     Miniature(
         "R2R-6", "groups need no members", "rdflib 7.6: one empty row",
         "refengine.r2r:groups_have_members", groups_need_no_members, RDFLIB_ALONE,

@@ -905,7 +905,7 @@ def sets_of_terms(collection: Collection, rows: Bag) -> Bag:
 
 
 def sets_after_r2s(
-    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Any = r2r.agreed, max_reports: int = engine.MAX_REPORTS
+    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Any = r2r.confirmed, max_reports: int = engine.MAX_REPORTS
 ) -> Iterator[Step]:
     """Sets are made of what R2S gives, not of the answers that it compares."""
     bags = replace(planned, semantics=replace(planned.semantics, collection=Collection.BAG))
@@ -934,7 +934,7 @@ def append_of_sets(now: Bag, kept: Bag) -> Bag:
 
 
 def append_of_new_elements(
-    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Any = r2r.agreed, max_reports: int = engine.MAX_REPORTS
+    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Any = r2r.confirmed, max_reports: int = engine.MAX_REPORTS
 ) -> Iterator[Step]:
     """append gives the answer over the new elements: rows that join them with kept ones are lost."""
     held: list[Content] = [()] * len(planned.views)
@@ -980,7 +980,7 @@ def once_is_always(empty: Empty, output: Bag, last: Bag) -> bool:
 
 
 def once_at_the_start(
-    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Any = r2r.agreed, max_reports: int = engine.MAX_REPORTS
+    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Any = r2r.confirmed, max_reports: int = engine.MAX_REPORTS
 ) -> Iterator[Step]:
     """An empty output is sent at the start, where none was before it."""
     taken = right_steps(query, planned, static=static, answer=answer, max_reports=max_reports)

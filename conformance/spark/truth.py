@@ -63,7 +63,7 @@ class Asked:
 
     def answer(self, body: Any, dataset: Dataset) -> model.Relation:
         """What its witnesses agree on."""
-        return r2r.agreed(body, dataset, self.witnesses)
+        return r2r.confirmed(body, dataset, self.witnesses)
 
 
 def _asked(text: str, query: Query, *rest: Any) -> Asked:

@@ -63,6 +63,7 @@ ARITIES: dict[str, tuple[int, int | None]] = {  # a keyword -> fewest and most a
     "CONCAT": (0, None),
     "COALESCE": (0, None),
 }
+LONGEST_EXACT = 16  # characters of a double whose decimal digits end
 _DATE_TIME = re.compile(r"(-?[0-9]+)-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)(Z|[+-][0-9]{2}:[0-9]{2})?")
 _IRI = re.compile(r"[^<>\"{}|^`\\\x00-\x20]*")
 
@@ -432,10 +433,6 @@ def _cast_to_string(term: Term, found: object) -> Result:
             return ERROR
         case Text(characters, ""):
             return text(characters)
-        case Number() | bool() if isinstance(term, Computed) or written(found) != parse_literal(term).lexical:
-            if isinstance(found, Number) and found.rank <= DECIMAL and not found.slack:
-                return text(written(found))
-            raise NoSingleAnswer("the lexical form of a number as a string")
         case Number() | bool():
             return text(written(found))
         case Moment():
@@ -445,12 +442,28 @@ def _cast_to_string(term: Term, found: object) -> Result:
 
 
 def written(found: Number | bool) -> str:
-    """Return the canonical text that XPath's cast to a string gives (F&O §17.1.1)."""
+    """Return the text that XPath's cast to a string gives (F&O §17.1.1): of a double plain digits from 0.000001 to below 1000000,
+    else with an exponent. Raises NoSingleAnswer where it has more digits than every evaluator keeps."""
     if isinstance(found, bool):
         return "true" if found else "false"
-    if found.rank == INTEGER:
-        return str(found.value)
-    return decimal_text(found.value) if found.rank == DECIMAL else double_text(found.value)
+    rank, number, slack = found
+    if slack:
+        raise NoSingleAnswer("the digits of a rounded number as a string")
+    if rank == INTEGER:
+        return str(number)
+    if rank == DECIMAL:
+        return decimal_text(number)
+    if not math.isfinite(number) or not number:
+        return double_text(number).removesuffix(".0")
+    exact = Fraction(number)
+    exponent = math.floor(math.log10(abs(number)))
+    if not Fraction(1, 10**6) <= abs(exact) < 10**6:
+        exact /= Fraction(10) ** exponent
+    if rounded(exact).slack or len(decimal_text(exact)) > LONGEST_EXACT:
+        raise NoSingleAnswer("the digits of a double as a string")
+    if Fraction(1, 10**6) <= abs(number) < 10**6:
+        return decimal_text(exact)
+    return decimal_text(exact) + (".0" if exact.denominator == 1 else "") + f"E{exponent}"
 
 
 def _converted(number: Number, rank: int) -> Number | Failure:

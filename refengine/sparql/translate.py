@@ -54,13 +54,19 @@ MOST_STEPS = 1_000  # of a property path
 SELECT_FORMS = ("select_query", "sub_select")
 
 
-def read(text: str) -> Query:
-    """QRY-1: read a body and return its algebra.
+def read(text: str) -> tuple[Query, str]:
+    """QRY-1: read a body and return its algebra, and its text with what some witness cannot read written in another way: prefixed
+    names with two dots, and GROUP BY in ASK and CONSTRUCT, which a subquery can have.
 
     Raises InvalidQuery with line and column for what is not SPARQL 1.1, Refused (QRY-2) for what would leave the content,
     Unsupported for DESCRIBE and for functions that have no definition here.
     """
-    return Reader(text).query(parse(text))
+    reader = Reader(text)
+    algebra = reader.query(parse(text))
+    plain = text
+    for start, end, written in sorted(reader.edits, reverse=True):
+        plain = plain[:start] + written + plain[end:]
+    return algebra, plain
 
 
 class Reader:
@@ -73,7 +79,7 @@ class Reader:
         self.labels: dict[str, int] = {}  # a blank node's label -> the number of its basic graph pattern
         self.basics = 0
         self.made = 0
-        self.depth = 0
+        self.edits: list[tuple[int, int, str]] = []  # from an offset to another, and what is written there instead
 
     # Errors and fresh names
 
@@ -196,6 +202,8 @@ class Reader:
             having = [grouping.lift(part, samples=True) for part in having]
             order = [(grouping.lift(part, samples=True), is_descending) for part, is_descending in order]
             pattern = Group(where, keys, tuple(grouping.aggregates))
+            if form.data not in SELECT_FORMS:
+                self.write_as_subquery(form, values, [variable.name for variable, _ in keys or () if not variable.is_hidden])
         if having:
             pattern = Filter(conjunction(having), pattern)
         if values is not None:
@@ -211,6 +219,16 @@ class Reader:
             return pattern, tuple(order)
         pattern = OrderBy(pattern, tuple(order)) if order else pattern
         return self.sliced(pattern, form), ()
+
+    def write_as_subquery(self, form: Tree, values: Tree | None, names: list[str]) -> None:
+        """Note how a grouped ASK or CONSTRUCT is written for witnesses that read GROUP BY in SELECT alone."""
+        where = child(form, "where_clause")
+        if where is None:
+            return  # CONSTRUCT WHERE
+        parts = [node.meta.end_pos for node in (where, child(form, "solution_modifier"), values) if node is not None and not node.meta.empty]
+        shown = " ".join(f"?{name}" for name in names) or "(1 AS ?grouped)"
+        self.edits.append((where.meta.start_pos, where.meta.start_pos, f"{{ SELECT {shown} "))
+        self.edits.append((max(parts), max(parts), " }"))
 
     def keys(self, clause: Tree | None, scope: dict[str, None]) -> tuple[tuple[Var, Expression], ...] | None:
         """Translate the conditions of GROUP BY; None where there is none."""
@@ -456,7 +474,10 @@ class Reader:
         prefix = unescape(prefix, token, self.text)
         if prefix not in self.prefixes:
             raise self.fault(token, f"prefix {prefix!r} is not declared; write PREFIX {prefix}: <…>")
-        return self.prefixes[prefix] + unescape(local, token, self.text)
+        iri = self.prefixes[prefix] + unescape(local, token, self.text)
+        if ".." in local:
+            self.edits.append((token.start_pos, token.end_pos, f"<{iri}>"))
+        return iri
 
     def resolved(self, token: Token) -> str:
         """Resolve an IRI reference against the base (§4.1.1.2)."""

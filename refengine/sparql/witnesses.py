@@ -1,0 +1,279 @@
+"""§7 The witnesses: rdflib and pyoxigraph answer a body, too, each by its own reading of SPARQL.
+
+The definition decides (`evaluate`); a witness confirms an answer, differs, or has no say: it cannot read the body, breaks on it, or
+would take too long. Their known defects are listed in docs/witnesses.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from types import MethodType
+from typing import Any
+
+import pyoxigraph
+from rdflib import BNode, Dataset, URIRef
+from rdflib import Literal as RdflibLiteral
+from rdflib.plugins.sparql.algebra import translatePrologue, translateQuery, traverse
+from rdflib.plugins.sparql.evaluate import evalQuery
+from rdflib.plugins.sparql.evalutils import _eval
+from rdflib.plugins.sparql.operators import register_custom_function
+from rdflib.plugins.sparql.parser import parseQuery
+from rdflib.plugins.sparql.parserutils import CompValue, Expr
+from rdflib.plugins.sparql.sparql import SPARQLError
+from rdflib.plugins.stores.memory import Memory
+from rdflib.term import Identifier, Variable
+
+from refengine.model import XSD, Quad, Relation, Term, Triple, is_blank, literal, parse_literal
+from refengine.model import Dataset as Statements
+from refengine.sparql.algebra import Query
+from refengine.sparql.evaluate import asked, constructed, selected
+from refengine.sparql.functions import TIMESTAMP
+
+MOST_TRIPLES = 5_000_000  # that rdflib may look at for one answer
+Witness = Callable[[Query, str, Statements], Relation]
+
+
+class NoSay(Exception):
+    """A witness cannot answer a body: the reason, in one line."""
+
+
+def ask(name: str, query: Query, text: str, dataset: Statements) -> Relation:
+    """R2R-5: return one witness's answer to a body, given as algebra and as text. Raises NoSay where it has none."""
+    try:
+        return WITNESSES[name](query, text, dataset)
+    except NoSay:
+        raise
+    except Exception as error:  # a library's own failure, of whatever kind
+        reason = str(error).splitlines()[0][:200] if str(error) else ""
+        raise NoSay(f"{type(error).__name__}: {reason}") from error
+
+
+# rdflib
+
+
+class QuietDataset(Dataset):
+    """rdflib's own evaluator still uses what rdflib has deprecated, which warns. `times` has the time of each triple (R2R-21)."""
+
+    default_context = Dataset.default_graph
+    contexts = Dataset.graphs
+    times: dict[tuple[Identifier, ...], Identifier]
+
+
+class CountedMemory(Memory):
+    """A store that counts the triples that are looked at. Raises NoSay when they are too many."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = 0
+
+    def triples(self, *pattern: Any, **options: Any) -> Iterator[Any]:
+        """Yield what matches a pattern."""
+        for found in super().triples(*pattern, **options):
+            self.seen += 1
+            if self.seen > MOST_TRIPLES:
+                raise NoSay(f"it looks at more than {MOST_TRIPLES} triples")
+            yield found
+
+
+def by_rdflib(query: Query, text: str, dataset: Statements) -> Relation:
+    """Return rdflib's answer, with GROUP BY over no solutions corrected (R2R-6)."""
+    store = QuietDataset(store=CountedMemory(), default_union=False)
+    store.times = {}
+    for statement in sorted(dataset):  # sums of doubles depend on the order
+        subject, predicate, object_, *name = map(to_rdflib, statement)
+        if name and isinstance(name[0], RdflibLiteral):
+            store.times[subject, predicate, object_] = name[0]
+        else:
+            (store.graph(*name) if name else store.default_graph).add((subject, predicate, object_))
+    result = evalQuery(store, _prepared(text))
+    match query.form:
+        case "ASK":
+            return asked(bool(result["askAnswer"]))
+        case "CONSTRUCT":
+            return constructed(tuple(from_rdflib(term) for term in triple) for triple in result["graph"])
+        case _:
+            bound = ({str(v): from_rdflib(t) for v, t in b.items() if t is not None} for b in result["bindings"])
+            return selected(query.variables, bound)
+
+
+@lru_cache(maxsize=64)
+def _prepared(text: str) -> object:
+    """Parse a body with rdflib and return its algebra, with prefixed names resolved: rdflib keeps one prefix a namespace only."""
+    tree = parseQuery(text)
+    prologue = translatePrologue([node for node in tree[0] if node.name == "Base"], None)
+    names = {_prefix(node): prologue.absolutize(node["iri"]) for node in tree[0] if node.name == "PrefixDecl"}
+
+    def resolved(node: Any) -> URIRef | None:
+        if isinstance(node, CompValue) and node.name == "pname" and _prefix(node) in names:
+            return URIRef(names[_prefix(node)] + str(node["localname"] if "localname" in node else ""))
+        return None
+
+    tree[1] = traverse(tree[1], visitPost=resolved)
+    algebra = translateQuery(tree)
+    algebra.algebra = _adapted(algebra.algebra)
+    return algebra
+
+
+def _prefix(node: CompValue) -> str:
+    return str(node["prefix"]) if "prefix" in node else ""
+
+
+def _adapted(node: object) -> object:
+    """Return rdflib's algebra with joins in an order that is in reach, groups that have members, and regular expressions that end."""
+    if isinstance(node, list):
+        return [_adapted(item) for item in node]
+    if not isinstance(node, CompValue):
+        return node
+    for key, value in node.items():
+        node[key] = _adapted(value)
+    if node.name == "BGP":
+        node["triples"] = connected(node.triples)
+    if node.name in ("Builtin_REGEX", "Builtin_REPLACE"):
+        node._evalfn = MethodType(_guarded(node._evalfn.__func__), node)
+    if node.name != "AggregateJoin" or node.p.expr is None:
+        return node
+    members = Variable("__members__")  # grouping no solutions by a key gives no group, but rdflib gives one empty row
+    node.A.append(CompValue("Aggregate_Count", vars="*", res=members, distinct=None))
+    return CompValue("Filter", expr=members, p=node, _vars={members, *(node.get("_vars") or ())})
+
+
+def connected(patterns: Sequence[tuple]) -> list[tuple]:
+    """Order triple patterns so that each shares a variable with one before it, if any does.
+
+    rdflib joins them as they stand, and its own order prefers patterns with many constants: two observations of one sensor
+    become all pairs of observations.
+    """
+    todo = list(patterns)
+    found: list[tuple] = []
+    bound: set = set()
+    while todo:
+        best = min(todo, key=lambda pattern: _preference(pattern, bound))
+        todo.remove(best)
+        found.append(best)
+        bound |= _variables(best)
+    return found
+
+
+def _preference(pattern: tuple, bound: set) -> tuple[bool, int]:
+    own = _variables(pattern)
+    is_apart = bool(bound) and bool(own) and not own & bound
+    return is_apart, len(own - bound)
+
+
+def _variables(pattern: tuple) -> set:
+    return {term for term in pattern if isinstance(term, Variable | BNode)}
+
+
+def _guarded(function: Callable[[Expr, Any], Any]) -> Callable[[Expr, Any], Any]:
+    """Wrap rdflib's REGEX or REPLACE, which use Python's `re`: that may take exponential time."""
+
+    def guarded(expression: Expr, context: Any) -> Any:
+        text = expression["text" if "text" in expression else "arg"]
+        if may_be_slow(str(expression["pattern"]), len(str(text))):
+            raise NoSay("a regular expression that may take long with Python's re")
+        return function(expression, context)
+
+    return guarded
+
+
+def may_be_slow(pattern: str, length: int) -> bool:
+    """Return whether a backtracking matcher may take long: a repeated group that repeats or chooses, or many repetitions on a long
+    text."""
+    repetitions = len(re.findall(r"[*+{]", pattern))
+    is_nested = re.search(r"\)[*+{]", pattern) is not None and (repetitions > 1 or "|" in pattern)
+    return is_nested and length > 20 or max(length, 1) ** repetitions > 10**7
+
+
+def _timestamp(expression: Expr, context: Any) -> Identifier:
+    """R2R-21 as a function of rdflib's."""
+    triple = tuple(_eval(part, context) for part in expression.expr)
+    times = context.ctx.dataset.times
+    if triple not in times:
+        raise SPARQLError("no such triple")
+    return times[triple]
+
+
+register_custom_function(URIRef(TIMESTAMP), _timestamp, raw=True)
+
+
+@lru_cache(maxsize=2**18)
+def to_rdflib(term: Term) -> Identifier:
+    """Return a term as rdflib has it."""
+    if is_blank(term):
+        return BNode(term[2:])
+    if term.startswith("<"):
+        return URIRef(term[1:-1])
+    parts = parse_literal(term)
+    if parts.language:
+        return RdflibLiteral(parts.lexical, lang=parts.language)
+    datatype = None if parts.datatype == XSD + "string" else URIRef(parts.datatype)
+    return RdflibLiteral(parts.lexical, datatype=datatype, normalize=False)
+
+
+def from_rdflib(term: Identifier) -> Term:
+    """Return rdflib's term as text."""
+    match term:
+        case BNode():
+            return f"_:{term}"
+        case URIRef():
+            return f"<{term}>"
+        case _:
+            return literal(str(term), str(term.datatype or XSD + "string"), term.language or "")
+
+
+# pyoxigraph
+
+
+def by_pyoxigraph(query: Query, text: str, dataset: Statements) -> Relation:
+    """Return pyoxigraph's answer."""
+    store = pyoxigraph.Store()
+    times = {statement[:3]: statement[3] for statement in dataset if len(statement) == 4 and statement[3].startswith('"')}
+    store.extend(_to_quad(statement) for statement in sorted(dataset) if not times or not statement[-1].startswith('"') or len(statement) == 3)
+
+    def timestamp(*triple: Any) -> Any:
+        found = times.get(tuple(map(from_pyoxigraph, triple)))
+        return None if found is None else _to_pyoxigraph(found)
+
+    functions = {"custom_functions": {pyoxigraph.NamedNode(TIMESTAMP): timestamp}} if times else {}
+    result = store.query(text, **functions)
+    match query.form:
+        case "ASK":
+            return asked(bool(result))
+        case "CONSTRUCT":
+            return constructed(tuple(map(from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in result)
+        case _:
+            names = [variable.value for variable in result.variables]
+            bound = ({n: from_pyoxigraph(t) for n, t in zip(names, s, strict=True) if t is not None} for s in result)
+            return selected(query.variables, bound)
+
+
+@lru_cache(maxsize=2**18)
+def _to_quad(statement: Triple | Quad) -> object:
+    return pyoxigraph.Quad(*map(_to_pyoxigraph, statement))
+
+
+def _to_pyoxigraph(term: Term) -> object:
+    if is_blank(term):
+        return pyoxigraph.BlankNode(term[2:])
+    if term.startswith("<"):
+        return pyoxigraph.NamedNode(term[1:-1])
+    parts = parse_literal(term)
+    if parts.language:
+        return pyoxigraph.Literal(parts.lexical, language=parts.language)
+    return pyoxigraph.Literal(parts.lexical, datatype=pyoxigraph.NamedNode(parts.datatype))
+
+
+def from_pyoxigraph(term: object) -> Term:
+    """Return pyoxigraph's term as text."""
+    match term:
+        case pyoxigraph.BlankNode():
+            return f"_:{term.value}"
+        case pyoxigraph.NamedNode():
+            return f"<{term.value}>"
+        case _:
+            return literal(term.value, term.datatype.value, term.language or "")
+
+
+WITNESSES: dict[str, Witness] = {"rdflib": by_rdflib, "pyoxigraph": by_pyoxigraph}

@@ -1,0 +1,183 @@
+"""Write the generated parts of docs/witnesses.md: `python tools/make_witnesses.py` (`--check`: only say whether they are up to date).
+
+They stand between `<!-- NAME -->` and `<!-- end -->`: `figures`, `index` and `defects`, all made from
+conformance/witness_defects.toml. `--w3c FOLDER` counts the figures anew: it asks each witness W3C's tests, where FOLDER is
+sparql/ of a checkout of w3c/rdf-tests, read as ../shared/tools/w3c-sparql reads them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import re
+import sys
+from collections import Counter
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from itertools import groupby
+from pathlib import Path
+from types import ModuleType
+
+import rdflib
+
+from conformance.witness_defects import WITNESSES, Answer, Catalogue, Defect, Figures, answer_of, load_catalogue, same, text_of
+from refengine.compare import Mode
+from refengine.model import Row
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "witnesses.md"
+W3C_READER = ROOT.parent / "shared" / "tools" / "w3c-sparql"
+
+
+def with_generated_parts(text: str, catalogue: Catalogue) -> str:
+    """Return the page with its generated parts made anew."""
+    text = _put(text, "figures", figures(catalogue))
+    text = _put(text, "index", index(catalogue.defects))
+    return _put(text, "defects", "\n\n".join(_groups(catalogue.defects)))
+
+
+def _put(text: str, name: str, body: str) -> str:
+    pattern = rf"(<!-- {name} -->\n\n).*?(\n\n<!-- end -->)"
+    text, count = re.subn(pattern, lambda match: match[1] + body + match[2], text, flags=re.DOTALL)
+    if count != 1:
+        raise LookupError(f"docs/witnesses.md has {count} parts named {name}")
+    return text
+
+
+def figures(catalogue: Catalogue) -> str:
+    """Return the table of W3C's tests, a row a witness."""
+    lines = [
+        f"Of the {catalogue.tests} tests in scope at commit `{catalogue.commit}` of [w3c/rdf-tests](https://github.com/w3c/rdf-tests):",
+        "",
+        "| witness | right | wrong | error | right by value only |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [f"| {name} | {f.right} | {f.wrong} | {f.crashed} | {f.only_by_value} |" for name, f in catalogue.figures.items()]
+    return "\n".join(lines)
+
+
+def index(defects: tuple[Defect, ...]) -> str:
+    """Return the table of the groups, and how many defects each witness has in each."""
+    lines = ["| | " + " | ".join([*WITNESSES, "both"]) + " |", "|---" * (len(WITNESSES) + 2) + "|"]
+    for group, members in groupby(defects, key=lambda defect: defect.group):
+        lines.append(f"| [{group}](#{group.replace(' ', '-')}) | {_counts(list(members))} |")
+    return "\n".join([*lines, f"| all | {_counts(list(defects))} |"])
+
+
+def _counts(defects: list[Defect]) -> str:
+    numbers = Counter(name for defect in defects for name in (defect.answers if len(defect.answers) == 1 else ["both"]))
+    return " | ".join(str(numbers[name]) for name in [*WITNESSES, "both"])
+
+
+def _groups(defects: tuple[Defect, ...]) -> list[str]:
+    parts = []
+    for group, members in groupby(defects, key=lambda defect: defect.group):
+        parts.append(f"## {group.capitalize()}")
+        parts += map(section, members)
+    return parts
+
+
+def section(defect: Defect) -> str:
+    """Return the section of one defect."""
+    lines = [f"### {_escaped(defect.title)}", "", f"`{defect.id}` · {defect.section}. {_escaped(defect.says)}", ""]
+    lines += ["```sparql", defect.query, "```", ""]
+    lines += [f"- over {_code(defect.data)}"] if defect.data else []
+    lines += [f"- right: {in_words(defect.right)}"]
+    lines += [f"- {name}: {in_words(answer)}" for name, answer in defect.answers.items()]
+    lines += ["- refused by the project, which finds no single answer in such a body (QRY-3)"] if defect.refused else []
+    lines += [f"- upstream: {', '.join(map(_link, defect.issues))}"] if defect.issues else []
+    return "\n".join(lines)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\*_<>\[\]|])", r"\\\1", text)
+
+
+def _code(text: str) -> str:
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def _link(url: str) -> str:
+    owner, name, _, number = url.split("/")[-4:]
+    return f"[{owner}/{name}#{number}]({url})"
+
+
+def in_words(answer: Answer) -> str:
+    """Return an answer as the page shows it."""
+    match answer:
+        case bool():
+            return _code(str(answer).lower())
+        case str():
+            return answer if " " in answer else f"an error, {_code(answer)}"
+        case _:
+            rows = [_solution(line) for line, count in sorted(answer.items()) for _ in range(count)]
+            return "; ".join(rows) or "no solution"
+
+
+def _solution(line: Row) -> str:
+    bound = ", ".join(f"?{name} = {text_of(term)}" for name, term in line)
+    return _code(bound) if bound else "one solution that binds nothing"
+
+
+def count_w3c(folder: Path) -> dict[str, Figures]:
+    """Ask each witness W3C's tests that need no dataset clause. An answer is compared by value; one to REDUCED as a set."""
+    reader = _reader()
+    outcomes: dict[str, Counter[str]] = {name: Counter() for name in WITNESSES}
+    for _, query, data, graphs, result in reader.tests(folder.resolve()):
+        text = f"BASE <{query.as_uri()}>\n" + query.read_text(encoding="utf-8")
+        if re.search(r"^\s*FROM\b", text, re.MULTILINE | re.IGNORECASE):
+            continue
+        dataset = {triple for number, path in enumerate(data) for triple in reader.triples(path, f"d{number}x")}
+        for number, (iri, path) in enumerate(graphs):
+            dataset |= {(*triple, f"<{iri}>") for triple in reader.triples(path, f"g{number}x")}
+        rows_of_triples = re.search(r"\bCONSTRUCT\b", text, re.IGNORECASE) and result.suffix not in (".srx", ".srj", ".tsv")
+        right = reader.expected(result, "CONSTRUCT" if rows_of_triples else "SELECT")
+        rdflib.NORMALIZE_LITERALS = True  # the default, which the reader changes
+        for name, outcome in outcomes.items():
+            outcome.update(_outcome(answer_of(name, text, frozenset(dataset)), right, "REDUCED" in text))
+    return {name: Figures(o["right"], o["wrong"], o["crashed"], o["only_by_value"]) for name, o in outcomes.items()}
+
+
+def _outcome(answer: Answer, right: Answer, reduced: bool) -> list[str]:
+    if isinstance(answer, str):
+        return ["crashed"]
+    if reduced and isinstance(answer, Counter) and isinstance(right, Counter) and set(answer) == set(right):
+        return ["right"]
+    if not same(answer, right, Mode.VALUE):
+        return ["wrong"]
+    return ["right"] if same(answer, right, Mode.TERM) else ["right", "only_by_value"]
+
+
+def _reader() -> ModuleType:
+    loader = SourceFileLoader("w3c_sparql", str(W3C_READER))
+    spec = spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--w3c", type=Path, metavar="FOLDER")
+    options = parser.parse_args()
+    catalogue = load_catalogue()
+    if options.w3c:
+        logging.disable()  # rdflib logs each literal that it cannot read
+        counted = count_w3c(options.w3c)
+        print(*(f"{name} = {numbers}" for name, numbers in counted.items()), sep="\n")
+        return int(counted != dict(catalogue.figures))
+    text = PAGE.read_text(encoding="utf-8")
+    made = with_generated_parts(text, catalogue)
+    if options.check:
+        state = "up to date" if made == text else "out of date: run tools/make_witnesses.py"
+        print(f"docs/witnesses.md is {state}")
+        return int(made != text)
+    PAGE.write_text(made, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
