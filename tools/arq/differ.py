@@ -12,9 +12,8 @@ from typing import Any
 from refengine.compare import Number, equal, representatives, value
 from refengine.errors import InvalidQuery, RefengineError, Refused, Unsupported
 from refengine.model import Bag, Dataset, Relation, Row, Term, parse_literal, row
-from refengine.sparql.evaluate import evaluate
-from refengine.sparql.limits import Limits
-from refengine.sparql.translate import read
+from refengine.query import Body
+from refengine.sparql import Limits, evaluate
 from tools.arq.draw import Draw
 from tools.arq.tree import smaller
 
@@ -48,8 +47,8 @@ class Answer:
 
 
 def definition(text: str, data: Dataset) -> Relation:
-    """The answer of refengine.sparql."""
-    return evaluate(read(text), data, Limits(steps=STEPS))
+    """The answer of refengine.sparql to a body."""
+    return evaluate(Body(text).algebra, data, Limits(steps=STEPS))
 
 
 def our_answer(ours: Evaluate, text: str, data: Dataset) -> Answer:
