@@ -184,7 +184,7 @@ def _evidence(asked: Query, streams: Mapping[str, Stream], facts: Judgement | No
 
 
 def _result(engine: str, name: str, suffix: str, found: Verdict, rests_on: Mapping[str, Any] | None) -> Result:
-    return Result(engine, "csrbench", f"{name} {suffix}".strip(), "", found.outcome, found.argument, evidence=rests_on)
+    return Result(engine, "csrbench", f"{name} {suffix}".strip(), "", found.outcome, found.argument, evidence=rests_on, witnesses=found.witnesses)
 
 
 def suffix(result: Result) -> str:

@@ -14,6 +14,7 @@ from refengine.model import XSD, Bag, Element, Relation, Row, Term
 from refengine.nearest import TRIED, Change, Nearest
 from refengine.profiles import brief
 from refengine.query import Query
+from refengine.r2r import Testimony
 from refengine.recording import BorderRow, Divergence, Fate, Trial
 from refengine.semantics import Closure, Profile, Semantics, show
 from refengine.texts import escaped
@@ -88,7 +89,7 @@ def _extent(facts: Judgement) -> list[str]:
 
 
 def disputed(query: Query, error: Disputed) -> str:
-    """Both witnesses' answers, where they differ."""
+    """The definition's answer and the witnesses', none of which confirms it."""
     shorten = _shortener(query)
     lines = [f"disputed: {error.reason} ({error.rule}); no engine fails on it"]
     for name, relation in sorted(error.answers.items()):
@@ -107,11 +108,24 @@ def _origin(trial: Trial) -> str:
 def _terms_of_judgement(facts: Judgement) -> str:
     tolerances = ", ".join(f"{kind} {size:g}" for kind, size in compare.TOLERANCE.items())
     mode = f"value mode (relative tolerance: {tolerances})" if facts.mode == compare.Mode.VALUE else "term mode"
-    witnesses = " and ".join(facts.witnesses) if len(facts.witnesses) > 1 else f"one witness, {facts.witnesses[0]}"
+    witnesses = f"confirmed by {' and '.join(facts.standing.confirming)}" if facts.standing.confirming else "no witness was asked"
     by = f" by {facts.trial.by}" if facts.trial is not None else ""
     t0 = f", t0 {facts.t0}" if facts.t0 is not None else ""
     tried = f"{counted(facts.tried, 'assignment')} tried{by}{t0}"
-    return f"  judged by {mode}, at most {facts.missing} not recorded; {tried}; {witnesses}"
+    lines = [f"  judged by {mode}, at most {facts.missing} not recorded; {tried}; {witnesses}"]
+    lines += [f"  {_safe_line(_difference(name, testimony))}" for name, testimony in sorted(facts.standing.others.items())]
+    return "\n".join(lines)
+
+
+def _difference(name: str, testimony: Testimony) -> str:
+    """How a witness differs from the definition, in the first answer where it does, or why it has no say."""
+    answer = testimony.others[name]
+    if isinstance(answer, str):
+        return f"{name} has no say on an answer of {counted(testimony.relation.rows.total(), 'row')}: {answer}"
+    only_ours, only_theirs = compare.difference(testimony.relation.rows, answer.rows)
+    rows = [f"only by definition {_row(line, str)}" for line in _some(only_ours)[:1]]
+    rows += [f"only by {name} {_row(line, str)}" for line in _some(only_theirs)[:1]]
+    return f"{name} differs: {', '.join(rows)}"
 
 
 def _first_divergence(

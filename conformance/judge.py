@@ -33,6 +33,11 @@ class Verdict:
     argument: str
     facts: infer.Judgement | None = None
 
+    @property
+    def witnesses(self) -> tuple[str, ...]:
+        """The witnesses that confirm every answer that it rests on."""
+        return self.facts.standing.confirming if self.facts is not None else ()
+
 
 @dataclass(frozen=True)
 class Judging:

@@ -31,15 +31,18 @@ class Result:
     argument: str
     deviations: tuple[Deviation, ...] = ()
     evidence: Mapping[str, Any] | None = None
+    witnesses: tuple[str, ...] = ()
 
 
 class Found(NamedTuple):
-    """The outcome of a question, its argument, the known deviations that explain a fail, and what it rests on."""
+    """The outcome of a question, its argument, the known deviations that explain a fail, what it rests on, and the witnesses that
+    confirm that."""
 
     outcome: Outcome
     argument: str
     deviations: tuple[Deviation, ...] = ()
     evidence: Mapping[str, Any] | None = None
+    witnesses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -144,10 +147,11 @@ def judged(tested: Engine, case: Case | Named, question: Question) -> Found:
         rests_on["metrics"] = metrics
     if tested.tolerance:
         argument += f"\n  replayed on the wall clock; an element may have come {tested.tolerance:g} of a unit of time late"
+    witnesses = facts.standing.confirming if facts is not None else ()
     if outcome is not Outcome.FAIL:
-        return Found(outcome, argument, (), rests_on)
+        return Found(outcome, argument, (), rests_on, witnesses)
     known = unsayable(tested, case) or needed(tested, question)
-    return Found(outcome, f"{argument}\n{because(case, known)}", known, rests_on)
+    return Found(outcome, f"{argument}\n{because(case, known)}", known, rests_on, witnesses)
 
 
 def unsayable(tested: Engine, case: Case | Named) -> tuple[Deviation, ...]:

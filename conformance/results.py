@@ -23,7 +23,8 @@ from refengine.errors import RefengineError
 class Result:
     """An engine and one item of a suite (`corpus`, `csrbench`, `yabench`): the outcome and its argument. `rule` is the id that
     the case is about, empty for a benchmark's query. `known` are the known deviations that explain it, with their links;
-    `evidence` is what it rests on (evidence.py), None where nothing was answered."""
+    `evidence` is what it rests on (evidence.py), None where nothing was answered; `witnesses` are those that confirm every answer
+    by definition that it rests on (none where a case states its rows itself)."""
 
     engine: str
     suite: str
@@ -33,6 +34,7 @@ class Result:
     argument: str
     known: tuple[tuple[str, str], ...] = ()
     evidence: Mapping[str, Any] | None = None
+    witnesses: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -41,13 +43,14 @@ class Result:
 
     def as_json(self) -> dict[str, Any]:
         """As a JSON object; `known` as objects of `reason` and `link`."""
-        return {**vars(self), "outcome": str(self.outcome), "known": [{"reason": reason, "link": link} for reason, link in self.known]}
+        return {**vars(self), "outcome": str(self.outcome), "known": [{"reason": reason, "link": link} for reason, link in self.known],
+                "witnesses": list(self.witnesses)}
 
 
 def from_json(told: dict[str, Any]) -> Result:
     """A result from its JSON object."""
     known = tuple((entry["reason"], entry["link"]) for entry in told["known"])
-    return Result(**{**told, "outcome": Outcome(told["outcome"]), "known": known})
+    return Result(**{**told, "outcome": Outcome(told["outcome"]), "known": known, "witnesses": tuple(told["witnesses"])})
 
 
 def write(path: Path, results: Iterable[Result]) -> None:

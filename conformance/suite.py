@@ -152,7 +152,7 @@ def _of_corpus(engine: Engine, chosen: Chosen) -> Iterator[Item]:
 def _probed(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
     def ask(harness: Harness) -> probe.Found:
         found = probe.result(engine, harness, case)
-        return probe.Found(found.outcome, found.argument, found.deviations, found.evidence)
+        return probe.Found(found.outcome, found.argument, found.deviations, found.evidence, found.witnesses)
 
     return _result(engine, "corpus", case.id, case.rule, harnesses, ask)
 
@@ -188,7 +188,7 @@ def _result(
     except Broken as error:
         found = probe.Found(Outcome.ERROR, str(error))
     known = tuple((one.reason, one.link) for one in found.deviations)
-    return Result(engine.name, suite, case, rule, found.outcome, found.argument, known, found.evidence)
+    return Result(engine.name, suite, case, rule, found.outcome, found.argument, known, found.evidence, found.witnesses)
 
 
 def recorded(name: str, answers: Path, judging: Judging = Judging()) -> list[Item]:

@@ -89,4 +89,4 @@ def judge_run(run: Run, judging: Judging) -> Result:
         witnesses=judging.witnesses,
     )
     rests_on = evidence.benchmarked(query, streams, answers, found.facts) if judging.keep else None
-    return Result(run.engine, "yabench", run.name, "", found.outcome, found.argument, evidence=rests_on)
+    return Result(run.engine, "yabench", run.name, "", found.outcome, found.argument, evidence=rests_on, witnesses=found.witnesses)

@@ -1,7 +1,7 @@
 """`python -m refengine`: run a continuous query over recorded streams, or render it in another language.
 
-Exit codes: 0 done, 2 bad input, 3 unsupported (no single answer is defined), 4 the witnesses disagree, 130 interrupted.
-Reports are printed as they are computed: after 4 or 130 standard output holds those before, on which the witnesses agree.
+Exit codes: 0 done, 2 bad input, 3 unsupported (no single answer is defined), 4 no witness confirms an answer, 130 interrupted.
+Reports are printed as they are computed: after 4 or 130 standard output holds those before, each with the witnesses that confirm it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from refengine import cli
 from refengine.errors import Disputed, InvalidQuery, InvalidSemantics, RefengineError, UnknownField
 
 if TYPE_CHECKING:  # the engine is imported where it is used, within `cli.guarded`: that takes long enough to be interrupted
+    from collections.abc import Sequence
+
     from refengine.engine import Report
-    from refengine.model import Dataset, Stream
-    from refengine.query import Query
+    from refengine.model import Dataset, Relation, Stream
+    from refengine.query import Body, Query
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -59,7 +61,7 @@ def _main(arguments: list[str] | None) -> int:
         "--static", type=cli.path, action="append", default=[], metavar="FILE", help="static data: .ttl, .nt, .nq, .trig; repeatable"
     )
     run.add_argument("--max-reports", type=int, default=engine.MAX_REPORTS, metavar="N")
-    run.add_argument("--witness", choices=sorted(r2r.WITNESSES), help="one witness alone (default: all installed)")
+    run.add_argument("--witness", choices=sorted(r2r.WITNESSES), help="ask one witness alone (default: both)")
     run.add_argument("--trace", action="store_true", help="print the rules applied to standard error")
     rendered = commands.add_parser("render", help="print a query as a text in a dialect")
     rendered.add_argument("query", type=cli.path, metavar="QUERY", help="a TOML file or a case; or a text in the dialect of --from")
@@ -121,14 +123,15 @@ def _run(options: argparse.Namespace) -> None:
         place = f"the first at {planned.late[0].app}, arrival {planned.late[0].sys}"
         print(f"refengine: note: {len(planned.late)} late elements dropped, {place} (MOD-2)", file=sys.stderr)
     deque(engine.evaluations(planned, options.max_reports), maxlen=0)  # nothing is printed if this fails
-    answer = partial(r2r.confirmed, witnesses=witnesses)
+    answer = Hearing(witnesses)
     for step in engine.steps(query, planned, static=static, answer=answer, max_reports=options.max_reports):
         if options.trace:
             for line in trace.lines(query, planned, step):
                 print(line, file=sys.stderr)
             print(file=sys.stderr)
+        confirming = answer.taken()
         if step.emitted:
-            print(json.dumps(_as_json(query, step.report, witnesses), ensure_ascii=False))
+            print(json.dumps(_as_json(query, step.report, confirming), ensure_ascii=False))
 
 
 def _overrides(words: list[str]) -> dict[str, str]:
@@ -158,7 +161,28 @@ def _streams(options: argparse.Namespace, query: Query) -> dict[str, Stream]:
     return streams
 
 
-def _as_json(query: Query, report: Report, witnesses: tuple[str, ...]) -> dict:
+class Hearing:
+    """The answers that reports are made of, by definition, and the witnesses that confirmed all of them since it was last asked."""
+
+    def __init__(self, witnesses: Sequence[str]) -> None:
+        self.witnesses = witnesses
+        self.confirming = list(witnesses)
+
+    def __call__(self, body: Body, graph: Dataset) -> Relation:
+        """Return the answer of the definition. Raises Disputed where witnesses were asked and none confirms it."""
+        from refengine import r2r
+
+        testimony = r2r.heard(body, graph, self.witnesses)
+        self.confirming = [name for name in self.confirming if name in testimony.confirming]
+        return testimony.relation
+
+    def taken(self) -> list[str]:
+        """Return the witnesses that confirmed every answer since the last call."""
+        confirming, self.confirming = self.confirming, list(self.witnesses)
+        return confirming
+
+
+def _as_json(query: Query, report: Report, witnesses: Sequence[str]) -> dict:
     from refengine import io
 
     windows = [None if borders is None else dict(zip(("open", "close"), borders, strict=True)) for borders in report.windows]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from refengine import compare, derive, engine, incremental, r2r, window
 from refengine.compare import Mode
-from refengine.errors import Disputed
+from refengine.errors import Unsupported
 from refengine.model import Bag, Dataset, Relation, Row, Stream, Triple, is_blank
 from refengine.query import Body, Query, WindowKind
 from refengine.recording import Alignment, Answers, BorderRow, Distance, Divergence, Fate, Gap, Recorded
@@ -193,11 +193,10 @@ def out_of_reach(
 
 
 def _answered(body: Body, graph: Dataset, one: Bag, mode: Mode) -> int | None:
-    """How often the faster witness has a row over a graph: derivations rest on rdflib's expressions alone. None where it
-    has no say."""
+    """Return how often the definition has a row over a graph. None where it has no single answer."""
     try:
-        rows = r2r.ask(r2r.DEFINITION, body, graph).rows
-    except Disputed:
+        rows = r2r.defined(body, graph).rows
+    except Unsupported:
         return None
     return sum(count for other, count in rows.items() if compare.equal(one, Counter([other]), mode))
 

@@ -307,7 +307,7 @@ def evaluate(
     """The sequence of reports of a continuous query over streams under a semantics, lazily.
 
     `static` is the data that never changes: triples of the default graph and quads of named ones. `answer` is R2R: a body and
-    a dataset to a relation (by default what all installed witnesses agree on).
+    a dataset to a relation (by default the definition, which a witness confirms).
     Raises a RefengineError for input that no rule gives a meaning.
 
     >>> from refengine import from_table, profile, stream
@@ -329,7 +329,7 @@ def steps(
     base, output, contents = Counter(), Counter(), [()] * len(views)
 
     def answered(contents: Sequence[Content], number: str) -> tuple[Bag, tuple[str, ...]]:
-        dataset = r2r.together(views, contents, static)
+        dataset = r2r.together(views, contents, static, query.body)
         relation = answer(query.body, dataset)
         return r2r.collected(semantics.collection, r2r.fresh(relation.rows, dataset, number)), relation.variables
 

@@ -32,7 +32,7 @@ class WrongWindow:
 class Judgement:
     """A verdict's facts: a trial, and under what it was judged.
 
-    The trial explains the recording if it passed, or if only its told windows are wrong; else it is the nearest failed one. `tried` counts the assignments that were tried, and `t0` are the values that an open t0 stood for (None: it was given).
+    `standing` is what the witnesses said of the answers that it rests on. The trial explains the recording if it passed, or if only its told windows are wrong; else it is the nearest failed one. `tried` counts the assignments that were tried, and `t0` are the values that an open t0 stood for (None: it was given).
     `wrong_windows` are the told windows that make a fail of relations that are right.
     """
 
@@ -41,7 +41,7 @@ class Judgement:
     tried: int
     missing: Missing
     mode: Mode
-    witnesses: tuple[str, ...]
+    standing: r2r.Standing
     t0: Candidates | None = None
     wrong_windows: tuple[WrongWindow, ...] = ()
 
@@ -88,19 +88,19 @@ def judge(
         found = search(recorded, profile, answers, witnesses)
         fitting = found.failed
         if found.winner is not None:
-            return Judgement(True, found.winner, found.tried, recorded.missing, mode, Standing.of(answers, witnesses), t0)
+            return Judgement(True, found.winner, found.tried, recorded.missing, mode, r2r.Standing.of(answers.relied_on, witnesses), t0)
 
     untold = replace(recorded, windows=())
     found = search(untold, profile, answers, witnesses)
     if found.winner is not None:
         wrong = wrong_windows(recorded, found.winner, answers)
-        return Judgement(not told, found.winner, found.tried, recorded.missing, mode, Standing.of(answers, witnesses), t0, wrong)
+        return Judgement(not told, found.winner, found.tried, recorded.missing, mode, r2r.Standing.of(answers.relied_on, witnesses), t0, wrong)
 
     if found.beyond is not None:
         raise found.beyond
     best = nearest_trial(untold, fitting or found.failed, answers)
     _confirm_fail(untold, best, found.failed, answers, witnesses)
-    return Judgement(False, best, found.tried, recorded.missing, mode, Standing.of(answers, witnesses), t0)
+    return Judgement(False, best, found.tried, recorded.missing, mode, r2r.Standing.of(answers.relied_on, witnesses), t0)
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def _to_confirm(recorded: Recorded, failed: Sequence[Trial], answers: Answers) -
             continue
         seen.add(key)
         planned = answers.planned(recorded, trial.semantics)
-        yield r2r.together(planned.views, trial.last, recorded.static), trial
+        yield r2r.together(planned.views, trial.last, recorded.static, recorded.query.body), trial
 
 
 def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: Answers) -> Trial:
@@ -249,7 +249,7 @@ def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
         whole = trial.ordered or at.content.stop == final.get(at.t, at.content.stop)
         if whole and contents not in seen:
             seen.add(contents)
-            agreed = answers.confirmed(recorded.query.body, r2r.together(planned.views, contents, recorded.static), witnesses)
+            agreed = answers.confirmed(recorded.query.body, r2r.together(planned.views, contents, recorded.static, recorded.query.body), witnesses)
             _hold(agreed, answers.asked(recorded, planned), contents)
     if trial.accepted is not None and trial.ordered and defined(recorded, planned, trial.origin, answers).accepted is None:
         raise Disputed("incremental evaluation passes what the definition fails", rule="ORA-8")

@@ -15,7 +15,7 @@ from refengine import compare, derive, engine, incremental, r2r, r2s, tick, wind
 from refengine.compare import Mode
 from refengine.errors import Unsupported
 from refengine.incremental import Asked, Together
-from refengine.model import Bag, Element, Row
+from refengine.model import Bag, Dataset, Element, Row
 from refengine.numbers import Beyond
 from refengine.query import WindowKind
 from refengine.recording import Answers, Borders, Distance, Divergence, Origin, Recorded, State, Trial, accepted, advance
@@ -181,7 +181,14 @@ class Look:
             with suppress(Beyond):
                 return r2r.collected(self.semantics.collection, asked((kept or range(0),)))
         held = [*self.elements[kept.start : max(kept.start, kept.stop)], *(self.elements[i] for i in more)]
-        return r2r.collected(self.semantics.collection, self.answers(self.recorded.query.body, r2r.dataset(held)).rows)
+        return r2r.collected(self.semantics.collection, self.answers(self.recorded.query.body, self.graph(held)).rows)
+
+    def graph(self, held: Sequence[Element]) -> Dataset:
+        """Return the triples of some elements, with their times where the body asks for them (R2R-21)."""
+        graph = r2r.dataset(held)
+        if not self.recorded.query.body.asks_for_times:
+            return graph
+        return graph | r2r.latest((element.graph, element.app) for element in held)
 
     def derivations(self, moment: Moment) -> list[Grown] | None:
         """The derivations that an instant's elements complete, each with the arriving elements it needs; None where the

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from refengine import sparql
 from refengine.compare import blanks, colours, equal, rename, representatives
 from refengine.errors import Disputed
-from refengine.model import Bag, Dataset, Element, Relation, Triple, is_blank
+from refengine.model import XSD, Bag, Dataset, Element, Quad, Relation, Triple, is_blank, literal
 from refengine.query import Body
 from refengine.semantics import Collection
 from refengine.sparql.witnesses import WITNESSES, NoSay
@@ -24,9 +24,9 @@ def dataset(elements: Iterable[Element]) -> frozenset[Triple]:
     return frozenset().union(*(element.graph for element in elements))
 
 
-def together(views: Sequence[View], contents: Sequence[Content], static: Dataset) -> Dataset:
+def together(views: Sequence[View], contents: Sequence[Content], static: Dataset, body: Body | None = None) -> Dataset:
     """R2R-8: windows without a name make the default graph, one with a name is the graph of that name; static data is always
-    there. Blank nodes are scoped to their stream."""
+    there. Blank nodes are scoped to their stream. For a body that asks for times they are there, too (R2R-21)."""
     sources = list(dict.fromkeys(view.spec.stream for view in views))
     shared = len(sources) + bool(static) > 1
     found = [scoped(static, "static")] if shared else [static]
@@ -34,7 +34,29 @@ def together(views: Sequence[View], contents: Sequence[Content], static: Dataset
         graph, name = dataset(view.elements[i] for i in content), view.spec.name
         graph = scoped(graph, str(sources.index(view.spec.stream))) if shared else graph
         found.append(graph if name is None else {(*triple, f"<{name}>") for triple in graph})
+    if body is not None and body.asks_for_times:
+        found.append(times(views, contents, sources if shared else []))
     return frozenset().union(*found)
+
+
+def times(views: Sequence[View], contents: Sequence[Content], sources: Sequence[str]) -> frozenset[Quad]:
+    """R2R-21: return for each triple of the contents the t_app of its last element, as a literal in the fourth place. `sources` are
+    the streams whose blank nodes are marked, in their order."""
+    dated: list[tuple[Dataset, int]] = []
+    for view, content in zip(views, contents, strict=True):
+        for index in content:
+            element = view.elements[index]
+            graph = scoped(element.graph, str(sources.index(view.spec.stream))) if sources else element.graph
+            dated.append((graph, element.app))
+    return latest(dated)
+
+
+def latest(dated: Iterable[tuple[Dataset, int]]) -> frozenset[Quad]:
+    """Return each triple of some graphs with the latest of their times, as a literal in the fourth place."""
+    found: dict[Triple, int] = {}
+    for graph, time in dated:
+        found |= {triple: max(time, found.get(triple, time)) for triple in graph}
+    return frozenset((*triple, literal(str(time), XSD + "integer")) for triple, time in found.items())
 
 
 def scoped(graph: Dataset, source: str) -> Dataset:
@@ -57,6 +79,11 @@ def ask(name: str, body: Body, graph: Dataset) -> Relation:
     if name == DEFINITION:
         return sparql.evaluate(body.algebra, graph)
     return ask_witness(name, body.algebra, body.plain, graph)
+
+
+def defined(body: Body, graph: Dataset) -> Relation:
+    """Return the answer by the definition alone. Raises Unsupported."""
+    return ask(DEFINITION, body, graph)
 
 
 @dataclass(frozen=True)
@@ -97,6 +124,24 @@ def heard(body: Body, graph: Dataset, witnesses: Sequence[str] = tuple(WITNESSES
 def confirmed(body: Body, graph: Dataset, witnesses: Sequence[str] = tuple(WITNESSES), asked: Ask = ask) -> Relation:
     """Return the answer of `heard` alone. Raises what it raises."""
     return heard(body, graph, witnesses, asked).relation
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What witnesses said of all that a verdict rests on: who confirms every answer, and of each other one the first testimony in
+    which it does not."""
+
+    confirming: tuple[str, ...]
+    others: Mapping[str, Testimony] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, testimonies: Iterable[Testimony], witnesses: Sequence[str]) -> Standing:
+        """Sum up testimonies of the witnesses that were asked."""
+        others: dict[str, Testimony] = {}
+        for testimony in testimonies:
+            for name in testimony.others:
+                others.setdefault(name, testimony)
+        return cls(tuple(name for name in witnesses if name not in others), others)
 
 
 def fresh(rows: Bag, graph: Dataset, evaluation: str) -> Bag:

@@ -126,7 +126,7 @@ def _expecting(
     def rows(content: range) -> Bag:
         if extents is not None and extents.covers(content):
             return r2r.collected(semantics.collection, extents.answer(content))
-        return r2r.collected(semantics.collection, answer(query.body, r2r.together(views, [content], static)).rows)
+        return r2r.collected(semantics.collection, answer(query.body, r2r.together(views, [content], static, query.body)).rows)
 
     return _Expecting(view, rows)
 

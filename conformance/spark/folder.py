@@ -129,7 +129,7 @@ def parquet(found: Iterable[Result]) -> bytes:
     text = pyarrow.string()
     known = pyarrow.list_(pyarrow.struct([("reason", text), ("link", text)]))
     names = ("engine", "suite", "case", "rule", "outcome", "argument")
-    schema = pyarrow.schema([*((name, text) for name in names), ("known", known), ("evidence", text)])
+    schema = pyarrow.schema([*((name, text) for name in names), ("known", known), ("evidence", text), ("witnesses", pyarrow.list_(text))])
     rows = [json.loads(line) for line in results.lines(found)]
     for row in rows:
         row |= {name: row[name].encode("utf-8", "backslashreplace").decode() for name in names}  # JSON has surrogates, Parquet has not
