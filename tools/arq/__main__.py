@@ -15,7 +15,7 @@ from time import monotonic
 from typing import Any, TextIO
 
 from tools import sg1
-from tools.arq.differ import AGREE, Difference, Evaluate, our_answer, outcome, shrink
+from tools.arq.differ import AGREE, Answer, Difference, Evaluate, our_answer, outcome, shrink
 from tools.arq.draw import Draw, draw
 from tools.arq.explained import class_of, explain, explanations, seen, table
 from tools.arq.jena import JARS, Jena, lacks
@@ -44,13 +44,13 @@ def compare_draw(number: int, case: Draw, evaluate: Evaluate, jena: Jena) -> dic
     if kind in AGREE:
         return result
 
-    def difference(found: Draw) -> Difference:
-        ours, theirs = our_answer(evaluate, found.text, found.data), jena.ask(found.text, found.data)
+    def difference(found: Draw, ours: Answer, theirs: Answer) -> Difference:
         data = tuple(" ".join(statement) for statement in sorted(found.data))
         return Difference(number, kind, found.text, data, ours.plain(), theirs.plain())
 
-    if kind in ("theirs fails", "legality") and explain(difference(case), explanations()):  # by its message
-        return result | asdict(difference(case))
+    as_drawn = difference(case, ours, theirs)
+    if kind in ("theirs fails", "legality") and explain(as_drawn, explanations()):  # by its message
+        return result | asdict(as_drawn)
 
     def differs(candidate: Draw) -> bool:
         theirs = jena.ask(candidate.text, candidate.data)
@@ -58,7 +58,10 @@ def compare_draw(number: int, case: Draw, evaluate: Evaluate, jena: Jena) -> dic
             return False
         return outcome(candidate.text, our_answer(evaluate, candidate.text, candidate.data), theirs) == kind
 
-    return result | asdict(difference(shrink(case, differs)))
+    small = shrink(case, differs)
+    if small == case:
+        return result | asdict(as_drawn)
+    return result | asdict(difference(small, our_answer(evaluate, small.text, small.data), jena.ask(small.text, small.data)))
 
 
 def read(path: Path) -> list[dict[str, Any]]:
