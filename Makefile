@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test conformance engines evidence brute fuzz oracle arq bench spark cluster mutants lock clean
+.PHONY: help setup test conformance engines evidence brute fuzz oracle w3c arq bench spark cluster mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -74,6 +74,10 @@ fuzz: $(READY) ## try the laws on 20,000 draws each, and the round trip of each 
 
 oracle: $(READY) ## try the laws of the oracle on 20,000 draws each, and print the verdicts (half an hour)
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/test_oracle_laws.py -rP
+
+w3c: $(READY) ## hold R2R to W3C's SPARQL tests in FOLDER=... (sparql/ of a checkout of w3c/rdf-tests; half a minute)
+	@[ -n "$(FOLDER)" ] || { echo "w3c: give FOLDER=..., sparql/ of a checkout of w3c/rdf-tests" >&2; exit 2; }
+	@$(PY) -m tools.w3c "$(FOLDER)" $(if $(VERBOSE),--verbose)
 
 JARS := build/arq/jars
 

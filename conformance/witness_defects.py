@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pyoxigraph
-from rdflib import BNode, URIRef
-from rdflib import Literal as RdflibLiteral
 from rdflib.term import Node
 
 from refengine.compare import Mode, equal
-from refengine.sparql.witnesses import QuietDataset
-from refengine.model import XSD, Bag, Dataset, Quad, Row, Term, Triple, is_blank, literal, parse_literal, row
+from refengine.model import XSD, Bag, Dataset, Quad, Row, Term, Triple, row
+from refengine.r2r import DEFINITION
+from refengine.sparql.witnesses import QuietDataset, from_pyoxigraph, from_rdflib, to_pyoxigraph, to_rdflib
 
 SOURCE = Path(__file__).with_name("witness_defects.toml")
 PREFIXES = {"": "urn:", "xsd": XSD}
@@ -63,12 +62,12 @@ class Defect:
 
 @dataclass(frozen=True)
 class Figures:
-    """How a witness does on W3C's tests: how many answers are right, wrong, or an error; `only_by_value` are right with other terms."""
+    """How somebody does on W3C's tests: how many answers are right, wrong, refused for a reason, or broken off by an error."""
 
     right: int
     wrong: int
-    crashed: int
-    only_by_value: int
+    refused: int
+    broken: int
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def load_catalogue(path: Path = SOURCE) -> Catalogue:
     defects = tuple(_defect(entry) for entry in table.pop("defect"))
     if table:
         raise ValueError(f"{path.name}: unknown keys {sorted(table)}")
-    return Catalogue(defects, suite["commit"], suite["tests"], {name: Figures(**suite[name]) for name in WITNESSES})
+    return Catalogue(defects, suite["commit"], suite["tests"], {name: Figures(**suite[name]) for name in (DEFINITION, *WITNESSES)})
 
 
 def _defect(entry: dict[str, Any]) -> Defect:
@@ -112,9 +111,9 @@ def statements(data: str) -> Dataset:
 
 
 def _statement(quad: pyoxigraph.Quad) -> Triple | Quad:
-    triple = tuple(map(_from_pyoxigraph, (quad.subject, quad.predicate, quad.object)))
+    triple = tuple(map(from_pyoxigraph, (quad.subject, quad.predicate, quad.object)))
     name = quad.graph_name
-    return triple if isinstance(name, pyoxigraph.DefaultGraph) else (*triple, _from_pyoxigraph(name))
+    return triple if isinstance(name, pyoxigraph.DefaultGraph) else (*triple, from_pyoxigraph(name))
 
 
 def term_of(text: str) -> Term:
@@ -151,14 +150,14 @@ def ask_rdflib(text: str, dataset: Dataset) -> Answer:
     """Ask rdflib, over literals as they are written."""
     store = QuietDataset(default_union=False)
     for statement in sorted(dataset):
-        subject, predicate, object_, *name = map(_to_rdflib, statement)
+        subject, predicate, object_, *name = map(to_rdflib, statement)
         (store.graph(*name) if name else store.default_graph).add((subject, predicate, object_))
     result = store.query(text)
     match result.type:
         case "ASK":
             return bool(result.askAnswer)
         case "CONSTRUCT":
-            return Counter({_row_of(map(_from_rdflib, triple)): 1 for triple in result.graph})
+            return Counter({_row_of(map(from_rdflib, triple)): 1 for triple in result.graph})
         case _:
             return Counter(_solution(line) for line in result.bindings)
 
@@ -166,67 +165,22 @@ def ask_rdflib(text: str, dataset: Dataset) -> Answer:
 def ask_pyoxigraph(text: str, dataset: Dataset) -> Answer:
     """Ask pyoxigraph."""
     store = pyoxigraph.Store()
-    store.extend(pyoxigraph.Quad(*map(_to_pyoxigraph, statement)) for statement in sorted(dataset))
+    store.extend(pyoxigraph.Quad(*map(to_pyoxigraph, statement)) for statement in sorted(dataset))
     result = store.query(text)
     if isinstance(result, pyoxigraph.QueryBoolean):
         return bool(result)
     if isinstance(result, pyoxigraph.QueryTriples):
-        return Counter({_row_of(map(_from_pyoxigraph, (t.subject, t.predicate, t.object))): 1 for t in result})
+        return Counter({_row_of(map(from_pyoxigraph, (t.subject, t.predicate, t.object))): 1 for t in result})
     names = [variable.value for variable in result.variables]
-    return Counter(row({n: _from_pyoxigraph(t) for n, t in zip(names, line, strict=True) if t is not None}) for line in result)
+    return Counter(row({n: from_pyoxigraph(t) for n, t in zip(names, line, strict=True) if t is not None}) for line in result)
 
 
 def _solution(bindings: Mapping[Any, Node | None]) -> Row:
-    return row({str(variable): _from_rdflib(term) for variable, term in bindings.items() if term is not None})
+    return row({str(variable): from_rdflib(term) for variable, term in bindings.items() if term is not None})
 
 
 def _row_of(triple: Iterable[Term]) -> Row:
     return row(zip(POSITIONS, triple, strict=True))
-
-
-def _to_rdflib(term: Term) -> Node:
-    if is_blank(term):
-        return BNode(term[2:])
-    if term.startswith("<"):
-        return URIRef(term[1:-1])
-    lexical, datatype, language = parse_literal(term)
-    if language:
-        return RdflibLiteral(lexical, lang=language)
-    return RdflibLiteral(lexical, datatype=None if datatype == XSD + "string" else URIRef(datatype), normalize=False)
-
-
-def _from_rdflib(term: Node) -> Term:
-    match term:
-        case BNode():
-            return f"_:{term}"
-        case URIRef():
-            return f"<{term}>"
-        case RdflibLiteral():
-            return literal(str(term), str(term.datatype or XSD + "string"), term.language or "")
-        case _:
-            raise TypeError(f"not a term: {term!r}")
-
-
-def _to_pyoxigraph(term: Term) -> Any:
-    if is_blank(term):
-        return pyoxigraph.BlankNode(term[2:])
-    if term.startswith("<"):
-        return pyoxigraph.NamedNode(term[1:-1])
-    lexical, datatype, language = parse_literal(term)
-    if language:
-        return pyoxigraph.Literal(lexical, language=language)
-    return pyoxigraph.Literal(lexical, datatype=pyoxigraph.NamedNode(datatype))
-
-
-def _from_pyoxigraph(term: Any) -> Term:
-    """Return the canonical N-Triples text of a term."""
-    match term:
-        case pyoxigraph.BlankNode():
-            return f"_:{term.value}"
-        case pyoxigraph.NamedNode():
-            return f"<{term.value}>"
-        case _:
-            return literal(term.value, term.datatype.value, term.language or "")
 
 
 WITNESSES: dict[str, Callable[[str, Dataset], Answer]] = {"rdflib": ask_rdflib, "pyoxigraph": ask_pyoxigraph}

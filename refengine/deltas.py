@@ -1,32 +1,34 @@
 """§7 by differences: a body's answer kept while triples come and go, each of which costs what it changes.
 
-The algebra of R2R as a tree of nodes that hand on solutions with a count, positive where they come and negative where they go
-(Gupta, Mumick, Subrahmanian, *Maintaining views incrementally*, SIGMOD 1993). A solution is a tuple of terms by slot. The answers
-are those that `r2r` defines; what is not covered, at once or on meeting a value, raises Beyond.
+SPARQL's algebra (`sparql.algebra`) as a tree of nodes that hand on solutions with a count, positive where they come and negative
+where they go (Gupta, Mumick, Subrahmanian, *Maintaining views incrementally*, SIGMOD 1993). A solution is a tuple of terms by slot.
+The answers are those that `sparql.evaluate` defines; what is not covered, and what has no single answer, raises Beyond, at once or
+on meeting a value.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from itertools import zip_longest
 from operator import itemgetter
 from typing import Any
 
-from rdflib.plugins.sparql.parserutils import CompValue
-from rdflib.term import BNode, Identifier, Variable
 from sortedcontainers import SortedList
 
-from refengine import compare
 from refengine.expressions import Test, conjuncts, test, variables
 from refengine.kept import add
 from refengine.model import XSD, Row, Term, Triple, literal
-from refengine.numbers import Beyond, Number, Sum, number, order
+from refengine.numbers import Beyond, Number, Sum, bounded, number
 from refengine.query import Body, Form
-from refengine.sparql.witnesses import from_rdflib
+from refengine.sparql import algebra
+from refengine.sparql.algebra import Expression, TriplePattern, Var
+from refengine.sparql.values import Computed, number_term
 
 Solution = tuple[Term | None, ...]
 Emit = Callable[[Solution, int], None]
+PROMOTED = 2.0**-20  # relative: numbers further apart differ as floats, too
 
 
 class Node:
@@ -38,8 +40,8 @@ class Node:
         self.certain = frozenset(certain)
         self.emit: Emit = lambda solution, count: None
 
-    def test(self, expression: Any) -> Test:
-        """A condition on its solutions. Raises Beyond where that is not all it would look at."""
+    def test(self, expression: Expression) -> Test:
+        """Return a condition on its solutions. Raises Beyond where that is not all it would look at."""
         if outside := variables(expression) - self.slots.keys():
             raise Beyond(f"a condition on ?{min(outside)}, which its group does not bind")
         return test(expression, self.slots)
@@ -49,16 +51,16 @@ class Pattern:
     """A triple pattern of a basic graph pattern: what a triple must have, and where the variables' terms stand in it. With a slot
     for its date, what follows a triple's terms is told there."""
 
-    def __init__(self, terms: Sequence[Identifier], slots: Mapping[str, int], dated: int | None = None) -> None:
+    def __init__(self, terms: TriplePattern, slots: Mapping[str, int], dated: int | None = None) -> None:
         self.constants: list[tuple[int, Term]] = []
         self.place: dict[int, int] = {}  # slot -> position
         self.repeated: list[tuple[int, int]] = []
         for position, term in enumerate(terms):
-            if isinstance(term, Variable | BNode):
-                first = self.place.setdefault(slots[variable(term)], position)
+            if isinstance(term, Var):
+                first = self.place.setdefault(slots[term.name], position)
                 self.repeated += [(first, position)] if first != position else []
             else:
-                self.constants.append((position, from_rdflib(term)))
+                self.constants.append((position, term))
         if dated is not None:
             self.place[dated] = 3
         self.predicate = next((term for position, term in self.constants if position == 1), None)
@@ -119,20 +121,16 @@ def _picked(positions: tuple[int, ...]) -> Callable:
     return itemgetter(*positions) if positions else lambda triple: ()
 
 
-def variable(term: Identifier) -> str:
-    """The name of a variable; of a blank node one that cannot be projected."""
-    return f"_:{term}" if isinstance(term, BNode) else str(term)
-
-
 class Basic(Node):
-    """A basic graph pattern under filters. A triple that comes is joined, as each pattern that it matches, with what is there."""
+    """A basic graph pattern under filters. A triple that comes is joined, as each pattern that it matches, with what is there.
 
-    def __init__(self, triples: Sequence[tuple], filters: Sequence[Any], dates: Sequence[str] = ()) -> None:
-        if not triples:
-            raise Beyond("an empty graph pattern")
-        if not all(isinstance(term, Identifier) for triple in triples for term in triple):
+    The body's blank nodes are variables whose names nothing else has.
+    """
+
+    def __init__(self, triples: Sequence[TriplePattern], filters: Sequence[Expression], dates: Sequence[str] = ()) -> None:
+        if not all(isinstance(triple.predicate, Var | str) for triple in triples):
             raise Beyond("a property path")
-        names = dict.fromkeys(variable(term) for triple in triples for term in triple if isinstance(term, Variable | BNode))
+        names = dict.fromkeys(term.name for triple in triples for term in triple if isinstance(term, Var))
         super().__init__([*names, *dates], names)
         self.width = len(names)
         self.patterns = [Pattern(triple, self.slots, self.slots.get(date)) for triple, date in zip_longest(triples, dates)]
@@ -206,26 +204,36 @@ def _step(index: dict, keys: Sequence[int], free: Sequence[int], tests: Sequence
 
 
 class Filter(Node):
-    """FILTER over anything but a basic graph pattern, and HAVING."""
+    """FILTER over anything but a basic graph pattern, and HAVING.
 
-    def __init__(self, child: Node, expression: Any) -> None:
+    After an error the other parts are asked, too: one without a single answer leaves the whole without (R2R-11); false decides.
+    """
+
+    def __init__(self, child: Node, expression: Expression) -> None:
         super().__init__(child.names, child.certain)
         tests = [self.test(part) for part in conjuncts(expression)]
 
         def passed(solution: Solution, count: int) -> None:
-            if all(holds(solution) for holds in tests):
+            has_error = False
+            for test in tests:
+                holds = test(solution)
+                if holds is False:
+                    return
+                has_error |= holds is None
+            if not has_error:
                 self.emit(solution, count)
 
         child.emit = passed
 
 
 class Union(Node):
-    """UNION: the solutions of both."""
+    """UNION: the solutions of all parts."""
 
-    def __init__(self, left: Node, right: Node) -> None:
-        super().__init__(list(dict.fromkeys((*left.names, *right.names))), left.certain & right.certain)
-        for child in (left, right):
-            child.emit = self._widened(child)
+    def __init__(self, parts: Sequence[Node]) -> None:
+        names = dict.fromkeys(name for part in parts for name in part.names)
+        super().__init__(list(names), frozenset.intersection(*(part.certain for part in parts)))
+        for part in parts:
+            part.emit = self._widened(part)
 
     def _widened(self, child: Node) -> Emit:
         if child.names == self.names:
@@ -279,12 +287,12 @@ class Join(Node):
 class Optional(Node):
     """OPTIONAL: a solution of the left side stands alone as long as nothing of the right side joins it."""
 
-    def __init__(self, left: Node, right: Node, expression: Any) -> None:
+    def __init__(self, left: Node, right: Node, condition: Expression | None) -> None:
         shared = shared_by(left, right)
         own = [name for name in right.names if name not in left.slots]
         super().__init__((*left.names, *own), left.certain)
         rest, alone = _all_of(tuple(right.slots[name] for name in own)), (None,) * len(own)
-        holds = self.test(expression)
+        holds = self.test(condition) if condition is not None else lambda solution: True
         mine, others, joined = Side(left, shared), Side(right, shared), Counter()  # joined: how many of the right a solution has
 
         def from_left(solution: Solution, count: int) -> None:
@@ -359,14 +367,14 @@ class Group(Node):
         self.dirty[key] = None
 
     def settle(self) -> None:
-        """Hands on the groups that changed, as they are now."""
+        """Hand on the groups that changed, as they are now; those with rounded sums again, since HAVING looks at the slack, too."""
         for key in self.dirty:
             members, aggregates = self.groups.get(key) or ([0], [make() for make in self.make])
             now = (*key, *(aggregate.told() for aggregate in aggregates)) if members[0] or self.always else None
             if not members[0]:
                 self.groups.pop(key, None)
             before = self.told.get(key)
-            if now != before:
+            if now != before or now is not None and any(isinstance(term, Computed) and term.number.slack for term in now):
                 if before is not None:
                     self.emit(self.told.pop(key), -1)
                 if now is not None:
@@ -421,41 +429,55 @@ class Total(Aggregate):
         self.sum.add(numeric(what), count)
 
     def told(self) -> Term:
-        return self.sum.total(self.average, self.exactly)
+        return number_term(self.sum.total(self.average, self.exactly))
 
 
 class Extreme(Aggregate):
-    """MIN and MAX, of numbers: the first or the last in their order, and of equal ones by text."""
+    """MIN and MAX, of numbers: the first or the last in their order, of equal ones one of the latest datatype, as the definition's
+    is. Where answers are sets, which form of one value it is would matter."""
 
-    def __init__(self, slot: int | None, distinct: bool, last: bool = False) -> None:
+    def __init__(self, slot: int | None, distinct: bool, last: bool = False, exactly: bool = False) -> None:
         super().__init__(slot, distinct)
-        self.place, self.terms = -last, SortedList()
+        self.last, self.exactly, self.terms = last, exactly, SortedList()
+        self.ranks = [0, 0, 0, 0]  # how many terms of each datatype
         self.counts: Counter[Term] = Counter()
 
     def take(self, what: Any, count: int) -> None:
-        entry = (numeric(what).value, what)
+        found = numeric(what)
         if came := add(self.counts, what, count):
-            (self.terms.add if came > 0 else self.terms.remove)(entry)
+            self.ranks[found.rank] += came
+            (self.terms.add if came > 0 else self.terms.remove)((found.value, found.rank if self.last else -found.rank, what))
 
     def told(self) -> Term | None:
         if not self.terms:
             return None
-        found = self.terms[self.place][1]
-        if len(self.terms) > 1:  # its neighbour may be as great to a witness
-            order(number(found), number(self.terms[-2 if self.place else 1][1]))
+        inwards = reversed(self.terms) if self.last else iter(self.terms)
+        best, _, found = next(inwards)
+        for value, _, _ in inwards:
+            if value != best:
+                if self._may_be_equal(best, value):
+                    raise Beyond("MIN or MAX of numbers that are equal as floats or doubles alone")
+                break
+            if self.exactly:
+                raise Beyond("MIN or MAX of two forms of one value")
         return found
+
+    def _may_be_equal(self, a: Any, b: Any) -> bool:
+        """Return whether two numbers may be one once they are promoted, which only datatypes of several ranks are."""
+        is_mixed = sum((self.ranks[0] + self.ranks[1] > 0, self.ranks[2] > 0, self.ranks[3] > 0)) > 1
+        return is_mixed and abs(a - b) <= PROMOTED * max(abs(a), abs(b))
 
 
 def numeric(term: Term | None) -> Number:
-    """The number that an aggregate needs. Raises Beyond for anything else, on which the witnesses differ."""
+    """Return the number that an aggregate needs. Raises Beyond for anything else, of which some have no single answer."""
     found = None if term is None else number(term)
-    if found is None:
-        raise Beyond("an aggregate over what is no number")
-    return found
+    if found is None or found.slack:
+        raise Beyond("an aggregate over what is no number" if found is None else "a decimal of more digits than every evaluator keeps")
+    return bounded(found)
 
 
 class Projected(Node):
-    """SELECT: some of the variables, and names for what was computed."""
+    """SELECT: some of the variables, and names for what was computed, as terms alone."""
 
     def __init__(self, child: Node, names: Sequence[str], aliases: Mapping[str, str], distinct: bool) -> None:
         super().__init__(names, ())
@@ -471,28 +493,12 @@ class Projected(Node):
             if count:
                 self.emit(row, count)
 
-        child.emit = shown
+        child.emit = (lambda solution, count: shown(tuple(map(plain, solution)), count)) if aliases else shown
 
 
-class Literals:
-    """Which literals are there: two that are one to a witness that keeps values (as "1.0" and "1.00") are beyond us."""
-
-    def __init__(self, fixed: Iterable[Term]) -> None:
-        self.there: dict[tuple, list] = {}
-        for term in fixed:
-            self.add(term, 1)
-
-    def add(self, term: Term, count: int) -> None:
-        """Takes a literal in or out."""
-        if term.endswith('"') or (what := compare.value(term)) == term:
-            return
-        key = number(term) if isinstance(what, compare.Number) else what
-        there = self.there.setdefault(key, [term, 0])
-        if there[0] != term:
-            raise Beyond(f"{there[0]} and {term} are one value")
-        there[1] += count
-        if not there[1]:
-            del self.there[key]
+def plain(term: Term | None) -> Term | None:
+    """Return a term without the value from which it was computed."""
+    return str(term) if isinstance(term, Computed) else term
 
 
 Matches = tuple[tuple[Basic, Pattern], ...]
@@ -501,7 +507,7 @@ Matches = tuple[tuple[Basic, Pattern], ...]
 class Network:
     """A body, ready to follow a content: `answer` is told of every row of its answer that comes or goes. Where it is dated, triples
     are followed by a date, and the solutions of each basic graph pattern by those of their triples. Where answers are `sets`, as
-    under DISTINCT, sums must be exact, since nearly equal ones are one or two.
+    under DISTINCT, aggregates must be exact, since nearly equal ones are one or two.
 
     Raises Beyond for a body that is not covered.
     """
@@ -515,8 +521,6 @@ class Network:
         self.matches: dict[Matches, Matches] = {}  # one of each: most triples match alike
         self.top = self._top(body)
         self.top.emit = answer
-        constants = [term for basic in self.basics for pattern in basic.patterns for _, term in pattern.constants if term.startswith('"')]
-        self.literals = Literals(constants)
         self.routes: dict[Term | None, list[tuple[Basic, Pattern]]] = {}
         for basic in self.basics:
             for pattern in basic.patterns:
@@ -528,69 +532,47 @@ class Network:
     def _top(self, body: Body) -> Node:
         if body.form is not Form.SELECT or body.makes_blanks:
             raise Beyond(f"{body.form}" if body.form is not Form.SELECT else "BNODE()")
-        node = body.algebra.algebra.p
-        if distinct := node.name == "Distinct":
-            self.sets, node = True, node.p
-        if node.name != "Project":
-            raise Beyond(f"{node.name} around the projection")
-        node, aliases = node.p, {}
-        while node.name in ("OrderBy", "Extend"):
-            if node.name == "Extend":
-                if not _names_aggregate(node):
-                    raise Beyond("an expression in SELECT, or BIND")
-                aliases[str(node.var)] = str(node.expr)
-            node = node.p
-        return Projected(self._of(node), body.variables, aliases, distinct)
+        node = body.algebra.pattern
+        if distinct := isinstance(node, algebra.Distinct):
+            self.sets, node = True, node.pattern
+        if not isinstance(node, algebra.Project):
+            raise Beyond(f"{type(node).__name__} around the projection")
+        node = node.pattern.pattern if isinstance(node.pattern, algebra.OrderBy) else node.pattern
+        aliases = aliased(node) if isinstance(node, algebra.Extend) else {}
+        return Projected(self._of(node.pattern if aliases else node), body.variables, aliases, distinct)
 
-    def _of(self, node: CompValue) -> Node:
-        match node.name:
-            case "BGP":
-                return self._basic(node, [])
-            case "Filter":
-                return self._filtered(node)
-            case "Union":
-                return Union(self._of(node.p1), self._of(node.p2))
-            case "Join":
-                return Join(self._of(node.p1), self._of(node.p2))
-            case "LeftJoin":
-                return Optional(self._of(node.p1), self._of(node.p2), node.expr)
-            case "AggregateJoin":
+    def _of(self, node: algebra.Pattern) -> Node:
+        match node:
+            case algebra.Basic(triples):
+                return self._basic(triples, [])
+            case algebra.Filter(condition, algebra.Basic(triples)):
+                return self._basic(triples, list(conjuncts(condition)))
+            case algebra.Filter(condition, inner):
+                return Filter(self._of(inner), condition)
+            case algebra.Union(parts):
+                return Union([self._of(part) for part in parts])
+            case algebra.Join(parts) if parts:
+                return reduce(Join, map(self._of, parts))
+            case algebra.LeftJoin(left, right, condition):
+                return Optional(self._of(left), self._of(right), condition)
+            case algebra.Group():
                 return self._grouped(node)
             case _:
-                raise Beyond(node.name)
+                raise Beyond("an empty graph pattern" if node == algebra.Join(()) else type(node).__name__)
 
-    def _basic(self, node: CompValue, filters: Sequence[Any]) -> Node:
+    def _basic(self, triples: Sequence[TriplePattern], filters: Sequence[Expression]) -> Node:
         number = len(self.basics)
-        basic = Basic(node.triples, filters, [f"#{number}.{i}" for i in range(len(node.triples))] if self.dated else ())
-        blanks = {name for name in basic.names if name.startswith("_:")}
-        if any(blanks & other.slots.keys() for other in self.basics):
-            raise Beyond("a blank node in two groups")
-        self.basics.append(basic)
-        return basic
+        self.basics.append(Basic(triples, filters, [f"#{number}.{i}" for i in range(len(triples))] if self.dated else ()))
+        return self.basics[-1]
 
-    def _filtered(self, node: CompValue) -> Node:
-        if node.p.name == "BGP":
-            return self._basic(node.p, list(conjuncts(node.expr)))
-        inner = node.p
-        while _names_aggregate(inner):  # HAVING names what the groups have
-            inner = inner.p
-        return Filter(self._of(inner), node.expr)
-
-    def _grouped(self, node: CompValue) -> Node:
-        child, keys = self._of(node.p.p), node.p.expr or []
-        if not all(isinstance(key, Variable) for key in keys):
+    def _grouped(self, node: algebra.Group) -> Node:
+        keys = node.keys or ()
+        if any(variable != expression for variable, expression in keys):
             raise Beyond("a key that is an expression")
-        names = [str(key) for key in keys]
-        aggregates, again = {}, {}
-        for aggregate in node.A:
-            if aggregate.name == "Aggregate_Sample":
-                if str(aggregate.vars) not in names:
-                    raise Beyond("a variable that is no key")
-                again[str(aggregate.res)] = str(aggregate.vars)
-            else:
-                aggregates[str(aggregate.res)] = _aggregate(aggregate, child, self.sets)
-        self.holding.append(Group(child, names, aggregates))
-        return Again(self.holding[-1], again)
+        child = self._of(node.pattern)
+        aggregates = {variable.name: _aggregate(function, child, self.sets) for variable, function in node.aggregates}
+        self.holding.append(Group(child, [variable.name for variable, _ in keys], aggregates))
+        return self.holding[-1]
 
     def enter(self, triple: Triple) -> None:
         """A triple comes into the content. The same triple of another element changes nothing."""
@@ -606,8 +588,6 @@ class Network:
                 found += (match,)
         if found:
             self.present[triple] = self.matches.setdefault(found, found)
-            if triple[2][0] == '"':
-                self.literals.add(triple[2], 1)
             for basic, pattern in found:
                 basic.enter(triple, pattern, len(found) > 1)
 
@@ -620,8 +600,6 @@ class Network:
             if not self.again[triple]:
                 del self.again[triple]
             return
-        if triple[2][0] == '"':
-            self.literals.add(triple[2], -1)
         for basic, pattern in self.present.pop(triple):
             basic.leave(triple, pattern)
 
@@ -636,35 +614,32 @@ class Network:
             node.settle()
 
 
-class Again(Node):
-    """The keys of groups under the names by which SELECT asks for them."""
-
-    def __init__(self, child: Node, names: Mapping[str, str]) -> None:
-        super().__init__((*child.names, *names), child.certain)
-        places = tuple(child.slots[name] for name in names.values())
-        child.emit = lambda solution, count: self.emit((*solution, *[solution[place] for place in places]), count)
-
-
-def _names_aggregate(node: CompValue) -> bool:
-    """Whether a node gives an aggregate its name in SELECT, as the algebra has it."""
-    return node.name == "Extend" and isinstance(node.expr, Variable) and str(node.expr).startswith("__agg_")
+def aliased(node: algebra.Extend) -> dict[str, str]:
+    """Return what is bound over groups by what it is: a key or an aggregate. Raises Beyond for other bindings."""
+    grouped = node.pattern.pattern if isinstance(node.pattern, algebra.Filter) else node.pattern
+    if not isinstance(grouped, algebra.Group) or not all(isinstance(expression, Var) for _, expression in node.bindings):
+        raise Beyond("an expression in SELECT, or BIND")
+    found: dict[str, str] = {}
+    for variable, expression in node.bindings:
+        found[variable.name] = found.get(expression.name, expression.name)
+    return found
 
 
-def _aggregate(node: CompValue, child: Node, sets: bool) -> Callable[[], Aggregate]:
-    if node.vars != "*" and not isinstance(node.vars, Variable):
+def _aggregate(function: algebra.Aggregate, child: Node, sets: bool) -> Callable[[], Aggregate]:
+    argument, distinct = function.argument, function.is_distinct
+    if argument is not None and not isinstance(argument, Var):
         raise Beyond("an aggregate of an expression")
-    slot = None if node.vars == "*" else child.slots.get(str(node.vars))
-    if slot is None and node.vars != "*":
+    slot = None if argument is None else child.slots.get(argument.name)
+    if slot is None and argument is not None:
         raise Beyond("an aggregate of a variable that is never bound")
-    distinct = bool(node.distinct)
     if slot is None and distinct:
         raise Beyond("COUNT(DISTINCT *)")
-    match node.name:
-        case "Aggregate_Count":
+    match function.name:
+        case "COUNT":
             return lambda: Count(slot, distinct)
-        case "Aggregate_Sum" | "Aggregate_Avg":
-            return lambda: Total(slot, distinct, node.name == "Aggregate_Avg", sets)
-        case "Aggregate_Min" | "Aggregate_Max":
-            return lambda: Extreme(slot, distinct, node.name == "Aggregate_Max")
+        case "SUM" | "AVG":
+            return lambda: Total(slot, distinct, function.name == "AVG", sets)
+        case "MIN" | "MAX":
+            return lambda: Extreme(slot, distinct, function.name == "MAX", sets)
         case _:
-            raise Beyond(node.name)
+            raise Beyond(function.name)

@@ -7,26 +7,43 @@ anything else has no derivations here and is handled without them.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any
 
-from rdflib.plugins.sparql.evalutils import _ebv, _eval
-from rdflib.plugins.sparql.parserutils import CompValue
-from rdflib.plugins.sparql.sparql import FrozenBindings, QueryContext, SPARQLError
-from rdflib.term import BNode, Identifier, Literal, URIRef, Variable
-
-from refengine.errors import Disputed
+from refengine.guard import shallow
 from refengine.model import Row, Term, Triple, row
 from refengine.query import Body, Form
-from refengine.sparql.witnesses import from_rdflib, to_rdflib
-
-_ABOVE = frozenset(
-    "SelectQuery AskQuery ConstructQuery Project Distinct Reduced OrderBy Slice Extend AggregateJoin Group".split()
+from refengine.sparql.algebra import (
+    Basic,
+    Call,
+    Distinct,
+    Exists,
+    Expression,
+    Extend,
+    Filter,
+    Group,
+    Join,
+    OrderBy,
+    Pattern,
+    Project,
+    Reduced,
+    Slice,
+    TriplePattern,
+    Union,
+    Var,
+    walk,
 )
-_UNSAFE = frozenset({"Builtin_EXISTS", "Builtin_NOTEXISTS", "Builtin_BNODE"})
+from refengine.sparql.choices import Choices, one_answer
+from refengine.sparql.evaluate import output
+from refengine.sparql.expressions import Expressions, standalone
+from refengine.sparql.functions import TIMESTAMP
+from refengine.sparql.graphs import Index
+from refengine.sparql.values import ERROR, same
+
+_ABOVE = Project | Distinct | Reduced | OrderBy | Slice | Extend | Group
+_UNSAFE = frozenset({"BNODE", TIMESTAMP})
 
 Solution = dict[str, Term]
 
@@ -39,175 +56,132 @@ class Derivation:
     support: frozenset[Triple]
 
 
+Supported = tuple[Solution, frozenset[Triple]]
+
+
 @lru_cache(maxsize=64)
-def pattern(body: Body) -> CompValue | None:
-    """The WHERE clause as algebra, below projection and aggregation; None if it is not covered."""
-    node = body.algebra.algebra
-    while node.name in _ABOVE:
-        if not all(_safe(node[part]) for part in ("expr", "A") if part in node):
+def pattern(body: Body) -> Pattern | None:
+    """Return the WHERE clause as algebra, below projection and aggregation; None if it is not covered."""
+    node = body.algebra.pattern
+    while isinstance(node, _ABOVE):
+        if not _is_safe(tuple(part for name, part in vars(node).items() if name != "pattern")):
             return None
-        node = node.p
-    return node if _covered(node) else None
+        node = node.pattern
+    return node if _is_covered(node) else None
 
 
 @lru_cache(maxsize=64)
 def projects(body: Body) -> bool:
-    """Whether the answer is the bag of the WHERE clause's solutions projected: a SELECT without DISTINCT or aggregates."""
-    node = body.algebra.algebra
-    return body.form is Form.SELECT and node.p.name == "Project" and pattern(body) is node.p.p
+    """Return whether the answer is the bag of the WHERE clause's solutions projected: a SELECT without DISTINCT or aggregates."""
+    node = body.algebra.pattern
+    return body.form is Form.SELECT and isinstance(node, Project) and pattern(body) is node.pattern
 
 
-def _covered(node: CompValue) -> bool:
-    match node.name:
-        case "BGP":
-            return all(isinstance(term, Identifier) for triple in node.triples for term in triple)
-        case "Join" | "Union":
-            return _covered(node.p1) and _covered(node.p2)
-        case "Filter" | "Extend":
-            return _covered(node.p) and _safe(node.expr)
+def _is_covered(node: Pattern) -> bool:
+    match node:
+        case Basic(triples):
+            return all(isinstance(triple.predicate, Var | str) for triple in triples)
+        case Join(parts) | Union(parts):
+            return all(map(_is_covered, parts))
+        case Filter(expressions, inner) | Extend(inner, expressions):
+            return _is_covered(inner) and _is_safe(expressions)
         case _:
             return False
 
 
-def _safe(expression: object) -> bool:
-    if isinstance(expression, CompValue):
-        return expression.name not in _UNSAFE and all(map(_safe, expression.values()))
-    return not isinstance(expression, list) or all(map(_safe, expression))
+def _is_safe(expressions: Any) -> bool:
+    """Return whether expressions look at a solution alone, and make nothing new."""
+    return not any(isinstance(node, Exists) or isinstance(node, Call) and node.name in _UNSAFE for node in walk(expressions))
 
 
+@shallow
 def derivations(body: Body, graph: Iterable[Triple] | Index, known: Row = ()) -> list[Derivation]:
-    """The derivations of the WHERE clause over a graph; rows are projected to the body's variables. With `known`, those
-    alone that agree with it in its IRIs (its literals may be written in another way)."""
+    """Return the derivations of the WHERE clause over a graph; rows are projected to the body's variables. With `known`, those alone
+    that agree with it in its IRIs (its literals may be written in another way).
+
+    Raises ValueError for a body that is not covered; Unsupported (QRY-3) where an expression has no single answer.
+    """
     node = pattern(body)
     if node is None:
         raise ValueError("the body is not covered; ask pattern() first")
-    try:
-        return _derivations(body, node, graph, known)
-    except Exception as error:  # a library's own failure on an expression
-        reason = f"rdflib cannot evaluate an expression: {type(error).__name__}: {str(error)[:200]}"
-        raise Disputed(reason, rule="R2R-5", place="body") from error
-
-
-def _derivations(body: Body, node: CompValue, graph: Iterable[Triple] | Index, known: Row) -> list[Derivation]:
-    index = graph if isinstance(graph, Index) else Index(graph)
+    index = graph if isinstance(graph, Index) else Index(statement for statement in graph if len(statement) == 3)
     bound = {name: term for name, term in known if term.startswith("<") and name in bindable(body)}
     wanted = set(body.variables)
-    return [
-        Derivation(row((name, term) for name, term in solution.items() if name in wanted), support)
-        for solution, support in _solve(node, index, bound)
-    ]
+
+    def run(choices: Choices) -> list[Derivation]:
+        found = Solver(index, standalone(body.algebra.base, choices)).solutions(node, bound)
+        return [Derivation(row((name, output(term)) for name, term in solution.items() if name in wanted), support) for solution, support in found]
+
+    return one_answer(run, lambda one, other: one == other)
 
 
 def bindable(body: Body) -> frozenset[str]:
-    """The variables that a known row can bind beforehand: those of a basic graph pattern under filters alone, where no
+    """Return the variables that a known row can bind beforehand: those of a basic graph pattern under filters alone, where no
     filter of an inner group could see them too early."""
     node = pattern(body)
-    while node is not None and node.name == "Filter":
-        node = node.p
-    if node is None or node.name != "BGP":
+    while isinstance(node, Filter):
+        node = node.pattern
+    if not isinstance(node, Basic):
         return frozenset()
-    return frozenset(str(term) for triple in node.triples for term in triple if isinstance(term, Variable))
+    return frozenset(term.name for triple in node.triples for term in triple if isinstance(term, Var) and not term.is_hidden)
 
 
-class Index:
-    """A graph's triples by every pattern of bound positions that a join asks for."""
+class Solver:
+    """The solutions of patterns over a graph, each with the triples that support it."""
 
-    def __init__(self, graph: Iterable[Triple]):
-        self.triples = sorted(statement for statement in graph if len(statement) == 3)
-        self.by: dict[tuple[int, ...], dict[tuple[Term, ...], list[Triple]]] = {}
+    def __init__(self, index: Index, expressions: Expressions) -> None:
+        self.index = index
+        self.expressions = expressions
 
-    def match(self, bound: tuple[tuple[int, Term], ...]) -> list[Triple]:
-        if not bound:
-            return self.triples
-        positions = tuple([position for position, _ in bound])
-        if positions not in self.by:
-            index = self.by[positions] = defaultdict(list)
-            for triple in self.triples:
-                index[tuple(triple[p] for p in positions)].append(triple)
-        return self.by[positions].get(tuple([term for _, term in bound]), [])
+    def solutions(self, node: Pattern, bound: Solution) -> list[Supported]:
+        """Return the solutions of a pattern that agree with what is bound beforehand."""
+        match node:
+            case Basic(triples):
+                return list(self.matches(list(triples), bound, frozenset()))
+            case Join(parts):
+                found: list[Supported] = [({}, frozenset())]
+                for part in parts:
+                    right = self.solutions(part, bound)
+                    found = [(a | b, s | t) for a, s in found for b, t in right if _is_compatible(a, b)]
+                return found
+            case Union(parts):
+                return [solution for part in parts for solution in self.solutions(part, bound)]
+            case Filter(condition, inner):
+                return [(a, s) for a, s in self.solutions(inner, bound) if self.expressions.holds(condition, a)]
+            case Extend(inner, bindings):
+                return [(self.extended(a, bindings), s) for a, s in self.solutions(inner, bound)]
+            case _:
+                raise AssertionError(node)
 
+    def matches(self, todo: list[TriplePattern], bound: Solution, support: frozenset[Triple]) -> Iterator[Supported]:
+        """Yield the matches of a basic graph pattern, the most selective triple pattern first."""
+        if not todo:
+            yield bound, support
+            return
+        matches = [self.index.match(*(bound.get(t.name) if isinstance(t, Var) else t for t in pattern)) for pattern in todo]
+        best = min(range(len(todo)), key=lambda i: len(matches[i]))
+        rest = todo[:best] + todo[best + 1 :]
+        for triple in matches[best]:
+            extended = _unified(todo[best], triple, bound)
+            if extended is not None:
+                yield from self.matches(rest, extended, support | {triple})
 
-def _solve(node: CompValue, index: Index, bound: Solution) -> list[tuple[Solution, frozenset[Triple]]]:
-    match node.name:
-        case "BGP":
-            patterns = [tuple(map(_position, triple)) for triple in node.triples]
-            return list(_basic(patterns, bound, frozenset(), index))
-        case "Join":
-            right = _solve(node.p2, index, bound)
-            return [(a | b, s | t) for a, s in _solve(node.p1, index, bound) for b, t in right if _compatible(a, b)]
-        case "Union":
-            return _solve(node.p1, index, bound) + _solve(node.p2, index, bound)
-        case "Filter":
-            return [(a, s) for a, s in _solve(node.p, index, bound) if _holds(node.expr, a)]
-        case _:
-            return [(_extended(a, node), s) for a, s in _solve(node.p, index, bound)]
-
-
-class _Position(NamedTuple):
-    """A place in a triple pattern: a variable (a blank node is one that cannot be projected) or a term."""
-
-    variable: str | None
-    term: Term | None
-
-
-def _position(term: Identifier) -> _Position:
-    match term:
-        case Variable():
-            return _Position(str(term), None)
-        case BNode():
-            return _Position(f"_:{term}", None)
-        case _:
-            return _Position(None, from_rdflib(term))
+    def extended(self, solution: Solution, bindings: Iterable[tuple[Var, Expression]]) -> Solution:
+        """Bind each variable whose expression is no error."""
+        for variable, expression in bindings:
+            result = self.expressions.result(expression, solution, {})
+            if result is not ERROR:
+                solution = {**solution, variable.name: result}
+        return solution
 
 
-Pattern = tuple[_Position, ...]
-
-
-def _basic(
-    todo: list[Pattern], bound: Solution, support: frozenset[Triple], index: Index
-) -> Iterator[tuple[Solution, frozenset[Triple]]]:
-    """The matches of a basic graph pattern, the most selective triple pattern first."""
-    if not todo:
-        yield bound, support
-        return
-    matches = [index.match(_ground(pattern, bound)) for pattern in todo]
-    best = min(range(len(todo)), key=lambda i: len(matches[i]))
-    rest = todo[:best] + todo[best + 1 :]
-    for triple in matches[best]:
-        extended = _unify(todo[best], triple, bound)
-        if extended is not None:
-            yield from _basic(rest, extended, support | {triple}, index)
-
-
-def _ground(pattern: Pattern, bound: Solution) -> tuple[tuple[int, Term], ...]:
-    """The positions whose term is known, with that term."""
-    known = ((i, bound.get(p.variable) if p.variable is not None else p.term) for i, p in enumerate(pattern))
-    return tuple((i, term) for i, term in known if term is not None)
-
-
-def _unify(pattern: Pattern, triple: Triple, bound: Solution) -> Solution | None:
+def _unified(pattern: TriplePattern, triple: Triple, bound: Solution) -> Solution | None:
     extended = dict(bound)
-    for position, term in zip(pattern, triple, strict=True):
-        if position.variable is not None and extended.setdefault(position.variable, term) != term:
+    for wanted, term in zip(pattern, triple, strict=True):
+        if isinstance(wanted, Var) and extended.setdefault(wanted.name, term) != term:
             return None
     return extended
 
 
-def _compatible(a: Solution, b: Solution) -> bool:
-    return all(b.get(name, term) == term for name, term in a.items())
-
-
-def _bindings(solution: Solution) -> FrozenBindings:
-    return FrozenBindings(QueryContext(initBindings={}), {Variable(n): to_rdflib(t) for n, t in solution.items() if not n.startswith("_:")})
-
-
-def _holds(expression: object, solution: Solution) -> bool:
-    return bool(_ebv(expression, _bindings(solution)))
-
-
-def _extended(solution: Solution, node: CompValue) -> Solution:
-    try:
-        value = _eval(node.expr, _bindings(solution))
-    except SPARQLError:
-        return solution
-    return {**solution, str(node.var): from_rdflib(value)} if isinstance(value, URIRef | Literal | BNode) else solution
+def _is_compatible(a: Solution, b: Solution) -> bool:
+    return all(same(b[name], term) for name, term in a.items() if name in b)

@@ -70,8 +70,15 @@ class Unsupported(RefengineError):
     exit_code = 3
 
 
+class NoSingleAnswer(Unsupported):
+    """QRY-3: at this value conforming evaluators of SPARQL may answer differently."""
+
+    def __init__(self, reason: str, *, rule: str = "QRY-3", place: str = "body"):
+        super().__init__(reason, rule=rule, place=place)
+
+
 class Disputed(RefengineError):
-    """R2R-5: the two witnesses disagree; `answers` maps each witness to its relation."""
+    """R2R-5: no witness confirms the definition's answer; `answers` maps the definition and each witness to its relation."""
 
     exit_code = 4
 

@@ -1,57 +1,62 @@
-"""SPARQL expressions as functions of a solution: what of them all witnesses answer alike, and Beyond where it is reached otherwise."""
+"""SPARQL expressions as functions of a solution, as the definition has them (§7, R2R-11 to R2R-13), and Beyond for the others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
-
-from rdflib.plugins.sparql.parserutils import CompValue
-from rdflib.term import BNode, Identifier, Variable
 
 from refengine.model import Term, parse_literal
-from refengine.numbers import Beyond, Number, bounded, number, operated, order
-from refengine.sparql.witnesses import from_rdflib
+from refengine.numbers import Beyond, bounded, number, operated, order
+from refengine.sparql.algebra import Call, Expression, Var, walk
+from refengine.sparql.values import Computed, Number
 
 Solution = Sequence[Term | None]  # by slot; None is unbound
 Test = Callable[[Solution], bool | None]  # None: an error, as of what is unbound
 SIGNS = {"=": (0,), "!=": (-1, 1), "<": (-1,), ">": (1,), "<=": (-1, 0), ">=": (0, 1)}
 
 
-def conjuncts(expression: Any) -> Iterator[Any]:
-    """The parts of a filter that must all hold: A && B holds iff both do, errors or not."""
-    if isinstance(expression, CompValue) and expression.name == "ConditionalAndExpression":
-        for part in (expression.expr, *expression.other):
+def conjuncts(expression: Expression) -> Iterator[Expression]:
+    """Yield the parts of a filter that must all hold: A && B holds iff both do, errors or not."""
+    if isinstance(expression, Call) and expression.name == "&&":
+        for part in expression.arguments:
             yield from conjuncts(part)
     else:
         yield expression
 
 
-def variables(expression: Any) -> frozenset[str]:
-    """The variables that an expression names."""
-    if isinstance(expression, Variable):
-        return frozenset({str(expression)})
-    parts = expression.values() if isinstance(expression, CompValue) else expression if isinstance(expression, list) else ()
-    return frozenset().union(*map(variables, parts))
+def variables(expression: Expression) -> frozenset[str]:
+    """Return the names of the variables in an expression."""
+    return frozenset(node.name for node in walk(expression) if isinstance(node, Var))
 
 
-def test(expression: Any, slots: Mapping[str, int]) -> Test:
-    """A condition as a function. Raises Beyond for what is not covered."""
+def test(expression: Expression, slots: Mapping[str, int]) -> Test:
+    """Return a condition as a function. Raises Beyond for what is not covered.
+
+    The function raises Beyond where the definition has no single answer. It gives an error only of a variable that is unbound.
+    """
     match expression:
-        case CompValue(name="ConditionalAndExpression" | "ConditionalOrExpression" as name):
-            parts = [test(part, slots) for part in (expression.expr, *expression.other)]
-            return _all(parts) if name == "ConditionalAndExpression" else _any(parts)
-        case CompValue(name="UnaryNot"):
-            inner = test(expression.expr, slots)
+        case Call("&&" | "||" as name, arguments):
+            parts = [test(part, slots) for part in arguments]
+            return _all(parts) if name == "&&" else _any(parts)
+        case Call("!", (argument,)):
+            inner = test(argument, slots)
             return lambda solution: None if (holds := inner(solution)) is None else not holds
-        case CompValue(name="Builtin_BOUND"):
-            slot = slots.get(str(expression.arg))
+        case Call("BOUND", (Var(name),)):
+            slot = slots.get(name)
             return lambda solution: slot is not None and solution[slot] is not None
-        case CompValue(name="RelationalExpression") if expression.op in SIGNS:
-            return _related(SIGNS[expression.op], _operand(expression.expr, slots), _operand(expression.other, slots))
-        case CompValue(name="TrueFilter"):
-            return lambda solution: True
+        case Call(name, (left, right)) if name in SIGNS:
+            return _related(SIGNS[name], _operand(left, slots), _operand(right, slots))
         case _:
-            raise Beyond(f"{getattr(expression, 'name', 'a term')} as a condition")
+            raise Beyond(f"{_kind(expression)} as a condition")
+
+
+def _kind(expression: Expression) -> str:
+    match expression:
+        case Call(name, _):
+            return name
+        case Var() | str():
+            return "a term"
+        case _:
+            return type(expression).__name__
 
 
 def _all(parts: list[Test]) -> Test:
@@ -73,45 +78,48 @@ def _any(parts: list[Test]) -> Test:
 Operand = Callable[[Solution], Term | Number | None]
 
 
-def _operand(expression: Any, slots: Mapping[str, int]) -> Operand:
-    """A term, or the number that arithmetic comes to."""
+def _operand(expression: Expression, slots: Mapping[str, int]) -> Operand:
+    """Return what gives a term, or the number that arithmetic comes to."""
     match expression:
-        case Variable():
-            slot = slots.get(str(expression))
+        case Var(name):
+            slot = slots.get(name)
             return (lambda solution: None) if slot is None else (lambda solution: solution[slot])
-        case Identifier() if not isinstance(expression, BNode):
-            term = from_rdflib(expression)
-            return lambda solution: term
-        case CompValue(name="AdditiveExpression" | "MultiplicativeExpression"):
-            first, rest = _operand(expression.expr, slots), [_operand(part, slots) for part in expression.other]
-            if "/" in expression.op:
-                raise Beyond("division")
-            return _calculated(first, list(zip(expression.op, rest, strict=True)))
-        case CompValue(name="UnaryMinus"):
-            inner = _operand(expression.expr, slots)
-            return lambda solution: None if (one := inner(solution)) is None else bounded(Number(_numeric(one).rank, -_numeric(one).value))
+        case str():
+            return lambda solution: expression
+        case Call("+" | "-" | "*" as sign, (left, right)):
+            return _calculated(sign, _operand(left, slots), _operand(right, slots))
+        case Call("unary -", (argument,)):
+            inner = _operand(argument, slots)
+            return lambda solution: None if (one := inner(solution)) is None else _negated(_numeric(one))
+        case Call("/", _):
+            raise Beyond("division")
         case _:
-            raise Beyond(f"{getattr(expression, 'name', 'a term')} in an expression")
+            raise Beyond(f"{_kind(expression)} in an expression")
 
 
-def _calculated(first: Operand, rest: list[tuple[str, Operand]]) -> Operand:
+def _calculated(sign: str, left: Operand, right: Operand) -> Operand:
     def calculated(solution: Solution) -> Number | None:
-        values = [first(solution), *(operand(solution) for _, operand in rest)]
-        if None in values:
-            return None
-        found, *others = map(_numeric, values)
-        for (operator, _), other in zip(rest, others, strict=True):
-            found = operated(operator, found, other)
-        return found
+        a, b = left(solution), right(solution)
+        return None if a is None or b is None else operated(sign, _numeric(a), _numeric(b))
 
     return calculated
 
 
+def _negated(found: Number) -> Number:
+    return bounded(found._replace(value=-found.value))
+
+
 def _numeric(what: Term | Number) -> Number:
-    found = what if isinstance(what, Number) else number(what)
+    found = _number(what)
     if found is None:
         raise Beyond("arithmetic of what is no number")
     return found
+
+
+def _number(what: Term | Number) -> Number | None:
+    if isinstance(what, Number):
+        return what
+    return what.number if isinstance(what, Computed) else number(what)
 
 
 def _related(signs: tuple[int, ...], left: Operand, right: Operand) -> Test:
@@ -123,8 +131,9 @@ def _related(signs: tuple[int, ...], left: Operand, right: Operand) -> Test:
 
 
 def _sign(a: Term | Number, b: Term | Number, signs: tuple[int, ...]) -> int:
-    """How two terms stand to each other: numbers by value, plain strings by code points, IRIs and blank nodes as the same or not."""
-    x, y = (one if isinstance(one, Number) else number(one) for one in (a, b))
+    """Return how two terms stand to each other: numbers by value, plain strings by code points, IRIs and blank nodes as the same or
+    not. Raises Beyond for all others: of some the definition has no single answer."""
+    x, y = _number(a), _number(b)
     if x is not None and y is not None:
         return order(x, y)
     if x is None and y is None:

@@ -182,7 +182,6 @@ FOUND = {
         {}, {},
     ),
     "a variable twice": ("SELECT ?x ?x {?x <urn:p> ?y}", [(("<urn:a>", P, "<urn:b>"), 1)], {}, {}),
-    "a star beside groups": ("SELECT * {?x <urn:p> ?y} GROUP BY ?x", [(("<urn:a>", P, "<urn:b>"), 1)], {}, {}),
     "a gap's elements at one instant": (
         "SELECT ?x {?x <urn:p> ?y}", [((f"<urn:{name}>", P, "<urn:x>"), at) for name, at in (("b", 2), ("c", 2), ("d", 3), ("e", 4), ("f", 9))],
         {"size": 2, "slide": 3}, {"report": "content-change"},

@@ -97,8 +97,7 @@ def test_names_are_unique() -> None:
 
 def test_w3c_figures_add_up() -> None:
     for figures in CATALOGUE.figures.values():
-        assert figures.right + figures.wrong + figures.crashed == CATALOGUE.tests
-        assert figures.only_by_value <= figures.right
+        assert figures.right + figures.wrong + figures.refused + figures.broken == CATALOGUE.tests
 
 
 @pytest.mark.parametrize("text", [":a", "xsd:integer", '"1"^^xsd:byte', '"a"@en', "_:b", "<http://example.org/a#b>", '"<urn:a>"'])
@@ -107,4 +106,4 @@ def test_short_text_stands_for_its_term(text: str) -> None:
 
 
 def test_page_is_up_to_date() -> None:
-    assert subprocess.run([sys.executable, "tools/make_witnesses.py", "--check"], cwd=ROOT).returncode == 0
+    assert subprocess.run([sys.executable, "-m", "tools.make_witnesses", "--check"], cwd=ROOT).returncode == 0

@@ -1,32 +1,24 @@
-"""Write the generated parts of docs/witnesses.md: `python tools/make_witnesses.py` (`--check`: only say whether they are up to date).
+"""Write the generated parts of docs/witnesses.md: `python -m tools.make_witnesses` (`--check`: only say whether they are up to date).
 
 They stand between `<!-- NAME -->` and `<!-- end -->`: `figures`, `index` and `defects`, all made from
-conformance/witness_defects.toml. `--w3c FOLDER` counts the figures anew: it asks each witness W3C's tests, where FOLDER is
-sparql/ of a checkout of w3c/rdf-tests, read as ../shared/tools/w3c-sparql reads them.
+conformance/witness_defects.toml. `--w3c FOLDER` counts the figures anew, as `make w3c` does, and says whether they are listed.
 """
 
 from __future__ import annotations
 
 import argparse
-import logging
 import re
 import sys
 from collections import Counter
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from itertools import groupby
 from pathlib import Path
-from types import ModuleType
 
-import rdflib
-
-from conformance.witness_defects import WITNESSES, Answer, Catalogue, Defect, Figures, answer_of, load_catalogue, same, text_of
-from refengine.compare import Mode
+from conformance.witness_defects import WITNESSES, Answer, Catalogue, Defect, Figures, load_catalogue, text_of
 from refengine.model import Row
+from tools import w3c
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "witnesses.md"
-W3C_READER = ROOT.parent / "shared" / "tools" / "w3c-sparql"
 
 
 def with_generated_parts(text: str, catalogue: Catalogue) -> str:
@@ -49,10 +41,10 @@ def figures(catalogue: Catalogue) -> str:
     lines = [
         f"Of the {catalogue.tests} tests in scope at commit `{catalogue.commit}` of [w3c/rdf-tests](https://github.com/w3c/rdf-tests):",
         "",
-        "| witness | right | wrong | error | right by value only |",
+        "| who | right | wrong | refused | broken off |",
         "|---|---|---|---|---|",
     ]
-    lines += [f"| {name} | {f.right} | {f.wrong} | {f.crashed} | {f.only_by_value} |" for name, f in catalogue.figures.items()]
+    lines += [f"| {name} | {f.right} | {f.wrong} | {f.refused} | {f.broken} |" for name, f in catalogue.figures.items()]
     return "\n".join(lines)
 
 
@@ -119,44 +111,6 @@ def _solution(line: Row) -> str:
     return _code(bound) if bound else "one solution that binds nothing"
 
 
-def count_w3c(folder: Path) -> dict[str, Figures]:
-    """Ask each witness W3C's tests that need no dataset clause. An answer is compared by value; one to REDUCED as a set."""
-    reader = _reader()
-    outcomes: dict[str, Counter[str]] = {name: Counter() for name in WITNESSES}
-    for _, query, data, graphs, result in reader.tests(folder.resolve()):
-        text = f"BASE <{query.as_uri()}>\n" + query.read_text(encoding="utf-8")
-        if re.search(r"^\s*FROM\b", text, re.MULTILINE | re.IGNORECASE):
-            continue
-        dataset = {triple for number, path in enumerate(data) for triple in reader.triples(path, f"d{number}x")}
-        for number, (iri, path) in enumerate(graphs):
-            dataset |= {(*triple, f"<{iri}>") for triple in reader.triples(path, f"g{number}x")}
-        rows_of_triples = re.search(r"\bCONSTRUCT\b", text, re.IGNORECASE) and result.suffix not in (".srx", ".srj", ".tsv")
-        right = reader.expected(result, "CONSTRUCT" if rows_of_triples else "SELECT")
-        rdflib.NORMALIZE_LITERALS = True  # the default, which the reader changes
-        for name, outcome in outcomes.items():
-            outcome.update(_outcome(answer_of(name, text, frozenset(dataset)), right, "REDUCED" in text))
-    return {name: Figures(o["right"], o["wrong"], o["crashed"], o["only_by_value"]) for name, o in outcomes.items()}
-
-
-def _outcome(answer: Answer, right: Answer, reduced: bool) -> list[str]:
-    if isinstance(answer, str):
-        return ["crashed"]
-    if reduced and isinstance(answer, Counter) and isinstance(right, Counter) and set(answer) == set(right):
-        return ["right"]
-    if not same(answer, right, Mode.VALUE):
-        return ["wrong"]
-    return ["right"] if same(answer, right, Mode.TERM) else ["right", "only_by_value"]
-
-
-def _reader() -> ModuleType:
-    loader = SourceFileLoader("w3c_sparql", str(W3C_READER))
-    spec = spec_from_loader(loader.name, loader)
-    assert spec is not None
-    module = module_from_spec(spec)
-    loader.exec_module(module)
-    return module
-
-
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -165,14 +119,13 @@ def main() -> int:
     options = parser.parse_args()
     catalogue = load_catalogue()
     if options.w3c:
-        logging.disable()  # rdflib logs each literal that it cannot read
-        counted = count_w3c(options.w3c)
+        counted = {name: Figures(*(outcomes[kind] for kind in w3c.OUTCOMES)) for name, outcomes in w3c.count(options.w3c).items()}
         print(*(f"{name} = {numbers}" for name, numbers in counted.items()), sep="\n")
         return int(counted != dict(catalogue.figures))
     text = PAGE.read_text(encoding="utf-8")
     made = with_generated_parts(text, catalogue)
     if options.check:
-        state = "up to date" if made == text else "out of date: run tools/make_witnesses.py"
+        state = "up to date" if made == text else "out of date: run python -m tools.make_witnesses"
         print(f"docs/witnesses.md is {state}")
         return int(made != text)
     PAGE.write_text(made, encoding="utf-8")

@@ -93,75 +93,6 @@ def labels_are_of_the_element(elements: Iterable[Element]) -> frozenset[Triple]:
     )
 
 
-def sets_of_solutions(variables: tuple[str, ...], mappings: Iterable[dict[str, Term]]) -> Relation:
-    """SELECT gives a set: equal rows are one."""
-    return Relation(variables, Counter({row(mapping) for mapping in mappings}))
-
-
-def unbound_is_empty_text(variables: tuple[str, ...], mappings: Iterable[dict[str, Term]]) -> Relation:
-    """An unbound variable is bound to the empty string."""
-    return Relation(variables, Counter(row({**dict.fromkeys(variables, '""'), **mapping}) for mapping in mappings))
-
-
-def false_is_no_row(value: bool) -> Relation:
-    """An ASK that does not match has no answer."""
-    return Relation(("ask",), Counter([row({"ask": literal("true", XSD + "boolean")})] if value else []))
-
-
-def any_triple(graph: Iterable[Triple]) -> Relation:
-    """CONSTRUCT gives whatever the template makes, triples that RDF does not allow included."""
-    return Relation(
-        ("subject", "predicate", "object"),
-        Counter(row(zip(("subject", "predicate", "object"), triple, strict=True)) for triple in set(graph)),
-    )
-
-
-def only_iris(graph: Iterable[Triple]) -> Relation:
-    """CONSTRUCT gives triples of IRIs only."""
-    return any_triple(triple for triple in graph if all(term.startswith("<") for term in triple))
-
-
-def first_witness_is_right(
-    body: Body, graph: Dataset, witnesses: tuple[str, ...] = ("rdflib",), asked: Any = None
-) -> Relation:
-    """What the first witness says is the ground truth."""
-    return r2r.WITNESSES[witnesses[0]](body, graph)
-
-
-RDFLIB_ALONE = (("refengine.r2r:confirmed", first_witness_is_right),)  # of a defect in rdflib: no other witness disputes it
-
-
-def witnesses_agree_on_terms(
-    body: Body, graph: Dataset, witnesses: tuple[str, ...] = ("rdflib", "pyoxigraph"), asked: Any = None
-) -> Relation:
-    """Witnesses that write a number in different digits disagree."""
-    first, *others = [r2r.WITNESSES[name](body, graph) for name in witnesses]
-    for other in others:
-        if first.rows != other.rows:
-            raise Disputed("rdflib and pyoxigraph disagree on the body's answer", rule="R2R-5")
-    return first
-
-
-def groups_need_no_members(node: object) -> object:
-    """Grouping no solutions by a key gives one empty group, as rdflib says."""
-    return node
-
-
-def one_group_at_least(node: object) -> object:
-    """Groups are kept if they have a member, the one group of an aggregate without a key too."""
-    if isinstance(node, list):
-        return [one_group_at_least(item) for item in node]
-    if not isinstance(node, CompValue):
-        return node
-    for key, value in node.items():
-        node[key] = one_group_at_least(value)
-    if node.name != "AggregateJoin":
-        return node
-    members = Variable("__members__")
-    node.A.append(CompValue("Aggregate_Count", vars="*", res=members, distinct=None))
-    return CompValue("Filter", expr=members, p=node, _vars={members, *(node.get("_vars") or ())})
-
-
 def made_nodes_come_back(rows: Bag, graph: Dataset, evaluation: str) -> Bag:
     """A blank node that the body makes has the same label at every evaluation."""
     return right_fresh(rows, graph, "")
@@ -752,7 +683,7 @@ def everything_is_within_the_bound(
 
 
 def one_witness(recorded: Any, trial: Any, answers: Any, witnesses: tuple[str, ...]) -> None:
-    """The faster witness decides alone."""
+    """The definition decides alone."""
 
 
 def all_of_the_stream(recorded: Any, trial: Any, answers: Any, witnesses: tuple[str, ...]) -> None:
@@ -764,7 +695,7 @@ def all_of_the_stream(recorded: Any, trial: Any, answers: Any, witnesses: tuple[
 
 
 def ends_of_instants_alone(recorded: Any, trial: Any, answers: Any, witnesses: tuple[str, ...]) -> None:
-    """What the slower witness says inside an instant does not matter."""
+    """What a witness says inside an instant does not matter."""
 
 
 def everything_is_in_reach(query: Any, streams: Any, recording: Any, **options: Any) -> None:
@@ -902,24 +833,6 @@ MINIATURES = (
     Miniature("R2R-1", "triples in two elements cancel", NOBODY, "refengine.r2r:dataset", triples_in_two_elements_cancel),
     Miniature("R2R-1", "one triple of each element", NOBODY, "refengine.r2r:dataset", one_triple_of_each),
     Miniature("R2R-1", "labels are of the element", NOBODY, "refengine.r2r:dataset", labels_are_of_the_element),
-    Miniature(
-        "R2R-2", "sets of solutions", "yasper and csrbench-oracle compare sets",
-        "refengine.r2r:solutions", sets_of_solutions,
-    ),
-    Miniature("R2R-2", "unbound is empty text", NOBODY, "refengine.r2r:solutions", unbound_is_empty_text),
-    Miniature("R2R-3", "false is no row", NOBODY, "refengine.r2r:truth", false_is_no_row),
-    Miniature("R2R-4", "any triple", NOBODY, "refengine.r2r:triples", any_triple, RDFLIB_ALONE),
-    Miniature("R2R-4", "only IRIs", NOBODY, "refengine.r2r:triples", only_iris),
-    Miniature("R2R-5", "the first witness is right", NOBODY, "refengine.r2r:confirmed", first_witness_is_right),
-    Miniature("R2R-5", "witnesses agree on terms", NOBODY, "refengine.r2r:confirmed", witnesses_agree_on_terms),
-    Miniature(
-        "R2R-6", "groups need no members", "rdflib 7.6: one empty row",
-        "refengine.r2r:groups_have_members", groups_need_no_members, RDFLIB_ALONE,
-    ),
-    Miniature(
-        "R2R-6", "no group without members", "CQELS answers an average over no match with nothing",
-        "refengine.r2r:groups_have_members", one_group_at_least, RDFLIB_ALONE,
-    ),
     Miniature("R2R-7", "made nodes come back", NOBODY, "refengine.r2r:fresh", made_nodes_come_back),
     Miniature("R2R-7", "made like data", NOBODY, "refengine.r2r:fresh", made_like_data),
     Miniature("R2R-7", "every node is new", NOBODY, "refengine.r2r:fresh", every_node_is_new),

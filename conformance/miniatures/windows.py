@@ -21,11 +21,8 @@ from refengine.errors import InvalidQuery, InvalidSemantics, InvalidStream, Inva
 from refengine.model import Admitted, Element, Stream
 from refengine.model import admit as right_admit
 from refengine.query import QUERY_KEYS, WINDOW_KEYS, Query, Window, WindowKind
-from refengine.query import _parse as right_parse
 from refengine.query import extent as right_extent
 from refengine.query import from_table as right_from_table
-from refengine.query import single_answer as right_single_answer
-from refengine.query import stays_local as right_stays_local
 from refengine.report import beats as right_beats
 from refengine.report import closes as right_closes
 from refengine.report import progression
@@ -173,56 +170,6 @@ def operator_is_ignored(table: Mapping[str, Any]) -> Query:
 
 def no_window_is_needed(query: Query) -> None:
     """A query may be without windows."""
-
-
-def unreadable_is_empty(text: str) -> Any:
-    """A body that cannot be read is one that asks for nothing."""
-    try:
-        return right_parse(text)
-    except InvalidQuery:
-        return right_parse("SELECT * WHERE { }")
-
-
-def prefixes_are_built_in(nodes: list) -> None:
-    """Well-known prefixes need not be declared."""
-
-
-def relative_iris_are_kept(*_: object) -> None:
-    """An IRI without a scheme is an IRI."""
-
-
-def anything_is_local(nodes: list) -> None:
-    """SERVICE and FROM are the evaluator's business."""
-
-
-def only_service_is_remote(nodes: list) -> None:
-    """SERVICE is refused, but FROM is taken for the name of something local."""
-    right_stays_local([node for node in nodes if node.name != "DatasetClause"])
-
-
-def updates_are_syntax_errors(text: str) -> bool:
-    """An update is not told from a text that is no SPARQL at all."""
-    return False
-
-
-def any_answer_will_do(nodes: list) -> None:
-    """One of the answers that SPARQL allows is as good as another; DESCRIBE alone is not evaluated."""
-    right_single_answer([node for node in nodes if node.name == "DescribeQuery"])
-
-
-def only_functions_are_open(nodes: list) -> None:
-    """LIMIT and OFFSET are fine without an order."""
-    right_single_answer([node for node in nodes if "limitoffset" not in node])
-
-
-def any_order_is_total(select: Any) -> bool:
-    """ORDER BY by anything makes LIMIT's answer one."""
-    return "orderby" in select
-
-
-def only_projected_variables_order(select: Any) -> bool:
-    """A LIMIT ordered by its GROUP BY keys has no single answer, nor has any other."""
-    return False
 
 
 def last_of_the_windows(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> Plan:
@@ -726,25 +673,6 @@ MINIATURES = (
         "refengine.query:from_table", operator_is_ignored,
     ),
     Miniature("QRY-1", "no window is needed", NOBODY, "refengine.query:Query.__post_init__", no_window_is_needed),
-    Miniature("QRY-1", "what cannot be read is empty", NOBODY, "refengine.query:_parse", unreadable_is_empty),
-    Miniature(
-        "QRY-1", "well-known prefixes are built in", "rdflib 7 resolves foaf: and others undeclared",
-        "refengine.query:_declared", prefixes_are_built_in,
-    ),
-    Miniature("QRY-1", "relative IRIs are kept", "rdflib 7", "refengine.query:_absolute", relative_iris_are_kept),
-    Miniature(
-        "QRY-2", "anything is local", "rdflib 7 fetches what SERVICE and FROM name",
-        "refengine.query:stays_local", anything_is_local,
-    ),
-    Miniature(
-        "QRY-2", "only SERVICE is remote", "rdflib 7 fetches what FROM names",
-        "refengine.query:stays_local", only_service_is_remote,
-    ),
-    Miniature("QRY-2", "updates are syntax errors", NOBODY, "refengine.query:_is_update", updates_are_syntax_errors),
-    Miniature("QRY-3", "any answer will do", NOBODY, "refengine.query:single_answer", any_answer_will_do),
-    Miniature("QRY-3", "only functions are open", NOBODY, "refengine.query:single_answer", only_functions_are_open),
-    Miniature("QRY-3", "any order is total", NOBODY, "refengine.query:_totally_ordered", any_order_is_total),
-    Miniature("QRY-3", "no order is total", NOBODY, "refengine.query:_totally_ordered", only_projected_variables_order),
     Miniature(
         "QRY-4", "the last of several windows counts", "RSP-JS 1.3.5: a second window over a stream replaces the first",
         "refengine.engine:plan", last_of_the_windows,

@@ -8,6 +8,7 @@ from itertools import permutations
 from math import isfinite
 from typing import Any
 
+from refengine.errors import NoSingleAnswer
 from refengine.model import Term
 from refengine.sparql.algebra import Aggregate
 from refengine.sparql.functions import lexical
@@ -18,7 +19,6 @@ from refengine.sparql.values import (
     INTEGER,
     Computed,
     Failure,
-    NoSingleAnswer,
     Number,
     Result,
     Unknown,

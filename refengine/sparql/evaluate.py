@@ -13,7 +13,7 @@ from itertools import count
 from typing import Any
 
 from refengine.compare import equal
-from refengine.errors import Unsupported
+from refengine.errors import NoSingleAnswer, Unsupported
 from refengine.model import Dataset, Relation, Term, Triple, row
 from refengine.sparql.aggregates import aggregate
 from refengine.sparql.algebra import (
@@ -49,7 +49,7 @@ from refengine.sparql.graphs import Index
 from refengine.sparql.limits import Budget, Limits
 from refengine.sparql.order import check_border, ordered
 from refengine.sparql.paths import pairs
-from refengine.sparql.values import ERROR, Computed, NoSingleAnswer, Result, Unknown, boolean, same
+from refengine.sparql.values import ERROR, Computed, Result, Unknown, boolean, same
 
 Solution = dict[str, Term]
 PRECISION = {1: 1e-17, 2: 1e-6, 3: 1e-9}  # relative, of an answer's numbers (CMP-2), by rank

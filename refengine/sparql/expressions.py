@@ -7,15 +7,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from refengine.errors import NoSingleAnswer
 from refengine.model import XSD, Term, literal
 from refengine.sparql.algebra import Call, Exists, Expression, Var
+from refengine.sparql.choices import Choices
 from refengine.sparql.functions import PLAIN, TIMESTAMP, cast, iri, simple
 from refengine.sparql.regex import compile_pattern
 from refengine.sparql.values import (
     ERROR,
     FALSE_OR_ERROR,
     Failure,
-    NoSingleAnswer,
     Number,
     Result,
     Text,
@@ -155,6 +156,8 @@ class Expressions:
         """IN: one of the comparisons by `=` is true (§17.4.1.9)."""
         first, *others = arguments
         one = self.result(first, solution, nodes)
+        if one is ERROR and not others:
+            return self.choose("IN ()", (ERROR, boolean(False)), "whether an error is in an empty list (SPARQL 17.2, 17.4.1.9)")
         left_open: NoSingleAnswer | None = None
         has_error = False
         for other in others:
@@ -181,6 +184,16 @@ class Expressions:
         if label not in nodes:
             nodes[label] = self.blank()
         return nodes[label]
+
+
+def standalone(base: str, choices: Choices) -> Expressions:
+    """Return the expressions of solutions that belong to no evaluation: there are no patterns to ask for, no times, no new blank
+    nodes and no budget. The caller leaves out what needs them (EXISTS, timestamp, BNODE)."""
+
+    def unavailable(*_: Any) -> Any:
+        raise AssertionError("an expression that needs an evaluation")
+
+    return Expressions(unavailable, unavailable, unavailable, choices.choose, base, lambda steps: None)
 
 
 def unknown(name: str, number: int) -> Unknown:

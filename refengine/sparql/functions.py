@@ -13,6 +13,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from urllib.parse import quote
 
+from refengine.errors import NoSingleAnswer
 from refengine.iris import has_scheme, resolve
 from refengine.model import RDF_LANGSTRING, XSD, Term, is_blank, literal, parse_literal
 from refengine.sparql.regex import accepts_text, compile_pattern, replacement
@@ -27,7 +28,6 @@ from refengine.sparql.values import (
     Computed,
     Failure,
     Moment,
-    NoSingleAnswer,
     Number,
     Other,
     Result,

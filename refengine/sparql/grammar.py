@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cached_property
 from importlib.resources import files
 
 from lark import Lark, Token, Tree
@@ -57,34 +57,39 @@ TERMINALS = {
     "DECIMAL": (4, _DECIMAL),
     "INTEGER": (3, r"[0-9]+"),
     "STRING": (6, f"{_STRINGS.replace('QUOTE', chr(34))}|{_STRINGS.replace('QUOTE', chr(39))}"),
-    "COMPARISON": (2, r"!=|<=|>=|=|<|>"),
+    "COMPARISON": (2, r"!=|<=|>=|<|>"),
     "BOOLEAN": (2, r"(?i:true|false)(?![A-Za-z0-9_])"),
     "A": (2, r"a(?![A-Za-z0-9_])"),
     "FUNCTION": (2, rf"(?i:{'|'.join(FUNCTIONS)})(?![A-Za-z0-9_])"),
     "AGGREGATE": (2, rf"(?i:{'|'.join(AGGREGATES)})(?![A-Za-z0-9_])"),
 }
-SYMBOLS = {"STAR": "*", "SLASH": "/", "PLUS": "+", "MINUS_SIGN": "-", "QUESTION": "?", "LBRACE": "{"}
+SYMBOLS = {"STAR": "*", "SLASH": "/", "PLUS": "+", "MINUS_SIGN": "-", "QUESTION": "?", "LBRACE": "{", "EQUAL": "="}
 NAMES = {  # what a person calls a terminal
     "IRIREF": "an IRI", "PNAME_LN": "a prefixed name", "PNAME_NS": "a prefix", "BLANK_NODE_LABEL": "a blank node", "VAR": "a variable",
     "STRING": "a string", "INTEGER": "a number", "DECIMAL": "a number", "DOUBLE": "a number", "SIGNED_INTEGER": "a number",
     "SIGNED_DECIMAL": "a number", "SIGNED_DOUBLE": "a number", "FUNCTION": "a function", "AGGREGATE": "an aggregate",
     "COUNT": "an aggregate", "GROUP_CONCAT": "an aggregate", "BOOLEAN": "true or false", "LANGTAG": "a language tag", "A": "'a'",
-    "COMPARISON": "a comparison", "MINUS_SIGN": "'-'", "$END": "the end", "LBRACE": "'{'", "RBRACE": "'}'", "LPAR": "'('",
+    "COMPARISON": "a comparison", "EQUAL": "'='", "MINUS_SIGN": "'-'", "$END": "the end", "LBRACE": "'{'", "RBRACE": "'}'", "LPAR": "'('",
     "RPAR": "')'", "LSQB": "'['", "RSQB": "']'", "DOT": "'.'", "COMMA": "','", "SEMICOLON": "';'", "STAR": "'*'", "SLASH": "'/'",
     "PLUS": "'+'", "QUESTION": "'?'", "BANG": "'!'", "VBAR": "'|'", "CIRCUMFLEX": "'^'",
 }  # fmt: skip
 
 
-@cache
-def parser() -> Lark:
-    """Return the LALR(1) parser of SPARQL 1.1 queries, made when it is first asked for."""
-    rules = files("refengine.sparql").joinpath("grammar.lark").read_text(encoding="utf-8")
-    lines = [rules]
-    lines += [f"{name}.{priority}: /{pattern.replace('/', chr(92) + '/')}/" for name, (priority, pattern) in TERMINALS.items()]
-    lines += [f'{name}: "{text}"' for name, text in SYMBOLS.items()]
-    lines += [f"{name}.1: /{name}(?![A-Za-z0-9_])/i" for name in KEYWORDS]
-    lines += [r"COMMENT: /#[^\n\r]*/", r"%ignore COMMENT", r"%ignore /[ \t\n\r]+/"]
-    return Lark("\n".join(lines), parser="lalr", start="query_unit", propagate_positions=True, maybe_placeholders=False)
+class Grammar:
+    """The grammar of queries, whose parser is made when it is first asked for."""
+
+    @cached_property
+    def parser(self) -> Lark:
+        """The LALR(1) parser. Its lexer takes the longest token, whatever stands before it (§19.8, note 5)."""
+        lines = [files("refengine.sparql").joinpath("grammar.lark").read_text(encoding="utf-8")]
+        lines += [f"{name}.{priority}: /{pattern.replace('/', chr(92) + '/')}/" for name, (priority, pattern) in TERMINALS.items()]
+        lines += [f'{name}: "{text}"' for name, text in SYMBOLS.items()]
+        lines += [f"{name}.1: /{name}(?![A-Za-z0-9_])/i" for name in KEYWORDS]
+        lines += [r"COMMENT: /#[^\n\r]*/", r"%ignore COMMENT", r"%ignore /[ \t\n\r]+/"]
+        return Lark("\n".join(lines), parser="lalr", lexer="basic", start="query_unit", propagate_positions=True, maybe_placeholders=False)
+
+
+GRAMMAR = Grammar()
 
 
 def parse(text: str) -> Tree:
@@ -98,9 +103,9 @@ def parse(text: str) -> Tree:
     try:
         if max(_brackets(text), default=0) > DEEPEST:
             raise Unsupported(f"brackets nested more than {DEEPEST} deep", rule="R2R-17", place="body")
-        return parser().parse(text)
+        return GRAMMAR.parser.parse(text)
     except UnexpectedInput as error:
-        raise _fault(text, error) from None
+        raise fault(text, error) from None
 
 
 def _brackets(text: str) -> list[int]:
@@ -119,12 +124,13 @@ def place(text: str, offset: int) -> str:
     return f"body line {before.count(chr(10)) + 1} column {offset - before.rfind(chr(10))}"
 
 
-def _fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
-    """QRY-1: describe what stands where the body cannot be read further, and what was expected there."""
+def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
+    """QRY-1, QRY-2: describe what stands where the body cannot be read further, and what was expected there; or that it is an update."""
     at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
     offset = len(text) if at_end else error.pos_in_stream
     word = re.match(r"\w*", text[offset:])[0]
-    if word.upper() in UPDATES:
+    expected = error.allowed if isinstance(error, UnexpectedCharacters) else error.accepts or error.expected
+    if word.upper() in UPDATES and "SELECT" in (expected or ()):
         return Refused(f"an update ({word.upper()}) is no query: a body only reads", rule="QRY-2", place=place(text, offset))
     if at_end:
         found = "the end"
@@ -132,7 +138,6 @@ def _fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
         found = shown(str(error.token))
     else:
         found = "a string that is not closed" if text[offset] in "\"'" else shown(text[offset : offset + max(1, len(word))])
-    expected = error.allowed if isinstance(error, UnexpectedCharacters) else error.accepts or error.expected
     hint = near(word.upper(), {name for name in expected or () if name in KEYWORDS} | ({*FUNCTIONS} if "FUNCTION" in (expected or ()) else set()))
     return InvalidQuery(f"not SPARQL 1.1: expected {_either(expected or ())}, got {found}{hint}", rule="QRY-1", place=place(text, offset))
 

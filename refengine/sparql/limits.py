@@ -15,8 +15,8 @@ class Limits:
     A caller that knows the time may add `seconds` and its `clock`, a function that returns seconds: refengine has no clock.
     """
 
-    steps: int = 20_000_000
-    rows: int = 1_000_000
+    steps: int = 5_000_000
+    rows: int = 500_000
     seconds: float | None = None
     clock: Callable[[], float] | None = None
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cmp_to_key
 
+from refengine.errors import NoSingleAnswer
 from refengine.model import Term
-from refengine.sparql.values import ERROR, Computed, Moment, NoSingleAnswer, Number, Result, Text, compare, value
+from refengine.sparql.values import ERROR, Computed, Moment, Number, Result, Text, compare, value
 
 Keys = tuple[Result, ...]
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import re2
 
-from refengine.sparql.values import ERROR, Failure, NoSingleAnswer
+from refengine.errors import NoSingleAnswer
+from refengine.sparql.values import ERROR, Failure
 
 SPACES = r" \t\n\r"
 NAME_START = (

@@ -99,9 +99,7 @@ class Reader:
         """Translate a whole query (§18.2)."""
         prologue, form, *rest = tree.children
         self.prologue(prologue)
-        for clause in form.find_data("dataset_clause"):
-            reason = "FROM would reach the network or the disk; the dataset is the window's content"
-            raise self.fault(clause, reason, Refused, "QRY-2")
+        self.refuse_leaving(form)
         values = child(rest, "values_clause")
         match form.data:
             case "select_query":
@@ -117,6 +115,14 @@ class Reader:
                 raise self.fault(form, "DESCRIBE has no single answer", Unsupported, "QRY-3")
             case _:
                 return self.construct(form, values)
+
+    def refuse_leaving(self, form: Tree) -> None:
+        """QRY-2: refuse a body that would read anything but the content: FROM, FROM NAMED and SERVICE."""
+        for clause in form.find_data("dataset_clause"):
+            reason = "FROM would reach the network or the disk; the dataset is the window's content"
+            raise self.fault(clause, reason, Refused, "QRY-2")
+        for clause in form.find_data("service"):
+            raise self.fault(clause, "SERVICE would reach the network", Refused, "QRY-2")
 
     def prologue(self, tree: Tree) -> None:
         """Read BASE and PREFIX in their order; each may use those before it."""
@@ -323,8 +329,6 @@ class Reader:
             case "graph":
                 name, inner = trees(element)
                 return join(pattern, Graph(self.term(name), self.group(inner)))
-            case "service":
-                raise self.fault(element, "SERVICE would reach the network", Refused, "QRY-2")
             case _:
                 parts = tuple(self.group(part) for part in trees(element))
                 return join(pattern, Union(parts) if len(parts) > 1 else parts[0])

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from refengine.errors import Unsupported
+from refengine.errors import NoSingleAnswer, Unsupported
 from refengine.model import XSD, Term, literal, parse_literal
 from refengine.xsd import INTEGERS, Moment, date_time
 
@@ -30,13 +30,6 @@ BUILT_IN = re.compile(  # types of XML Schema for which SPARQL names no operator
     + r"(?:date|time|duration|dayTimeDuration|yearMonthDuration|dateTimeStamp|g\w+|hexBinary|base64Binary|anyURI|QName|NOTATION"
     r"|normalizedString|token|language|Name|NCName|NMTOKEN|ID|IDREF|ENTITY)"
 )
-
-
-class NoSingleAnswer(Unsupported):
-    """QRY-3: at this value conforming evaluators may answer differently."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason, rule="QRY-3", place="body")
 
 
 class Failure(Enum):
@@ -325,7 +318,8 @@ def equal(left: Term, right: Term) -> bool | Failure:
     if left[0] != '"' or right[0] != '"':
         return same(left, right)
     one, other = value(left), value(right)
-    if any(isinstance(found, Text) and found.language for found in (one, other)):
+    tagged = [isinstance(found, Text) and bool(found.language) for found in (one, other)]
+    if any(tagged) and (all(tagged) or any(isinstance(found, Other) for found in (one, other))):
         return one == other  # no datatype has a language
     if isinstance(one, Other) or isinstance(other, Other):
         if left == right:

@@ -6,6 +6,7 @@ would take too long. Their known defects are listed in docs/witnesses.md.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -13,6 +14,7 @@ from types import MethodType
 from typing import Any
 
 import pyoxigraph
+import rdflib
 from rdflib import BNode, Dataset, URIRef
 from rdflib import Literal as RdflibLiteral
 from rdflib.plugins.sparql.algebra import translatePrologue, translateQuery, traverse
@@ -31,6 +33,7 @@ from refengine.sparql.algebra import Query
 from refengine.sparql.evaluate import asked, constructed, selected
 from refengine.sparql.functions import TIMESTAMP
 
+logging.getLogger("rdflib.term").setLevel(logging.CRITICAL)  # which logs each literal that it cannot read
 MOST_TRIPLES = 5_000_000  # that rdflib may look at for one answer
 Witness = Callable[[Query, str, Statements], Relation]
 
@@ -100,8 +103,13 @@ def by_rdflib(query: Query, text: str, dataset: Statements) -> Relation:
 
 @lru_cache(maxsize=64)
 def _prepared(text: str) -> object:
-    """Parse a body with rdflib and return its algebra, with prefixed names resolved: rdflib keeps one prefix a namespace only."""
-    tree = parseQuery(text)
+    """Parse a body with rdflib and return its algebra, with literals as they are written, and with prefixed names resolved: rdflib
+    keeps one prefix a namespace only."""
+    before, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
+    try:
+        tree = parseQuery(text)
+    finally:
+        rdflib.NORMALIZE_LITERALS = before
     prologue = translatePrologue([node for node in tree[0] if node.name == "Base"], None)
     names = {_prefix(node): prologue.absolutize(node["iri"]) for node in tree[0] if node.name == "PrefixDecl"}
 
@@ -234,7 +242,7 @@ def by_pyoxigraph(query: Query, text: str, dataset: Statements) -> Relation:
 
     def timestamp(*triple: Any) -> Any:
         found = times.get(tuple(map(from_pyoxigraph, triple)))
-        return None if found is None else _to_pyoxigraph(found)
+        return None if found is None else to_pyoxigraph(found)
 
     functions = {"custom_functions": {pyoxigraph.NamedNode(TIMESTAMP): timestamp}} if times else {}
     result = store.query(text, **functions)
@@ -251,10 +259,11 @@ def by_pyoxigraph(query: Query, text: str, dataset: Statements) -> Relation:
 
 @lru_cache(maxsize=2**18)
 def _to_quad(statement: Triple | Quad) -> object:
-    return pyoxigraph.Quad(*map(_to_pyoxigraph, statement))
+    return pyoxigraph.Quad(*map(to_pyoxigraph, statement))
 
 
-def _to_pyoxigraph(term: Term) -> object:
+def to_pyoxigraph(term: Term) -> object:
+    """Return a term as pyoxigraph has it."""
     if is_blank(term):
         return pyoxigraph.BlankNode(term[2:])
     if term.startswith("<"):

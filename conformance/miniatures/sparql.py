@@ -1,0 +1,442 @@
+"""Wrong engines for the body: QRY-1 to QRY-3, and §7's definition of SPARQL.
+
+Many have a defect that docs/witnesses.md lists of rdflib or of pyoxigraph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lark import Token, Tree
+
+from conformance.miniatures import Miniature
+from refengine import r2r
+from refengine.errors import Disputed, InvalidQuery, NoSingleAnswer, RefengineError
+from refengine.model import XSD, Dataset, Quad, Relation, Term, Triple, literal, parse_literal, row
+from refengine.query import Body
+from refengine.sparql.aggregates import aggregate as right_aggregate
+from refengine.sparql.algebra import Aggregate, Call, Exists, Expression, Group, Query, Repeated, TriplePattern
+from refengine.sparql.choices import Choices
+from refengine.sparql.evaluate import Evaluation
+from refengine.sparql.expressions import Expressions
+from refengine.sparql.expressions import of_unknown as right_of_unknown
+from refengine.sparql.functions import FUNCTIONS
+from refengine.sparql.functions import cast as right_cast
+from refengine.sparql.grammar import fault as right_fault
+from refengine.sparql.order import before as right_before
+from refengine.sparql.order import extremes as right_extremes
+from refengine.sparql.paths import pairs as right_pairs
+from refengine.sparql.regex import compile_pattern as right_compile
+from refengine.sparql.regex import replacement as right_replacement
+from refengine.sparql.translate import Reader
+from refengine.sparql.translate import read as right_read
+from refengine.sparql.values import ERROR, Computed, Failure, Number, Other, Result, boolean, value
+from refengine.sparql.values import calculate as right_calculate
+from refengine.sparql.values import compare as right_compare
+from refengine.sparql.values import equal as right_equal
+from refengine.sparql.values import read as right_literal
+from refengine.sparql.values import truth as right_truth
+
+NOBODY = "none known"
+BOTH = "rdflib 7.6 and pyoxigraph 0.5"
+right_matched, right_grouped, right_holds = Evaluation.matched, Evaluation.grouped, Expressions.holds
+right_iri, right_resolved, right_refuse = Reader.iri, Reader.resolved, Reader.refuse_leaving
+right_node = Expressions.node
+
+
+# QRY-1 to QRY-3
+
+
+def unreadable_is_empty(text: str) -> tuple[Query, str]:
+    """A body that cannot be read is one that asks for nothing."""
+    try:
+        return right_read(text)
+    except InvalidQuery:
+        return right_read("SELECT * WHERE { }")
+
+
+def prefixes_are_built_in(reader: Reader, token: Token) -> str:
+    """Well-known prefixes need not be declared."""
+    prefix, _, local = token.partition(":")
+    known = prefix not in reader.prefixes and token.type != "IRIREF"
+    return f"http://xmlns.com/foaf/0.1/{local}" if known else right_iri(reader, token)
+
+
+def relative_iris_are_kept(reader: Reader, token: Token) -> str:
+    """An IRI without a scheme is an IRI."""
+    return right_resolved(reader, token) if reader.base or ":" in token else str(token[1:-1])
+
+
+def anything_is_local(reader: Reader, form: Tree) -> None:
+    """SERVICE and FROM are the evaluator's business."""
+
+
+def only_service_is_remote(reader: Reader, form: Tree) -> None:
+    """SERVICE is refused, but FROM is taken for the name of something local."""
+    right_refuse(reader, Tree("form", [child for child in form.children if getattr(child, "data", "") != "dataset_clause"]))
+
+
+def updates_are_syntax_errors(text: str, error: Any) -> RefengineError:
+    """An update is not told from a text that is no SPARQL at all."""
+    found = right_fault(text, error)
+    return InvalidQuery(found.reason, rule="QRY-1", place=found.place)
+
+
+def any_answer_will_do(run: Callable[[Choices], Any], same: Callable[[Any, Any], bool]) -> Any:
+    """One of the answers that SPARQL allows is as good as another."""
+    return run(Choices([]))
+
+
+def every_choice_is_open(run: Callable[[Choices], Any], same: Callable[[Any, Any], bool]) -> Any:
+    """Where an evaluator has a choice there is no answer, whether the choice matters or not."""
+    choices = Choices([])
+    found = run(choices)
+    if choices.following() is not None:
+        raise NoSingleAnswer("a choice")
+    return found
+
+
+def nothing_is_known_of_a_uuid(name: str, results: Sequence[Term]) -> Result:
+    """Of a UUID not even the length is known."""
+    raise NoSingleAnswer("UUID has no single answer")
+
+
+def a_value_is_made_up(name: str, results: Sequence[Term]) -> Result:
+    """RAND gives one half, and every other unknown value some example."""
+    from refengine.sparql.functions import PLAIN
+
+    plain = [str(result) for result in results]
+    return PLAIN[name](*plain) if name in PLAIN else boolean(True)
+
+
+# §7 R2R-2 to R2R-6
+
+
+def sets_of_solutions(variables: tuple[str, ...], mappings: Iterable[Mapping[str, Term]]) -> Relation:
+    """SELECT gives a set: equal rows are one."""
+    return Relation(variables, Counter({row(mapping) for mapping in mappings}))
+
+
+def unbound_is_empty_text(variables: tuple[str, ...], mappings: Iterable[Mapping[str, Term]]) -> Relation:
+    """An unbound variable is bound to the empty string."""
+    return Relation(variables, Counter(row({**dict.fromkeys(variables, '""'), **mapping}) for mapping in mappings))
+
+
+def false_is_no_row(holds: bool) -> Relation:
+    """An ASK that does not match has no answer."""
+    return Relation(("ask",), Counter([row({"ask": literal("true", XSD + "boolean")})] if holds else []))
+
+
+def any_triple(graph: Iterable[Triple]) -> Relation:
+    """CONSTRUCT gives whatever the template makes, triples that RDF does not allow included."""
+    names = ("subject", "predicate", "object")
+    return Relation(names, Counter(row(zip(names, triple, strict=True)) for triple in set(graph)))
+
+
+def only_iris(graph: Iterable[Triple]) -> Relation:
+    """CONSTRUCT gives triples of IRIs only."""
+    return any_triple(triple for triple in graph if all(term.startswith("<") for term in triple))
+
+
+def first_witness_is_right(body: Body, graph: Dataset, witnesses: Sequence[str] = ("rdflib",), asked: Any = r2r.ask) -> r2r.Testimony:
+    """What the first witness says is the ground truth."""
+    return r2r.Testimony(asked(witnesses[0], body, graph), tuple(witnesses[:1]))
+
+
+def all_must_confirm(body: Body, graph: Dataset, witnesses: Sequence[str] = ("rdflib", "pyoxigraph"), asked: Any = r2r.ask) -> r2r.Testimony:
+    """An answer that one witness does not confirm is disputed."""
+    relation = asked(r2r.DEFINITION, body, graph)
+    for name in witnesses:
+        if not r2r.equal(relation.rows, asked(name, body, graph).rows):
+            raise Disputed("the witnesses disagree", rule="R2R-5")
+    return r2r.Testimony(relation, tuple(witnesses))
+
+
+def witnesses_agree_on_terms(body: Body, graph: Dataset, witnesses: Sequence[str] = ("rdflib", "pyoxigraph"), asked: Any = r2r.ask) -> r2r.Testimony:
+    """A witness that writes a number in different digits does not confirm it."""
+    relation = asked(r2r.DEFINITION, body, graph)
+    if all(asked(name, body, graph).rows != relation.rows for name in witnesses):
+        raise Disputed("no witness confirms the definition's answer", rule="R2R-5")
+    return r2r.Testimony(relation, tuple(witnesses))
+
+
+def groups_need_no_members(evaluation: Evaluation, group: Group) -> list[dict[str, Term]]:
+    """Grouping no solutions by a key gives one empty group."""
+    return right_grouped(evaluation, group) or [{}]
+
+
+def no_group_without_members(evaluation: Evaluation, group: Group) -> list[dict[str, Term]]:
+    """The one group of an aggregate without a key needs a member, too."""
+    return right_grouped(evaluation, group) if evaluation.solutions(group.pattern) else []
+
+
+# §7 R2R-10 to R2R-21
+
+
+def literals_match_by_value(evaluation: Evaluation, triples: Sequence[TriplePattern]) -> list[dict[str, Term]]:
+    """A literal of a pattern matches every one of its value."""
+    if not any(isinstance(term, str) and term.startswith('"') for triple in triples for term in triple):
+        return right_matched(evaluation, triples)
+    found = []
+    for other in evaluation.graph.triples:
+        if other[2].startswith('"'):
+            turned = [triple._replace(object=other[2]) if value(str(triple.object)) == value(other[2]) else triple for triple in triples]
+            found += right_matched(evaluation, turned)
+    return found
+
+
+def any_form_is_a_number(lexical: str, datatype: str) -> Any:
+    """A literal is a number if its datatype says so."""
+    found = right_literal(lexical, datatype)
+    return Number(0, 0) if found is ERROR else found
+
+
+def integers_are_normalised(term: Term) -> str | Failure:
+    """An integer is kept as its value."""
+    if not term.startswith('"'):
+        return ERROR
+    lexical, datatype, _ = parse_literal(term)
+    return str(int(lexical)) if datatype == XSD + "integer" and re.fullmatch("[0-9]+", lexical) else lexical
+
+
+def errors_are_false(result: Result) -> bool | Failure:
+    """An error as a condition is false."""
+    found = right_truth(result)
+    return False if found is ERROR else found
+
+
+def errors_spread(expressions: Expressions, arguments: Sequence[Expression], solution: Any, nodes: Any, decisive: bool) -> Result:
+    """`||` and `&&` give an error of an error."""
+    found = [right_truth(expressions.result(argument, solution, nodes)) for argument in arguments]
+    return ERROR if ERROR in found else boolean(any(found) if decisive else all(found))
+
+
+def first_operand_decides(expressions: Expressions, arguments: Sequence[Expression], solution: Any, nodes: Any, decisive: bool) -> Result:
+    """`||` and `&&` stop at the first operand that is an error."""
+    for argument in arguments:
+        found = right_truth(expressions.result(argument, solution, nodes))
+        if found is ERROR or found is decisive:
+            return ERROR if found is ERROR else boolean(decisive)
+    return boolean(not decisive)
+
+
+def numbers_are_apart_by_type(left: Term, right: Term) -> int | Failure | None:
+    """Numbers of two types are never equal."""
+    one, other = value(left), value(right)
+    if isinstance(one, Number) and isinstance(other, Number) and one.rank != other.rank:
+        return 1
+    return right_compare(left, right)
+
+
+def nan_is_itself(left: Term, right: Term) -> int | Failure | None:
+    """NaN is equal to NaN."""
+    return 0 if left == right else right_compare(left, right)
+
+
+def unknown_values_differ(left: Term, right: Term) -> bool | Failure:
+    """Two different terms are different values."""
+    return left == right if isinstance(value(left), Other) else right_equal(left, right)
+
+
+def integers_divide_to_integers(sign: str, left: Result, right: Result) -> Result:
+    """A division of integers is cut to an integer."""
+    found = right_calculate(sign, left, right)
+    return right_cast(found, "integer") if sign == "/" and found is not ERROR else found
+
+
+def zero_divides(sign: str, left: Result, right: Result) -> Result:
+    """A division by zero gives zero."""
+    found = right_calculate(sign, left, right)
+    return literal("0", XSD + "integer") if found is ERROR and sign == "/" else found
+
+
+def whole_decimals_have_a_form(term: Term) -> str | Failure:
+    """A computed number has the lexical form in which it is written here."""
+    return parse_literal(str(term)).lexical if term.startswith('"') else ERROR
+
+
+def decimals_have_digits_enough(number: Any) -> Term:
+    """A decimal that was rounded is what it is."""
+    rank, exact, _ = number
+    return Computed(literal(str(exact), XSD + ("integer", "decimal", "float", "double")[rank]), Number(rank, exact))
+
+
+def casts_round(term: Term, kind: str) -> Result:
+    """A cast to an integer rounds."""
+    found = value(term)
+    return literal(str(round(found.value)), XSD + "integer") if kind == "integer" and isinstance(found, Number) else right_cast(term, kind)
+
+
+def nodes_are_of_the_query(expressions: Expressions, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
+    """BNODE with one label is one node of the whole query."""
+    return f"_:label/{parse_literal(results[0]).lexical}" if results else expressions.blank()
+
+
+def unknown_functions_are_errors(text: str) -> tuple[Query, str]:
+    """A function that nobody defines is an error where it is called."""
+    names = [iri for iri in re.findall("<([^<>]*)>", text) if iri not in FUNCTIONS]
+    return right_read(re.sub(r":distance\([^()]*\)", "(1 / 0)", text) if names else text)
+
+
+def dollar_is_pythons(pattern: str, flags: str) -> Any:
+    """`$` matches before a last line feed, too."""
+    return right_compile(re.sub(r"\$$", "\\\\n?$", pattern), flags)
+
+
+def empty_matches_are_replaced(template: str, groups: int) -> Any:
+    """A replacement is taken as it is written."""
+    return [template]
+
+
+def errors_are_counted(function: Aggregate, results: Sequence[Result], choose: Any) -> Result:
+    """COUNT counts errors, too, and the other aggregates leave them and what is no number out."""
+    if function.name == "COUNT":
+        return literal(str(len(results)), XSD + "integer")
+    return right_aggregate(function, [result for result in results if result is not ERROR and isinstance(value(result), Number)], choose)
+
+
+def distinct_by_value(function: Aggregate, results: Sequence[Result], choose: Any) -> Result:
+    """DISTINCT in an aggregate is by value."""
+    if not function.is_distinct:
+        return right_aggregate(function, results, choose)
+    return right_aggregate(function, list({value(result): result for result in results}.values()), choose)
+
+
+def literals_are_ordered_by_text(terms: Sequence[Term], is_least: bool) -> list[Term]:
+    """Where `<` does not say which is less, the text does."""
+    found = right_extremes(terms, is_least)
+    return [min(found) if is_least else max(found)]
+
+
+def nothing_is_too_deep(text: str) -> list[int]:
+    """Brackets may be nested as deep as one likes."""
+    return []
+
+
+def nothing_is_too_much(budget: Any, rows: int) -> None:
+    """An evaluation may hold any number of solutions, of which a hundred are kept."""
+    if rows > 100:
+        raise RefengineError("stopped", rule="R2R-5")
+
+
+def paths_have_a_length(graph: Any, path: Any, start: Any, end: Any, spend: Any) -> Iterator[tuple[Term, Term]]:
+    """A path connects nodes of the graph alone."""
+    known = set(graph.nodes())
+    return (pair for pair in right_pairs(graph, path, start, end, spend) if known.issuperset(pair))
+
+
+def ways_are_one(graph: Any, path: Any, start: Any, end: Any, spend: Any) -> Iterator[tuple[Term, Term]]:
+    """A path gives a pair of nodes once."""
+    return iter(dict.fromkeys(right_pairs(graph, path, start, end, spend)))
+
+
+def a_cycle_is_not_closed(graph: Any, path: Any, start: Any, end: Any, spend: Any) -> Iterator[tuple[Term, Term]]:
+    """A repeated path never comes back to where it began."""
+    found = right_pairs(graph, path, start, end, spend)
+    return ((a, b) for a, b in found if not (isinstance(path, Repeated) and path.least and a == b))
+
+
+def nothing_is_substituted(node: Any, solution: Mapping[str, Term]) -> Any:
+    """EXISTS knows nothing of the current solution."""
+    return node
+
+
+def values_are_substituted(evaluation: Evaluation, expression: Exists, solution: Mapping[str, Term]) -> bool:
+    """EXISTS joins its pattern's solutions with the current one, filters within it aside."""
+    return bool(evaluation.joined([dict(solution)], evaluation.solutions(expression.pattern)))
+
+
+def kinds_are_ordered(left: Result, right: Result) -> int | None:
+    """Where ORDER BY leaves the order open, numbers come before strings."""
+    found = right_before(left, right)
+    return found if found is not None else (-1 if isinstance(value(left), Number) else 1)
+
+
+def literals_come_first(left: Result, right: Result) -> int | None:
+    """Literals come before IRIs."""
+    found = right_before(left, right)
+    kinds = {str(result)[:1] for result in (left, right)}
+    return -found if found and kinds == {"<", '"'} else found
+
+
+def any_order_will_do(keys: Any, rows: Any, border: int, descending: Any, spend: Any) -> None:
+    """LIMIT takes the first solutions, in whatever order they come."""
+
+
+def limits_need_a_total_order(keys: Any, rows: Any, border: int, descending: Any, spend: Any) -> None:
+    """LIMIT has no answer without ORDER BY."""
+    if not descending:
+        raise NoSingleAnswer("LIMIT or OFFSET without ORDER BY")
+
+
+def first_time_counts(dated: Iterable[tuple[Dataset, int]]) -> frozenset[Quad]:
+    """A triple has the time of the first element that brought it."""
+    times: dict[Triple, int] = {}
+    for graph, time in dated:
+        times |= {triple: min(time, times.get(triple, time)) for triple in graph}
+    return frozenset((*triple, literal(str(time), XSD + "integer")) for triple, time in times.items())
+
+
+SPARQL = "refengine.sparql"
+MINIATURES = (
+    Miniature("QRY-1", "what cannot be read is empty", NOBODY, f"{SPARQL}.translate:read", unreadable_is_empty),
+    Miniature("QRY-1", "well-known prefixes are built in", "rdflib 7 resolves foaf: and others undeclared", f"{SPARQL}.translate:Reader.iri", prefixes_are_built_in),
+    Miniature("QRY-1", "relative IRIs are kept", "rdflib 7", f"{SPARQL}.translate:Reader.resolved", relative_iris_are_kept),
+    Miniature("QRY-2", "anything is local", "rdflib 7 fetches what SERVICE and FROM name", f"{SPARQL}.translate:Reader.refuse_leaving", anything_is_local),
+    Miniature("QRY-2", "only SERVICE is remote", "rdflib 7 fetches what FROM names", f"{SPARQL}.translate:Reader.refuse_leaving", only_service_is_remote),
+    Miniature("QRY-2", "updates are syntax errors", NOBODY, f"{SPARQL}.grammar:fault", updates_are_syntax_errors),
+    Miniature("QRY-3", "any answer will do", BOTH, f"{SPARQL}.choices:one_answer", any_answer_will_do),
+    Miniature("QRY-3", "every choice is open", NOBODY, f"{SPARQL}.choices:one_answer", every_choice_is_open),
+    Miniature("QRY-3", "nothing is known of a UUID", NOBODY, f"{SPARQL}.expressions:of_unknown", nothing_is_known_of_a_uuid),
+    Miniature("QRY-3", "a value is made up", NOBODY, f"{SPARQL}.expressions:of_unknown", a_value_is_made_up),
+    Miniature("R2R-2", "sets of solutions", "yasper and csrbench-oracle compare sets", f"{SPARQL}.evaluate:selected", sets_of_solutions),
+    Miniature("R2R-2", "unbound is empty text", NOBODY, f"{SPARQL}.evaluate:selected", unbound_is_empty_text),
+    Miniature("R2R-3", "false is no row", NOBODY, f"{SPARQL}.evaluate:asked", false_is_no_row),
+    Miniature("R2R-4", "any triple", NOBODY, f"{SPARQL}.evaluate:constructed", any_triple),
+    Miniature("R2R-4", "only IRIs", NOBODY, f"{SPARQL}.evaluate:constructed", only_iris),
+    Miniature("R2R-5", "the first witness is right", NOBODY, "refengine.r2r:heard", first_witness_is_right),
+    Miniature("R2R-5", "all must confirm", NOBODY, "refengine.r2r:heard", all_must_confirm),
+    Miniature("R2R-5", "witnesses agree on terms", NOBODY, "refengine.r2r:heard", witnesses_agree_on_terms),
+    Miniature("R2R-6", "groups need no members", "rdflib 7.6: one empty row", f"{SPARQL}.evaluate:Evaluation.grouped", groups_need_no_members),
+    Miniature(
+        "R2R-6", "no group without members", "CQELS answers an average over no match with nothing",
+        f"{SPARQL}.evaluate:Evaluation.grouped", no_group_without_members,
+    ),
+    Miniature("R2R-10", "literals match by value", BOTH, f"{SPARQL}.evaluate:Evaluation.matched", literals_match_by_value),
+    Miniature("R2R-10", "any form is a number", "rdflib 7.6: isNumeric", f"{SPARQL}.values:read", any_form_is_a_number),
+    Miniature("R2R-10", "integers are normalised", BOTH, f"{SPARQL}.functions:lexical", integers_are_normalised),
+    Miniature("R2R-11", "errors are false", NOBODY, f"{SPARQL}.values:truth", errors_are_false),
+    Miniature("R2R-11", "errors spread", "rdflib 7.6: an error && false", f"{SPARQL}.expressions:Expressions.connected", errors_spread),
+    Miniature("R2R-11", "the first operand decides", NOBODY, f"{SPARQL}.expressions:Expressions.connected", first_operand_decides),
+    Miniature("R2R-12", "numbers are apart by type", NOBODY, f"{SPARQL}.values:compare", numbers_are_apart_by_type),
+    Miniature("R2R-12", "NaN is itself", NOBODY, f"{SPARQL}.values:compare", nan_is_itself),
+    Miniature("R2R-12", "unknown values differ", "rdflib 7.6", f"{SPARQL}.values:equal", unknown_values_differ),
+    Miniature("R2R-13", "integers divide to integers", NOBODY, f"{SPARQL}.values:calculate", integers_divide_to_integers),
+    Miniature("R2R-13", "zero divides", NOBODY, f"{SPARQL}.values:calculate", zero_divides),
+    Miniature("R2R-13", "whole decimals have a form", BOTH, f"{SPARQL}.functions:lexical", whole_decimals_have_a_form),
+    Miniature("R2R-13", "decimals have digits enough", BOTH, f"{SPARQL}.values:number_term", decimals_have_digits_enough),
+    Miniature("R2R-14", "casts round", NOBODY, f"{SPARQL}.functions:cast", casts_round),
+    Miniature("R2R-14", "nodes are of the query", BOTH, f"{SPARQL}.expressions:Expressions.node", nodes_are_of_the_query),
+    Miniature("R2R-14", "unknown functions are errors", "rdflib 7.6: no rows", f"{SPARQL}.translate:read", unknown_functions_are_errors),
+    Miniature("R2R-15", "the dollar sign is Python's", "rdflib 7.6", f"{SPARQL}.regex:compile_pattern", dollar_is_pythons),
+    Miniature("R2R-15", "a replacement has no groups", NOBODY, f"{SPARQL}.regex:replacement", empty_matches_are_replaced),
+    Miniature("R2R-16", "errors are counted", "rdflib 7.6", f"{SPARQL}.aggregates:aggregate", errors_are_counted),
+    Miniature("R2R-16", "DISTINCT is by value", "pyoxigraph 0.5 stores values", f"{SPARQL}.aggregates:aggregate", distinct_by_value),
+    Miniature("R2R-16", "literals are ordered by text", BOTH, f"{SPARQL}.order:extremes", literals_are_ordered_by_text),
+    Miniature("R2R-17", "nothing is too deep", NOBODY, f"{SPARQL}.grammar:_brackets", nothing_is_too_deep),
+    Miniature("R2R-17", "nothing is too much", BOTH, f"{SPARQL}.limits:Budget.hold", nothing_is_too_much),
+    Miniature("R2R-18", "paths have a length", "pyoxigraph 0.5, of a constant that is not in the graph", f"{SPARQL}.paths:pairs", paths_have_a_length),
+    Miniature("R2R-18", "ways are one", "pyoxigraph 0.5, of p|q", f"{SPARQL}.paths:pairs", ways_are_one),
+    Miniature("R2R-18", "a cycle is not closed", NOBODY, f"{SPARQL}.paths:pairs", a_cycle_is_not_closed),
+    Miniature("R2R-19", "nothing is substituted", NOBODY, f"{SPARQL}.evaluate:substituted", nothing_is_substituted),
+    Miniature("R2R-19", "EXISTS is a join", NOBODY, f"{SPARQL}.evaluate:Evaluation.exists", values_are_substituted),
+    Miniature("R2R-20", "kinds are ordered", BOTH, f"{SPARQL}.order:before", kinds_are_ordered),
+    Miniature("R2R-20", "literals come first", NOBODY, f"{SPARQL}.order:before", literals_come_first),
+    Miniature("R2R-20", "any order will do", BOTH, f"{SPARQL}.order:check_border", any_order_will_do),
+    Miniature("R2R-20", "a LIMIT needs ORDER BY", NOBODY, f"{SPARQL}.order:check_border", limits_need_a_total_order),
+    Miniature("R2R-21", "the first time counts", NOBODY, "refengine.r2r:latest", first_time_counts),
+)
