@@ -163,6 +163,7 @@ def test_report_counts_and_lists_what_is_not_explained() -> None:
 def test_an_explanation_covers_its_own_example_first(entry: object) -> None:
     assert explain(entry.example(), explanations()) is entry
     assert entry.right in ("ours", "theirs", "both") and "§" in entry.says
+    assert entry.kinds[0] == "legality" or entry.example().ours != entry.example().theirs
 
 
 def test_an_explanation_with_a_key_that_is_not_known_is_refused(tmp_path: Path) -> None:
