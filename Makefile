@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test conformance engines evidence brute fuzz oracle w3c bench spark cluster mutants lock clean
+.PHONY: help setup test conformance engines evidence brute fuzz oracle w3c arq bench spark cluster mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -78,6 +78,18 @@ oracle: $(READY) ## try the laws of the oracle on 20,000 draws each, and print t
 w3c: $(READY) ## hold R2R to W3C's SPARQL tests in FOLDER=... (sparql/ of a checkout of w3c/rdf-tests; half a minute)
 	@[ -n "$(FOLDER)" ] || { echo "w3c: give FOLDER=..., sparql/ of a checkout of w3c/rdf-tests" >&2; exit 2; }
 	@$(PY) -m tools.w3c "$(FOLDER)" $(if $(VERBOSE),--verbose)
+
+JARS := build/arq/jars
+
+$(JARS)/ready.stamp: tools/arq/pom.xml
+	@command -v mvn >/dev/null || { echo "arq: needs mvn (Maven, and Java 17 or newer)" >&2; exit 1; }
+	@rm -rf $(JARS)
+	@echo "arq: Apache Jena ARQ, with mvn (the first time some 15 MB)"
+	@mvn -q -B -f tools/arq/pom.xml dependency:copy-dependencies -DoutputDirectory="$(CURDIR)/$(JARS)"
+	@touch $@
+
+arq: $(READY) $(JARS)/ready.stamp ## hold our SPARQL against Apache Jena ARQ on DRAWS=... queries (needs Java 17 and Maven)
+	@$(PY) -m tools.arq --draws $(or $(DRAWS),10000) --seed $(or $(SEED),1) $(if $(ANSWER),--answer $(ANSWER))
 
 bench: $(READY) ## run the benchmarks, or those in NAME="..." (WORK=... keeps their streams, up to 1.5 GB)
 	@$(PY) -m tools.bench $(NAME) $(if $(WORK),--work "$(WORK)")

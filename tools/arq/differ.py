@@ -1,0 +1,153 @@
+"""Compares two answers to a draw, and shrinks a draw whose answers differ."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from refengine.compare import Number, equal, representatives, value
+from refengine.errors import InvalidQuery, RefengineError, Refused, Unsupported
+from refengine.model import Bag, Dataset, Relation, Row, Term, parse_literal, row
+from refengine.query import Body
+from refengine.sparql import Limits, evaluate
+from tools.arq.draw import Draw
+from tools.arq.tree import smaller
+
+Evaluate = Callable[[str, Dataset], Relation]
+SECONDS = 20.0  # of one evaluation of ours
+STEPS = 2_000_000  # of one evaluation by definition
+TRIES = 600  # questions while a draw is shrunk
+AGREE = ("equal", "refused", "illegal")  # outcomes that are no differences
+
+
+def solutions(variables: Sequence[str], mappings: Iterable[dict[str, Term]]) -> Relation:
+    """A relation from its solution mappings."""
+    return Relation(tuple(variables), Counter(map(row, mappings)))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A relation, or why there is none: `invalid` (no legal query), `unsupported` (no single answer) or `fails`."""
+
+    relation: Relation | None
+    error: str = ""
+    message: str = ""
+
+    def plain(self) -> Any:
+        """The answer for JSON."""
+        if self.relation is None:
+            return {self.error: self.message}
+        if self.relation.variables == ("ask",):
+            return [dict(line)["ask"].startswith('"true') for line in self.relation.rows][0]
+        return [dict(line) for line in sorted(self.relation.rows.elements())]
+
+
+def definition(text: str, data: Dataset) -> Relation:
+    """The answer of refengine.sparql to a body."""
+    return evaluate(Body(text).algebra, data, Limits(steps=STEPS))
+
+
+def our_answer(ours: Evaluate, text: str, data: Dataset) -> Answer:
+    """The answer of the evaluation that is held against ARQ; whatever it raises is an answer, too."""
+    def late(*_: object) -> None:
+        raise TimeoutError(f"no answer in {SECONDS:g} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        return Answer(ours(text, data))
+    except InvalidQuery as error:
+        return Answer(None, "invalid", error.reason.splitlines()[0][:200])
+    except (Unsupported, Refused) as error:
+        return Answer(None, "unsupported", error.reason)
+    except RefengineError as error:
+        return Answer(None, "fails", str(error)[:200])
+    except KeyboardInterrupt:
+        raise
+    except Exception as error:  # a defect, of whatever kind, is what is looked for
+        return Answer(None, "fails", f"{type(error).__name__}: {str(error)[:200]}")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def outcome(text: str, ours: Answer, theirs: Answer) -> str:
+    """How two answers compare: `equal`; `refused`, by us; `illegal`, both say; or a difference: `rows`, `variables` (the same rows
+    under others), `datatypes` (the same values of other types), `legality` (only one says that the query is legal), `ours fails` or
+    `theirs fails`."""
+    if ours.error == "unsupported":
+        return "refused"
+    if ours.error == "fails" or theirs.error == "fails":
+        return "ours fails" if ours.error == "fails" else "theirs fails"
+    if ours.error or theirs.error:
+        return "illegal" if ours.error and theirs.error else "legality"
+    a, b = ours.relation.rows, theirs.relation.rows
+    if re.search(r"\bREDUCED\b", text):
+        a, b = representatives(a), representatives(b)
+    try:
+        if not equal(a, b):
+            return "rows"
+        if set(ours.relation.variables) != set(theirs.relation.variables):
+            return "variables"
+        return "equal" if equal(_with_types(a), _with_types(b)) else "datatypes"
+    except Unsupported:
+        return "refused"  # blank nodes too symmetric to compare
+
+
+def _with_types(rows: Bag) -> Bag:
+    """The rows with a column more for each number, its datatype."""
+    typed: Bag = Counter()
+    for line, count in rows.items():
+        typed[_with_type(line)] += count
+    return typed
+
+
+def _with_type(line: Row) -> Row:
+    return tuple(sorted([*line, *(
+        (f"{name} datatype", f"<{parse_literal(term).datatype}>") for name, term in line if isinstance(value(term), Number)
+    )]))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A draw on which two answers differ, shrunk; `kind` is an outcome."""
+
+    number: int
+    kind: str
+    text: str
+    data: tuple[str, ...]
+    ours: Any
+    theirs: Any
+
+
+def shrink(case: Draw, differs: Callable[[Draw], bool]) -> Draw:
+    """A smaller draw that differs still: fewer triples, then a smaller query, as long as there is any in TRIES questions."""
+    tries = TRIES
+    again = True
+    while again:
+        again = False
+        for statement in sorted(case.data):
+            fewer = case._replace(data=case.data - {statement})
+            tries -= 1
+            if tries > 0 and differs(fewer):
+                case, again = fewer, True
+        changed = True
+        while changed:
+            changed = False
+            seen = {case.text}
+            for query in smaller(case.query):
+                candidate = case._replace(query=query)
+                if candidate.text in seen or len(candidate.text) >= len(case.text):
+                    continue
+                seen.add(candidate.text)
+                tries -= 1
+                if tries <= 0:
+                    return case
+                if differs(candidate):
+                    case, changed, again = candidate, True, True
+                    break
+    return case

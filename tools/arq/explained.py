@@ -1,0 +1,90 @@
+"""Reads explained.toml: the differences that are known, each with what the recommendation says."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tools.arq.differ import Difference
+from tools.arq.terms import PREFIXES
+
+FILE = Path(__file__).with_name("explained.toml")
+MATCHED = ("query", "data", "all", "ours", "theirs")
+KEYS = {"id", "kinds", "title", "says", "right", "smallest", "match"}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A class of differences. A shrunk difference is of it if its kind is among `kinds`, and every pattern of `match` is found: in
+    the query's text, in the data, in both (`all`), in our answer, in theirs, as `seen` has them. `right`: `ours`, `theirs` or `both`
+    (SPARQL leaves it open)."""
+
+    id: str
+    kinds: tuple[str, ...]
+    title: str
+    says: str
+    right: str
+    match: dict[str, str]
+    smallest: dict[str, Any]
+
+    def covers(self, difference: Difference) -> bool:
+        """Whether a difference is of this class."""
+        texts = seen(difference)
+        return difference.kind in self.kinds and all(re.search(pattern, texts[key], re.DOTALL) for key, pattern in self.match.items())
+
+    def example(self) -> Difference:
+        """The smallest case."""
+        case = self.smallest
+        data = tuple(case["data"])
+        return Difference(0, self.kinds[0], PREFIXES + case["query"], data, json.loads(case["ours"]), json.loads(case["theirs"]))
+
+
+def seen(difference: Difference) -> dict[str, str]:
+    """What patterns are looked for in."""
+    query, data = difference.text.removeprefix(PREFIXES), "\n".join(difference.data)
+    return {
+        "query": query,
+        "data": data,
+        "all": f"{query}\n{data}",
+        "ours": json.dumps(difference.ours, ensure_ascii=False),
+        "theirs": json.dumps(difference.theirs, ensure_ascii=False),
+    }
+
+
+@cache
+def explanations(file: Path = FILE) -> tuple[Explanation, ...]:
+    """The explanations in the order of the file. Raises ValueError for keys that are not known or patterns that match anything."""
+    with file.open("rb") as opened:
+        table = tomllib.load(opened)
+    found = []
+    for entry in table.get("explained", []):
+        if entry.keys() != KEYS or not entry["match"] or not entry["match"].keys() <= set(MATCHED):
+            raise ValueError(f"{entry.get('id')}: keys are {', '.join(sorted(KEYS))}, and match has one of {', '.join(MATCHED)}")
+        found.append(Explanation(**entry | {"kinds": tuple(entry["kinds"])}))
+    return tuple(found)
+
+
+def explain(difference: Difference, known: tuple[Explanation, ...]) -> Explanation | None:
+    """The first explanation that covers a difference."""
+    return next((entry for entry in known if entry.covers(difference)), None)
+
+
+WORD = re.compile(r"[A-Za-z:0-9]+(?=\()|\b[A-Z]{2,}\b")
+
+
+def class_of(difference: Difference) -> str:
+    """A rough class for what is not explained: the kind, and the keywords and functions of the shrunk query."""
+    words = sorted(set(WORD.findall(re.sub(r'"(?:[^"\\]|\\.)*"', '""', seen(difference)["query"]))) - {"SELECT", "WHERE", "AS"})
+    return f"{difference.kind}: {' '.join(words)}"
+
+
+def table(known: tuple[Explanation, ...]) -> str:
+    """The explanations as a table of docs/arq.md."""
+    lines = ["| class | difference | right | what the recommendation says |", "|---|---|---|---|"]
+    lines += [f"| `{entry.id}` | {entry.title} | {entry.right} | {entry.says} |" for entry in known]
+    return "\n".join(line.replace("\n", " ") for line in lines) + "\n"

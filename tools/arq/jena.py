@@ -1,0 +1,87 @@
+"""Asks Apache Jena ARQ, which runs in a process of its own (Arq.java)."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import subprocess
+from pathlib import Path
+
+from refengine.model import XSD, Dataset, literal
+from tools.arq.differ import Answer, solutions
+from tools.arq.terms import nquads
+
+HERE = Path(__file__).resolve().parent
+JARS = HERE.parents[1] / "build" / "arq" / "jars"  # not in git; `make arq` brings them
+LIMIT = 5_000  # milliseconds of a query
+TRIPLE = ("subject", "predicate", "object")
+PATIENCE = 60.0  # seconds, start of the process and a query together
+
+
+def lacks() -> str:
+    """What is lacking to run ARQ, in one line; nothing if it can be run."""
+    if shutil.which("java") is None:
+        return "there is no java (17 or newer)"
+    if not any(JARS.glob("jena-arq-*.jar")):
+        return "there are no jars of Jena; `make arq DRAWS=1` brings them with mvn"
+    return ""
+
+
+class Jena:
+    """A running ARQ. It is started anew if it hangs or dies, which is an answer of the kind `fails`."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._rest = b""
+
+    def __enter__(self) -> Jena:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process.stdin.close()
+            self._process.stdout.close()
+        self._process, self._rest = None, b""
+
+    def ask(self, text: str, data: Dataset) -> Answer:
+        """ARQ's answer."""
+        if self._process is None:
+            command = ["java", "-Xss16m", "-Xmx1g", "-XX:+UseSerialGC", "-cp", f"{JARS}/*", str(HERE / "Arq.java"), str(LIMIT)]
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        line = json.dumps({"query": text, "data": nquads(data)}) + "\n"
+        try:
+            self._process.stdin.write(line.encode("ascii"))
+            self._process.stdin.flush()
+            reply = json.loads(self._line())
+        except (OSError, EOFError, TimeoutError) as error:
+            self.close()
+            return Answer(None, "fails", f"{type(error).__name__}: {error}")
+        if "error" in reply:
+            kind = "invalid" if reply["error"] == "parse" else "fails"
+            return Answer(None, kind, reply["message"].splitlines()[0][:200])
+        if "boolean" in reply:
+            return Answer(solutions(["ask"], [{"ask": literal("true" if reply["boolean"] else "false", XSD + "boolean")}]))
+        if "triples" in reply:
+            return Answer(solutions(TRIPLE, [dict(zip(TRIPLE, triple, strict=True)) for triple in set(map(tuple, reply["triples"]))]))
+        return Answer(solutions(reply["variables"], reply["rows"]))
+
+    def _line(self) -> bytes:
+        """The next line of the process."""
+        while b"\n" not in self._rest:
+            ready, _, _ = select.select([self._process.stdout], [], [], PATIENCE)
+            if not ready:
+                raise TimeoutError("no answer")
+            chunk = os.read(self._process.stdout.fileno(), 2**16)
+            if not chunk:
+                raise EOFError("the process ended")
+            self._rest += chunk
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line
