@@ -27,7 +27,7 @@ endef
 remove_venv = rm -f .venv/*.stamp && rm -rf .venv
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: $(READY) ## make .venv from requirements.lock (PYTHON=... chooses another interpreter)
 	@echo "setup: .venv is ready"

@@ -18,7 +18,6 @@ from refengine import io
 from refengine.compare import Mode
 from refengine.engine import evaluate
 from refengine.errors import InvalidStream, RefengineError
-from refengine.infer import searcher
 from refengine.model import Relation, Stream
 from refengine.nearest import AS_SETS
 from refengine.profiles import PROFILES, profile

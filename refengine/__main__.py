@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import sys
+import time
 from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING
@@ -62,6 +63,7 @@ def _main(arguments: list[str] | None) -> int:
     )
     run.add_argument("--max-reports", type=int, default=engine.MAX_REPORTS, metavar="N")
     run.add_argument("--witness", choices=sorted(r2r.WITNESSES), help="ask one witness alone (default: both)")
+    run.add_argument("--seconds", type=float, metavar="S", help="give up an evaluation that takes longer (R2R-17; default: steps alone limit it)")
     run.add_argument("--trace", action="store_true", help="print the rules applied to standard error")
     rendered = commands.add_parser("render", help="print a query as a text in a dialect")
     rendered.add_argument("query", type=cli.path, metavar="QUERY", help="a TOML file or a case; or a text in the dialect of --from")
@@ -123,7 +125,7 @@ def _run(options: argparse.Namespace) -> None:
         place = f"the first at {planned.late[0].app}, arrival {planned.late[0].sys}"
         print(f"refengine: note: {len(planned.late)} late elements dropped, {place} (MOD-2)", file=sys.stderr)
     deque(engine.evaluations(planned, options.max_reports), maxlen=0)  # nothing is printed if this fails
-    answer = Hearing(witnesses)
+    answer = Hearing(witnesses, options.seconds)
     for step in engine.steps(query, planned, static=static, answer=answer, max_reports=options.max_reports):
         if options.trace:
             for line in trace.lines(query, planned, step):
@@ -164,15 +166,18 @@ def _streams(options: argparse.Namespace, query: Query) -> dict[str, Stream]:
 class Hearing:
     """The answers that reports are made of, by definition, and the witnesses that confirmed all of them since it was last asked."""
 
-    def __init__(self, witnesses: Sequence[str]) -> None:
+    def __init__(self, witnesses: Sequence[str], seconds: float | None = None) -> None:
+        from refengine import r2r, sparql
+
         self.witnesses = witnesses
+        self.asked = partial(r2r.ask, limits=sparql.Limits(seconds=seconds, clock=time.monotonic))
         self.confirming = list(witnesses)
 
     def __call__(self, body: Body, graph: Dataset) -> Relation:
         """Return the answer of the definition. Raises Disputed where witnesses were asked and none confirms it."""
         from refengine import r2r
 
-        testimony = r2r.heard(body, graph, self.witnesses)
+        testimony = r2r.heard(body, graph, self.witnesses, self.asked)
         self.confirming = [name for name in self.confirming if name in testimony.confirming]
         return testimony.relation
 

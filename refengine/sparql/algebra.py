@@ -6,6 +6,7 @@ the lexical form in which the body writes it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -279,3 +280,16 @@ def visible(pattern: Pattern) -> dict[str, None]:
         case Filter(_, inner) | OrderBy(inner, _) | Distinct(inner) | Reduced(inner) | Slice(inner, _, _):
             found = visible(inner)
     return found
+
+
+def outside_patterns(expression: Any) -> Iterator[Any]:
+    """Yield an expression and the expressions in it, those in the patterns of EXISTS and in aggregates left aside."""
+    yield expression
+    if isinstance(expression, Call):
+        for part in expression.arguments:
+            yield from outside_patterns(part)
+
+
+def free_variables(expression: Expression) -> set[Var]:
+    """Return the variables of an expression that stand outside its aggregates."""
+    return {node for node in outside_patterns(expression) if isinstance(node, Var)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -40,6 +41,7 @@ from refengine.sparql.algebra import (
     Union,
     Values,
     Var,
+    free_variables,
     visible,
     walk,
 )
@@ -155,7 +157,8 @@ class Evaluation:
             case LeftJoin(left, right, condition):
                 return self.left_joined(self.solutions(left), self.solutions(right), condition)
             case Filter(condition, inner):
-                return [solution for solution in self.solutions(inner) if self.expressions.holds(condition, solution)]
+                found = self.matched(inner.triples, condition) if isinstance(inner, Basic) else self.solutions(inner)
+                return [solution for solution in found if self.expressions.holds(condition, solution)]
             case Union(parts):
                 return [solution for part in parts for solution in self.solutions(part)]
             case Minus(left, right):
@@ -183,18 +186,35 @@ class Evaluation:
             case Slice():
                 return self.sliced(pattern)
 
-    def matched(self, triples: Sequence[TriplePattern]) -> list[Solution]:
-        """R2R-10: match a basic graph pattern (§18.3): terms match as terms, and blank nodes of the body as variables do."""
+    def matched(self, triples: Sequence[TriplePattern], condition: Expression | None = None) -> list[Solution]:
+        """R2R-10: match a basic graph pattern (§18.3): terms match as terms, and blank nodes of the body as variables do.
+
+        `condition` is that of a filter around it: what surely fails a part of it is left out as soon as the part's variables are
+        bound. The filter itself is still to be applied.
+        """
         solutions: list[Solution] = [{}]
+        todo = [(part, {v.name for v in free_variables(part)}) for part in conjuncts(condition)]
+        bound: set[str] = set()
         for pattern in connected(triples):
-            extended = []
+            bound |= {term.name for term in pattern if isinstance(term, Var)}
+            ready = [part for part, names in todo if names and names <= bound]
+            todo = [(part, names) for part, names in todo if part not in ready]
+            extended: list[Solution] = []
             for solution in solutions:
-                extended += self.matched_one(pattern, solution)
+                extended += (one for one in self.matched_one(pattern, solution) if not self.surely_fails(ready, one))
                 self.budget.hold(len(extended))
             solutions = extended
         if any(isinstance(term, Var) and term.is_hidden for pattern in triples for term in pattern):
             return [{name: term for name, term in solution.items() if ":" not in name} for solution in solutions]
         return solutions
+
+    def surely_fails(self, conditions: Iterable[Expression], solution: Solution) -> bool:
+        """Return whether a solution does not fulfil one of some conditions, those without a single answer left aside."""
+        for condition in conditions:
+            with suppress(NoSingleAnswer):
+                if not self.expressions.holds(condition, solution):
+                    return True
+        return False
 
     def matched_one(self, pattern: TriplePattern, solution: Solution) -> Iterator[Solution]:
         """Yield a solution with what one triple pattern adds to it."""
@@ -421,6 +441,12 @@ def connected(triples: Sequence[TriplePattern]) -> list[TriplePattern]:
         found.append(best)
         bound |= {term for term in best if isinstance(term, Var)}
     return found
+
+
+def conjuncts(condition: Expression | None) -> list[Expression]:
+    """Return the parts of a condition that all must be true, without those that ask for patterns."""
+    parts = condition.arguments if isinstance(condition, Call) and condition.name == "&&" else [condition]
+    return [part for part in parts if part is not None and not any(isinstance(node, Exists) for node in walk(part))]
 
 
 def _preference(pattern: TriplePattern, bound: set[Var]) -> tuple[bool, bool, int]:

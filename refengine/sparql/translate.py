@@ -41,6 +41,8 @@ from refengine.sparql.algebra import (
     Union,
     Values,
     Var,
+    free_variables,
+    outside_patterns,
     visible,
     walk,
 )
@@ -690,16 +692,3 @@ def extend(pattern: Pattern, bindings: list[tuple[Var, Expression]]) -> Pattern:
 def conjunction(conditions: list[Expression]) -> Expression:
     """Return the condition that all of several are."""
     return conditions[0] if len(conditions) == 1 else Call("&&", tuple(conditions))
-
-
-def outside_patterns(expression: Any) -> Iterator[Any]:
-    """Yield an expression and the expressions in it, those in the patterns of EXISTS and in aggregates left aside."""
-    yield expression
-    if isinstance(expression, Call):
-        for part in expression.arguments:
-            yield from outside_patterns(part)
-
-
-def free_variables(expression: Expression) -> set[Var]:
-    """Return the variables of an expression that stand outside its aggregates."""
-    return {node for node in outside_patterns(expression) if isinstance(node, Var)}
