@@ -18,7 +18,7 @@ STEPS = {2: 4, 3: 2_251_799}  # roundings of floats and doubles that stay below 
 GREATEST = {2: 2**128, 3: 2**1024}  # beyond are no floats, and no doubles
 UNIT = 2**1074  # every double is an integer of this many parts, so that sums of doubles are sums of integers
 UNROUNDED = {rank: UNIT * int(1 / unit) for rank, unit in UNITS.items()}  # below, sums of whole floats and doubles are exact
-LEAST = 2.0**-1074  # the least slack of a rounded sum
+TINY = UNIT >> 1000  # nearer to zero, the slack of a sum is no double
 
 
 class Beyond(Exception):
@@ -119,9 +119,9 @@ class Sum:
             raise Beyond(f"a sum beyond all {RANKS[rank]}s in some orders of adding")
         slack = 0.0
         if count > 2 and (self.broken or self.size[1] >= UNROUNDED[rank]):
-            if self.size[1] * count > abs(self.exact[1]) * STEPS[rank]:
+            if self.size[1] * count > abs(self.exact[1]) * STEPS[rank] or abs(self.exact[1]) < TINY:
                 raise Beyond(f"a sum of {count} {RANKS[rank]}s depends on the order of adding")
-            slack = max(self.size[1] / UNIT * count * float(2 * UNITS[rank]) / (divisor or 1), LEAST)
+            slack = self.size[1] / UNIT * count * float(2 * UNITS[rank]) / (divisor or 1)
         exact = self.exact[1] / (UNIT * (divisor or 1))
         return Number(rank, single(exact) if rank == FLOAT else exact, slack)
 

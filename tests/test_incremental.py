@@ -203,9 +203,6 @@ def test_incremental_is_the_definition_on_values_of_every_kind(trial):
     event(re.sub(r"\d+ evaluations", "some", agree(*trial, answer=partial(r2r.ask, r2r.DEFINITION))))
 
 
-# What a hostile reader found
-
-
 def chosen(**fields: Any) -> Semantics:
     """Right-open windows from 0, reported when they close, Rstream, all answers told."""
     return profile("csparql").but(**{"t0": 0, "report": "window-close", "tick": "time", "horizon": 100, **fields}).semantics()
@@ -219,6 +216,36 @@ def asked(body: str, kind: str = "time", **window: Any) -> Query:
 
 def double(text: str) -> str:
     return literal(text, XSD + "double")
+
+
+def valued(*terms: str) -> list[tuple]:
+    """Elements that come at one instant each, with one value each."""
+    return [((f"<urn:{i}>", N, term), i) for i, term in enumerate(terms)]
+
+
+BY_VALUE = {
+    "a form of the body matches itself alone": ("SELECT ?x {?x <urn:n> 01}", valued(EDGES[0], EDGES[1]), "incremental"),
+    "two forms of one value": ("SELECT (COUNT(DISTINCT ?v) AS ?r) {?x <urn:n> ?v FILTER(?v = 1)}", valued(EDGES[0], EDGES[1]), "incremental"),
+    "a sum next to zero": ("SELECT (SUM(?v) AS ?r) {?x <urn:n> ?v}", valued(*[double("5e-324")] * 3), "order of adding"),
+    "a rounded sum whose text stays": (
+        "SELECT (SUM(?v) AS ?r) {?x <urn:n> ?v} HAVING(SUM(?v) > 0.499999999999)",
+        [*valued(*map(double, ("0.25", "0.125", "0.125"))), ([(f"<urn:{text}>", N, double(text)) for text in ("1e3", "-1e3")], 3)], "rounding tells apart",
+    ),
+    "numbers that are equal as floats alone": (
+        "SELECT (COUNT(*) AS ?r) {?x <urn:n> ?v} HAVING(MAX(?v) > 16777216)", valued(literal("16777217", XSD + "integer"), literal("16777216", XSD + "float")), "equal as floats",
+    ),
+    "a float that a double lies next to": ("SELECT ?x {?x <urn:n> ?v FILTER(?v > 0.100000001e0)}", valued(literal("0.1", XSD + "float")), "incremental"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_VALUE)
+def test_a_value_that_decides(name):
+    body, items, told = BY_VALUE[name]
+    fields = {"report": "content-change", "closure": "none", "tick": "tuple"}
+    assert told in agree(asked(body, "unbounded"), {"s": stream(items)}, chosen(**fields), answer=partial(r2r.ask, r2r.DEFINITION))
+
+
+# What a hostile reader found
 
 
 ISTREAM = {"r2s": "Istream", "base": "previous"}
