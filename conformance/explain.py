@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 from refengine import compare, derive
 from refengine.diverge import LATE, LOST, FarRow
-from refengine.errors import Disputed
+from refengine.errors import Disputed, Unsupported
 from refengine.infer import Judgement
-from refengine.model import XSD, Bag, Element, Relation, Row, Term
+from refengine.model import XSD, Bag, Dataset, Element, Relation, Row, Term, Triple
 from refengine.nearest import TRIED, Change, Nearest
 from refengine.profiles import brief
-from refengine.query import Query
+from refengine.query import Body, Query
 from refengine.r2r import Testimony
 from refengine.recording import BorderRow, Divergence, Fate, Trial
 from refengine.semantics import Closure, Profile, Semantics, show
@@ -100,6 +100,14 @@ def disputed(query: Query, error: Disputed) -> str:
     return "\n".join(lines)
 
 
+def _support(body: Body, graph: Dataset, wanted: Iterable[Row]) -> frozenset[Triple]:
+    """The triples that one of some rows rests on; none where that has no single answer."""
+    try:
+        return next((d.support for d in derive.derivations(body, graph) if d.row in wanted), frozenset())
+    except Unsupported:
+        return frozenset()
+
+
 def _origin(trial: Trial) -> str:
     lo, hi = trial.origin.lo, trial.origin.hi
     return "" if lo == hi else f" (as any t0 from {lo} to {hi})"
@@ -171,8 +179,7 @@ def _content(query: Query, content: Sequence[Element], rows: Iterable[Row], shor
         support = set()
         if derive.pattern(query.body) is not None and wanted:
             graph = frozenset().union(*(element.graph for element in content))
-            found = (d for d in derive.derivations(query.body, graph) if d.row in wanted)
-            support = next(found, derive.Derivation((), frozenset())).support
+            support = _support(query.body, graph, wanted)
         shown = [element for element in content if element.graph & support]
         lines[0] += "; of these the first differing row rests on" if shown else ""
     for element in shown[:ELEMENTS]:

@@ -185,7 +185,10 @@ def out_of_reach(
         if any(is_blank(term) for _, term in line):
             continue
         one = Counter([line])
-        derived = [d for d in derive.derivations(body, index, line) if compare.equal(one, Counter([d.row]), mode)]
+        try:
+            derived = [d for d in derive.derivations(body, index, line) if compare.equal(one, Counter([d.row]), mode)]
+        except Unsupported:  # over the whole stream; over a window it may have an answer
+            return None
         least = min((_span([dates[triple] for triple in d.support]) for d in derived), default=None)
         if least is None or least > spec.size:
             return FarRow(line, least) if _answered(body, frozenset(dates), one, mode) == len(derived) else None

@@ -9,9 +9,10 @@ from fractions import Fraction
 from functools import lru_cache
 from math import isfinite
 
+from refengine.errors import NoSingleAnswer
 from refengine.model import Term
 from refengine.sparql.aggregates import UNITS
-from refengine.sparql.values import DECIMAL, DIGITS, FLOAT, INTEGER, RANKS, WHOLE, NoSingleAnswer, Number, operate, promoted, single, value
+from refengine.sparql.values import DECIMAL, DIGITS, FLOAT, INTEGER, RANKS, WHOLE, Number, operate, promoted, single, value
 
 BIG = 10 ** (DIGITS + 1)  # below: decimals that every evaluator holds
 STEPS = {2: 4, 3: 2_251_799}  # roundings of floats and doubles that stay below a quarter of the tolerance of comparing (CMP-2)

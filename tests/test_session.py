@@ -239,7 +239,7 @@ def judged_of(case, deviations, moved=0, **fields):
     reports = evaluate(asked, streams, CLAIM.but(**fields).semantics())
     answers = [Answered(report.relation, report.instant, tuple(border + moved for border in report.window)) for report in reports]
     tested = Engine("wrong", "an engine", (), "table", profile=CLAIM, deviations=tuple(deviations))
-    outcome, argument, named, _ = judged(tested, case, Question(query, streams, frozenset(), answers))
+    outcome, argument, named, *_ = judged(tested, case, Question(query, streams, frozenset(), answers))
     assert outcome is Outcome.FAIL
     return argument, list(named)
 
