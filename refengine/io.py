@@ -12,17 +12,13 @@ import json
 import os
 import re
 import tomllib
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from rdflib.plugins.parsers.notation3 import RDFSink, SinkParser
-from rdflib.plugins.parsers.trig import TrigSinkParser
-
-from refengine import dialects
+from refengine import dialects, turtle
 from refengine.errors import InvalidQuery, InvalidStream, RefengineError, Refused
 from refengine.model import TIME_BOUND, XSD, Bag, Dataset, Element, Relation, Stream, Term, Triple, arrivals, is_blank, parse_literal, row
 from refengine.query import Query, from_table
@@ -31,6 +27,7 @@ from refengine.terms import (
     iri_term, literal_term, triple_of, unescape,
 )  # fmt: skip
 from refengine.texts import integer, nearest, shown, why
+from refengine.turtle import Statement
 from refengine.xsd import INTEGERS, date_time
 
 PROV_GENERATED_AT_TIME = "http://www.w3.org/ns/prov#generatedAtTime"
@@ -88,7 +85,7 @@ def read_stream(
         case ".nq":
             return _dated_graphs(path, _quads(path), time_predicate, batch_predicate)
         case ".trig":
-            return _dated_graphs(path, _turtle(path, _TriG, "b"), time_predicate, batch_predicate)
+            return _dated_graphs(path, _turtle(path, "TriG", "b"), time_predicate, batch_predicate)
         case ".jsonld" | ".json":
             raise Refused("JSON-LD is not read: its contexts would reach the network", rule="QRY-2", place=str(path))
         case other:
@@ -102,11 +99,11 @@ def read_static(path: str | Path) -> Dataset:
     path = Path(path)
     match path.suffix.lower():
         case ".nt" | ".nq":
-            statements: Iterable[_Statement] = _quads(path)
+            statements: Iterable[Statement] = _quads(path)
         case ".ttl":
-            statements = _turtle(path, _Turtle, "b")
+            statements = _turtle(path, "Turtle", "b")
         case ".trig":
-            statements = _turtle(path, _TriG, "b")
+            statements = _turtle(path, "TriG", "b")
         case other:
             raise InvalidStream(f"no static data ends in {other!r}; valid: .ttl, .nt, .nq, .trig", rule="IO-1", place=str(path))
     return frozenset(s.triple if s.graph is None else (*s.triple, s.graph) for s in statements if s.triple)
@@ -412,15 +409,7 @@ def _in_time(items: list[tuple], ordered: bool = True) -> Stream:
 # Named graphs
 
 
-class _Statement(NamedTuple):
-    """A triple and the graph it is in (None: the default graph); no triple says that the graph is there."""
-
-    graph: Term | None
-    triple: Triple | None
-    line: int
-
-
-def _quads(path: Path) -> Iterator[_Statement]:
+def _quads(path: Path) -> Iterator[Statement]:
     """N-Quads, read line by line: its order is the arrival order, and a parser into a dataset would lose it."""
     for line, number in _lines(path):
         try:
@@ -428,13 +417,13 @@ def _quads(path: Path) -> Iterator[_Statement]:
             if len(terms) not in (3, 4):
                 raise _Fault(f"a line is s p o or s p o graph, got {len(terms)} terms")
             graph = terms[3] if len(terms) == 4 else None
-            yield _Statement(graph and _said(graph_name, graph), _triple(*terms[:3]), number)
+            yield Statement(graph and _said(graph_name, graph), _triple(*terms[:3]), number)
         except _Fault as fault:
             raise InvalidStream(str(fault), rule="IO-1", place=f"{path}:{number}") from None
 
 
 def _dated_graphs(
-    path: Path, statements: Iterable[_Statement], time_predicate: str, batch_predicate: str | None = None
+    path: Path, statements: Iterable[Statement], time_predicate: str, batch_predicate: str | None = None
 ) -> Stream:
     """IO-1: named graphs in order of first appearance, with the date, and the end and batch id if any, that the default
     graph gives each."""
@@ -473,117 +462,15 @@ def _dated_graphs(
     return _in_time(items)
 
 
-# Turtle and TriG, by rdflib's parsers into our own terms
-
-_NO_BASE = "no-base://x/"  # every IRI that rdflib resolves against it is relative, and refused
-_NUMBER = re.compile(
-    r"(?P<double>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+)|(?P<decimal>[+-]?[0-9]*\.[0-9]+)|(?P<integer>[+-]?[0-9]+)"
-)
+# Turtle and TriG
 
 
-class _Sink(RDFSink):
-    """Collects statements whose terms are ours. rdflib's literals would normalise what they hold ("054" to "54"), its
-    graphs forget the order, and its blank nodes are random. An IRI stays bare, for prefixes, until its statement is made;
-    it starts with a letter, so no term is taken for another."""
-
-    def __init__(self, prefix: str):
-        self.prefix, self.counter, self.reached = prefix, 0, 0
-        self.found: list[tuple[Term | None, Triple | None, int]] = []
-        self.rootFormula = self.identifier = None
-        self.graph = self  # TriG asks its store for the identifier of the default graph
-
-    def setGenPrefix(self, prefix: str) -> None:  # noqa: N802
-        """A prefix is given only so that the parser makes none up from the working directory."""
-
-    def newSymbol(self, *args: str) -> str:  # noqa: N802
-        iri = args[0]
-        if iri.startswith(_NO_BASE[:8]):
-            raise _Fault(f"relative IRI {shown(iri.removeprefix(_NO_BASE))}; write it in full or give @base")
-        return _iri(iri)[1:-1]
-
-    def newBlankNode(self, *args: Any, **kwargs: Any) -> Term:  # noqa: N802
-        self.counter += 1
-        return f"_:{self.prefix}{self.counter}"
-
-    def newLiteral(self, s: str, dt: str | None = None, lang: str | None = None) -> Term:  # noqa: N802
-        return _literal(s, dt, lang)
-
-    def newGraph(self, identifier: str | None) -> Term | None:  # noqa: N802
-        if identifier is None:
-            return None
-        graph = self.normalise(None, identifier)
-        self.found.append((graph, None, self.reached))
-        return graph
-
-    def normalise(self, f: Any, n: Any) -> Term:
-        match n:
-            case bool():
-                return _literal(str(n).lower(), XSD + "boolean")
-            case (_, iri):  # rdflib's constant for `a`
-                return _iri(iri)
-            case str() if n.startswith(('"', "_:", "<")):
-                return n
-            case _:
-                return _iri(n)
-
-    def makeStatement(self, quadruple: tuple, why: Any = None) -> None:  # noqa: N802
-        graph, predicate, subject, object_ = quadruple
-        triple = _triple(*(self.normalise(None, term) for term in (subject, predicate, object_)))
-        self.found.append((graph, triple, self.reached))
-
-
-class _Strict:
-    """What rdflib's parsers take beyond the grammar, refused; and numbers in the form they are written in."""
-
-    def skipSpace(self, argstr: str, i: int) -> int:  # noqa: N802
-        """The parser's own line counter counts a line again when it backtracks: note how far it got instead."""
-        j = super().skipSpace(argstr, i)
-        self._store.reached = max(self._store.reached, j)
-        return j
-
-    def path(self, argstr: str, i: int, res: list) -> int:
-        j = self.skipSpace(argstr, i)
-        if j >= 0 and (number := _NUMBER.match(argstr, j)):
-            res.append(_literal(number[0], XSD + number.lastgroup))
-            return number.end()
-        return self.nodeOrLiteral(argstr, i, res)
-
-    def variable(self, argstr: str, i: int, res: list) -> int:
-        raise _Fault("a variable is no RDF term")
-
-    def statement(self, argstr: str, i: int) -> int:
-        before = len(self._store.found)
-        j = super().statement(argstr, i)
-        if j >= 0 and len(self._store.found) == before:
-            raise _Fault("a subject without a predicate")
-        return j
-
-
-class _Turtle(_Strict, SinkParser):
-    language = "Turtle"
-
-
-class _TriG(_Strict, TrigSinkParser):
-    language = "TriG"
-
-
-def _turtle(path: Path, parser: type[_Turtle | _TriG], prefix: str) -> list[_Statement]:
+def _turtle(path: Path, language: str, prefix: str) -> list[Statement]:
     """The statements of a document in its order; its blank nodes are named `prefix` and a number."""
-    text, sink = read_text(path, InvalidStream, "IO-1"), _Sink(prefix)
-    ends = [match.start() for match in re.finditer("\n", text)]
     try:
-        parser(sink, baseURI=_NO_BASE, genPrefix="-", turtle=True).loadBuf(text)
-    except Exception as error:  # the parser raises its own kind and, on odd input, Python's
-        match error:
-            case _Fault():
-                reason = str(error)
-            case RecursionError():
-                reason = "nested too deeply"
-            case _:
-                reason = f"not {parser.language}: {getattr(error, '_why', 'syntax error')}"
-        line = bisect_left(ends, sink.reached) + 1
-        raise InvalidStream(" ".join(reason.split()), rule="IO-1", place=f"{path}:{line}") from None
-    return [_Statement(graph, triple, bisect_left(ends, offset) + 1) for graph, triple, offset in sink.found]
+        return list(turtle.statements(read_text(path, InvalidStream, "IO-1"), language, prefix))
+    except turtle.Misread as error:
+        raise InvalidStream(error.reason, rule="IO-1", place=f"{path}:{error.line}") from None
 
 
 def _instants(folder: Path) -> Stream:
@@ -600,7 +487,7 @@ def _instants(folder: Path) -> Stream:
         raise InvalidStream("no data_NN.ttl, neither here nor in data/", rule="IO-1", place=str(folder))
     items = []
     for number, file in sorted(files.items()):
-        triples = {statement.triple for statement in _turtle(file, _Turtle, f"f{number}b")}
+        triples = {statement.triple for statement in _turtle(file, "Turtle", f"f{number}b")}
         items += [(triple, number * INSTANT, str(file)) for triple in sorted(triples, key=" ".join)]
     return _in_time(items, ordered=False)
 
