@@ -60,9 +60,9 @@ from refengine.recording import advance as right_advance
 from refengine.report import Firing
 from refengine.report import of_a_gap as right_of_a_gap
 from refengine.semantics import R2S, Empty, End, Gap, Instant, Semantics
-from refengine.window import Content, View
 from refengine.turtle import Statement
 from refengine.turtle import statements as right_statements
+from refengine.window import Content, View
 
 NOBODY = "none known"
 
