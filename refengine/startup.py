@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from refengine import window
 from refengine.engine import Plan
 from refengine.query import WindowKind
 from refengine.semantics import Partial, Semantics
