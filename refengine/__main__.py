@@ -107,7 +107,7 @@ def _render(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from refengine import engine, io, orders, profiles, r2r, trace
+    from refengine import engine, io, orders, profiles, r2r, startup, trace
 
     if options.max_reports < 1:
         raise RefengineError(f"--max-reports must be > 0, got {options.max_reports}", rule="ENG-3")
@@ -124,6 +124,8 @@ def _run(options: argparse.Namespace) -> None:
     if planned.late:
         place = f"the first at {planned.late[0].app}, arrival {planned.late[0].sys}"
         print(f"refengine: note: {len(planned.late)} late elements dropped, {place} (MOD-2)", file=sys.stderr)
+    for note in startup.notes(planned):
+        print(f"refengine: note: {note}", file=sys.stderr)
     deque(engine.evaluations(planned, options.max_reports), maxlen=0)  # nothing is printed if this fails
     answer = Hearing(witnesses, options.seconds)
     for step in engine.steps(query, planned, static=static, answer=answer, max_reports=options.max_reports):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from refengine.errors import RefengineError
 
-SUITE = frozenset({"jinja2", "jsonschema", "markupsafe", "pyoxigraph", "tqdm"})  # of the extra `suite`
+SUITE = frozenset({"jinja2", "jsonschema", "markupsafe", "tqdm"})  # of the extra `suite`
 
 
 def path(text: str) -> Path:

@@ -16,6 +16,7 @@ from refengine.model import Bag, Dataset, Element, Relation, Stream, admit
 from refengine.query import BORDERED, CLOSING, Body, Query, Window, WindowKind
 from refengine.report import Firing
 from refengine.semantics import R2S, T0, Against, Condition, End, Instant, Semantics, Trigger
+from refengine.terms import canonical_dataset
 from refengine.window import Content, Frame, View
 
 MAX_REPORTS = 10**7
@@ -307,7 +308,7 @@ def evaluate(
     """The sequence of reports of a continuous query over streams under a semantics, lazily.
 
     `static` is the data that never changes: triples of the default graph and quads of named ones. `answer` is R2R: a body and
-    a dataset to a relation (by default the definition, which a witness confirms).
+    a dataset to a relation (by default the definition, which a witness confirms). Terms are N-Triples text (MOD-4).
     Raises a RefengineError for input that no rule gives a meaning.
 
     >>> from refengine import from_table, profile, stream
@@ -327,6 +328,7 @@ def steps(
     nothing is asked of them."""
     semantics, views, operator_ = planned.semantics, planned.views, operator(query, planned.semantics)
     base, output, contents = Counter(), Counter(), [()] * len(views)
+    static = canonical_dataset(static)
 
     def answered(contents: Sequence[Content], number: str) -> tuple[Bag, tuple[str, ...]]:
         dataset = r2r.together(views, contents, static, query.body)

@@ -26,6 +26,7 @@ from refengine.numbers import Beyond
 from refengine.partitions import Latest, Turnover
 from refengine.query import Query, WindowKind
 from refengine.semantics import R2S, Against, Change, Closing, Collection, Condition, Empty, Expiry, Semantics, Tick
+from refengine.terms import canonical_dataset
 from refengine.window import Content, View
 
 
@@ -72,7 +73,8 @@ class Run(Iterator[Report]):
     """The reports, one after the other, and where they come from so far; `follower` has the answer at the last evaluation."""
 
     def __init__(self, query: Query, planned: Plan, static: Dataset, answer: Answer, max_reports: int, skip: int) -> None:
-        self.query, self.planned, self.static, self.max_reports, self.skip = query, planned, static, max_reports, skip
+        self.query, self.planned, self.max_reports, self.skip = query, planned, max_reports, skip
+        self.static = canonical_dataset(static)
         self.provenance = Provenance()
         self.follower: Follower | None = None
         self.reports = self._reports(answer)

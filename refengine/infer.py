@@ -16,6 +16,7 @@ from refengine.numbers import Beyond
 from refengine.query import Query
 from refengine.recording import Alignment, Answers, Borders, Missing, Origin, Recorded, State, Trial, accepted, advance
 from refengine.semantics import UNKNOWN, Closure, Profile, Semantics
+from refengine.terms import canonical_dataset
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def judge(
     answers = answers or Answers()
     answers.relied_on.clear()
     told = tuple(windows) if any(windows) else ()
-    recorded = Recorded(query, streams, static, tuple(recording), Missing.of(missing), mode, told, window_closure)
+    recorded = Recorded(query, streams, canonical_dataset(static), tuple(recording), Missing.of(missing), mode, told, window_closure)
     t0 = searched(query, streams, profile, answers.plan)
 
     fitting: tuple[Trial, ...] = ()  # the assignments with windows that begin as the first told one does

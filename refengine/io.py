@@ -12,22 +12,22 @@ import json
 import os
 import re
 import tomllib
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from rdflib.plugins.parsers.notation3 import RDFSink, SinkParser
-from rdflib.plugins.parsers.trig import TrigSinkParser
-
-from refengine import dialects
+from refengine import dialects, turtle
 from refengine.errors import InvalidQuery, InvalidStream, RefengineError, Refused
-from refengine.model import TIME_BOUND, XSD, Dataset, Element, Relation, Stream, Term, Triple, is_blank, literal, parse_literal, row, stream
+from refengine.model import TIME_BOUND, XSD, Bag, Dataset, Element, Relation, Stream, Term, Triple, arrivals, is_blank, parse_literal, row
 from refengine.query import Query, from_table
+from refengine.terms import (
+    ABSOLUTE_IRI, IRIREF, PLAIN_DATATYPE, PLAIN_IRI, PLAIN_LITERAL, TERM, CanonicalElements, CanonicalIterator, canonical, graph_name,
+    iri_term, literal_term, triple_of, unescape,
+)  # fmt: skip
 from refengine.texts import integer, nearest, shown, why
+from refengine.turtle import Statement
 from refengine.xsd import INTEGERS, date_time
 
 PROV_GENERATED_AT_TIME = "http://www.w3.org/ns/prov#generatedAtTime"
@@ -85,7 +85,7 @@ def read_stream(
         case ".nq":
             return _dated_graphs(path, _quads(path), time_predicate, batch_predicate)
         case ".trig":
-            return _dated_graphs(path, _turtle(path, _TriG, "b"), time_predicate, batch_predicate)
+            return _dated_graphs(path, _turtle(path, "TriG", "b"), time_predicate, batch_predicate)
         case ".jsonld" | ".json":
             raise Refused("JSON-LD is not read: its contexts would reach the network", rule="QRY-2", place=str(path))
         case other:
@@ -99,11 +99,11 @@ def read_static(path: str | Path) -> Dataset:
     path = Path(path)
     match path.suffix.lower():
         case ".nt" | ".nq":
-            statements: Iterable[_Statement] = _quads(path)
+            statements: Iterable[Statement] = _quads(path)
         case ".ttl":
-            statements = _turtle(path, _Turtle, "b")
+            statements = _turtle(path, "Turtle", "b")
         case ".trig":
-            statements = _turtle(path, _TriG, "b")
+            statements = _turtle(path, "TriG", "b")
         case other:
             raise InvalidStream(f"no static data ends in {other!r}; valid: .ttl, .nt, .nq, .trig", rule="IO-1", place=str(path))
     return frozenset(s.triple if s.graph is None else (*s.triple, s.graph) for s in statements if s.triple)
@@ -245,67 +245,30 @@ def _lines(path: Path) -> Iterator[tuple[str, int]]:
 
 # Terms
 
-_PLANES = "".join(f"{chr(plane << 16)}-{chr((plane << 16) + 0xFFFD)}" for plane in range(1, 14)) + "\U000e1000-\U000efffd"
-_UNRESERVED = rf"A-Za-z0-9._~\-\xa0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef{_PLANES}!$&'()*+,;="
-_PRIVATE = "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
-_PERCENT = "%[0-9A-Fa-f]{2}"
-_SEGMENT = f"(?:[{_UNRESERVED}:@]|{_PERCENT})"
-_HOST = rf"(?:\[[0-9A-Fa-f:.]+\]|(?:[{_UNRESERVED}]|{_PERCENT})*+)"
-_ABSOLUTE_IRI = re.compile(  # RFC 3987, which RDF 1.1 asks for; evaluators refuse what it refuses
-    rf"[A-Za-z][A-Za-z0-9+.\-]*:"
-    rf"(?://(?:(?:[{_UNRESERVED}:]|{_PERCENT})*@)?{_HOST}(?::[0-9]*)?(?:/{_SEGMENT}*+)*+|(?!//)(?:{_SEGMENT}|/)*+)"
-    rf"(?:\?(?:[{_UNRESERVED}:@/?{_PRIVATE}]|{_PERCENT})*+)?(?:\#(?:{_SEGMENT}|[/?])*+)?"
-)
-_LANGUAGE = re.compile(  # RFC 5646, likewise
-    r"""(?:[a-z]{2,3}(?:-[a-z]{3}){0,3} | [a-z]{4,8}) (?:-[a-z]{4})? (?:-(?:[a-z]{2}|[0-9]{3}))?
-        (?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))* (?:-[0-9a-wyz](?:-[a-z0-9]{2,8})+)* (?:-x(?:-[a-z0-9]{1,8})+)?
-    | x(?:-[a-z0-9]{1,8})+ | en-gb-oed | sgn-(?:be-fr|be-nl|ch-de)
-    | i-(?:ami|bnn|default|enochian|hak|klingon|lux|mingo|navajo|pwn|tao|tay|tsu)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
-_CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
-_UNICODE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
-_LETTER = (
-    r"A-Za-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef"
-    r"\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
-)
-_IRIREF = rf'<(?:[^\x00-\x20<>"{{}}|^`\\]|{_UNICODE})*+>'
-_TERM = (
-    rf"(?P<iri>{_IRIREF})|(?P<blank>_:[{_LETTER}_:0-9](?:\.*[{_LETTER}_:0-9\-\xb7\u0300-\u036f\u203f\u2040])*+)"
-    rf'|"(?P<lexical>(?:[^"\\]|\\[tbnrf"\'\\]|{_UNICODE})*+)"'
-    rf"(?:\^\^(?P<datatype>{_IRIREF})|@(?P<language>[A-Za-z]+(?:-[A-Za-z0-9]+)*))?"
-)
-_UNQUOTED = rf'(?P<unquoted>(?!\.*\#)[^\x00-\x20"<>\\^]++)\^\^(?P<type>{_IRIREF})'
-_TOKEN = re.compile(rf"[ \t]*(?:{_TERM})")
-_TIMED_TOKEN = re.compile(rf"[ \t]*(?:{_TERM}|{_UNQUOTED})")  # of a line that YABench's generator wrote
+_UNQUOTED = rf'(?P<unquoted>(?!\.*\#)[^\x00-\x20"<>\\^]++)\^\^(?P<type>{IRIREF})'
+_TOKEN = re.compile(rf"[ \t]*(?P<term>{TERM})")
+_TIMED_TOKEN = re.compile(rf"[ \t]*(?:(?P<term>{TERM})|{_UNQUOTED})")  # of a line that YABench's generator wrote
 _LINE_END = re.compile(r"[ \t]*\.?[ \t]*(?:#.*)?", re.DOTALL)
 
 
-@lru_cache(maxsize=2**16)
 def _iri(text: str) -> Term:
-    if not re.match(r"[A-Za-z][A-Za-z0-9+.\-]*:", text):
-        raise _Fault(f"relative IRI {shown(text)}; write it in full")
-    if not _ABSOLUTE_IRI.fullmatch(text):
-        raise _Fault(f"not an IRI (RFC 3987): {shown(text)}")
-    return f"<{text}>"
+    return _said(iri_term, text)
 
 
 def _literal(lexical: str, datatype: str | None = None, language: str | None = None) -> Term:
-    if _SURROGATE.search(lexical):
-        raise _Fault(f"a surrogate is no character: {shown(lexical)}")
-    if language and not _LANGUAGE.fullmatch(language):
-        raise _Fault(f"not a language tag (RFC 5646): {shown(language)}")
-    return literal(lexical, _iri(datatype)[1:-1] if datatype is not None else XSD + "string", language or "")
+    return _said(literal_term, lexical, datatype, language)
 
 
 def _triple(subject: Term, predicate: Term, object_: Term) -> Triple:
-    if subject.startswith('"'):
-        raise _Fault(f"a subject must be an IRI or a blank node, got {shown(subject)}")
-    if not predicate.startswith("<"):
-        raise _Fault(f"a predicate must be an IRI, got {shown(predicate)}")
-    return subject, predicate, object_
+    return _said(triple_of, subject, predicate, object_)
+
+
+def _said(make: Callable[..., Any], *parts: Any) -> Any:
+    """What is made of parts. Raises _Fault with the reason where it cannot be."""
+    try:
+        return make(*parts)
+    except InvalidStream as error:
+        raise _Fault(error.reason) from None
 
 
 # N-Triples and what is built on its lines
@@ -316,42 +279,20 @@ def _terms(line: str, token: re.Pattern = _TOKEN) -> list[Term]:
     terms, end = [], 0
     while match := token.match(line, end):
         end = match.end()
-        iri, blank, lexical, datatype, language, *unquoted = match.groups()
-
-        if lexical is None and unquoted:
-            lexical, datatype = unquoted
-
-        if iri is not None:
-            terms.append(_iri(_unescaped(iri[1:-1])))
-        elif blank is not None:
-            terms.append(blank)
+        if match["term"] is not None:
+            terms.append(_said(canonical, match["term"]))
         else:
-            terms.append(_literal(_unescaped(lexical), datatype and _unescaped(datatype[1:-1]), language))
+            terms.append(_literal(_said(unescape, match["unquoted"]), _said(unescape, match["type"][1:-1])))
     if not _LINE_END.fullmatch(line, end):
         raise _Fault(f"no term at column {end + 1}: {shown(line[end:].strip())}")
     return terms
 
 
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(_character, text) if "\\" in text else text
-
-
-def _character(escape: re.Match) -> str:
-    short, long, char = escape.groups()
-    if char:
-        return _CHARACTERS[char]
-    if int(short or long, 16) > 0x10FFFF:
-        raise _Fault(f"no such character: {escape[0]}")
-    return chr(int(short or long, 16))
-
-
-# Terms of most streams are like these, and canonical as they stand: an IRI, and an object.
-PLAIN_IRI = r"<https?://[A-Za-z0-9.-]++(?:/[A-Za-z0-9._~-]*+)*+(?:\#[A-Za-z0-9._~-]*+)?>"
-_PLAIN_DATATYPE = r"<http://www\.w3\.org/2001/XMLSchema#(?!string>)[A-Za-z]++>"
-PLAIN_OBJECT = rf'(?:{PLAIN_IRI}|"[ !#-\[\]-~]*+"(?:\^\^{_PLAIN_DATATYPE})?)'
+# Most lines are like these, and their terms canonical as they stand.
+PLAIN_OBJECT = rf"(?:{PLAIN_IRI}|{PLAIN_LITERAL})"
 _PLAIN_TIME = r'"(-?[0-9]{1,18})" \.\n?\Z'
 _PLAIN = re.compile(rf"({PLAIN_IRI}) ({PLAIN_IRI}) ({PLAIN_OBJECT}) {_PLAIN_TIME}")
-_PLAIN_UNQUOTED = re.compile(rf"({PLAIN_IRI}) ({PLAIN_IRI}) ([A-Za-z0-9.+-]++)\^\^({_PLAIN_DATATYPE}) {_PLAIN_TIME}")
+_PLAIN_UNQUOTED = re.compile(rf"({PLAIN_IRI}) ({PLAIN_IRI}) ([A-Za-z0-9.+-]++)\^\^({PLAIN_DATATYPE}) {_PLAIN_TIME}")
 
 
 def _timed_lines(path: Path) -> Stream:
@@ -396,12 +337,16 @@ def timed(line: str, place: str) -> tuple[Triple, int] | None:
     return None
 
 
-def elements(path: str | Path) -> Iterator[Element]:
+def elements(path: str | Path) -> CanonicalIterator:
     """IO-1: the elements of a file of YABench's lines, one after the other, so that a stream needs no memory of its length. What
     they say about time is checked where they are used (MOD-1).
 
     Raises InvalidStream at the line that is none.
     """
+    return CanonicalIterator(_elements(path))
+
+
+def _elements(path: str | Path) -> Iterator[Element]:
     number = position = 0
     try:
         with open(path, encoding="utf-8-sig") as lines:
@@ -458,21 +403,13 @@ def _in_time(items: list[tuple], ordered: bool = True) -> Stream:
         for name, value in zip(("t_app", "batch", "end"), (app, *more), strict=False):
             if value is not None and not -TIME_BOUND <= value < TIME_BOUND:
                 raise InvalidStream(f"{name} must be within 64 bits", rule="MOD-1", place=place)
-    return stream(((payload, app, *more) for payload, app, _, *more in items), ordered)
+    return Stream(CanonicalElements(arrivals((payload, app, *more) for payload, app, _, *more in items)), ordered)
 
 
 # Named graphs
 
 
-class _Statement(NamedTuple):
-    """A triple and the graph it is in (None: the default graph); no triple says that the graph is there."""
-
-    graph: Term | None
-    triple: Triple | None
-    line: int
-
-
-def _quads(path: Path) -> Iterator[_Statement]:
+def _quads(path: Path) -> Iterator[Statement]:
     """N-Quads, read line by line: its order is the arrival order, and a parser into a dataset would lose it."""
     for line, number in _lines(path):
         try:
@@ -480,15 +417,13 @@ def _quads(path: Path) -> Iterator[_Statement]:
             if len(terms) not in (3, 4):
                 raise _Fault(f"a line is s p o or s p o graph, got {len(terms)} terms")
             graph = terms[3] if len(terms) == 4 else None
-            if graph and graph.startswith('"'):
-                raise _Fault(f"a graph must be an IRI or a blank node, got {shown(graph)}")
-            yield _Statement(graph, _triple(*terms[:3]), number)
+            yield Statement(graph and _said(graph_name, graph), _triple(*terms[:3]), number)
         except _Fault as fault:
             raise InvalidStream(str(fault), rule="IO-1", place=f"{path}:{number}") from None
 
 
 def _dated_graphs(
-    path: Path, statements: Iterable[_Statement], time_predicate: str, batch_predicate: str | None = None
+    path: Path, statements: Iterable[Statement], time_predicate: str, batch_predicate: str | None = None
 ) -> Stream:
     """IO-1: named graphs in order of first appearance, with the date, and the end and batch id if any, that the default
     graph gives each."""
@@ -527,117 +462,15 @@ def _dated_graphs(
     return _in_time(items)
 
 
-# Turtle and TriG, by rdflib's parsers into our own terms
-
-_NO_BASE = "no-base://x/"  # every IRI that rdflib resolves against it is relative, and refused
-_NUMBER = re.compile(
-    r"(?P<double>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+)|(?P<decimal>[+-]?[0-9]*\.[0-9]+)|(?P<integer>[+-]?[0-9]+)"
-)
+# Turtle and TriG
 
 
-class _Sink(RDFSink):
-    """Collects statements whose terms are ours. rdflib's literals would normalise what they hold ("054" to "54"), its
-    graphs forget the order, and its blank nodes are random. An IRI stays bare, for prefixes, until its statement is made;
-    it starts with a letter, so no term is taken for another."""
-
-    def __init__(self, prefix: str):
-        self.prefix, self.counter, self.reached = prefix, 0, 0
-        self.found: list[tuple[Term | None, Triple | None, int]] = []
-        self.rootFormula = self.identifier = None
-        self.graph = self  # TriG asks its store for the identifier of the default graph
-
-    def setGenPrefix(self, prefix: str) -> None:  # noqa: N802
-        """A prefix is given only so that the parser makes none up from the working directory."""
-
-    def newSymbol(self, *args: str) -> str:  # noqa: N802
-        iri = args[0]
-        if iri.startswith(_NO_BASE[:8]):
-            raise _Fault(f"relative IRI {shown(iri.removeprefix(_NO_BASE))}; write it in full or give @base")
-        return _iri(iri)[1:-1]
-
-    def newBlankNode(self, *args: Any, **kwargs: Any) -> Term:  # noqa: N802
-        self.counter += 1
-        return f"_:{self.prefix}{self.counter}"
-
-    def newLiteral(self, s: str, dt: str | None = None, lang: str | None = None) -> Term:  # noqa: N802
-        return _literal(s, dt, lang)
-
-    def newGraph(self, identifier: str | None) -> Term | None:  # noqa: N802
-        if identifier is None:
-            return None
-        graph = self.normalise(None, identifier)
-        self.found.append((graph, None, self.reached))
-        return graph
-
-    def normalise(self, f: Any, n: Any) -> Term:
-        match n:
-            case bool():
-                return _literal(str(n).lower(), XSD + "boolean")
-            case (_, iri):  # rdflib's constant for `a`
-                return _iri(iri)
-            case str() if n.startswith(('"', "_:", "<")):
-                return n
-            case _:
-                return _iri(n)
-
-    def makeStatement(self, quadruple: tuple, why: Any = None) -> None:  # noqa: N802
-        graph, predicate, subject, object_ = quadruple
-        triple = _triple(*(self.normalise(None, term) for term in (subject, predicate, object_)))
-        self.found.append((graph, triple, self.reached))
-
-
-class _Strict:
-    """What rdflib's parsers take beyond the grammar, refused; and numbers in the form they are written in."""
-
-    def skipSpace(self, argstr: str, i: int) -> int:  # noqa: N802
-        """The parser's own line counter counts a line again when it backtracks: note how far it got instead."""
-        j = super().skipSpace(argstr, i)
-        self._store.reached = max(self._store.reached, j)
-        return j
-
-    def path(self, argstr: str, i: int, res: list) -> int:
-        j = self.skipSpace(argstr, i)
-        if j >= 0 and (number := _NUMBER.match(argstr, j)):
-            res.append(_literal(number[0], XSD + number.lastgroup))
-            return number.end()
-        return self.nodeOrLiteral(argstr, i, res)
-
-    def variable(self, argstr: str, i: int, res: list) -> int:
-        raise _Fault("a variable is no RDF term")
-
-    def statement(self, argstr: str, i: int) -> int:
-        before = len(self._store.found)
-        j = super().statement(argstr, i)
-        if j >= 0 and len(self._store.found) == before:
-            raise _Fault("a subject without a predicate")
-        return j
-
-
-class _Turtle(_Strict, SinkParser):
-    language = "Turtle"
-
-
-class _TriG(_Strict, TrigSinkParser):
-    language = "TriG"
-
-
-def _turtle(path: Path, parser: type[_Turtle | _TriG], prefix: str) -> list[_Statement]:
+def _turtle(path: Path, language: str, prefix: str) -> list[Statement]:
     """The statements of a document in its order; its blank nodes are named `prefix` and a number."""
-    text, sink = read_text(path, InvalidStream, "IO-1"), _Sink(prefix)
-    ends = [match.start() for match in re.finditer("\n", text)]
     try:
-        parser(sink, baseURI=_NO_BASE, genPrefix="-", turtle=True).loadBuf(text)
-    except Exception as error:  # the parser raises its own kind and, on odd input, Python's
-        match error:
-            case _Fault():
-                reason = str(error)
-            case RecursionError():
-                reason = "nested too deeply"
-            case _:
-                reason = f"not {parser.language}: {getattr(error, '_why', 'syntax error')}"
-        line = bisect_left(ends, sink.reached) + 1
-        raise InvalidStream(" ".join(reason.split()), rule="IO-1", place=f"{path}:{line}") from None
-    return [_Statement(graph, triple, bisect_left(ends, offset) + 1) for graph, triple, offset in sink.found]
+        return list(turtle.statements(read_text(path, InvalidStream, "IO-1"), language, prefix))
+    except turtle.Misread as error:
+        raise InvalidStream(error.reason, rule="IO-1", place=f"{path}:{error.line}") from None
 
 
 def _instants(folder: Path) -> Stream:
@@ -654,7 +487,7 @@ def _instants(folder: Path) -> Stream:
         raise InvalidStream("no data_NN.ttl, neither here nor in data/", rule="IO-1", place=str(folder))
     items = []
     for number, file in sorted(files.items()):
-        triples = {statement.triple for statement in _turtle(file, _Turtle, f"f{number}b")}
+        triples = {statement.triple for statement in _turtle(file, "Turtle", f"f{number}b")}
         items += [(triple, number * INSTANT, str(file)) for triple in sorted(triples, key=" ".join)]
     return _in_time(items, ordered=False)
 
@@ -713,7 +546,7 @@ def _kind(entry: Mapping[str, str]) -> tuple[str | None, str | None]:
     datatype, language = entry.get("datatype"), entry.get("xml:lang")
 
     # The formatter of csrbench-oracle's first recordings wrote every datatype under xml:lang. No language tag is an IRI.
-    if language and _ABSOLUTE_IRI.fullmatch(language):
+    if language and ABSOLUTE_IRI.fullmatch(language):
         return language, None
 
     return datatype, language

@@ -1,66 +1,30 @@
 """§1 The model: time, terms, elements, streams, relations.
 
-Time is an integer in a unit that the data declares (milliseconds by default). A term is its canonical
-N-Triples text (`<iri>`, `_:label`, `"lexical"^^<datatype>`), so terms compare, hash and sort as text.
+Time is an integer in a unit that the data declares (milliseconds by default). A term is its canonical N-Triples text: terms.py.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from refengine.errors import InvalidStream
+from refengine.terms import XSD as XSD
+from refengine.terms import Literal as Literal
+from refengine.terms import Term, canonical_elements, graph_of
+from refengine.terms import is_blank as is_blank
+from refengine.terms import literal as literal
+from refengine.terms import parse_literal as parse_literal
 
-XSD = "http://www.w3.org/2001/XMLSchema#"
-RDF_LANGSTRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 TIME_BOUND = 2**63
 
-Term = str
 Triple = tuple[Term, Term, Term]
 Quad = tuple[Term, Term, Term, Term]  # a triple and the named graph that it is in
 Dataset = frozenset[Triple | Quad]
 Row = tuple[tuple[str, Term], ...]  # a solution mapping: (variable, term), sorted, bound variables only
 Bag = Counter[Row]
-
-_LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\^\^<([^>]*)>|@([A-Za-z0-9-]+))?', re.DOTALL)
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
-_UNESCAPES = {text[1]: char for char, text in _ESCAPES.items()}
-
-
-class Literal(NamedTuple):
-    """A literal taken apart: lexical form, datatype IRI, language tag ('' unless rdf:langString)."""
-
-    lexical: str
-    datatype: str
-    language: str
-
-
-def literal(lexical: str, datatype: str = XSD + "string", language: str = "") -> Term:
-    """The term of a literal. xsd:string is left implicit and language tags are lower case, as in canonical N-Triples."""
-    text = '"' + re.sub(r'[\\"\n\r]', lambda m: _ESCAPES[m[0]], lexical) + '"'
-    if language:
-        return f"{text}@{language.lower()}"
-    return text if datatype == XSD + "string" else f"{text}^^<{datatype}>"
-
-
-def parse_literal(term: Term) -> Literal:
-    """The parts of a literal term; the inverse of `literal`."""
-    match = _LITERAL.fullmatch(term)
-    if match is None:
-        raise ValueError(f"not a literal: {term}")
-    lexical, datatype, language = match.groups()
-    lexical = re.sub(r"\\(.)", lambda m: _UNESCAPES.get(m[1], m[1]), lexical, flags=re.DOTALL)
-    if language:
-        return Literal(lexical, RDF_LANGSTRING, language)
-    return Literal(lexical, datatype or XSD + "string", "")
-
-
-def is_blank(term: Term) -> bool:
-    """Whether the term is a blank node."""
-    return term.startswith("_:")
 
 
 def row(mapping: dict[str, Term] | Iterable[tuple[str, Term]]) -> Row:
@@ -99,13 +63,14 @@ def valid(element: Element) -> tuple[int, int]:
 @dataclass(frozen=True)
 class Stream:
     """A sequence of elements in arrival order. `ordered`: whether that order was recorded where t_app ties;
-    if not, the oracle quantifies it (ORA-4). Blank node labels are scoped to the stream."""
+    if not, the oracle quantifies it (ORA-4). Blank node labels are scoped to the stream. Terms are made canonical (MOD-4)."""
 
     elements: tuple[Element, ...]
     ordered: bool = True
 
     def __post_init__(self) -> None:
         check(self.elements)
+        object.__setattr__(self, "elements", canonical_elements(self.elements))
 
     def __len__(self) -> int:
         return len(self.elements)
@@ -167,12 +132,13 @@ def admit(elements: Iterable[Element], disorder: int | str) -> Admitted:
 def stream(items: Iterable[tuple], ordered: bool = True) -> Stream:
     """A stream from (graph or triple, t_app[, batch[, end]]) items in arrival order; t_sys is the position, from 1.
 
-    >>> len(stream([(("<a>", "<p>", "<b>"), 0), (("<a>", "<p>", "<c>"), 5)]))
+    >>> len(stream([(("<urn:a>", "<urn:p>", "<urn:b>"), 0), (("<urn:a>", "<urn:p>", '"c"'), 5)]))
     2
     """
-    elements = []
+    return Stream(tuple(arrivals(items)), ordered)
+
+
+def arrivals(items: Iterable[tuple]) -> Iterator[Element]:
+    """The elements of (graph or triple, t_app[, batch[, end]]) items; t_sys is the position, from 1."""
     for position, (payload, app, *more) in enumerate(items, 1):
-        single = isinstance(payload, tuple) and len(payload) == 3 and isinstance(payload[0], str)
-        graph = frozenset([payload]) if single else frozenset(payload)
-        elements.append(Element(graph, app, position, *more))
-    return Stream(tuple(elements), ordered)
+        yield Element(graph_of(payload, f"element {position}"), app, position, *more)

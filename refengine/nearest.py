@@ -18,6 +18,7 @@ from refengine.profiles import PROFILES
 from refengine.query import Query
 from refengine.recording import Alignment, Answers, Borders, Missing, Origin, Recorded, Trial
 from refengine.semantics import ENUMS, POLICIES, R2S, T0, UNKNOWN, Base, Between, Closure, Collection, Condition, Gap, Profile, Semantics
+from refengine.terms import canonical_dataset
 
 SINGLE_BOUND = 100  # assignments of a profile in which one field is changed
 T0_BOUND = 2_000  # values, or classes of values, of t0 that are tried in place of the profile's
@@ -81,7 +82,7 @@ def nearest(
     """
     answers = answers or Answers()
     told = tuple(windows) if any(windows) else ()
-    recorded = Recorded(query, streams, static, tuple(recording), Missing.of(missing), mode, told, window_closure)
+    recorded = Recorded(query, streams, canonical_dataset(static), tuple(recording), Missing.of(missing), mode, told, window_closure)
     if others := other_variables(query, recording):
         return Nearest(readings=(others,))
 

@@ -20,6 +20,7 @@ from refengine.incremental import Run
 from refengine.model import Dataset, Stream
 from refengine.query import Query, WindowKind
 from refengine.semantics import R2S, Anchor, Base, Change, Condition, Empty, End, Gap, Partial, Semantics, Tick
+from refengine.terms import CanonicalElements
 from refengine.window import Frame, View
 
 BOUNDED = frozenset({WindowKind.TIME, WindowKind.RANGE, WindowKind.NOW})  # kinds whose windows are bounded in time
@@ -198,7 +199,7 @@ def evaluate(
 
     def of(start: int | None, stop: int | None) -> Iterator[Report]:
         for since in [None] if start is None else candidates(query, semantics, firsts, start, instants):
-            some = {name: Stream(tuple(_within(stream, since, stop)), stream.ordered) for name, stream in given.items()}
+            some = {name: Stream(CanonicalElements(_within(stream, since, stop)), stream.ordered) for name, stream in given.items()}
             try:
                 return reports(query, some, semantics, firsts, Part(start, stop, since), **options)[0]
             except Short:

@@ -16,6 +16,7 @@ from refengine.errors import RefengineError, Unsupported
 from refengine.model import TIME_BOUND, Element, Stream
 from refengine.query import Query, Unit, WindowKind
 from refengine.semantics import Against, Change, Closing, Disorder, Semantics, Tick
+from refengine.terms import canonical_iterator
 from refengine.window import Content
 
 AT_ONCE = 1024  # items that are forgotten together, at least
@@ -102,7 +103,7 @@ def plan(query: Query, streams: Mapping[str, Stream | Iterable[Element]], semant
     (spec,) = query.windows
     if spec.by or spec.unit is Unit.TRIPLES:
         raise Unsupported("windows by key or by triples need their stream whole", rule="ENG-6", place="windows[0]")
-    source = iter(streams[spec.stream])
+    source = canonical_iterator(streams[spec.stream])
     if not (head := list(islice(source, 1))):
         return engine.plan(query, {name: Stream(()) for name in streams}, semantics)
     check(None, head[0], 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from refengine import engine, report, window
+from refengine import engine, report, startup, window
 from refengine.engine import Plan, Step
 from refengine.query import Form, Query, WindowKind
 from refengine.semantics import R2S, Condition, Empty, Semantics, Tick
@@ -52,7 +52,8 @@ def _window(
 ) -> Iterator[str]:
     kind = view.spec.kind
     if view.frame is None or (extent := window.scope(view.frame, t)) is None:
-        yield "ENG-5 it has no scope yet"
+        reason = startup.reason(view, semantics)
+        yield f"WIN-12 {reason}" if reason else "ENG-5 it has no scope yet"
         return
     if borders:
         left, right = semantics.closure or "[]"

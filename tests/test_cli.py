@@ -309,6 +309,34 @@ def test_a_time_that_is_spent_is_unsupported(files, capsys):
     assert "R2R-17: an evaluation of more than 0.0 seconds" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["t0=0"], "nothing is shown before 40, where the first window of the range on 's' ends, by t0=0 and partial=suppressed; "
+                   "write t0=-37 or partial=reported to see what comes before (WIN-12)"),
+        (["t0=3", "partial=clipped"], "nothing is shown before 4, where the first window of the range on 's' ends, by t0=3; "
+                                      "write t0=2 to see what comes before (WIN-12)"),
+        (["t0=-37"], None), (["t0=first-reach"], None),
+    ],
+)  # fmt: skip
+def test_a_range_that_is_not_shown_yet_names_the_field_that_says_so(files, capsys, words, said):
+    """WIN-12: the first element is at 3; [] and a size of 40."""
+    (files / "q.toml").write_text(QUERY.replace('"time", size = 10, slide = 10', '"range", size = 40'))
+    assert run(files, *words, "closure=[]", "r2s=Rstream", "base=none", "horizon=none", profile="cqels") == 0
+    out, err = capsys.readouterr()
+    assert err == (f"refengine: note: {said}\n" if said else "")
+    assert bool(out) == (words != ["t0=0"])
+
+
+def test_the_trace_names_the_field_too(files, capsys):
+    """Of two windows, at 3 the one of the instant has ended and the range has not."""
+    windows = 'windows = [{ stream = "s", kind = "now" }, { stream = "s", kind = "range", size = 40 }]'
+    (files / "q.toml").write_text(re.sub("windows = .*", windows, QUERY))
+    assert run(files, "t0=0", "closure=[]", "--trace", profile="cqels") == 0
+    said = "WIN-12 window on s: nothing is shown before 40, where the first window of the range on 's' ends, by t0=0 and partial=suppressed"
+    assert said in capsys.readouterr().err.splitlines()
+
+
 def test_the_output_does_not_depend_on_hashing_or_locale(files):
     (files / "q.toml").write_text(QUERY.replace("SELECT ?x", "SELECT *"))
     outputs = set()

@@ -126,11 +126,70 @@ def test_an_absolute_base_resolves_relative_iris(write, tmp_path):
     assert objects(read_stream(tmp_path)) == ["<http://e/x/#b>", "<http://e/x/>", "<http://f/c>"]
 
 
+RESOLVED = {  # RFC 3986 §5.4.1 and §5.4.2, against http://a/b/c/d;p?q, strictly
+    "g:h": "g:h", "g": "http://a/b/c/g", "./g": "http://a/b/c/g", "g/": "http://a/b/c/g/", "/g": "http://a/g", "//g": "http://g",
+    "?y": "http://a/b/c/d;p?y", "g?y": "http://a/b/c/g?y", "#s": "http://a/b/c/d;p?q#s", "g#s": "http://a/b/c/g#s",
+    "g?y#s": "http://a/b/c/g?y#s", ";x": "http://a/b/c/;x", "g;x": "http://a/b/c/g;x", "g;x?y#s": "http://a/b/c/g;x?y#s",
+    "": "http://a/b/c/d;p?q", ".": "http://a/b/c/", "./": "http://a/b/c/", "..": "http://a/b/", "../": "http://a/b/",
+    "../g": "http://a/b/g", "../..": "http://a/", "../../": "http://a/", "../../g": "http://a/g",
+    "../../../g": "http://a/g", "../../../../g": "http://a/g", "/./g": "http://a/g", "/../g": "http://a/g", "g.": "http://a/b/c/g.",
+    ".g": "http://a/b/c/.g", "g..": "http://a/b/c/g..", "..g": "http://a/b/c/..g", "./../g": "http://a/b/g", "./g/.": "http://a/b/c/g/",
+    "g/./h": "http://a/b/c/g/h", "g/../h": "http://a/b/c/h", "g;x=1/./y": "http://a/b/c/g;x=1/y", "g;x=1/../y": "http://a/b/c/y",
+    "g?y/./x": "http://a/b/c/g?y/./x", "g?y/../x": "http://a/b/c/g?y/../x", "g#s/./x": "http://a/b/c/g#s/./x",
+    "g#s/../x": "http://a/b/c/g#s/../x", "http:g": "http:g",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["s.ttl", "s.trig"])
+@pytest.mark.parametrize("base", ["@base <{}> .", "BASE <{}>", "@base <http://a/b/c/> . @base <d;p?q> ."])
+def test_relative_iris_are_resolved_as_rfc_3986_says(write, name, base):
+    """Strictly: http:g is an IRI of its own."""
+    assert len(RESOLVED) == 42
+    lines = "".join(f'{A} {P} <{relative}>, "{number}"^^<{relative}> .\n' for number, relative in enumerate(RESOLVED))
+    found = io.read_static(write(name, f"{base.format('http://a/b/c/d;p?q')}\n{lines}"))
+    assert found == {(A, P, f"<{iri}>") for iri in RESOLVED.values()} | {
+        (A, P, literal(str(number), iri)) for number, iri in enumerate(RESOLVED.values())
+    }
+
+
+@pytest.mark.parametrize(
+    ("base", "relative", "iri"),
+    [
+        ("http://a/b#f", "", "http://a/b"), ("http://a/b#f", "#s", "http://a/b#s"), ("http://a/b#f", "c", "http://a/c"),
+        ("http://a", "g", "http://a/g"), ("http://a?q", "g", "http://a/g"),
+        pytest.param("http://a/b/../c/./d", "g", "http://a/c/g", marks=pytest.mark.xfail(reason="pyoxigraph 0.5 keeps the dots of a base")),
+        ("urn:x:y", "", "urn:x:y"), ("urn:x:y", "#s", "urn:x:y#s"), ("urn:x:y", "z", "urn:z"), ("urn:x:y", "?q", "urn:x:y?q"),
+        ("urn:x:y", "z:w", "z:w"), ("mid:x", "a", "mid:a"), ("tag:e,2026:a/b", "c", "tag:e,2026:a/c"), ("http://a/é/", "ü", "http://a/é/ü"),
+    ],
+)  # fmt: skip
+def test_a_base_may_have_a_fragment_or_no_authority(write, base, relative, iri):
+    assert io.read_static(write("s.ttl", f"@base <{base}> . {A} {P} <{relative}> .")) == {(A, P, f"<{iri}>")}
+
+
+def test_the_names_of_graphs_and_prefixes_are_resolved_too(write):
+    path = write("s.trig", f"@base <http://a/b/c/d;p?q> . @prefix x: <?y#> . <../g> {{ x:a {P} x:b }} <http://a/b/g> {DATE} 1 .")
+    assert [only(e) for e in read_stream(path)] == [("<http://a/b/c/d;p?y#a>", P, "<http://a/b/c/d;p?y#b>")]
+
+
+TRICKY = r'''
+{ <http://e/a> <http://e/p> "{ ' x", 'b{"', """a{"{""b""", # {
+'\'{' . } <http://g/1> { # {
+} GRAPH <http://g/2> { <http://e/a> <http://e/p> '}',
+  """
+{""" }
+'''
+
+
+def test_braces_that_open_no_graph_are_left_alone(write):
+    found = io.read_static(write("s.trig", TRICKY))
+    assert {t[2] for t in found} == {literal(text) for text in ("{ ' x", 'b{"', 'a{"{""b', "'{", "}", "\n{")}
+
+
 @pytest.mark.parametrize(
     "turtle",
     ["<a> <http://e/p> 1 .", "<http://e/a> <http://e/p> <> .", "<http://e/a> <#p> 1 .", "@prefix : <x#> . :a :p :b .",
      "@base <x> . <http://e/a> <http://e/p> 1 .", '<http://e/a> <http://e/p> "1"^^<int> .', "<//e/a> <http://e/p> 1 .",
-     "<a/b:c> <http://e/p> 1 .", "@base <mid:x> . <a> <http://e/p> 1 ."],
+     "<a/b:c> <http://e/p> 1 ."],
 )  # fmt: skip
 def test_a_relative_iri_is_an_error_and_never_a_path_of_this_machine(write, tmp_path, turtle):
     path = write("data_0.ttl", "# one\n" + turtle)
@@ -143,21 +202,24 @@ def test_a_relative_iri_is_an_error_and_never_a_path_of_this_machine(write, tmp_
 @pytest.mark.parametrize(
     ("turtle", "line", "word"),
     [
-        (":a :p :b .\n:a :p .", 4, "objectList expected"),
-        (":a :p :b", 3, "EOF"),
+        (":a :p :b .\n:a :p .", 4, "not a valid RDF object"),
+        (":a :p :b", 3, "Unexpected end"),
         (":a\n\n :p\n )", 6, "not Turtle"),
-        (":a :p x:y .", 3, 'Prefix "x:" not bound'),
+        (":a :p x:y .", 3, "prefix x: has not been declared"),
         (':a :p "open', 3, "not Turtle"),
         ('"x" :p :b .', 3, "subject"),
         (":a _:p :b .", 3, "predicate"),
-        (":a .", 3, "without a predicate"),
-        (":a :p ?x .", 3, "variable"),
-        (":a!:b :p :c .", 3, "without a predicate"),
-        (':a :p "\\uD800" .', 3, "surrogate"),
+        (":a .", 3, "not a valid predicate"),
+        (":a :p ?x .", 3, "?x is not a valid RDF object"),
+        (":a!:b :p :c .", 3, "not a valid predicate"),
+        (':a :p "\\uD800" .', 3, "not a valid unicode character"),
         (":a :p <http://e/a b> .", 3, "RFC 3987"),
         (':a :p "x"@toolongalanguage .', 3, "RFC 5646"),
-        ("<< :a :p :b >> :q :c .", 3, "IRI"),
-        (":a :p " + "[ :p " * 3000, 3, "nested too deeply"),
+        ("<< :a :p :b >> :q :c .", 3, "of RDF 1.2"),
+        (':a :p "x"@en--ltr .', 3, "of RDF 1.2"),
+        (':a :p "x"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString> .', 3, "rdf:langString"),
+        (":a :p <http://e/é>, <bé> .", 3, "relative IRI 'bé'; write it in full or give @base"),
+        (":a :p " + "[ :p " * 3000, 3, "Unexpected end"),
     ],
 )
 def test_malformed_turtle_names_file_and_line(write, tmp_path, turtle, line, word):
@@ -532,7 +594,7 @@ def test_the_same_date_stated_twice_is_one_triple(write):
         ("s.trig", f"\n\n<g> {{ {A} {P} {B} }}", 3, "relative IRI"),
         ("s.trig", f"\n\n{A}\n\n{P}\n)", 6, "not TriG"),
         ("s.trig", f"\n{C} {{ {A} {P} {B}", 2, "not TriG"),
-        ("s.trig", f"{C} {{\n {C} {{ {A} {P} {B} }} }}", 2, "Nested graphs"),
+        ("s.trig", f"{C} {{\n {C} {{ {A} {P} {B} }} }}", 2, "not a valid predicate"),
         ("s.trig", f'"x" {{ {A} {P} {B} }}', 1, "IO-1"),
     ],
 )

@@ -60,6 +60,8 @@ from refengine.recording import advance as right_advance
 from refengine.report import Firing
 from refengine.report import of_a_gap as right_of_a_gap
 from refengine.semantics import R2S, Empty, End, Gap, Instant, Semantics
+from refengine.turtle import Statement
+from refengine.turtle import statements as right_statements
 from refengine.window import Content, View
 
 NOBODY = "none known"
@@ -764,9 +766,14 @@ def sorted_by_time(items: list, ordered: bool = True) -> Stream:
     return right_in_time(sorted(items, key=lambda item: item[1]), ordered)
 
 
-def labels_are_of_the_folder(path: Path, parser: Any, prefix: str) -> list:
+def labels_are_of_the_folder(path: Path, language: str, prefix: str) -> list:
     """A blank node label means one node in all files of a folder."""
-    return right_turtle(path, parser, "b")
+    return right_turtle(path, language, "b")
+
+
+def a_query_replaces_the_last_segment(text: str, language: str, prefix: str) -> Iterator[Statement]:
+    """A relative IRI that is a query alone is resolved against the folder of the base, as in RFC 2396."""
+    return right_statements(text.replace("<?", "<./?"), language, prefix)
 
 
 def undated_graphs_are_left_out(path: Path, statements: Iterable, time_predicate: str, *more: Any) -> Stream:
@@ -984,6 +991,10 @@ MINIATURES = (
     Miniature("IO-1", "a triple is an element", NOBODY, "refengine.io:_in_time", a_triple_is_an_element),
     Miniature("IO-1", "sorted by time", NOBODY, "refengine.io:_in_time", sorted_by_time),
     Miniature("IO-1", "labels are of the folder", NOBODY, "refengine.io:_turtle", labels_are_of_the_folder),
+    Miniature(
+        "IO-1", "a query replaces the last segment", "rdflib 7.6: the parser of Notation 3, Turtle and TriG",
+        "refengine.turtle:statements", a_query_replaces_the_last_segment,
+    ),
     Miniature("IO-1", "undated graphs are left out", NOBODY, "refengine.io:_dated_graphs", undated_graphs_are_left_out),
     Miniature("IO-1", "untimed lines are left out", NOBODY, "refengine.io:_lines", untimed_lines_are_left_out),
     Miniature("IO-1", "unquoted literals are strings", NOBODY, "refengine.io:_timed", unquoted_literals_are_strings),

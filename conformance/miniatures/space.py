@@ -409,6 +409,12 @@ def shown_before_its_end(frame: Frame, t: int) -> int | None:
     return max(frame.least, (t - frame.last) // frame.slide)
 
 
+def range_waits_until_it_is_full(frame: Frame, t: int) -> int | None:
+    """No window is shown that opens before t0, whatever is said of partial ones."""
+    n = (t - frame.last) // frame.slide
+    return n if n >= 0 else None
+
+
 def range_shows_the_active_window(frame: Frame, t: int) -> tuple[int, int] | None:
     """Range shows the earliest window that has not ended, as SECRET's windows do."""
     return right_scope(frame._replace(kind=WindowKind.TIME) if frame.kind is WindowKind.RANGE else frame, t)
@@ -1152,6 +1158,7 @@ MINIATURES = (
         "WIN-12", "Range shows the active window", NOBODY,
         "refengine.window:scope", range_shows_the_active_window, SLOWLY,
     ),
+    Miniature("WIN-12", "Range waits until it is full", NOBODY, "refengine.window:current", range_waits_until_it_is_full, SLOWLY),
     Miniature("WIN-12", "Range grows until it slides", NOBODY, "refengine.window:scope", range_grows_until_it_slides, SLOWLY),
     Miniature("WIN-12", "Range tumbles", NOBODY, "refengine.window:slide", range_tumbles),
     Miniature("WIN-12", "Now is what came last", NOBODY, "refengine.window:content", now_is_what_came_last, SLOWLY),

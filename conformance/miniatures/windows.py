@@ -6,6 +6,7 @@ named, it was over CSRBench's stream.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +19,7 @@ from refengine.engine import Plan, Stretch
 from refengine.engine import instants as right_engine_instants
 from refengine.engine import plan as right_plan
 from refengine.errors import InvalidQuery, InvalidSemantics, InvalidStream, InvalidWindow, UnknownField
-from refengine.model import Admitted, Element, Stream
+from refengine.model import XSD, Admitted, Element, Stream, Term
 from refengine.model import admit as right_admit
 from refengine.query import QUERY_KEYS, WINDOW_KEYS, Query, Window, WindowKind
 from refengine.query import extent as right_extent
@@ -31,6 +32,7 @@ from refengine.semantics import ENUMS, FIELDS, POLICIES, T0, Change, Closure, Co
 from refengine.semantics import Semantics, Tick
 from refengine.semantics import contradictions as right_contradictions
 from refengine.semantics import parse_field as right_parse_field
+from refengine.terms import canonical as right_canonical
 from refengine.tick import interval as right_interval
 from refengine.window import Content, Frame, View
 from refengine.window import borders as right_borders
@@ -76,6 +78,30 @@ def no_ties(elements: Sequence[Element]) -> None:
 def time_is_a_double(elements: Iterable[Element], disorder: int | str) -> Admitted:
     """Application time passes through a double, so that neighbours far from 0 become one instant."""
     return right_admit([element._replace(app=int(float(element.app))) for element in elements], disorder)
+
+
+def escapes_are_letters(term: Term) -> Term:
+    """The backslash of an escape is left out, and what follows it stands for itself."""
+    return re.sub(r'\\([^"\\nr])', r"\1", term) if term.startswith('"') else right_canonical(term)
+
+
+def tags_as_written(term: Term) -> Term:
+    """A language tag keeps its case, so that each way of writing it is another term."""
+    written = re.search("(?<=@)[A-Za-z0-9-]+$", term)
+    return right_canonical(term)[: -len(written[0])] + written[0] if written else right_canonical(term)
+
+
+def stated_strings_differ(term: Term) -> Term:
+    """A literal of xsd:string is another term than the one without a datatype."""
+    return term if term.endswith(f"^^<{XSD}string>") else right_canonical(term)
+
+
+def any_text_is_a_term(term: Term) -> Term:
+    """What is no term is taken as it is."""
+    try:
+        return right_canonical(term)
+    except InvalidStream:
+        return term
 
 
 # §2 Semantics
@@ -632,6 +658,10 @@ MINIATURES = (
         "MOD-1", "time is a double", "rsp-rs 0.3.1 to 0.3.3: scope() in f64, by its own note on large timestamps",
         "refengine.model:admit", time_is_a_double,
     ),
+    Miniature("MOD-4", "escapes are letters", "refengine 0.1.0, given such terms in Python", "refengine.terms:canonical", escapes_are_letters),
+    Miniature("MOD-4", "tags as they are written", NOBODY, "refengine.terms:canonical", tags_as_written),
+    Miniature("MOD-4", "stated strings differ", "RDF 1.0: plain and typed strings are two", "refengine.terms:canonical", stated_strings_differ),
+    Miniature("MOD-4", "any text is a term", NOBODY, "refengine.terms:canonical", any_text_is_a_term),
     Miniature(
         "SEM-1", "an unknown value becomes the first", "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
         "refengine.semantics:parse_field", first_value_for_an_unknown_one,

@@ -29,6 +29,7 @@ from refengine.model import Dataset, Element
 from refengine.query import Body, Query
 from refengine.semantics import Semantics
 from refengine.slices import Part, Short
+from refengine.terms import CanonicalElements
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -127,7 +128,7 @@ def _reports(asked: Asked, first: int, part: Part, reader: Reader, batches: Iter
     """What a part gives, in a worker."""
     gc.set_threshold(50_000, 20, 50)  # elements live as long as the part: looking for what does not is a fifth of the time
     try:
-        streams = {asked.name: model.Stream(tuple(elements(reader(batches))))}
+        streams = {asked.name: model.Stream(CanonicalElements(elements(reader(batches))))}
         options = {"static": asked.static, "answer": asked.answer}
         if slices.refused(asked.query, asked.semantics):
             found = run = incremental.evaluate(asked.query, streams, asked.semantics, **options)

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from refengine.errors import NoSingleAnswer
 from refengine.iris import has_scheme, resolve
-from refengine.model import RDF_LANGSTRING, XSD, Term, is_blank, literal, parse_literal
+from refengine.model import XSD, Term, is_blank, literal, parse_literal
 from refengine.sparql.regex import accepts_text, compile_pattern, replacement
 from refengine.sparql.values import (
     DECIMAL,
@@ -45,6 +45,7 @@ from refengine.sparql.values import (
     truth,
     value,
 )
+from refengine.terms import LANG_STRING
 
 TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
 CASTS = ("boolean", "double", "float", "decimal", "integer", "dateTime", "string")
@@ -130,7 +131,7 @@ def typed(form: Term, kind: Term) -> Result:
     characters = simple(form)
     if characters is ERROR or not kind.startswith("<"):
         return ERROR
-    if kind[1:-1] == RDF_LANGSTRING:
+    if kind[1:-1] == LANG_STRING:
         raise NoSingleAnswer("STRDT with rdf:langString")
     return literal(characters, kind[1:-1])
 
