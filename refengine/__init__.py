@@ -10,7 +10,7 @@ HOMES = {
     "compare": ("Mode", "difference", "equal"),
     "engine": ("Evaluation", "Held", "Plan", "Report", "evaluate", "evaluations", "plan"),
     "errors": (
-        "Disputed", "InvalidQuery", "InvalidSemantics", "InvalidStream", "InvalidWindow", "RefengineError", "Refused",
+        "Disputed", "InvalidQuery", "InvalidSemantics", "InvalidStream", "InvalidWindow", "NoSingleAnswer", "RefengineError", "Refused",
         "TooManyReports", "UnknownField", "Unsupported",
     ),
     "model": ("Element", "Relation", "Stream", "literal", "parse_literal", "row", "stream"),
