@@ -25,10 +25,11 @@ from refengine.errors import RefengineError
 ADAPTER = Path(corpus.__file__).parent / "adapters" / "reference.py"
 NOBODY = "none known"
 SUITE = {"SEM", "CMP", "ORA", "IO", "DIA"}  # sections on what is done before an engine is asked, and after it has answered
+TERMS = "refengine.terms:canonical"  # an engine is told canonical terms
 ORDER = "refengine.engine:merged"  # of several streams: to an engine it is told by the order of the pushes
 TOLD = {"window", "rows", "instant", "trigger"}  # what the protocol carries of a report; of several windows the first
 
-ENGINES = [one for one in MINIATURES if one.rule.partition("-")[0] not in SUITE and one.target != ORDER]
+ENGINES = [one for one in MINIATURES if one.rule.partition("-")[0] not in SUITE and one.target not in (ORDER, TERMS)]
 REAL = [one for one in ENGINES if one.seen != NOBODY]
 REFERENCE = engine("reference")
 
