@@ -7,7 +7,7 @@ one evaluation to the next.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -195,7 +195,7 @@ class Evaluation:
         solutions: list[Solution] = [{}]
         todo = [(part, {v.name for v in free_variables(part)}) for part in conjuncts(condition)]
         bound: set[str] = set()
-        for pattern in connected(triples):
+        for pattern in connected(triples, self.size):
             bound |= {term.name for term in pattern if isinstance(term, Var)}
             ready = [part for part, names in todo if names and names <= bound]
             todo = [(part, names) for part, names in todo if part not in ready]
@@ -207,6 +207,12 @@ class Evaluation:
         if any(isinstance(term, Var) and term.is_hidden for pattern in triples for term in pattern):
             return [{name: term for name, term in solution.items() if ":" not in name} for solution in solutions]
         return solutions
+
+    def size(self, pattern: TriplePattern) -> int:
+        """Return how many triples have the terms of a pattern; of a path, all that there are."""
+        if not isinstance(pattern.predicate, Var | str):
+            return len(self.graph.triples)
+        return len(self.graph.match(*(None if isinstance(term, Var) else term for term in pattern)))
 
     def surely_fails(self, conditions: Iterable[Expression], solution: Solution) -> bool:
         """Return whether a solution does not fulfil one of some conditions, those without a single answer left aside."""
@@ -430,13 +436,17 @@ class Evaluation:
         return bool(self.solutions(substituted(expression.pattern, dict(solution))))
 
 
-def connected(triples: Sequence[TriplePattern]) -> list[TriplePattern]:
-    """Order triple patterns so that each shares a variable with one before it, if any does. The order is no part of the answer."""
+def connected(triples: Sequence[TriplePattern], size: Callable[[TriplePattern], int]) -> list[TriplePattern]:
+    """Order triple patterns so that each shares a variable with one before it, if any does, the smallest first. The order is no part
+    of the answer."""
     todo = list(triples)
+    if len(todo) == 1:
+        return todo
+    sizes = {pattern: size(pattern) for pattern in todo}
     found: list[TriplePattern] = []
     bound: set[Var] = set()
     while todo:
-        best = min(todo, key=lambda pattern: _preference(pattern, bound))
+        best = min(todo, key=lambda pattern: (*_preference(pattern, bound), sizes[pattern]))
         todo.remove(best)
         found.append(best)
         bound |= {term for term in best if isinstance(term, Var)}
