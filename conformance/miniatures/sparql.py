@@ -179,7 +179,7 @@ def no_group_without_members(evaluation: Evaluation, group: Group) -> list[dict[
 # §7 R2R-10 to R2R-21
 
 
-def literals_match_by_value(evaluation: Evaluation, triples: Sequence[TriplePattern]) -> list[dict[str, Term]]:
+def literals_match_by_value(evaluation: Evaluation, triples: Sequence[TriplePattern], condition: Any = None) -> list[dict[str, Term]]:
     """A literal of a pattern matches every one of its value."""
     if not any(isinstance(term, str) and term.startswith('"') for triple in triples for term in triple):
         return right_matched(evaluation, triples)
