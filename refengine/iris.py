@@ -36,8 +36,8 @@ def _without_dots(path: str) -> str:
     kept: list[str] = []
     segments = path.split("/")
     for number, segment in enumerate(segments):
-        if segment == "..":
-            kept[1:] = kept[1:-1] if len(kept) > 1 else []
+        if segment == ".." and len(kept) > 1:
+            kept.pop()
         if segment in (".", ".."):
             kept += [""] * (number == len(segments) - 1)
         else:

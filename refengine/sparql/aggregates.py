@@ -22,6 +22,7 @@ from refengine.sparql.values import (
     Number,
     Result,
     Unknown,
+    check_length,
     number_term,
     operate,
     same,
@@ -98,7 +99,7 @@ def _sum(terms: Sequence[Term]) -> Number | Failure:
 
 def _finite(found: Number, numbers: Sequence[Number]) -> Number:
     """Return a sum that no order of adding changes, or that is infinite or NaN in every order."""
-    if found.rank >= FLOAT and not isfinite(found.value) and all(isfinite(number.value) for number in numbers):
+    if found.rank >= FLOAT and not isfinite(found.value) and all(number.rank < FLOAT or isfinite(number.value) for number in numbers):
         raise NoSingleAnswer("a sum that overflows in some orders of adding")
     return found
 
@@ -140,6 +141,7 @@ def joined(terms: Sequence[Term], separator: str, choose: Choose) -> Result:
     if any(not term.startswith('"') for term in terms):
         raise NoSingleAnswer("GROUP_CONCAT of what is no literal")
     forms = sorted(lexical(term) for term in terms)
+    check_length(sum(map(len, forms)) + len(separator) * (len(forms) - 1))
     reason = "GROUP_CONCAT of several values, whose order is not fixed"
     if len(forms) > MOST_PERMUTED and len(set(forms)) > 1:
         raise NoSingleAnswer(reason)

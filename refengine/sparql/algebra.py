@@ -7,7 +7,7 @@ the lexical form in which the body writes it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from refengine.model import Term
@@ -37,9 +37,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Exists:
-    """EXISTS: whether a pattern has a solution once the variables of the current one are substituted."""
+    """EXISTS: whether a pattern has a solution once the variables of the current one are substituted. `size` is how many parts the
+    pattern has."""
 
     pattern: Pattern
+    size: int = field(default=1, compare=False)
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ from refengine.sparql.algebra import (
 from refengine.sparql.choices import Choices, one_answer
 from refengine.sparql.expressions import Expressions
 from refengine.sparql.graphs import Index
-from refengine.sparql.limits import Budget, Limits
+from refengine.sparql.limits import WIDE, Budget, Limits
 from refengine.sparql.order import check_border, ordered
 from refengine.sparql.paths import pairs
 from refengine.sparql.values import ERROR, Computed, Result, Unknown, boolean, same
@@ -73,6 +73,10 @@ def evaluate(query: Query, dataset: Dataset, limits: Limits | None = None) -> Re
         )
     except RecursionError:
         raise Unsupported("nested too deeply", rule="R2R-17", place="body") from None
+    except ArithmeticError:
+        raise Unsupported("numbers that are out of reach", rule="R2R-13", place="body") from None
+    except UnicodeEncodeError:
+        raise Unsupported("a lone surrogate, which is no character", rule="R2R-17", place="body") from None
 
 
 class Evaluation:
@@ -83,6 +87,7 @@ class Evaluation:
         self.budget = budget
         self.choices = choices
         self.times: dict[Triple, Term] = {}
+        budget.spend(len(dataset) // 8)
         triples: list[Triple] = []
         named: dict[Term, list[Triple]] = defaultdict(list)
         for statement in dataset:
@@ -117,7 +122,7 @@ class Evaluation:
     def instances(self, solutions: Iterable[Solution]) -> Iterator[Triple]:
         """Yield the template's triples of each solution whose variables are bound; its blank nodes are new for each (§16.2.1)."""
         for solution in solutions:
-            self.budget.spend(1)
+            self.budget.spend(1 + len(self.query.template))
             nodes: dict[Var, Term] = {}
             for pattern in self.query.template:
                 terms = []
@@ -142,10 +147,16 @@ class Evaluation:
 
     def solutions(self, pattern: Pattern) -> list[Solution]:
         """Return the multiset of a pattern's solutions in the active graph (§18.6)."""
+        self.budget.spend(1)
         found = self.of_pattern(pattern)
-        self.budget.spend(len(found))
-        self.budget.hold(len(found))
+        self.budget.spend(len(found) + sum(map(len, found)) // WIDE)
+        self.hold(found)
         return found
+
+    def hold(self, found: Sequence[Solution]) -> None:
+        """R2R-17: count the solutions that are held at once, of which one with many variables counts as several."""
+        if found:
+            self.budget.hold(len(found) * (1 + len(found[-1]) // WIDE))
 
     def of_pattern(self, pattern: Pattern) -> list[Solution]:
         """Evaluate one operator."""
@@ -160,19 +171,20 @@ class Evaluation:
                 found = self.matched(inner.triples, condition) if isinstance(inner, Basic) else self.solutions(inner)
                 return [solution for solution in found if self.expressions.holds(condition, solution)]
             case Union(parts):
-                return [solution for part in parts for solution in self.solutions(part)]
+                return self.united(self.solutions(part) for part in parts)
             case Minus(left, right):
                 return self.without(self.solutions(left), self.solutions(right))
             case Graph(name, inner):
                 return self.within_graph(name, inner)
             case Extend(inner, bindings):
-                return [self.extended(solution, bindings) for solution in self.solutions(inner)]
+                return self.united([self.extended(solution, bindings)] for solution in self.solutions(inner))
             case Values(variables, rows):
                 return [{v.name: term for v, term in zip(variables, cells, strict=True) if term is not None} for cells in rows]
             case Group():
                 return self.grouped(pattern)
             case Project(inner, variables):
                 names = [variable.name for variable in variables]
+                self.budget.spend(len(names))
                 return [{name: solution[name] for name in names if name in solution} for solution in self.solutions(inner)]
             case Distinct(inner):
                 return self.distinct(self.solutions(inner))
@@ -193,17 +205,14 @@ class Evaluation:
         bound. The filter itself is still to be applied.
         """
         solutions: list[Solution] = [{}]
+        self.budget.spend(len(triples) ** 2 // 4)
         todo = [(part, {v.name for v in free_variables(part)}) for part in conjuncts(condition)]
         bound: set[str] = set()
         for pattern in connected(triples, self.size):
             bound |= {term.name for term in pattern if isinstance(term, Var)}
             ready = [part for part, names in todo if names and names <= bound]
             todo = [(part, names) for part, names in todo if part not in ready]
-            extended: list[Solution] = []
-            for solution in solutions:
-                extended += (one for one in self.matched_one(pattern, solution) if not self.surely_fails(ready, one))
-                self.budget.hold(len(extended))
-            solutions = extended
+            solutions = self.united(self.kept(ready, self.matched_one(pattern, solution)) for solution in solutions)
         if any(isinstance(term, Var) and term.is_hidden for pattern in triples for term in pattern):
             return [{name: term for name, term in solution.items() if ":" not in name} for solution in solutions]
         return solutions
@@ -214,6 +223,10 @@ class Evaluation:
             return len(self.graph.triples)
         return len(self.graph.match(*(None if isinstance(term, Var) else term for term in pattern)))
 
+    def kept(self, conditions: Sequence[Expression], solutions: Iterable[Solution]) -> Iterable[Solution]:
+        """Return the solutions that do not surely fail some conditions."""
+        return (one for one in solutions if not self.surely_fails(conditions, one)) if conditions else solutions
+
     def surely_fails(self, conditions: Iterable[Expression], solution: Solution) -> bool:
         """Return whether a solution does not fulfil one of some conditions, those without a single answer left aside."""
         for condition in conditions:
@@ -221,6 +234,15 @@ class Evaluation:
                 if not self.expressions.holds(condition, solution):
                     return True
         return False
+
+    def united(self, parts: Iterable[Iterable[Solution]]) -> list[Solution]:
+        """Return the solutions of all the parts, which are counted as they come."""
+        found: list[Solution] = []
+        for part in parts:
+            for solution in part:
+                found.append(solution)
+                self.hold(found)
+        return found
 
     def matched_one(self, pattern: TriplePattern, solution: Solution) -> Iterator[Solution]:
         """Yield a solution with what one triple pattern adds to it."""
@@ -255,13 +277,8 @@ class Evaluation:
 
     def joined(self, left: Sequence[Solution], right: Sequence[Solution]) -> list[Solution]:
         """Return the union of each two solutions that are compatible."""
-        found = []
         partners = self.partners(left, right)
-        for one in left:
-            for other in partners(one):
-                found.append({**one, **other})
-            self.budget.hold(len(found))
-        return found
+        return self.united(({**one, **other} for other in partners(one)) for one in left)
 
     def partners(self, left: Sequence[Solution], right: Sequence[Solution]) -> Any:
         """Return the function that gives the solutions of the right side which are compatible with one of the left (§18.3)."""
@@ -284,14 +301,13 @@ class Evaluation:
 
     def left_joined(self, left: Sequence[Solution], right: Sequence[Solution], condition: Expression | None) -> list[Solution]:
         """LeftJoin (§18.5): a solution stands alone if none that is compatible fulfils the condition together with it."""
-        found = []
         partners = self.partners(left, right)
-        for one in left:
+
+        def kept(one: Solution) -> list[Solution]:
             merged = ({**one, **other} for other in partners(one))
-            kept = [both for both in merged if condition is None or self.expressions.holds(condition, both)]
-            found += kept or [one]
-            self.budget.hold(len(found))
-        return found
+            return self.united([both] for both in merged if condition is None or self.expressions.holds(condition, both)) or [one]
+
+        return self.united(kept(one) for one in left)
 
     def without(self, left: Sequence[Solution], right: Sequence[Solution]) -> list[Solution]:
         """Minus (§18.5): a solution stays unless one on the right is compatible and has a variable in common with it."""
@@ -302,10 +318,7 @@ class Evaluation:
         """GRAPH (§18.6): a pattern over one named graph, or over each, whose name the variable then has."""
         if isinstance(name, str):
             return self.over(self.named[name], inner) if name in self.named else []
-        found = []
-        for iri, graph in self.named.items():
-            found += self.joined(self.over(graph, inner), [{name.name: iri}])
-        return found
+        return self.united(self.joined(self.over(graph, inner), [{name.name: iri}]) for iri, graph in self.named.items())
 
     def over(self, graph: Index, pattern: Pattern) -> list[Solution]:
         """Evaluate a pattern with another active graph."""
@@ -318,24 +331,29 @@ class Evaluation:
     def extended(self, solution: Solution, bindings: Iterable[tuple[Var, Expression]]) -> Solution:
         """Extend (§18.5): bind each variable whose expression is no error. BNODE's labels hold for all of them."""
         nodes: dict[str, Term] = {}
+        solution = dict(solution)
+        self.budget.spend(len(bindings) // 8)
         for variable, expression in bindings:
             result = self.expressions.result(expression, solution, nodes)
             if result is not ERROR:
                 self.has_computed |= isinstance(result, Computed)
-                solution = {**solution, variable.name: result}
+                solution[variable.name] = result
         return solution
 
     def grouped(self, group: Group) -> list[Solution]:
         """R2R-6: group solutions by their keys (§18.5.1), errors among them, and aggregate each group. Of no solutions there is no
         group, but one without GROUP BY."""
         members: dict[tuple, list[Solution]] = defaultdict(list)
+        has_computed = False
         if group.keys is None:
             members[()] = self.solutions(group.pattern)
         else:
             for solution in self.solutions(group.pattern):
                 nodes: dict[str, Term] = {}
                 key = tuple([self.expressions.result(expression, solution, nodes) for _, expression in group.keys])
-                members[self.known(key, members)].append(solution)
+                self.budget.spend(len(key) // 8)
+                has_computed = has_computed or any(isinstance(term, Computed) for term in key)
+                members[self.known(key, members) if has_computed else key].append(solution)
         found = []
         for key, solutions in members.items():
             bound = {variable.name: term for (variable, _), term in zip(group.keys or (), key, strict=True) if term is not ERROR}
@@ -349,8 +367,6 @@ class Evaluation:
 
     def known(self, key: tuple, groups: Mapping[tuple, Any]) -> tuple:
         """Return the key of a group that is the same, term by term; the key itself where there is none yet."""
-        if not any(isinstance(term, Computed) for keys in (key, *groups) for term in keys):
-            return key
         for other in groups:
             self.budget.spend(1)
             if all(one is two if ERROR in (one, two) else same(one, two) for one, two in zip(key, other, strict=True)):
@@ -364,6 +380,8 @@ class Evaluation:
             members = self.distinct(solutions) if function.is_distinct else solutions
             return aggregate(Aggregate("COUNT", None), [boolean(True)] * len(members), self.choices.choose)
         results = [self.expressions.result(function.argument, solution, {}) for solution in solutions]
+        if (function.is_distinct or function.name == "SAMPLE") and any(isinstance(result, Computed) for result in results):
+            self.budget.spend(len(results) * len(set(results)))  # each is compared with those that are known
         return aggregate(function, results, self.choices.choose)
 
     def distinct(self, solutions: Iterable[Solution]) -> list[Solution]:
@@ -398,6 +416,7 @@ class Evaluation:
         conditions = inner.conditions if isinstance(inner, OrderBy) else ()
         descending = [is_descending for _, is_descending in conditions]
         solutions = self.solutions(inner)
+        self.budget.spend(len(solutions) * len(conditions))
         keys = [tuple(self.expressions.result(part, solution, {}) for part, _ in conditions) for solution in solutions]
         if any(isinstance(key, Unknown) for row_keys in keys for key in row_keys):
             raise NoSingleAnswer("ORDER BY a value that has no single answer")
@@ -432,7 +451,7 @@ class Evaluation:
 
     def exists(self, expression: Exists, solution: Mapping[str, Term]) -> bool:
         """R2R-19: whether a pattern has a solution once each variable that the current solution binds is replaced (§18.6)."""
-        self.budget.spend(1)
+        self.budget.spend(1 + expression.size // 2)
         return bool(self.solutions(substituted(expression.pattern, dict(solution))))
 
 
@@ -512,7 +531,7 @@ def _replaced(expression: Expression | None, solution: Mapping[str, Term]) -> Ex
         case Call(name, arguments):
             return Call(name, tuple(_replaced(part, solution) for part in arguments))
         case Exists(pattern):
-            return Exists(substituted(pattern, solution))
+            return replace(expression, pattern=substituted(pattern, solution))
         case Aggregate():
             return replace(expression, argument=_replaced(expression.argument, solution))
         case _:

@@ -12,6 +12,7 @@ from refengine.model import XSD, Term, literal
 from refengine.sparql.algebra import Call, Exists, Expression, Var
 from refengine.sparql.choices import Choices
 from refengine.sparql.functions import PLAIN, TIMESTAMP, cast, iri, simple
+from refengine.sparql.limits import LONG
 from refengine.sparql.regex import compile_pattern
 from refengine.sparql.values import (
     ERROR,
@@ -27,6 +28,7 @@ from refengine.sparql.values import (
     equal,
     number_term,
     same,
+    size,
     truth,
     value,
 )
@@ -59,13 +61,19 @@ class Expressions:
         """R2R-11: compute an expression for a solution; `nodes` has the blank nodes that BNODE made for it, by label."""
         match expression:
             case Var(name):
-                return solution.get(name, ERROR)
+                return self.read(solution.get(name, ERROR))
             case str():
-                return expression
+                return self.read(expression)
             case Exists():
                 return boolean(self.exists(expression, solution))
-        self.spend(1)
-        return self.called(expression, solution, nodes)
+        self.spend(1 + len(expression.arguments) // 8)
+        return self.read(self.called(expression, solution, nodes))
+
+    def read(self, result: Result) -> Result:
+        """R2R-17: return a result; a long one takes as many steps as reading it takes time."""
+        if result is not ERROR and (characters := size(result)) > LONG:
+            self.spend(characters // LONG)
+        return result
 
     def holds(self, condition: Expression, solution: Solution) -> bool:
         """Return whether a condition's effective boolean value is true."""
@@ -96,6 +104,9 @@ class Expressions:
         """Apply an operator or a function to terms."""
         if any(isinstance(result, Unknown) for result in results):
             return of_unknown(name, results)
+        if name in ("REGEX", "REPLACE"):
+            self.spend(size(results[1]) // 8)
+            return PLAIN[name](*results, spend=self.spend)
         if name in PLAIN:
             return PLAIN[name](*results)
         match name:

@@ -33,6 +33,7 @@ from refengine.sparql.values import (
     Result,
     Text,
     boolean,
+    check_length,
     decimal_text,
     double_text,
     number_term,
@@ -64,6 +65,8 @@ ARITIES: dict[str, tuple[int, int | None]] = {  # a keyword -> fewest and most a
     "CONCAT": (0, None),
     "COALESCE": (0, None),
 }
+MATCHED = 5_000  # characters times instructions that RE2 takes a step for
+SCANNED = 500  # characters that it looks at in a step, as each further match may have it look at all that follow
 LONGEST_EXACT = 16  # characters of a double whose decimal digits end
 _DATE_TIME = re.compile(r"(-?[0-9]+)-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)(Z|[+-][0-9]{2}:[0-9]{2})?")
 _IRI = re.compile(r"[^<>\"{}|^`\\\x00-\x20]*")
@@ -241,6 +244,7 @@ def concatenated(*terms: Term) -> Result:
     found = [string(term) for term in terms]
     if ERROR in found:
         return ERROR
+    check_length(sum(len(one.lexical) for one in found))
     languages = {one.language for one in found}
     return text("".join(one.lexical for one in found), languages.pop() if len(languages) == 1 else "")
 
@@ -256,7 +260,11 @@ def language_matches(tag: Term, given: Term) -> Result:
     return boolean(name == wanted or bool(wanted) and name.startswith(wanted + "-"))
 
 
-def matches(term: Term, pattern: Term, flags: Term = '""') -> Result:
+def free(steps: int) -> None:
+    """Count no steps."""
+
+
+def matches(term: Term, pattern: Term, flags: Term = '""', spend: Callable[[int], None] = free) -> Result:
     """REGEX: whether a pattern matches anywhere (XPath fn:matches)."""
     found, expression, modes = string(term), simple(pattern), simple(flags)
     if ERROR in (found, expression, modes):
@@ -265,10 +273,11 @@ def matches(term: Term, pattern: Term, flags: Term = '""') -> Result:
     if compiled is ERROR:
         return ERROR
     accepts_text(modes, expression, found.lexical)
+    spend(len(found.lexical) * compiled.programsize // MATCHED)
     return boolean(compiled.search(found.lexical) is not None)
 
 
-def replaced(term: Term, pattern: Term, by: Term, flags: Term = '""') -> Result:
+def replaced(term: Term, pattern: Term, by: Term, flags: Term = '""', spend: Callable[[int], None] = free) -> Result:
     """REPLACE: each match replaced (XPath fn:replace). A pattern that matches the empty string is an error (err:FORX0003)."""
     found, expression, template, modes = string(term), simple(pattern), simple(by), simple(flags)
     if ERROR in (found, expression, template, modes):
@@ -280,12 +289,16 @@ def replaced(term: Term, pattern: Term, by: Term, flags: Term = '""') -> Result:
     parts = replacement(template, compiled.groups)
     if parts is ERROR:
         return ERROR
-    made, end = [], 0
+    made, end, length = [], 0, len(found.lexical)
+    spend(length * compiled.programsize // MATCHED)
     for match in compiled.finditer(found.lexical):
         if not match[0]:
             raise NoSingleAnswer("REPLACE of a match without extent")
-        made.append(found.lexical[end : match.start()])
-        made += [part if isinstance(part, str) else match[part] or "" for part in parts]
+        spend(1 + (len(found.lexical) - match.start()) // SCANNED + len(parts) // 8)
+        written = [part if isinstance(part, str) else match[part] or "" for part in parts]
+        length += sum(map(len, written)) + match.start() - match.end()
+        check_length(length)
+        made += [found.lexical[end : match.start()], *written]
         end = match.end()
     return text("".join(made) + found.lexical[end:], found.language)
 

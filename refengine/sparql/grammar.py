@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cached_property
 from importlib.resources import files
+from itertools import accumulate
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
@@ -14,6 +16,7 @@ from refengine.texts import near, shown
 
 DEEPEST = 60  # brackets within brackets
 LONGEST = 1_000_000  # characters of a body
+MOST_WORDS = 100_000  # and signs of a body: each costs the parser some 50 microseconds
 
 FUNCTIONS = tuple(
     "STRBEFORE STRAFTER STRSTARTS STRENDS STRLANG STRLEN STRDT STRUUID STR SUBSTR LANGMATCHES LANG DATATYPE BOUND BNODE IRI URI RAND ABS "
@@ -34,9 +37,9 @@ _BASE = (
 )
 _FIRST = rf"(?:[{_BASE}_]|{CODE_POINT})"
 _NAME = rf"(?:[{_BASE}_0-9\u00b7\u0300-\u036f\u203f-\u2040-]|{CODE_POINT})"
-_PREFIX = rf"(?:(?:[{_BASE}]|{CODE_POINT})(?:{_NAME}|\.(?=[.]*{_NAME}))*)?:"
+_PREFIX = rf"(?:(?:[{_BASE}]|{CODE_POINT})(?:{_NAME}|\.+(?={_NAME}))*)?:"
 _ESCAPED = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
-_LOCAL = rf"(?:{_FIRST}|[:0-9]|{_ESCAPED})(?:{_NAME}|:|{_ESCAPED}|\.(?=[.]*(?:{_NAME}|:|{_ESCAPED})))*"
+_LOCAL = rf"(?:{_FIRST}|[:0-9]|{_ESCAPED})(?:{_NAME}|:|{_ESCAPED}|\.+(?={_NAME}|:|{_ESCAPED}))*"
 _CHARACTER = r"(?:[^QUOTE\\\n\r]|\\[tbnrf\\\"']|" + CODE_POINT + ")"
 _EXPONENT = r"[eE][+-]?[0-9]+"
 _DOUBLE = rf"(?:[0-9]+\.[0-9]*{_EXPONENT}|\.[0-9]+{_EXPONENT}|[0-9]+{_EXPONENT})"
@@ -47,7 +50,7 @@ TERMINALS = {
     "IRIREF": (6, rf"<(?:[^<>\"{{}}|^`\\\x00-\x20]|{CODE_POINT})*>"),
     "PNAME_LN": (6, _PREFIX + _LOCAL),
     "PNAME_NS": (5, _PREFIX),
-    "BLANK_NODE_LABEL": (6, rf"_:(?:{_FIRST}|[0-9])(?:{_NAME}|\.(?=[.]*{_NAME}))*"),
+    "BLANK_NODE_LABEL": (6, rf"_:(?:{_FIRST}|[0-9])(?:{_NAME}|\.+(?={_NAME}))*"),
     "VAR": (6, rf"[?$](?:{_FIRST}|[0-9])(?:[{_BASE}_0-9\u00b7\u0300-\u036f\u203f-\u2040]|{CODE_POINT})*"),
     "LANGTAG": (6, r"@[a-zA-Z]+(?:-[a-zA-Z0-9]+)*"),
     "SIGNED_DOUBLE": (5, rf"[+-]{_DOUBLE}"),
@@ -101,8 +104,10 @@ def parse(text: str) -> Tree:
     if len(text) > LONGEST:
         raise Unsupported(f"a body of more than {LONGEST} characters", rule="R2R-17", place="body")
     if surrogate := re.search("[\ud800-\udfff]", text):
-        raise InvalidQuery("a surrogate is no character", rule="QRY-1", place=place(text, surrogate.start()))
+        raise InvalidQuery("a lone surrogate, which is no character", rule="QRY-1", place=place(text, surrogate.start()))
     try:
+        if len(re.findall(r"\w+|[^\w\s]", text)) > MOST_WORDS and _words(text) > MOST_WORDS:
+            raise Unsupported(f"a body of more than {MOST_WORDS} words and signs", rule="R2R-17", place="body")
         if max(_brackets(text), default=0) > DEEPEST:
             raise Unsupported(f"brackets nested more than {DEEPEST} deep", rule="R2R-17", place="body")
         return GRAMMAR.parser.parse(text)
@@ -110,14 +115,25 @@ def parse(text: str) -> Tree:
         raise fault(text, error) from None
 
 
+_PIECES = re.compile(rf"{TERMINALS['STRING'][1]}|{TERMINALS['IRIREF'][1]}|#[^\n\r]*|\w+|[^\w\s]")
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield the strings, IRIs, comments, words and signs of a text, up to a string that is not closed."""
+    for match in _PIECES.finditer(text):
+        yield match[0]
+        if match[0] in ("'", '"'):
+            return
+
+
+def _words(text: str) -> int:
+    """Return how many strings, IRIs, words and signs a text has."""
+    return sum(not piece.startswith("#") for piece in _pieces(text))
+
+
 def _brackets(text: str) -> list[int]:
-    """Return the depth of brackets after each bracket of a text, those in strings, IRIs and comments left aside."""
-    depth = 0
-    depths = []
-    for match in re.finditer(rf"{TERMINALS['STRING'][1]}|{TERMINALS['IRIREF'][1]}|#[^\n\r]*|[({{\[]|[)}}\]]", text):
-        depth += (match[0] in "({[") - (match[0] in ")}]")
-        depths.append(depth)
-    return depths
+    """Return the depth of brackets after each piece of a text, those in strings, IRIs and comments left aside."""
+    return list(accumulate((piece in ("(", "{", "[")) - (piece in (")", "}", "]")) for piece in _pieces(text)))
 
 
 def place(text: str, offset: int) -> str:

@@ -21,6 +21,10 @@ class Limits:
     clock: Callable[[], float] | None = None
 
 
+LONG = 64  # characters of a term, or bits of a number, that one step reads
+WIDE = 32  # variables of a solution that count as one
+
+
 class Budget:
     """What is left of an evaluation's limits."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cmp_to_key
 
-from refengine.errors import NoSingleAnswer
+from refengine.errors import NoSingleAnswer, Unsupported
 from refengine.model import Term
 from refengine.sparql.values import ERROR, Computed, Moment, Number, Result, Text, compare, value
 
 Keys = tuple[Result, ...]
+MOST_TIED = 32  # values that MIN and MAX hold as the first
 
 
 def rank(result: Result) -> int:
@@ -42,7 +43,9 @@ def before(left: Result, right: Result) -> int | None:
 def extremes(terms: Sequence[Term], is_least: bool) -> list[Term]:
     """R2R-16: return the terms that may come first in ascending order, or in descending order: those before which none surely is."""
     sign = -1 if is_least else 1
-    found = [term for term in dict.fromkeys(terms)]
+    found = list(dict.fromkeys(terms))
+    first = (min if is_least else max)(map(rank, found), default=0)
+    found = [term for term in found if rank(term) == first]
     best: list[Term] = []
     for term in found:  # keep what nothing is surely before
         standing = [before(term, other) for other in best]
@@ -50,6 +53,8 @@ def extremes(terms: Sequence[Term], is_least: bool) -> list[Term]:
             continue
         best = [other for other, place in zip(best, standing, strict=True) if place != sign]
         best.append(term)
+        if len(best) > MOST_TIED:
+            raise Unsupported(f"{'MIN' if is_least else 'MAX'} of more than {MOST_TIED} values that are equal or have no order", rule="R2R-17", place="body")
     return best
 
 

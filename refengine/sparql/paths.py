@@ -17,6 +17,7 @@ def pairs(graph: Index, path: Path, start: Term | None, end: Term | None, spend:
     Alternatives and sequences give a pair as often as they have ways; `?`, `*` and `+` give it once (§18.4). A path of length
     zero connects a given term with itself, be it in the graph or not.
     """
+    spend(1)
     match path:
         case str():
             for subject, _, object in graph.match(start, path, end):
@@ -43,22 +44,26 @@ def _sequence(graph: Index, steps: tuple[Path, ...], start: Term | None, end: Te
     if start is None and end is not None:
         *before, last = steps
         for middle, stop in pairs(graph, last, None, end, spend):
-            yield from ((a, stop) for a, _ in _sequence(graph, tuple(before), None, middle, spend))
+            for begin, _ in _sequence(graph, tuple(before), None, middle, spend):
+                spend(1)
+                yield begin, stop
         return
     for begin, middle in pairs(graph, first, start, None, spend):
-        yield from ((begin, b) for _, b in _sequence(graph, tuple(rest), middle, end, spend))
+        for _, stop in _sequence(graph, tuple(rest), middle, end, spend):
+            spend(1)
+            yield begin, stop
 
 
 def _negated(graph: Index, path: NegatedSet, start: Term | None, end: Term | None, spend: Spend) -> Iterator[Pair]:
     """§9.1: a triple with any predicate but those of the set, in the direction of its members."""
     if path.forward is not None:
         for subject, predicate, object in graph.match(start, None, end):
-            spend(1)
+            spend(1 + len(path.forward) // 16)
             if predicate not in path.forward:
                 yield subject, object
     if path.backward is not None:
         for subject, predicate, object in graph.match(end, None, start):
-            spend(1)
+            spend(1 + len(path.backward) // 16)
             if predicate not in path.backward:
                 yield object, subject
 
@@ -69,7 +74,9 @@ def _repeated(graph: Index, path: Repeated, start: Term | None, end: Term | None
         turned = Repeated(Inverse(path.path), path.least, path.is_once)
         yield from ((a, b) for b, a in _repeated(graph, turned, end, None, spend))
         return
-    for begin in [start] if start is not None else graph.nodes:
+    nodes = [start] if start is not None else graph.nodes
+    spend(len(nodes))
+    for begin in nodes:
         for stop in _reached(graph, path, begin, spend):
             if end is None or stop == end:
                 yield begin, stop

@@ -29,6 +29,7 @@ CLASSES = {  # multi-character escapes, as the inside of a class
 SINGLE = {"n": r"\n", "r": r"\r", "t": r"\t"} | {sign: "\\" + sign for sign in r"\|.-^?*+{}()[]$"}
 CATEGORIES = {"L": "ultmo", "M": "nce", "N": "dlo", "P": "cdseifo", "Z": "slp", "S": "mcko", "C": "cfon"}
 MOST_REPEATED = 1000
+DECIMALS = tuple("0123456789")
 LONGEST = 2000  # characters of a pattern
 
 
@@ -157,7 +158,7 @@ class Translator:
         if sign == "{":
             end = self.pattern.find("}", self.at)
             parts = self.pattern[self.at : end].split(",") if end >= 0 else []
-            is_right = 1 <= len(parts) <= 2 and parts[0].isdecimal() and parts[0].isascii() and (len(parts) == 1 or not parts[1] or parts[1].isdecimal())
+            is_right = 1 <= len(parts) <= 2 and parts[0].isdecimal() and parts[-1].isascii() and parts[0].isascii() and (len(parts) == 1 or not parts[1] or parts[1].isdecimal())
             if not is_right or len(parts) == 2 and parts[1] and int(parts[1]) < int(parts[0]):
                 raise BadPattern("a quantity is {n}, {n,} or {n,m}")
             if max(int(part) for part in parts if part) > MOST_REPEATED:
@@ -270,16 +271,14 @@ def replacement(template: str, groups: int) -> list[str | int] | Failure:
             parts.append(template[at])
             at += 1
         elif character == "$":
-            digits = 0
-            while template[at + digits : at + digits + 1] in tuple("0123456789"):
-                digits += 1
-            if not digits:
+            if template[at : at + 1] not in DECIMALS:
                 return ERROR
-            while digits > 1 and int(template[at : at + digits]) > groups:
-                digits -= 1
-            number = int(template[at : at + digits])
+            number = int(template[at])
+            at += 1
+            while template[at : at + 1] in DECIMALS and number * 10 + int(template[at]) <= groups:
+                number = number * 10 + int(template[at])
+                at += 1
             parts.append(number if number <= groups else "")
-            at += digits
         else:
             parts.append(character)
     return parts

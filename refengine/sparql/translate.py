@@ -53,6 +53,7 @@ from refengine.texts import nearest
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 MOST_ROWS = 10_000  # of VALUES
 MOST_STEPS = 1_000  # of a property path
+MOST_VARIABLES = 1_000  # and blank nodes of a body
 SELECT_FORMS = ("select_query", "sub_select")
 
 
@@ -81,6 +82,7 @@ class Reader:
         self.labels: dict[str, int] = {}  # a blank node's label -> the number of its basic graph pattern
         self.basics = 0
         self.made = 0
+        self.names: set[str] = set()  # of variables
         self.edits: list[tuple[int, int, str]] = []  # from an offset to another, and what is written there instead
 
     # Errors and fresh names
@@ -93,7 +95,13 @@ class Reader:
     def fresh(self, kind: str) -> Var:
         """Return a hidden variable that stands nowhere else."""
         self.made += 1
+        self.check_variables()
         return Var(f"{kind}.{self.made}")
+
+    def check_variables(self) -> None:
+        """R2R-17: refuse a body of so many variables and blank nodes that a solution is no small thing."""
+        if len(self.names) + len(self.labels) + self.made > MOST_VARIABLES:
+            raise Unsupported(f"more than {MOST_VARIABLES} variables and blank nodes", rule="R2R-17", place="body")
 
     # Queries
 
@@ -453,7 +461,10 @@ class Reader:
     def variable(self, tree: Tree) -> Var:
         """Translate a variable."""
         token = tree.children[0]
-        return Var(unescape(token[1:], token, self.text))
+        name = unescape(token[1:], token, self.text)
+        self.names.add(name)
+        self.check_variables()
+        return Var(name)
 
     def term(self, tree: Tree) -> Var | Term:
         """Translate a variable, an IRI, a literal in the form that it is written in, or a blank node, which is a hidden variable."""
@@ -479,6 +490,7 @@ class Reader:
         label = unescape(token[2:], token, self.text)
         if self.labels.setdefault(label, self.basics) != self.basics:
             raise self.fault(token, f"_:{label} stands in another basic graph pattern, too; use a variable")
+        self.check_variables()
         return Var(f"_:{label}")
 
     def iri(self, token: Token) -> str:
@@ -559,7 +571,8 @@ class Reader:
             case "bracketted_expression" | "order_condition":
                 return self.operand(trees(tree)[0])
             case "exists":
-                found = Exists(self.group(trees(tree)[0]))
+                inner = self.group(trees(tree)[0])
+                found = Exists(inner, sum(1 for _ in walk(inner)))
                 return found if len(tree.children) == 2 else Call("!", (found,))
             case "builtin_call":
                 return self.builtin(tree)
@@ -642,6 +655,7 @@ class Grouping:
     def __init__(self, keys: tuple[tuple[Var, Expression], ...] | None, aliases: list[Var]) -> None:
         self.kept = {variable for variable, _ in keys or ()} | set(aliases)
         self.aggregates: list[tuple[Var, Aggregate]] = []
+        self.variables: dict[Aggregate, Var] = {}
 
     def lift(self, expression: Expression, samples: bool = False) -> Expression:
         """Replace the aggregates of an expression by variables; with `samples`, also its other variables by SAMPLE of them (§18.2.4.1)."""
@@ -657,11 +671,10 @@ class Grouping:
 
     def named(self, aggregate: Aggregate) -> Var:
         """Return the variable of an aggregate."""
-        for variable, known in self.aggregates:
-            if known == aggregate:
-                return variable
-        self.aggregates.append((Var(f"aggregate.{len(self.aggregates)}"), aggregate))
-        return self.aggregates[-1][0]
+        if aggregate not in self.variables:
+            self.variables[aggregate] = Var(f"aggregate.{len(self.aggregates)}")
+            self.aggregates.append((self.variables[aggregate], aggregate))
+        return self.variables[aggregate]
 
 
 def trees(tree: Tree | None) -> list[Tree]:

@@ -22,9 +22,11 @@ BOOLEAN, STRING, DATE_TIME = XSD + "boolean", XSD + "string", XSD + "dateTime"
 RANKS = ("integer", "decimal", "float", "double")  # the type of a result is that of the later operand (XPath B.1)
 INTEGER, DECIMAL, FLOAT, DOUBLE = range(4)
 DIGITS = 18  # of decimals that every evaluator keeps (XSD §5.4)
-KEPT = 60  # digits behind the point of a decimal that is rounded anyway
 WHOLE = 2**63  # every evaluator holds the integers below
 LONGEST = 1_000_000  # characters of a literal
+LONG_TERM = 1_000  # characters of a term
+MOST_DIGITS = 4_000  # of a number that is written
+MOST_BITS = 20_000  # of a number that is computed
 ZONES = 14 * 3600  # seconds: no zone is further from UTC
 BUILT_IN = re.compile(  # types of XML Schema for which SPARQL names no operator, but an evaluator may have some (§17.3.1)
     re.escape(XSD)
@@ -102,11 +104,12 @@ Value = Number | Text | bool | Moment | Other
 
 def value(term: Term) -> Value | None:
     """Return the value of a literal, None for an IRI or a blank node."""
-    return term.number if isinstance(term, Computed) else _value(term)
+    if isinstance(term, Computed):
+        return term.number
+    return _value(term) if len(term) < LONG_TERM else _value_of_long(term)
 
 
-@lru_cache(maxsize=2**16)
-def _value(term: Term) -> Value | None:
+def _read_value(term: Term) -> Value | None:
     if not term.startswith('"'):
         return None
     lexical, datatype, language = parse_literal(term)
@@ -116,13 +119,17 @@ def _value(term: Term) -> Value | None:
     return Other(datatype, found is ERROR) if found is None or found is ERROR else found
 
 
+_value = lru_cache(maxsize=2**16)(_read_value)
+_value_of_long = lru_cache(maxsize=64)(_read_value)  # which may be of a million characters
+
+
 def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None:
     """R2R-10: read a lexical form as a number, a boolean or a dateTime; ERROR if it is ill-typed, None for another datatype."""
     kind = datatype.removeprefix(XSD)
     if datatype in INTEGERS:
         if not re.fullmatch(r"[+-]?[0-9]+", lexical):
             return ERROR
-        if len(lexical) > 4000:
+        if len(lexical) > MOST_DIGITS:
             raise NoSingleAnswer("an integer of thousands of digits")
         number = int(lexical)
         least, greatest = INTEGERS[datatype]
@@ -132,7 +139,7 @@ def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None
         case "decimal":
             if not re.fullmatch(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)", lexical):
                 return ERROR
-            if len(lexical) > 4000:
+            if len(lexical) > MOST_DIGITS:
                 raise NoSingleAnswer("a decimal of thousands of digits")
             return rounded(Fraction(lexical if lexical[-1] != "." else lexical[:-1]))
         case "double" | "float":
@@ -143,6 +150,8 @@ def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None
         case "boolean":
             return lexical in ("true", "1") if lexical in ("true", "false", "1", "0") else ERROR
         case "dateTime":
+            if len(lexical) > MOST_DIGITS:
+                raise NoSingleAnswer("a dateTime of thousands of digits")
             try:
                 return date_time(lexical)
             except ValueError:
@@ -167,19 +176,23 @@ def single(number: float) -> float:
 
 def rounded(exact: Fraction) -> Number:
     """Return a decimal. Evaluators keep at least 18 digits of it: one with more may be another number elsewhere."""
-    two, five, rest = 0, 0, exact.denominator
-    while rest % 2 == 0:
-        two, rest = two + 1, rest // 2
-    while rest % 5 == 0:
-        five, rest = five + 1, rest // 5
-    places = max(two, five) if rest == 1 else math.inf
-    if places <= DIGITS and len(str(abs(exact.numerator) * 10**places // exact.denominator)) <= DIGITS:
-        return Number(DECIMAL, exact)
-    slack = abs(exact) / 10 ** (DIGITS - 1)
-    if places > KEPT:  # so that numbers do not grow without end
-        slack += Fraction(1, 10**KEPT)
-        exact = Fraction(round(exact * 10**KEPT), 10**KEPT)
-    return Number(DECIMAL, exact, slack)
+    _check_bits(exact)
+    is_short = 10**DIGITS % exact.denominator == 0
+    places = next(count for count in range(DIGITS + 1) if 10**count % exact.denominator == 0) if is_short else 0
+    return Number(DECIMAL, exact, 0 if is_short and abs(exact) * 10**places < 10**DIGITS else abs(exact) / 10 ** (DIGITS - 1))
+
+
+def _check_bits(number: Any) -> None:
+    """Raise NoSingleAnswer for a fraction of so many digits that computing on with it takes long."""
+    if isinstance(number, Fraction) and max(number.numerator.bit_length(), number.denominator.bit_length()) > MOST_BITS:
+        raise NoSingleAnswer("computing with thousands of digits")
+
+
+def size(term: Term) -> int:
+    """Return how many characters a term has, or how many bits its number, if that is more."""
+    if isinstance(term, Computed) and isinstance(term.number.value, Fraction):
+        return max(len(term), *(part.bit_length() for number in term.number[1:] for part in (number.numerator, number.denominator)))
+    return len(term)
 
 
 # Terms of values
@@ -192,9 +205,14 @@ def boolean(holds: bool) -> Term:
 
 def text(lexical: str, language: str = "") -> Term:
     """Return the term of a string. Raises Unsupported (R2R-17) beyond a million characters."""
-    if len(lexical) > LONGEST:
-        raise Unsupported(f"a string of more than {LONGEST} characters", rule="R2R-17", place="body")
+    check_length(len(lexical))
     return literal(lexical, language=language)
+
+
+def check_length(characters: int) -> None:
+    """R2R-17: raise Unsupported for a string of more than a million characters; before it is made."""
+    if characters > LONGEST:
+        raise Unsupported(f"a string of more than {LONGEST} characters", rule="R2R-17", place="body")
 
 
 def number_term(number: Number) -> Term:
@@ -311,7 +329,7 @@ def promote(number: Number, rank: int) -> float:
     try:
         wide = float(number.value)
     except OverflowError:
-        wide = math.copysign(math.inf, number.value)
+        wide = math.inf if number.value > 0 else -math.inf
     return single(wide) if rank == FLOAT and number.rank < FLOAT else wide
 
 
@@ -396,7 +414,10 @@ def operate(sign: str, a: Number, b: Number) -> Number | Failure:
         found = rounded(result) if rank == DECIMAL else Number(rank, result)
     if rank == FLOAT:
         found = Number(rank, single(found.value))
-    return found._replace(slack=found.slack + _propagated(sign, a, b, x, y)) if a.slack or b.slack else found
+    if a.slack or b.slack:
+        found = found._replace(slack=found.slack + _propagated(sign, a, b, x, y))
+        _check_bits(found.slack)
+    return found
 
 
 def _divided(x: float, y: float) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from types import MethodType
 from typing import Any
@@ -23,18 +24,45 @@ from rdflib.plugins.sparql.evalutils import _eval
 from rdflib.plugins.sparql.operators import register_custom_function
 from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.parserutils import CompValue, Expr
-from rdflib.plugins.sparql.sparql import SPARQLError
+from rdflib.plugins.sparql.sparql import FrozenDict, QueryContext, SPARQLError
 from rdflib.plugins.stores.memory import Memory
 from rdflib.term import Identifier, Variable
 
 from refengine.model import XSD, Quad, Relation, Term, Triple, is_blank, literal, parse_literal
 from refengine.model import Dataset as Statements
-from refengine.sparql.algebra import Query
+from refengine.sparql.algebra import (
+    Basic,
+    Call,
+    Distinct,
+    Extend,
+    Filter,
+    Graph,
+    Group,
+    Join,
+    LeftJoin,
+    Minus,
+    OrderBy,
+    Pattern,
+    Project,
+    Query,
+    Reduced,
+    Slice,
+    Union,
+    Values,
+    Var,
+    visible,
+    walk,
+)
 from refengine.sparql.evaluate import asked, constructed, selected
 from refengine.sparql.functions import TIMESTAMP
 
 logging.getLogger("rdflib.term").setLevel(logging.CRITICAL)  # which logs each literal that it cannot read
 MOST_LOOKUPS = 1_000_000  # that rdflib may make for one answer
+MOST_WORK = 1_000_000  # solutions that it may make or compare: it joins lists in nested loops
+MOST_PARTS = 3_000  # of a body, cells of VALUES aside: rdflib takes minutes to read more, and pyoxigraph overflows its stack
+MOST_PATTERNS = 100  # triple patterns and steps of paths in one basic graph pattern, whose order pyoxigraph takes long to choose
+MOST_PAIRS = 10**8  # solutions of one side times those of the other that pyoxigraph may join in nested loops
+MOST_SOLUTIONS = 200_000  # of an operator, as the definition holds no more
 Witness = Callable[[Query, str, Statements], Relation]
 
 
@@ -44,6 +72,7 @@ class NoSay(Exception):
 
 def ask(name: str, query: Query, text: str, dataset: Statements) -> Relation:
     """R2R-5: return one witness's answer to a body, given as algebra and as text. Raises NoSay where it has none."""
+    refuse_large(query)
     try:
         return WITNESSES[name](query, text, dataset)
     except NoSay:
@@ -53,7 +82,39 @@ def ask(name: str, query: Query, text: str, dataset: Statements) -> Relation:
         raise NoSay(f"{type(error).__name__}: {reason}") from error
 
 
+def refuse_large(query: Query) -> None:
+    """Raise NoSay for a body that is too large for a witness to read."""
+    if parts(query.pattern) + parts(query.template) > MOST_PARTS:
+        raise NoSay(f"a body of more than {MOST_PARTS} parts")
+    for node in walk(query.pattern):
+        if isinstance(node, Basic) and sum(1 + sum(isinstance(part, str) for part in walk(t.predicate)) for t in node.triples) > 2 * MOST_PATTERNS:
+            raise NoSay(f"a basic graph pattern of more than {MOST_PATTERNS} triple patterns")
+
+
+def parts(node: Any) -> int:
+    """Return how many parts of the algebra a node has, the rows of VALUES aside."""
+    return sum(1 for _ in walk(node)) - sum(sum(1 for _ in walk(one.rows)) for one in walk(node) if isinstance(one, Values))
+
+
 # rdflib
+
+
+class Work:
+    """How many solutions rdflib has made and compared for an answer: it has no limit of its own."""
+
+    done = 0
+
+    @classmethod
+    def counted(cls, function: Callable) -> Callable:
+        """Wrap a method of rdflib's that each such step calls. Raises NoSay when they are too many."""
+
+        def counted(*args: Any, **options: Any) -> Any:
+            cls.done += 1
+            if cls.done > MOST_WORK:
+                raise NoSay(f"it makes or compares more than {MOST_WORK} solutions")
+            return function(*args, **options)
+
+        return counted
 
 
 class QuietDataset(Dataset):
@@ -89,15 +150,32 @@ def by_rdflib(query: Query, text: str, dataset: Statements) -> Relation:
             store.times[subject, predicate, object_] = name[0]
         else:
             (store.graph(*name) if name else store.default_graph).add((subject, predicate, object_))
-    result = evalQuery(store, _prepared(text))
-    match query.form:
-        case "ASK":
-            return asked(bool(result["askAnswer"]))
-        case "CONSTRUCT":
-            return constructed(tuple(from_rdflib(term) for term in triple) for triple in result["graph"])
-        case _:
-            bound = ({str(v): from_rdflib(t) for v, t in b.items() if t is not None} for b in result["bindings"])
-            return selected(query.variables, bound)
+    prepared = _prepared(text)
+    Work.done = 0
+    with counting():
+        result = evalQuery(store, prepared)
+        match query.form:
+            case "ASK":
+                return asked(bool(result["askAnswer"]))
+            case "CONSTRUCT":
+                return constructed(tuple(from_rdflib(term) for term in triple) for triple in result["graph"])
+            case _:
+                bound = ({str(v): from_rdflib(t) for v, t in b.items() if t is not None} for b in result["bindings"])
+                return selected(query.variables, bound)
+
+
+@contextmanager
+def counting() -> Iterator[None]:
+    """Have rdflib count its work in here."""
+    methods = [(FrozenDict, "compatible"), (FrozenDict, "__init__"), (QueryContext, "__init__")]
+    before = [getattr(owner, name) for owner, name in methods]
+    for (owner, name), function in zip(methods, before, strict=True):
+        setattr(owner, name, Work.counted(function))
+    try:
+        yield
+    finally:
+        for (owner, name), function in zip(methods, before, strict=True):
+            setattr(owner, name, function)
 
 
 @lru_cache(maxsize=64)
@@ -233,8 +311,56 @@ def from_rdflib(term: Identifier) -> Term:
 # pyoxigraph
 
 
+def refuse_nested_loops(query: Query, triples: int) -> None:
+    """Raise NoSay for a body that pyoxigraph may join in nested loops over many solutions, in which nothing can stop it: it hashes
+    variables alone that are always bound on both sides."""
+    for node in walk(query.pattern):
+        match node:
+            case Join(members):
+                pairs = [(Join(members[:i]), part) for i, part in enumerate(members) if i]
+            case LeftJoin(left, right, _) | Minus(left, right):
+                pairs = [(left, right)]
+            case _:
+                continue
+        for left, right in pairs:
+            is_hashed = certain(left) & certain(right) or not visible(left).keys() & visible(right).keys()
+            if not is_hashed and most_solutions(left, triples) * most_solutions(right, triples) > MOST_PAIRS:
+                raise NoSay(f"a join by variables that OPTIONAL, UNION or UNDEF may leave unbound, of more than {MOST_PAIRS} pairs")
+
+
+def certain(pattern: Pattern) -> set[str]:
+    """Return the variables that every solution of a pattern binds, whatever the data."""
+    match pattern:
+        case Basic():
+            return set(visible(pattern))
+        case Join(members):
+            return set().union(*map(certain, members))
+        case Union(members):
+            return set.intersection(*map(certain, members))
+        case Graph(name, inner):
+            return certain(inner) | ({name.name} if isinstance(name, Var) else set())
+        case Values(variables, rows):
+            return {variable.name for place, variable in enumerate(variables) if all(cells[place] is not None for cells in rows)}
+        case Project(inner, variables):
+            return certain(inner) & {variable.name for variable in variables}
+        case Group(inner, keys, _):
+            return certain(inner) & {variable.name for variable, key in keys or () if variable == key}
+        case LeftJoin(inner, _, _) | Minus(inner, _) | Filter(_, inner) | Extend(inner, _) | OrderBy(inner, _):
+            return certain(inner)
+        case Distinct(inner) | Reduced(inner) | Slice(inner, _, _):
+            return certain(inner)
+
+
+def most_solutions(pattern: Pattern, triples: int) -> int:
+    """Return how many solutions a pattern may have over so many triples, if no variable is shared."""
+    rows = sum(len(node.rows) for node in walk(pattern) if isinstance(node, Values))
+    patterns = sum(len(node.triples) for node in walk(pattern) if isinstance(node, Basic))
+    return min(MOST_SOLUTIONS, (rows or 1) * max(triples, 1) ** min(patterns, 20))
+
+
 def by_pyoxigraph(query: Query, text: str, dataset: Statements) -> Relation:
     """Return pyoxigraph's answer."""
+    refuse_nested_loops(query, len(dataset))
     store = pyoxigraph.Store()
     times = {statement[:3]: statement[3] for statement in dataset if len(statement) == 4 and statement[3].startswith('"')}
     store.extend(_to_quad(statement) for statement in sorted(dataset) if not times or not statement[-1].startswith('"') or len(statement) == 3)
