@@ -163,7 +163,7 @@ def magnitude(r: random.Random) -> Drawn:
 
 def table(r: random.Random) -> Drawn:
     """VALUES with many rows and many variables, UNDEF among them."""
-    wide, long = r.choice([(1, 9000), (1, 10_001), (100, 90), (999, 9), (1001, 1), (5000, 3), (0, 100), (40, 500)])
+    wide, long = r.choice([(1, 2000), (1, 10_001), (100, 30), (999, 3), (1001, 1), (3000, 1), (0, 100), (20, 100)])
     names = " ".join(f"?v{i}" for i in range(wide))
     rows = " ".join(f"({' '.join(r.choice(['1', 'UNDEF', P]) for _ in range(wide))})" for _ in range(long))
     body = f"VALUES ({names}) {{ {rows} }}"

@@ -122,7 +122,7 @@ class Evaluation:
     def instances(self, solutions: Iterable[Solution]) -> Iterator[Triple]:
         """Yield the template's triples of each solution whose variables are bound; its blank nodes are new for each (§16.2.1)."""
         for solution in solutions:
-            self.budget.spend(1 + len(self.query.template))
+            self.budget.spend(1 + 4 * len(self.query.template))
             nodes: dict[Var, Term] = {}
             for pattern in self.query.template:
                 terms = []

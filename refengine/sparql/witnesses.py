@@ -87,7 +87,7 @@ def refuse_large(query: Query) -> None:
     if parts(query.pattern) + parts(query.template) > MOST_PARTS:
         raise NoSay(f"a body of more than {MOST_PARTS} parts")
     for node in walk(query.pattern):
-        if isinstance(node, Basic) and sum(1 + sum(isinstance(part, str) for part in walk(t.predicate)) for t in node.triples) > 2 * MOST_PATTERNS:
+        if isinstance(node, Basic) and sum(max(1, sum(isinstance(part, str) for part in walk(t.predicate))) for t in node.triples) > MOST_PATTERNS:
             raise NoSay(f"a basic graph pattern of more than {MOST_PATTERNS} triple patterns")
 
 
