@@ -2,7 +2,7 @@
 
 SPARQL's algebra (`sparql.algebra`) as a tree of nodes that hand on solutions with a count, positive where they come and negative
 where they go (Gupta, Mumick, Subrahmanian, *Maintaining views incrementally*, SIGMOD 1993). A solution is a tuple of terms by slot.
-The answers are those that `sparql.evaluate` defines; what is not covered, and what has no single answer, raises Beyond, at once or
+The answers are those that `sparql.evaluation` defines; what is not covered, and what has no single answer, raises Beyond, at once or
 on meeting a value.
 """
 

@@ -36,7 +36,7 @@ from refengine.sparql.algebra import (
     walk,
 )
 from refengine.sparql.choices import Choices, one_answer
-from refengine.sparql.evaluate import output
+from refengine.sparql.evaluation import output
 from refengine.sparql.expressions import Expressions, standalone
 from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.graphs import Index

@@ -52,7 +52,7 @@ def times(views: Sequence[View], contents: Sequence[Content], sources: Sequence[
 
 
 def latest(dated: Iterable[tuple[Dataset, int]]) -> frozenset[Quad]:
-    """Return each triple of some graphs with the latest of their times, as a literal in the fourth place."""
+    """R2R-21: return each triple of some graphs with the latest of their times, as a literal in the fourth place."""
     found: dict[Triple, int] = {}
     for graph, time in dated:
         found |= {triple: max(time, found.get(triple, time)) for triple in graph}

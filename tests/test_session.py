@@ -214,7 +214,7 @@ def test_a_tolerance_is_told_and_stated():
     assert found.tolerance == 0.5 and found.command[-1] == "0.5"
     tested = Engine("late", "an engine", (), "table", profile=CLAIM, tolerance=0.25)
     question = Question(corpus.query_of(BORDER), corpus.streams_of(BORDER), corpus.static_of(BORDER), [])
-    _, argument, _, _ = judged(tested, BORDER, question)
+    _, argument, *_ = judged(tested, BORDER, question)
     assert "replayed on the wall clock; an element may have come 0.25 of a unit of time late" in argument
 
 

@@ -71,9 +71,9 @@ def test_the_definition_and_incremental_evaluation_answer_with_the_same_term(wri
 
 def one_witness(body, graph):
     """rdflib alone, which keeps lexical forms."""
-    from refengine.r2r import by_rdflib
+    from refengine import r2r
 
-    return by_rdflib(body, graph)
+    return r2r.ask("rdflib", body, graph)
 
 
 REFUSED = [

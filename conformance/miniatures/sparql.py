@@ -21,7 +21,7 @@ from refengine.query import Body
 from refengine.sparql.aggregates import aggregate as right_aggregate
 from refengine.sparql.algebra import Aggregate, Call, Exists, Expression, Group, Query, Repeated, TriplePattern
 from refengine.sparql.choices import Choices
-from refengine.sparql.evaluate import Evaluation
+from refengine.sparql.evaluation import Evaluation
 from refengine.sparql.expressions import Expressions
 from refengine.sparql.expressions import of_unknown as right_of_unknown
 from refengine.sparql.functions import FUNCTIONS
@@ -395,20 +395,20 @@ MINIATURES = (
     Miniature("QRY-3", "every choice is open", NOBODY, f"{SPARQL}.choices:one_answer", every_choice_is_open),
     Miniature("QRY-3", "nothing is known of a UUID", NOBODY, f"{SPARQL}.expressions:of_unknown", nothing_is_known_of_a_uuid),
     Miniature("QRY-3", "a value is made up", NOBODY, f"{SPARQL}.expressions:of_unknown", a_value_is_made_up),
-    Miniature("R2R-2", "sets of solutions", "yasper and csrbench-oracle compare sets", f"{SPARQL}.evaluate:selected", sets_of_solutions),
-    Miniature("R2R-2", "unbound is empty text", NOBODY, f"{SPARQL}.evaluate:selected", unbound_is_empty_text),
-    Miniature("R2R-3", "false is no row", NOBODY, f"{SPARQL}.evaluate:asked", false_is_no_row),
-    Miniature("R2R-4", "any triple", NOBODY, f"{SPARQL}.evaluate:constructed", any_triple),
-    Miniature("R2R-4", "only IRIs", NOBODY, f"{SPARQL}.evaluate:constructed", only_iris),
+    Miniature("R2R-2", "sets of solutions", "yasper and csrbench-oracle compare sets", f"{SPARQL}.evaluation:selected", sets_of_solutions),
+    Miniature("R2R-2", "unbound is empty text", NOBODY, f"{SPARQL}.evaluation:selected", unbound_is_empty_text),
+    Miniature("R2R-3", "false is no row", NOBODY, f"{SPARQL}.evaluation:asked", false_is_no_row),
+    Miniature("R2R-4", "any triple", NOBODY, f"{SPARQL}.evaluation:constructed", any_triple),
+    Miniature("R2R-4", "only IRIs", NOBODY, f"{SPARQL}.evaluation:constructed", only_iris),
     Miniature("R2R-5", "the first witness is right", NOBODY, "refengine.r2r:heard", first_witness_is_right),
     Miniature("R2R-5", "all must confirm", NOBODY, "refengine.r2r:heard", all_must_confirm),
     Miniature("R2R-5", "witnesses agree on terms", NOBODY, "refengine.r2r:heard", witnesses_agree_on_terms),
-    Miniature("R2R-6", "groups need no members", "rdflib 7.6: one empty row", f"{SPARQL}.evaluate:Evaluation.grouped", groups_need_no_members),
+    Miniature("R2R-6", "groups need no members", "rdflib 7.6: one empty row", f"{SPARQL}.evaluation:Evaluation.grouped", groups_need_no_members),
     Miniature(
         "R2R-6", "no group without members", "CQELS answers an average over no match with nothing",
-        f"{SPARQL}.evaluate:Evaluation.grouped", no_group_without_members,
+        f"{SPARQL}.evaluation:Evaluation.grouped", no_group_without_members,
     ),
-    Miniature("R2R-10", "literals match by value", BOTH, f"{SPARQL}.evaluate:Evaluation.matched", literals_match_by_value),
+    Miniature("R2R-10", "literals match by value", BOTH, f"{SPARQL}.evaluation:Evaluation.matched", literals_match_by_value),
     Miniature("R2R-10", "any form is a number", "rdflib 7.6: isNumeric", f"{SPARQL}.values:read", any_form_is_a_number),
     Miniature("R2R-10", "integers are normalised", BOTH, f"{SPARQL}.functions:lexical", integers_are_normalised),
     Miniature("R2R-11", "errors are false", NOBODY, f"{SPARQL}.values:truth", errors_are_false),
@@ -434,8 +434,8 @@ MINIATURES = (
     Miniature("R2R-18", "paths have a length", "pyoxigraph 0.5, of a constant that is not in the graph", f"{SPARQL}.paths:pairs", paths_have_a_length),
     Miniature("R2R-18", "ways are one", "pyoxigraph 0.5, of p|q", f"{SPARQL}.paths:pairs", ways_are_one),
     Miniature("R2R-18", "a cycle is not closed", NOBODY, f"{SPARQL}.paths:pairs", a_cycle_is_not_closed),
-    Miniature("R2R-19", "nothing is substituted", NOBODY, f"{SPARQL}.evaluate:substituted", nothing_is_substituted),
-    Miniature("R2R-19", "EXISTS is a join", NOBODY, f"{SPARQL}.evaluate:Evaluation.exists", values_are_substituted),
+    Miniature("R2R-19", "nothing is substituted", NOBODY, f"{SPARQL}.evaluation:substituted", nothing_is_substituted),
+    Miniature("R2R-19", "EXISTS is a join", NOBODY, f"{SPARQL}.evaluation:Evaluation.exists", values_are_substituted),
     Miniature("R2R-20", "kinds are ordered", BOTH, f"{SPARQL}.order:before", kinds_are_ordered),
     Miniature("R2R-20", "literals come first", NOBODY, f"{SPARQL}.order:before", literals_come_first),
     Miniature("R2R-20", "any order will do", BOTH, f"{SPARQL}.order:check_border", any_order_will_do),

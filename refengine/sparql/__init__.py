@@ -5,7 +5,7 @@ Begin with `evaluate`, which has an operator a function; `algebra` is what it wa
 `witnesses` asks rdflib and pyoxigraph for their answers. The package imports the model, and nothing of windows.
 """
 
-from refengine.sparql.evaluate import evaluate
+from refengine.sparql.evaluation import evaluate
 from refengine.sparql.limits import Limits
 from refengine.sparql.translate import read
 

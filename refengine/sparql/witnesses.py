@@ -53,7 +53,7 @@ from refengine.sparql.algebra import (
     visible,
     walk,
 )
-from refengine.sparql.evaluate import asked, constructed, selected
+from refengine.sparql.evaluation import asked, constructed, selected
 from refengine.sparql.functions import TIMESTAMP
 
 logging.getLogger("rdflib.term").setLevel(logging.CRITICAL)  # which logs each literal that it cannot read
