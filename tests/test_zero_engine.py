@@ -30,6 +30,27 @@ class Variant(NamedTuple):
     keys: str = ""
 
 
+# It answers SPARQL with pyoxigraph, whose known defects are its own (docs/witnesses.md).
+KNOWN = """
+[[deviations]]
+reason = "pyoxigraph stores values: the form in which a literal is written is lost"
+link = "https://github.com/oxigraph/oxigraph/issues/526"
+cases = [
+  "R2R-10-STR-gives-the-lexical-form-as-it-is-written",
+  "R2R-10-a-literal-of-the-body-matches-no-other-lexical-form",
+]
+
+[[deviations]]
+reason = "pyoxigraph finds no path of length zero from a term that is not in the graph"
+link = "https://github.com/oxigraph/oxigraph/pull/1815"
+cases = ["R2R-18-a-path-of-length-zero-connects-a-term-that-is-not-in-the-graph-with-itself"]
+
+[[deviations]]
+reason = "pyoxigraph gives a pair once that an alternative connects in several ways"
+link = "https://github.com/oxigraph/oxigraph/pull/351"
+cases = ["R2R-18-an-alternative-gives-a-pair-as-often-as-it-has-ways"]
+"""
+
 T0 = {"0": "0", "unknown": '"unknown"', "between": "{ between = [-40, 40] }", "one-of": "{ one_of = [0, 7] }"}
 VARIANTS = {
     f"{name}-{'told' if told else 'silent'}": Variant(f'profile = "csparql"\nt0 = {t0}', told)
@@ -59,15 +80,15 @@ dialect = "table"
 
 [capabilities]
 kinds = ["time"]
-""")
+{KNOWN}""")
     return path
 
 
 @pytest.mark.parametrize("name", VARIANTS if PROFILE == "full" else USUAL)
 def test_an_engine_whose_windows_begin_at_0_is_right(name, tmp_path):
-    """No fail and no error, which check_engine raises; as many passes in each variant, but for what t0 cannot be."""
+    """No fail but those known and no error, which check_engine raises; as many passes in each variant, but for what t0 cannot be."""
     results = conformance.check_engine(declared(tmp_path, VARIANTS[name]))
-    assert {result.outcome for result in results} == {"pass", "unsupported", "disputed"}
+    assert {result.outcome for result in results if not result.known} == {"pass", "unsupported", "disputed"}
     beyond = BEYOND if name.startswith("unknown") else set()
     passed = {result.case for result in results if result.outcome == "pass"}
     assert len(passed | beyond) >= PASSES

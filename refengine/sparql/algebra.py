@@ -62,28 +62,28 @@ Expression = Var | Term | Call | Exists | Aggregate
 
 @dataclass(frozen=True)
 class Inverse:
-    """^P"""
+    """The path ^P: P from its end to its start."""
 
     path: Path
 
 
 @dataclass(frozen=True)
 class Sequence:
-    """P / Q / …"""
+    """The path P / Q / …: one after the other."""
 
     steps: tuple[Path, ...]
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """P | Q | …"""
+    """The path P | Q | …: any of them."""
 
     paths: tuple[Path, ...]
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """P? (at most once), P* (any number of times) or P+ (at least once)."""
+    """The path P? (at most once), P* (any number of times) or P+ (at least once)."""
 
     path: Path
     least: int
@@ -92,7 +92,7 @@ class Repeated:
 
 @dataclass(frozen=True)
 class NegatedSet:
-    """!(p | ^q | …): any predicate but these, forward, and backward if any of the set is."""
+    """The path !(p | ^q | …): any predicate but these, forward, and backward if any of the set is."""
 
     forward: tuple[Term, ...] | None
     backward: tuple[Term, ...] | None

@@ -97,26 +97,26 @@ def lexical(term: Term) -> str | Failure:
 
 
 def as_string(term: Term) -> Result:
-    """STR: the lexical form of a literal, the text of an IRI."""
+    """Return the lexical form of a literal or the text of an IRI (STR)."""
     if is_blank(term):
         return ERROR
     return text(term[1:-1] if term.startswith("<") else lexical(term))
 
 
 def language(term: Term) -> Result:
-    """LANG: the language tag, or ""."""
+    """Return the language tag of a literal, "" where it has none (LANG)."""
     return text(parse_literal(term).language) if term.startswith('"') else ERROR
 
 
 def datatype(term: Term) -> Result:
-    """DATATYPE of a literal."""
+    """Return the datatype of a literal (DATATYPE)."""
     if isinstance(term, Computed) and not term.has_type:
         raise NoSingleAnswer("the datatype of a computed number")
     return f"<{parse_literal(term).datatype}>" if term.startswith('"') else ERROR
 
 
 def iri(term: Term, base: str) -> Result:
-    """IRI: an IRI, or a string resolved against the base."""
+    """Return an IRI as it is, or a string resolved against the base (IRI)."""
     if term.startswith("<"):
         return term
     reference = simple(term)
@@ -130,7 +130,7 @@ def iri(term: Term, base: str) -> Result:
 
 
 def typed(form: Term, kind: Term) -> Result:
-    """STRDT: a literal of a lexical form and a datatype."""
+    """Return the literal of a lexical form and a datatype (STRDT)."""
     characters = simple(form)
     if characters is ERROR or not kind.startswith("<"):
         return ERROR
@@ -140,7 +140,7 @@ def typed(form: Term, kind: Term) -> Result:
 
 
 def tagged(form: Term, tag: Term) -> Result:
-    """STRLANG: a literal of a lexical form and a language."""
+    """Return the literal of a lexical form and a language (STRLANG)."""
     characters, name = simple(form), simple(tag)
     if characters is ERROR or name is ERROR:
         return ERROR
@@ -150,7 +150,7 @@ def tagged(form: Term, tag: Term) -> Result:
 
 
 def is_numeric(term: Term) -> Result:
-    """isNumeric: whether a term is a number, ill-typed ones left out."""
+    """Return whether a term is a number, ill-typed ones left out (isNumeric)."""
     return boolean(isinstance(value(term), Number))
 
 
@@ -158,7 +158,7 @@ def is_numeric(term: Term) -> Result:
 
 
 def length(term: Term) -> Result:
-    """STRLEN: the number of characters."""
+    """Return the number of characters of a string (STRLEN)."""
     found = string(term)
     return ERROR if found is ERROR else integer(len(found.lexical))
 
@@ -169,7 +169,7 @@ def integer(number: int) -> Term:
 
 
 def substring(term: Term, *arguments: Term) -> Result:
-    """SUBSTR: from a position, counted from 1, to the end or as many characters as given (XPath fn:substring)."""
+    """Return the part of a string from a position, counted from 1, to the end or as many characters as given (XPath fn:substring)."""
     found = string(term)
     numbers = [value(argument) for argument in arguments]
     if found is ERROR or not all(isinstance(number, Number) and number.rank == INTEGER for number in numbers):
@@ -180,12 +180,12 @@ def substring(term: Term, *arguments: Term) -> Result:
 
 
 def upper(term: Term) -> Result:
-    """UCASE"""
+    """Return a string in upper case (UCASE)."""
     return _mapped(term, str.upper)
 
 
 def lower(term: Term) -> Result:
-    """LCASE"""
+    """Return a string in lower case (LCASE)."""
     return _mapped(term, str.lower)
 
 
@@ -216,7 +216,7 @@ def _tested(test: Callable[[str, str], bool]) -> Callable[[Term, Term], Result]:
 
 
 def before(left: Term, right: Term) -> Result:
-    """STRBEFORE: what stands before the first occurrence; "" without a language where there is none."""
+    """Return what stands before the first occurrence; "" without a language where there is none."""
     pair = compatible(left, right)
     if pair is ERROR:
         return ERROR
@@ -225,7 +225,7 @@ def before(left: Term, right: Term) -> Result:
 
 
 def after(left: Term, right: Term) -> Result:
-    """STRAFTER: what stands after the first occurrence; "" without a language where there is none."""
+    """Return what stands after the first occurrence; "" without a language where there is none."""
     pair = compatible(left, right)
     if pair is ERROR:
         return ERROR
@@ -234,13 +234,13 @@ def after(left: Term, right: Term) -> Result:
 
 
 def encoded(term: Term) -> Result:
-    """ENCODE_FOR_URI: all but letters, digits and `-_.~` as percent-encoded UTF-8."""
+    """Return a string with all but letters, digits and `-_.~` as percent-encoded UTF-8 (ENCODE_FOR_URI)."""
     found = string(term)
     return ERROR if found is ERROR else text(quote(found.lexical, safe="-_.~"))
 
 
 def concatenated(*terms: Term) -> Result:
-    """CONCAT: with the language that all have."""
+    """Return several strings as one, with the language that all have (CONCAT)."""
     found = [string(term) for term in terms]
     if ERROR in found:
         return ERROR
@@ -250,7 +250,7 @@ def concatenated(*terms: Term) -> Result:
 
 
 def language_matches(tag: Term, given: Term) -> Result:
-    """LANGMATCHES: basic filtering of RFC 4647 §3.3.1."""
+    """Return whether a language tag matches a range, by the basic filtering of RFC 4647 §3.3.1 (LANGMATCHES)."""
     name, wanted = simple(tag), simple(given)
     if name is ERROR or wanted is ERROR:
         return ERROR
@@ -265,7 +265,7 @@ def free(steps: int) -> None:
 
 
 def matches(term: Term, pattern: Term, flags: Term = '""', spend: Callable[[int], None] = free) -> Result:
-    """REGEX: whether a pattern matches anywhere (XPath fn:matches)."""
+    """Return whether a pattern matches anywhere (XPath fn:matches)."""
     found, expression, modes = string(term), simple(pattern), simple(flags)
     if ERROR in (found, expression, modes):
         return ERROR
@@ -278,7 +278,7 @@ def matches(term: Term, pattern: Term, flags: Term = '""', spend: Callable[[int]
 
 
 def replaced(term: Term, pattern: Term, by: Term, flags: Term = '""', spend: Callable[[int], None] = free) -> Result:
-    """REPLACE: each match replaced (XPath fn:replace). A pattern that matches the empty string is an error (err:FORX0003)."""
+    """Return a string with each match replaced (XPath fn:replace). A pattern that matches the empty string is an error (err:FORX0003)."""
     found, expression, template, modes = string(term), simple(pattern), simple(by), simple(flags)
     if ERROR in (found, expression, template, modes):
         return ERROR
@@ -307,22 +307,22 @@ def replaced(term: Term, pattern: Term, by: Term, flags: Term = '""', spend: Cal
 
 
 def absolute(term: Term) -> Result:
-    """ABS"""
+    """Return the absolute value of a number (ABS)."""
     return _of_number(term, abs)
 
 
 def ceiling(term: Term) -> Result:
-    """CEIL: the least whole number that is not less."""
+    """Return the least whole number that is not less (CEIL)."""
     return _of_number(term, math.ceil, is_whole=True)
 
 
 def floor(term: Term) -> Result:
-    """FLOOR: the greatest whole number that is not greater."""
+    """Return the greatest whole number that is not greater (FLOOR)."""
     return _of_number(term, math.floor, is_whole=True)
 
 
 def nearest_whole(term: Term) -> Result:
-    """ROUND: the nearest whole number, of two the greater."""
+    """Return the nearest whole number, of two the greater (ROUND)."""
     return _of_number(term, lambda number: math.floor(Fraction(number) + Fraction(1, 2)), is_whole=True)
 
 
@@ -366,19 +366,19 @@ def _field(number: int) -> Callable[[Term], Result]:
 
 
 def seconds(term: Term) -> Result:
-    """SECONDS: a decimal."""
+    """Return the seconds of a dateTime, a decimal (SECONDS)."""
     match = _fields(term)
     return ERROR if match is ERROR else number_term(rounded(Fraction(match[6])))
 
 
 def zone(term: Term) -> Result:
-    """TZ: the zone as it is written; "" where there is none."""
+    """Return the zone of a dateTime as it is written, "" where there is none (TZ)."""
     match = _fields(term)
     return ERROR if match is ERROR else text(match[7] or "")
 
 
 def zone_duration(term: Term) -> Result:
-    """TIMEZONE: the zone as a dayTimeDuration in canonical form; an error where there is none."""
+    """Return the zone as a dayTimeDuration in canonical form, an error where there is none (TIMEZONE)."""
     match = _fields(term)
     if match is ERROR or match[7] is None:
         return ERROR

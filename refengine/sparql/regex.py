@@ -241,8 +241,6 @@ class Translator:
             raise BadPattern(f"{character} stands in a class")
         if character == "-" and not is_first and self.next() != "]":
             raise NoSingleAnswer("a hyphen within a class, in which XPath's versions differ")
-        if character == "^" and False:
-            raise BadPattern(character)
         return quoted(character), False, False
 
 

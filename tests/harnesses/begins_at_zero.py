@@ -115,7 +115,10 @@ def answered(body, static, content):
     store.extend(static)
     for quads in content:
         store.extend(quads)
-    found = store.query(body)
+    try:
+        found = store.query(body)
+    except (SyntaxError, RuntimeError, ValueError, OSError) as error:
+        raise Refused(f"it cannot evaluate the body: {error}") from None
     if isinstance(found, ox.QueryBoolean):
         value = "true" if found else "false"
         return [{"ask": {"type": "literal", "value": value, "datatype": XSD + "boolean"}}]
@@ -124,7 +127,10 @@ def answered(body, static, content):
         for triple in found:
             made.add(ox.Quad(triple.subject, triple.predicate, triple.object))
         found = made.query("SELECT ?subject ?predicate ?object { ?subject ?predicate ?object }")
-    return json.loads(found.serialize(format=ox.QueryResultsFormat.JSON))["results"]["bindings"]
+    try:
+        return json.loads(found.serialize(format=ox.QueryResultsFormat.JSON))["results"]["bindings"]
+    except (RuntimeError, ValueError, OSError) as error:
+        raise Refused(f"it cannot evaluate the body: {error}") from None
 
 
 def less(rows, others):
