@@ -412,8 +412,11 @@ MINIATURES = (
     Miniature("R2R-10", "any form is a number", "rdflib 7.6: isNumeric", f"{SPARQL}.values:read", any_form_is_a_number),
     Miniature("R2R-10", "integers are normalised", BOTH, f"{SPARQL}.functions:lexical", integers_are_normalised),
     Miniature("R2R-11", "errors are false", NOBODY, f"{SPARQL}.values:truth", errors_are_false),
-    Miniature("R2R-11", "errors spread", "rdflib 7.6: an error && false", f"{SPARQL}.expressions:Expressions.connected", errors_spread),
-    Miniature("R2R-11", "the first operand decides", NOBODY, f"{SPARQL}.expressions:Expressions.connected", first_operand_decides),
+    Miniature(
+        "R2R-11", "errors spread", "rdflib 7.6: an error && false",
+        f"{SPARQL}.expressions:Expressions.combine_conditions", errors_spread,
+    ),
+    Miniature("R2R-11", "the first operand decides", NOBODY, f"{SPARQL}.expressions:Expressions.combine_conditions", first_operand_decides),
     Miniature("R2R-12", "numbers are apart by type", NOBODY, f"{SPARQL}.values:compare", numbers_are_apart_by_type),
     Miniature("R2R-12", "NaN is itself", NOBODY, f"{SPARQL}.values:compare", nan_is_itself),
     Miniature("R2R-12", "unknown values differ", "rdflib 7.6", f"{SPARQL}.values:equal", unknown_values_differ),

@@ -4,7 +4,7 @@ COALESCE, BOUND and COUNT take."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from refengine.errors import NoSingleAnswer
@@ -84,7 +84,7 @@ class Expressions:
         name, arguments = call.name, call.arguments
         match name:
             case "||" | "&&":
-                return self.connected(arguments, solution, nodes, name == "||")
+                return self.combine_conditions(arguments, solution, nodes, name == "||")
             case "IF":
                 chosen = truth(self.result(arguments[0], solution, nodes))
                 return ERROR if chosen is ERROR else self.result(arguments[1 if chosen else 2], solution, nodes)
@@ -135,23 +135,9 @@ class Expressions:
             case _:
                 return cast(results[0], name.removeprefix(XSD))
 
-    def connected(self, arguments: Sequence[Expression], solution: Solution, nodes: dict[str, Term], decisive: bool) -> Result:
-        """R2R-11: `||` (decided by a true operand) and `&&` (by a false one), whatever the others are: errors, or without a single
-        answer (§17.2)."""
-        left_open: NoSingleAnswer | None = None
-        has_error = False
-        for argument in arguments:
-            try:
-                found = truth(self.result(argument, solution, nodes))
-            except NoSingleAnswer as error:
-                left_open = error
-                continue
-            if found is decisive:
-                return boolean(decisive)
-            has_error |= found is ERROR
-        if left_open is not None:
-            raise left_open
-        return ERROR if has_error else boolean(not decisive)
+    def combine_conditions(self, arguments: Sequence[Expression], solution: Solution, nodes: dict[str, Term], decisive: bool) -> Result:
+        """R2R-11: compute `||`, which a true operand decides, or `&&`, which a false one does."""
+        return decide(arguments, lambda argument: truth(self.result(argument, solution, nodes)), decisive)
 
     def are_equal(self, left: Term, right: Term) -> bool | Failure:
         """Compare two terms by `=`. Whether literals of two known kinds are known to differ is the evaluator's choice."""
@@ -164,26 +150,17 @@ class Expressions:
         return self.choose(("=", kinds), (False, ERROR), "whether literals of two kinds are known to differ (SPARQL 17.3.1)")
 
     def membership(self, arguments: Sequence[Expression], solution: Solution, nodes: dict[str, Term]) -> Result:
-        """IN: one of the comparisons by `=` is true (§17.4.1.9)."""
+        """Compute IN, which a comparison by `=` that is true decides (§17.4.1.9)."""
         first, *others = arguments
         one = self.result(first, solution, nodes)
         if one is ERROR and not others:
             return self.choose("IN ()", (ERROR, boolean(False)), "whether an error is in an empty list (SPARQL 17.2, 17.4.1.9)")
-        left_open: NoSingleAnswer | None = None
-        has_error = False
-        for other in others:
-            try:
-                result = self.result(other, solution, nodes)
-                found = ERROR if one is ERROR or result is ERROR else self.are_equal(one, result)
-            except NoSingleAnswer as error:
-                left_open = error
-                continue
-            if found is True:
-                return boolean(True)
-            has_error |= found is ERROR
-        if left_open is not None:
-            raise left_open
-        return ERROR if has_error else boolean(False)
+
+        def is_same(other: Expression) -> bool | Failure:
+            result = self.result(other, solution, nodes)
+            return ERROR if one is ERROR or result is ERROR else self.are_equal(one, result)
+
+        return decide(others, is_same, decisive=True)
 
     def node(self, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
         """R2R-14: BNODE: a new blank node; for one label the same within a solution, and another in the next (§17.4.2.9)."""
@@ -195,6 +172,25 @@ class Expressions:
         if label not in nodes:
             nodes[label] = self.blank()
         return nodes[label]
+
+
+def decide(operands: Iterable[Expression], holds: Callable[[Expression], bool | Failure], decisive: bool) -> Result:
+    """R2R-11: return the decisive truth value if one operand has it, whatever the others are (§17.2): errors, or without a single
+    answer. Else raise NoSingleAnswer if an operand did, return an error if one was, and the other truth value if none was."""
+    left_open: NoSingleAnswer | None = None
+    has_error = False
+    for operand in operands:
+        try:
+            outcome = holds(operand)
+        except NoSingleAnswer as error:
+            left_open = error
+            continue
+        if outcome is decisive:
+            return boolean(decisive)
+        has_error |= outcome is ERROR
+    if left_open is not None:
+        raise left_open
+    return ERROR if has_error else boolean(not decisive)
 
 
 def standalone(base: str, choices: Choices) -> Expressions:
