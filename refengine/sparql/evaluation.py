@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from refengine.compare import equal
+from refengine.compare import TOLERANCE, equal
 from refengine.errors import NoSingleAnswer, Unsupported
 from refengine.model import Dataset, Relation, Term, Triple, row
 from refengine.sparql.aggregates import aggregate
@@ -49,12 +49,11 @@ from refengine.sparql.choices import Choices, one_answer
 from refengine.sparql.expressions import Expressions
 from refengine.sparql.graphs import Index
 from refengine.sparql.limits import WIDE, Budget, Limits
-from refengine.sparql.order import check_border, ordered
+from refengine.sparql.order import Keys, check_border, ordered
 from refengine.sparql.paths import pairs
-from refengine.sparql.values import ERROR, Computed, Result, Unknown, boolean, same
+from refengine.sparql.values import ERROR, RANKS, Computed, Result, Unknown, boolean, same
 
 Solution = dict[str, Term]
-PRECISION = {1: 1e-17, 2: 1e-6, 3: 1e-9}  # relative, of an answer's numbers (CMP-2), by rank
 
 
 def evaluate(query: Query, dataset: Dataset, limits: Limits | None = None) -> Relation:
@@ -183,9 +182,8 @@ class Evaluation:
             case Group():
                 return self.grouped(pattern)
             case Project(inner, variables):
-                names = [variable.name for variable in variables]
-                self.budget.spend(len(names))
-                return [{name: solution[name] for name in names if name in solution} for solution in self.solutions(inner)]
+                self.budget.spend(len(variables))
+                return projected(self.solutions(inner), variables)
             case Distinct(inner):
                 return self.distinct(self.solutions(inner))
             case Reduced(inner):
@@ -384,17 +382,20 @@ class Evaluation:
             self.budget.spend(len(results) * len(set(results)))  # each is compared with those that are known
         return aggregate(function, results, self.choices.choose)
 
-    def distinct(self, solutions: Iterable[Solution]) -> list[Solution]:
-        """Distinct (§18.5): each solution once."""
-        found: dict[tuple, Solution] = {}
-        for solution in solutions:
+    def distinct(self, solutions: Sequence[Solution]) -> list[Solution]:
+        """Return each solution once (§18.5, Distinct)."""
+        return [solutions[index] for index, first in enumerate(self.first_occurrences(solutions)) if index == first]
+
+    def first_occurrences(self, solutions: Iterable[Solution]) -> list[int]:
+        """Return for each solution the index of the first one that is the same."""
+        firsts: dict[tuple, int] = {}
+        indices = []
+        for index, solution in enumerate(solutions):
             key = tuple(sorted(solution.items()))
-            if self.has_computed and any(isinstance(term, Computed) for _, term in key):
-                key = self.same_solution(key, found)
-            elif self.has_computed:
-                self.same_solution(key, found)
-            found.setdefault(key, solution)
-        return list(found.values())
+            if self.has_computed:
+                key = self.same_solution(key, firsts)
+            indices.append(firsts.setdefault(key, index))
+        return indices
 
     def same_solution(self, key: tuple, known: Iterable[tuple]) -> tuple:
         """Return the solution among those known that is the same, or the solution itself. Raises NoSingleAnswer where that is open."""
@@ -405,47 +406,49 @@ class Evaluation:
         return key
 
     def sliced(self, pattern: Slice) -> list[Solution]:
-        """R2R-20: LIMIT and OFFSET (§15.4, §15.5), where the order leaves no choice."""
+        """R2R-20: return what LIMIT and OFFSET leave (§15.4, §15.5), where the order leaves no choice."""
         inner = pattern.pattern
-        is_distinct = isinstance(inner, Distinct)
-        inner = inner.pattern if is_distinct or isinstance(inner, Reduced) else inner
-        names = None
-        if isinstance(inner, Project):
-            names = [variable.name for variable in inner.variables]
+        is_distinct, is_reduced = isinstance(inner, Distinct), isinstance(inner, Reduced)
+        if is_distinct or is_reduced:
             inner = inner.pattern
+        variables = None
+        if isinstance(inner, Project):
+            variables, inner = inner.variables, inner.pattern
         conditions = inner.conditions if isinstance(inner, OrderBy) else ()
-        descending = [is_descending for _, is_descending in conditions]
-        solutions = self.solutions(inner)
+        solutions, keys = self.in_order(self.solutions(inner), conditions)
+        rows = solutions if variables is None else projected(solutions, variables)
+        if is_distinct or is_reduced:
+            rows, keys = self.once_in_order(rows, keys, is_reduced)
+        return self.cut(rows, keys, pattern, [is_descending for _, is_descending in conditions])
+
+    def in_order(self, solutions: Sequence[Solution], conditions: Sequence[tuple[Expression, bool]]) -> tuple[list[Solution], list[Keys]]:
+        """Return solutions in one of the orders that ORDER BY allows, and the results of its conditions for each. Raises
+        NoSingleAnswer where one of those is unknown."""
         self.budget.spend(len(solutions) * len(conditions))
         keys = [tuple(self.expressions.result(part, solution, {}) for part, _ in conditions) for solution in solutions]
-        if any(isinstance(key, Unknown) for row_keys in keys for key in row_keys):
+        if any(isinstance(result, Unknown) for own in keys for result in own):
             raise NoSingleAnswer("ORDER BY a value that has no single answer")
-        order = ordered(keys, descending)
-        rows = [solutions[i] if names is None else {n: solutions[i][n] for n in names if n in solutions[i]} for i in order]
-        keys = [keys[i] for i in order]
-        if is_distinct or isinstance(pattern.pattern, Reduced):
-            first = [i for i, one in enumerate(self.distinct_places(rows)) if one == i]
-            if isinstance(pattern.pattern, Reduced) and len(first) < len(rows):
-                raise NoSingleAnswer("REDUCED leaves open how often a solution is there")
-            if any(keys[i] != keys[one] for i, one in enumerate(self.distinct_places(rows))):
-                raise NoSingleAnswer("LIMIT after DISTINCT, where equal solutions have several places in the order")
-            rows, keys = [rows[i] for i in first], [keys[i] for i in first]
-        end = len(rows) if pattern.limit is None else min(len(rows), pattern.offset + pattern.limit)
-        if pattern.offset < end:
-            check_border(keys, rows, pattern.offset, descending, self.budget.spend)
-            check_border(keys, rows, end, descending, self.budget.spend)
-        return rows[pattern.offset : end]
+        order = ordered(keys, [is_descending for _, is_descending in conditions])
+        return [solutions[index] for index in order], [keys[index] for index in order]
 
-    def distinct_places(self, rows: Sequence[Solution]) -> list[int]:
-        """Return for each solution where the first one is that is the same."""
-        found: dict[tuple, int] = {}
-        places = []
-        for place, solution in enumerate(rows):
-            key = tuple(sorted(solution.items()))
-            if self.has_computed:
-                key = self.same_solution(key, found)
-            places.append(found.setdefault(key, place))
-        return places
+    def once_in_order(self, rows: Sequence[Solution], keys: Sequence[Keys], is_reduced: bool) -> tuple[list[Solution], list[Keys]]:
+        """Return each row once, with its results of ORDER BY. Raises NoSingleAnswer for REDUCED, and where rows that are the same
+        differ in those results."""
+        firsts = self.first_occurrences(rows)
+        kept = [index for index, first in enumerate(firsts) if index == first]
+        if is_reduced and len(kept) < len(rows):
+            raise NoSingleAnswer("REDUCED leaves open how often a solution is there")
+        if any(keys[index] != keys[first] for index, first in enumerate(firsts)):
+            raise NoSingleAnswer("LIMIT after DISTINCT, where equal solutions have several places in the order")
+        return [rows[index] for index in kept], [keys[index] for index in kept]
+
+    def cut(self, rows: Sequence[Solution], keys: Sequence[Keys], bounds: Slice, descending: Sequence[bool]) -> list[Solution]:
+        """Return the rows between OFFSET and LIMIT. Raises NoSingleAnswer where ORDER BY lets other rows stand there."""
+        start, end = bounds.offset, len(rows) if bounds.limit is None else min(len(rows), bounds.offset + bounds.limit)
+        if start < end:
+            check_border(keys, rows, start, descending, self.budget.spend)
+            check_border(keys, rows, end, descending, self.budget.spend)
+        return rows[start:end]
 
     # EXISTS
 
@@ -470,6 +473,12 @@ def connected(triples: Sequence[TriplePattern], size: Callable[[TriplePattern], 
         found.append(best)
         bound |= {term for term in best if isinstance(term, Var)}
     return found
+
+
+def projected(solutions: Iterable[Solution], variables: Sequence[Var]) -> list[Solution]:
+    """Return solutions with some of their variables alone."""
+    names = [variable.name for variable in variables]
+    return [{name: solution[name] for name in names if name in solution} for solution in solutions]
 
 
 def conjuncts(condition: Expression | None) -> list[Expression]:
@@ -556,8 +565,8 @@ def output(term: Term) -> Term:
         return term
     if isinstance(term, Unknown):
         raise NoSingleAnswer(f"{term.kind} has no single answer")
-    _, exact, slack = term.number
-    if slack and slack > PRECISION.get(term.number.rank, 0) * 2 * abs(exact):
+    rank, exact, slack = term.number
+    if slack and slack > TOLERANCE.get(RANKS[rank], 0) * 2 * abs(exact):
         raise NoSingleAnswer(f"a number that depends on the order of computing, {float(exact)}")
     return str(term)
 
