@@ -7,9 +7,10 @@ one evaluation to the next.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -48,6 +49,7 @@ from refengine.sparql.algebra import (
 from refengine.sparql.choices import Choices, one_answer
 from refengine.sparql.expressions import Expressions
 from refengine.sparql.graphs import Index
+from refengine.sparql.joins import order_by_shared_variables
 from refengine.sparql.limits import WIDE, Budget, Limits
 from refengine.sparql.order import Keys, check_border, ordered
 from refengine.sparql.paths import pairs
@@ -206,18 +208,27 @@ class Evaluation:
         self.budget.spend(len(triples) ** 2 // 4)
         todo = [(part, {v.name for v in free_variables(part)}) for part in conjuncts(condition)]
         bound: set[str] = set()
-        for pattern in connected(triples, self.size):
-            bound |= {term.name for term in pattern if isinstance(term, Var)}
+        for pattern in self.in_join_order(triples):
+            bound |= {variable.name for variable in variables_of(pattern)}
             ready = [part for part, names in todo if names and names <= bound]
             todo = [(part, names) for part, names in todo if part not in ready]
             solutions = self.united(self.kept(ready, self.matched_one(pattern, solution)) for solution in solutions)
-        if any(isinstance(term, Var) and term.is_hidden for pattern in triples for term in pattern):
+        if any(variable.is_hidden for pattern in triples for variable in variables_of(pattern)):
             return [{name: term for name, term in solution.items() if ":" not in name} for solution in solutions]
         return solutions
 
+    def in_join_order(self, triples: Iterable[TriplePattern]) -> list[TriplePattern]:
+        """Order triple patterns as they are joined: paths after the others, and the smallest first."""
+        size = cache(self.size)
+
+        def cost(pattern: TriplePattern, new_variables: int) -> tuple[bool, int, int]:
+            return is_path(pattern), new_variables, size(pattern)
+
+        return order_by_shared_variables(triples, variables_of, cost)
+
     def size(self, pattern: TriplePattern) -> int:
         """Return how many triples have the terms of a pattern; of a path, all that there are."""
-        if not isinstance(pattern.predicate, Var | str):
+        if is_path(pattern):
             return len(self.graph.triples)
         return len(self.graph.match(*(None if isinstance(term, Var) else term for term in pattern)))
 
@@ -245,10 +256,7 @@ class Evaluation:
     def matched_one(self, pattern: TriplePattern, solution: Solution) -> Iterator[Solution]:
         """Yield a solution with what one triple pattern adds to it."""
         given = [solution.get(term.name) if isinstance(term, Var) else term for term in pattern]
-        if isinstance(pattern.predicate, Var | str):
-            found: Iterable[tuple] = self.graph.match(*given)
-        else:
-            found = self.connected(pattern, given[0], given[2])
+        found = self.path_ends(pattern, given[0], given[2]) if is_path(pattern) else self.graph.match(*given)
         free = [(position, term.name) for position, term in enumerate(pattern) if isinstance(term, Var) and given[position] is None]
         for triple in found:
             self.budget.spend(1)
@@ -256,7 +264,7 @@ class Evaluation:
             if all([more.setdefault(name, triple[position]) == triple[position] for position, name in free]):
                 yield {**solution, **more}
 
-    def connected(self, pattern: TriplePattern, start: Term | None, end: Term | None) -> Iterator[tuple]:
+    def path_ends(self, pattern: TriplePattern, start: Term | None, end: Term | None) -> Iterator[tuple]:
         """Yield what a path connects, as triples without a predicate. Between two variables it connects nodes of the graph alone,
         even if another pattern has bound one to a term that is none (§18.4)."""
         is_open = isinstance(pattern.subject, Var) and isinstance(pattern.object, Var)
@@ -458,21 +466,14 @@ class Evaluation:
         return bool(self.solutions(substituted(expression.pattern, dict(solution))))
 
 
-def connected(triples: Sequence[TriplePattern], size: Callable[[TriplePattern], int]) -> list[TriplePattern]:
-    """Order triple patterns so that each shares a variable with one before it, if any does, the smallest first. The order is no part
-    of the answer."""
-    todo = list(triples)
-    if len(todo) == 1:
-        return todo
-    sizes = {pattern: size(pattern) for pattern in todo}
-    found: list[TriplePattern] = []
-    bound: set[Var] = set()
-    while todo:
-        best = min(todo, key=lambda pattern: (*_preference(pattern, bound), sizes[pattern]))
-        todo.remove(best)
-        found.append(best)
-        bound |= {term for term in best if isinstance(term, Var)}
-    return found
+def is_path(pattern: TriplePattern) -> bool:
+    """Return whether a triple pattern's predicate is a property path."""
+    return not isinstance(pattern.predicate, Var | str)
+
+
+def variables_of(pattern: TriplePattern) -> set[Var]:
+    """Return the variables of a triple pattern."""
+    return {term for term in pattern if isinstance(term, Var)}
 
 
 def projected(solutions: Iterable[Solution], variables: Sequence[Var]) -> list[Solution]:
@@ -485,12 +486,6 @@ def conjuncts(condition: Expression | None) -> list[Expression]:
     """Return the parts of a condition that all must be true, without those that ask for patterns."""
     parts = condition.arguments if isinstance(condition, Call) and condition.name == "&&" else [condition]
     return [part for part in parts if part is not None and not any(isinstance(node, Exists) for node in walk(part))]
-
-
-def _preference(pattern: TriplePattern, bound: set[Var]) -> tuple[bool, bool, int]:
-    own = {term for term in pattern if isinstance(term, Var)}
-    is_path = not isinstance(pattern.predicate, Var | str)
-    return bool(bound) and bool(own) and not own & bound, is_path, len(own - bound)
 
 
 def substituted(node: Any, solution: Mapping[str, Term]) -> Any:

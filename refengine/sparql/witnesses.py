@@ -55,6 +55,7 @@ from refengine.sparql.algebra import (
 )
 from refengine.sparql.evaluation import asked, constructed, selected
 from refengine.sparql.functions import TIMESTAMP
+from refengine.sparql.joins import order_by_shared_variables
 
 logging.getLogger("rdflib.term").setLevel(logging.CRITICAL)  # which logs each literal that it cannot read
 MOST_LOOKUPS = 1_000_000  # that rdflib may make for one answer
@@ -214,7 +215,7 @@ def _adapted(node: object) -> object:
     for key, value in node.items():
         node[key] = _adapted(value)
     if node.name == "BGP":
-        node["triples"] = connected(node.triples)
+        node["triples"] = in_join_order(node.triples)
     if node.name in ("Builtin_REGEX", "Builtin_REPLACE"):
         node._evalfn = MethodType(_guarded(node._evalfn.__func__), node)
     if node.name != "AggregateJoin" or node.p.expr is None:
@@ -224,30 +225,13 @@ def _adapted(node: object) -> object:
     return CompValue("Filter", expr=members, p=node, _vars={members, *(node.get("_vars") or ())})
 
 
-def connected(patterns: Sequence[tuple]) -> list[tuple]:
-    """Order triple patterns so that each shares a variable with one before it, if any does.
-
-    rdflib joins them as they stand, and its own order prefers patterns with many constants: two observations of one sensor
-    become all pairs of observations.
-    """
-    todo = list(patterns)
-    found: list[tuple] = []
-    bound: set = set()
-    while todo:
-        best = min(todo, key=lambda pattern: _preference(pattern, bound))
-        todo.remove(best)
-        found.append(best)
-        bound |= _variables(best)
-    return found
+def in_join_order(patterns: Sequence[tuple]) -> list[tuple]:
+    """Order triple patterns as rdflib should join them, which joins them as they stand. Its own order prefers patterns with many
+    constants: two observations of one sensor become all pairs of observations."""
+    return order_by_shared_variables(patterns, _variables_of, lambda _, new_variables: new_variables)
 
 
-def _preference(pattern: tuple, bound: set) -> tuple[bool, int]:
-    own = _variables(pattern)
-    is_apart = bool(bound) and bool(own) and not own & bound
-    return is_apart, len(own - bound)
-
-
-def _variables(pattern: tuple) -> set:
+def _variables_of(pattern: tuple) -> set[Identifier]:
     return {term for term in pattern if isinstance(term, Variable | BNode)}
 
 
