@@ -17,13 +17,13 @@ from typing import Any
 
 from sortedcontainers import SortedList
 
-from refengine.expressions import Test, conjuncts, test, variables
+from refengine.expressions import Test, test
 from refengine.kept import add
 from refengine.model import XSD, Row, Term, Triple, literal
 from refengine.numbers import Beyond, Number, Sum, bounded, number
 from refengine.query import Body, Form
 from refengine.sparql import algebra
-from refengine.sparql.algebra import Expression, TriplePattern, Var
+from refengine.sparql.algebra import Expression, TriplePattern, Var, all_variables, conjuncts
 from refengine.sparql.values import Computed, number_term
 
 Solution = tuple[Term | None, ...]
@@ -42,7 +42,7 @@ class Node:
 
     def test(self, expression: Expression) -> Test:
         """Return a condition on its solutions. Raises Beyond where that is not all it would look at."""
-        if outside := variables(expression) - self.slots.keys():
+        if outside := {variable.name for variable in all_variables(expression)} - self.slots.keys():
             raise Beyond(f"a condition on ?{min(outside)}, which its group does not bind")
         return test(expression, self.slots)
 
@@ -135,8 +135,8 @@ class Basic(Node):
         self.width = len(names)
         self.patterns = [Pattern(triple, self.slots, self.slots.get(date)) for triple, date in zip_longest(triples, dates)]
         self.solution: list[Term | None] = [None] * len(self.names)
-        asked = [(self.test(part), variables(part)) for part in filters]
-        tests = [(frozenset(self.slots[name] for name in names), holds) for holds, names in asked]
+        asked = [(self.test(part), all_variables(part)) for part in filters]
+        tests = [(frozenset(self.slots[variable.name] for variable in variables), holds) for holds, variables in asked]
         for pattern in self.patterns:
             pattern.tests = [holds for needs, holds in tests if needs and needs <= pattern.place.keys()]
             pattern.seed = self._joined(pattern, [entry for entry in tests if not (entry[0] and entry[0] <= pattern.place.keys())])

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from refengine.model import Term, parse_literal
 from refengine.numbers import Beyond, bounded, number, operated, order
-from refengine.sparql.algebra import Call, Expression, Var, walk
+from refengine.sparql.algebra import Call, Expression, Var
 from refengine.sparql.values import Computed, Number
 
 Solution = Sequence[Term | None]  # by slot; None is unbound
 Test = Callable[[Solution], bool | None]  # None: an error, as of what is unbound
 SIGNS = {"=": (0,), "!=": (-1, 1), "<": (-1,), ">": (1,), "<=": (-1, 0), ">=": (0, 1)}
-
-
-def conjuncts(expression: Expression) -> Iterator[Expression]:
-    """Yield the parts of a filter that must all hold: A && B holds iff both do, errors or not."""
-    if isinstance(expression, Call) and expression.name == "&&":
-        for part in expression.arguments:
-            yield from conjuncts(part)
-    else:
-        yield expression
-
-
-def variables(expression: Expression) -> frozenset[str]:
-    """Return the names of the variables in an expression."""
-    return frozenset(node.name for node in walk(expression) if isinstance(node, Var))
 
 
 def test(expression: Expression, slots: Mapping[str, int]) -> Test:

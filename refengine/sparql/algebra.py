@@ -295,3 +295,17 @@ def outside_patterns(expression: Any) -> Iterator[Any]:
 def free_variables(expression: Expression) -> set[Var]:
     """Return the variables of an expression that stand outside its aggregates."""
     return {node for node in outside_patterns(expression) if isinstance(node, Var)}
+
+
+def all_variables(node: Any) -> set[Var]:
+    """Return the variables of a node of the algebra, those in aggregates and in the patterns of EXISTS included."""
+    return {part for part in walk(node) if isinstance(part, Var)}
+
+
+def conjuncts(condition: Expression) -> Iterator[Expression]:
+    """Yield the parts of a condition that must all be true: A && B is true iff both are, errors or not."""
+    if isinstance(condition, Call) and condition.name == "&&":
+        for part in condition.arguments:
+            yield from conjuncts(part)
+    else:
+        yield condition

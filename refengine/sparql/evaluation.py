@@ -42,6 +42,8 @@ from refengine.sparql.algebra import (
     Union,
     Values,
     Var,
+    all_variables,
+    conjuncts,
     free_variables,
     visible,
     walk,
@@ -206,7 +208,7 @@ class Evaluation:
         """
         solutions: list[Solution] = [{}]
         self.budget.spend(len(triples) ** 2 // 4)
-        todo = [(part, {v.name for v in free_variables(part)}) for part in conjuncts(condition)]
+        todo = [(part, {variable.name for variable in free_variables(part)}) for part in parts_without_patterns(condition)]
         bound: set[str] = set()
         for pattern in self.in_join_order(triples):
             bound |= {variable.name for variable in variables_of(pattern)}
@@ -482,10 +484,10 @@ def projected(solutions: Iterable[Solution], variables: Sequence[Var]) -> list[S
     return [{name: solution[name] for name in names if name in solution} for solution in solutions]
 
 
-def conjuncts(condition: Expression | None) -> list[Expression]:
-    """Return the parts of a condition that all must be true, without those that ask for patterns."""
-    parts = condition.arguments if isinstance(condition, Call) and condition.name == "&&" else [condition]
-    return [part for part in parts if part is not None and not any(isinstance(node, Exists) for node in walk(part))]
+def parts_without_patterns(condition: Expression | None) -> list[Expression]:
+    """Return the parts of a condition that all must be true, without those that ask for patterns (EXISTS)."""
+    parts = () if condition is None else conjuncts(condition)
+    return [part for part in parts if not any(isinstance(node, Exists) for node in walk(part))]
 
 
 def substituted(node: Any, solution: Mapping[str, Term]) -> Any:
@@ -521,7 +523,7 @@ def substituted(node: Any, solution: Mapping[str, Term]) -> Any:
             _refuse_bound(variables, solution, "VALUES")
             return node
         case _:
-            _refuse_bound(_all_variables(node), solution, "a subquery")
+            _refuse_bound(all_variables(node), solution, "a subquery")
             return node
 
 
@@ -545,10 +547,6 @@ def _replaced(expression: Expression | None, solution: Mapping[str, Term]) -> Ex
 def _refuse_bound(variables: Iterable[Var], solution: Mapping[str, Term], place: str) -> None:
     if bound := sorted({variable.name for variable in variables} & solution.keys()):
         raise NoSingleAnswer(f"EXISTS with ?{bound[0]} bound outside and in {place} inside, for which substitution has no agreed meaning")
-
-
-def _all_variables(node: Any) -> set[Var]:
-    return {part for part in walk(node) if isinstance(part, Var)}
 
 
 # Answers
