@@ -518,12 +518,10 @@ class Reader:
         first, *rest = tree.children
         if isinstance(first, Token):
             return literal(str(first).lower(), XSD + "boolean")
-        if first.data == "number":
-            (token,) = first.children
-            return literal(str(token), XSD + token.type.removeprefix("SIGNED_").lower())
         (token,) = first.children
-        width = 3 if token[:3] in ('"""', "'" * 3) and len(token) >= 6 else 1
-        lexical = unescape(token[width:-width], token, self.text)
+        if first.data == "number":
+            return number(token)
+        lexical = self.string(token)
         if not rest:
             return literal(lexical)
         if isinstance(rest[0], Token):
@@ -532,6 +530,12 @@ class Reader:
         if datatype == RDF + "langString":
             raise self.fault(rest[0], "rdf:langString needs a language; write \"…\"@en", Unsupported, "R2R-10")
         return literal(lexical, datatype)
+
+    def string(self, token: Token) -> str:
+        """Return the characters of a string, without its quotes and escapes (§4.1.2)."""
+        is_long = token[:3] in ('"""', "'''") and len(token) >= 6
+        width = 3 if is_long else 1
+        return unescape(token[width:-width], token, self.text)
 
     # Expressions
 
@@ -565,7 +569,7 @@ class Reader:
                 return Call("unary +" if tree.data == "plus" else "unary -", self.operands(trees(tree)))
             case "signed_number":
                 (token,) = tree.children
-                return literal(str(token), XSD + token.type.removeprefix("SIGNED_").lower())
+                return number(token)
             case "iri_or_function" | "function_call":
                 return self.by_iri(tree)
             case "bracketted_expression" | "order_condition":
@@ -644,8 +648,7 @@ class Reader:
         separator = " "
         if len(inner) > 1:
             (token,) = inner[1].children
-            width = 3 if token[:3] in ('"""', "'" * 3) and len(token) >= 6 else 1
-            separator = unescape(token[width:-width], token, self.text)
+            separator = self.string(token)
         return Aggregate(name, operand, any(word.type == "DISTINCT" for word in words), separator)
 
 
@@ -675,6 +678,11 @@ class Grouping:
             self.variables[aggregate] = Var(f"aggregate.{len(self.aggregates)}")
             self.aggregates.append((self.variables[aggregate], aggregate))
         return self.variables[aggregate]
+
+
+def number(token: Token) -> Term:
+    """Return the literal of a number as it is written, signed or not; the kind of its token is its datatype."""
+    return literal(str(token), XSD + token.type.removeprefix("SIGNED_").lower())
 
 
 def trees(tree: Tree | None) -> list[Tree]:
