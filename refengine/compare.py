@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from typing import Any, NamedTuple
 
 from refengine.errors import Unsupported
 from refengine.model import XSD, Bag, Row, Term, is_blank, parse_literal, row
-from refengine.xsd import INTEGERS, date_time
+from refengine.xsd import BOOLEANS, DECIMAL_FORM, INTEGER_FORM, INTEGERS, date_time, double, in_range
 
 TOLERANCE = {"double": 1e-9, "float": 1e-6, "decimal": 1e-17}
 REACH = 2 * max(TOLERANCE.values())
@@ -49,30 +48,20 @@ def value(term: Term) -> Term | Number | tuple:
     try:
         lexical, datatype, _ = parse_literal(term)
         kind = datatype.removeprefix(XSD)
-        if datatype in INTEGERS and re.fullmatch(r"[+-]?[0-9]+", lexical):
-            number, (least, greatest) = int(lexical), INTEGERS[datatype]
-            fits = (least is None or number >= least) and (greatest is None or number <= greatest)
-            return Number(Fraction(number), 0.0) if fits else term
-        if kind == "decimal" and re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)", lexical):
+        if datatype in INTEGERS and INTEGER_FORM.fullmatch(lexical):
+            number = int(lexical)
+            return Number(Fraction(number), 0.0) if in_range(number, datatype) else term
+        if kind == "decimal" and DECIMAL_FORM.fullmatch(lexical):
             return Number(Fraction(Decimal(lexical)), TOLERANCE["decimal"])
         if kind in ("double", "float"):
-            return Number(_float(lexical), TOLERANCE[kind])
-        if kind == "boolean" and lexical in ("true", "false", "1", "0"):
-            return ("boolean", lexical in ("true", "1"))
+            return Number(double(lexical), TOLERANCE[kind])
+        if kind == "boolean" and lexical in BOOLEANS:
+            return ("boolean", BOOLEANS[lexical])
         if kind == "dateTime":
             return ("dateTime", *date_time(lexical))
     except (ValueError, InvalidOperation, OverflowError):
         pass  # ill-typed, or beyond what Python reads: no value, so a term
     return term
-
-
-def _float(text: str) -> float:
-    special = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
-    if text in special:
-        return special[text]
-    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text):
-        raise ValueError(text)
-    return float(text)
 
 
 def near(a: Number, b: Number) -> bool:

@@ -1,7 +1,8 @@
-"""XML Schema values that both reading and comparing need: integer types, and xsd:dateTime without a bound on the year."""
+"""XML Schema's lexical forms and values that both computing and comparing need. An xsd:dateTime has no bound on its year."""
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import date
 from fractions import Fraction
@@ -34,6 +35,28 @@ INTEGERS: dict[str, tuple[int | None, int | None]] = {
     }.items()
 }
 
+_DECIMAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+INTEGER_FORM = re.compile(r"[+-]?[0-9]+")
+DECIMAL_FORM = re.compile(_DECIMAL)
+_DOUBLE_FORM = re.compile(_DECIMAL + r"(?:[eE][+-]?[0-9]+)?")
+_SPECIAL = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
+BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def in_range(number: int, datatype: str) -> bool:
+    """Return whether an integer type has a number."""
+    least, greatest = INTEGERS[datatype]
+    return (least is None or number >= least) and (greatest is None or number <= greatest)
+
+
+def double(lexical: str) -> float:
+    """Return the double nearest to the lexical form of an xsd:double or xsd:float (XSD 1.1 §3.3.5). Raises ValueError."""
+    if lexical in _SPECIAL:
+        return _SPECIAL[lexical]
+    if not _DOUBLE_FORM.fullmatch(lexical):
+        raise ValueError("not an xsd:double")
+    return float(lexical)
+
 
 class Moment(NamedTuple):
     """An xsd:dateTime: seconds from 1970-01-01T00:00:00 (in UTC where it names a zone), and whether it names one."""
@@ -49,7 +72,7 @@ _DATE_TIME = re.compile(
 
 
 def date_time(lexical: str) -> Moment:
-    """The moment of an xsd:dateTime (XSD 1.1 §3.3.7), exact to every digit. Raises ValueError that says what is wrong."""
+    """Return the moment of an xsd:dateTime (XSD 1.1 §3.3.7), exact to every digit. Raises ValueError that says what is wrong."""
     match = _DATE_TIME.fullmatch(lexical)
     if match is None:
         raise ValueError("not an xsd:dateTime")

@@ -16,9 +16,9 @@ from typing import Any, Final, NamedTuple
 
 from refengine.errors import NoSingleAnswer, Unsupported
 from refengine.model import XSD, Term, literal, parse_literal
-from refengine.xsd import INTEGERS, Moment, date_time
+from refengine.xsd import BOOLEANS, DECIMAL_FORM, INTEGER_FORM, INTEGERS, Moment, date_time, double, in_range
 
-BOOLEAN, STRING, DATE_TIME = XSD + "boolean", XSD + "string", XSD + "dateTime"
+BOOLEAN, STRING = XSD + "boolean", XSD + "string"
 RANKS = ("integer", "decimal", "float", "double")  # the type of a result is that of the later operand (XPath B.1)
 INTEGER, DECIMAL, FLOAT, DOUBLE = range(4)
 DIGITS = 18  # of decimals that every evaluator keeps (XSD §5.4)
@@ -127,28 +127,27 @@ def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None
     """R2R-10: read a lexical form as a number, a boolean or a dateTime; ERROR if it is ill-typed, None for another datatype."""
     kind = datatype.removeprefix(XSD)
     if datatype in INTEGERS:
-        if not re.fullmatch(r"[+-]?[0-9]+", lexical):
+        if not INTEGER_FORM.fullmatch(lexical):
             return ERROR
         if len(lexical) > MOST_DIGITS:
             raise NoSingleAnswer("an integer of thousands of digits")
         number = int(lexical)
-        least, greatest = INTEGERS[datatype]
-        fits = (least is None or number >= least) and (greatest is None or number <= greatest)
-        return Number(INTEGER, number) if fits else ERROR
+        return Number(INTEGER, number) if in_range(number, datatype) else ERROR
     match kind:
         case "decimal":
-            if not re.fullmatch(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)", lexical):
+            if not DECIMAL_FORM.fullmatch(lexical):
                 return ERROR
             if len(lexical) > MOST_DIGITS:
                 raise NoSingleAnswer("a decimal of thousands of digits")
             return rounded(Fraction(lexical if lexical[-1] != "." else lexical[:-1]))
         case "double" | "float":
-            number = _read_double(lexical)
-            if number is ERROR:
+            try:
+                number = double(lexical)
+            except ValueError:
                 return ERROR
             return Number(DOUBLE, number) if kind == "double" else Number(FLOAT, single(number))
         case "boolean":
-            return lexical in ("true", "1") if lexical in ("true", "false", "1", "0") else ERROR
+            return BOOLEANS.get(lexical, ERROR)
         case "dateTime":
             if len(lexical) > MOST_DIGITS:
                 raise NoSingleAnswer("a dateTime of thousands of digits")
@@ -157,13 +156,6 @@ def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None
             except ValueError:
                 return ERROR
     return None
-
-
-def _read_double(text: str) -> float | Failure:
-    special = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
-    if text in special:
-        return special[text]
-    return float(text) if re.fullmatch(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", text) else ERROR
 
 
 def single(number: float) -> float:
