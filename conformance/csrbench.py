@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from conformance.judge import Judging, Outcome, Verdict, verdict
 from conformance.results import Result
 from refengine import io
-from refengine.compare import Mode
 from refengine.engine import evaluate
 from refengine.errors import InvalidStream, RefengineError
 from refengine.model import Relation, Stream

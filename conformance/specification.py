@@ -14,7 +14,7 @@ from conformance.miniatures import MINIATURES, Miniature
 from conformance.rules import INTEGER, RULES
 from refengine.errors import RefengineError
 from refengine.query import Unit, WindowKind
-from refengine.semantics import ENUMS, INTEGRAL, OPTIONAL, POLICIES, T0, Condition, show
+from refengine.semantics import ENUMS, INTEGRAL, OPTIONAL, Condition, show
 
 ID = r"[A-Z][A-Z0-9]+-[1-9][0-9]*"
 SHARED = {"": 1, "of both ": 2, "of the three ": 3}  # `*Function* of both` speaks for the rule before, too

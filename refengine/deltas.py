@@ -211,12 +211,12 @@ class Filter(Node):
 
     def __init__(self, child: Node, expression: Expression) -> None:
         super().__init__(child.names, child.certain)
-        tests = [self.test(part) for part in conjuncts(expression)]
+        conditions = [self.test(part) for part in conjuncts(expression)]
 
         def passed(solution: Solution, count: int) -> None:
             has_error = False
-            for test in tests:
-                holds = test(solution)
+            for condition in conditions:
+                holds = condition(solution)
                 if holds is False:
                     return
                 has_error |= holds is None

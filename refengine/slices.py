@@ -7,7 +7,7 @@ has before the part, and which of these are the whole stream's.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count, takewhile
 from math import gcd

@@ -180,7 +180,7 @@ def path(r: random.Random) -> Drawn:
         (f"{P}*", size**2), (f"(({P}*)*)*", size**2), (f"(({P}?)+)*", size**2), (f"({P}+)+", size**2), (f"(({P}|^{P})*)+", size**2),
         ("!(" + "|".join(f"<urn:q{i}>" for i in range(r.choice([1, 500, 10_000]))) + ")", len(graph)), (f"!{P}", 0), (f"^(^(^{P}))", len(graph)),
         ("/".join([P] * r.choice([2, 5, 30, 300])), None), (f"({P}/{P})*", None), (f"({P}/^{P})+", None), (f"({'|'.join([P] * 200)})*", size**2),
-        (f"(!(<urn:q>|^<urn:q>))*", size**2), (f"{P}?/{P}?/{P}?", None), (f"({P}*/{P}*)*", size**2), (f"(({P}*)?|({P}+)*)+", size**2),
+        ("(!(<urn:q>|^<urn:q>))*", size**2), (f"{P}?/{P}?/{P}?", None), (f"({P}*/{P}*)*", size**2), (f"(({P}*)?|({P}+)*)+", size**2),
     ])  # fmt: skip
     return f"SELECT * {{ ?a {expression} ?b }}", graph, rows
 
@@ -194,7 +194,7 @@ def grouping(r: random.Random) -> Drawn:
         (f"SELECT ?s {{ ?s {P} ?o }} ORDER BY (?o * 0) LIMIT 1", None), (f"SELECT DISTINCT ?o {{ ?s {P} ?o }}", count), (f"SELECT DISTINCT (?o * 2e0 AS ?k) {{ ?s {P} ?o }}", count),
         (f"SELECT ?s {{ ?s {P} ?o }} ORDER BY {'?o ' * 500} LIMIT 3", 3), (f"SELECT ?s {{ ?s {P} ?o }} ORDER BY DESC(?o) LIMIT 3 OFFSET {count}", 0),
         (f'SELECT (GROUP_CONCAT("x"; SEPARATOR="{"-" * 1000}") AS ?c) {{ ?s {P} ?o }}', 1), (f"SELECT (MIN(BNODE()) AS ?c) {{ ?s {P} ?o }}", 1),
-        (f'SELECT (MAX(STRLANG(STR(?o), "en")) AS ?c) {{ ?s {P} ?o }}', 1), (f"SELECT (SAMPLE(?o + 0.5) AS ?c) {{ ?s {P} ?o }}", 1), (f"SELECT REDUCED ?p {{ ?s ?p ?o }}", None),
+        (f'SELECT (MAX(STRLANG(STR(?o), "en")) AS ?c) {{ ?s {P} ?o }}', 1), (f"SELECT (SAMPLE(?o + 0.5) AS ?c) {{ ?s {P} ?o }}", 1), ("SELECT REDUCED ?p { ?s ?p ?o }", None),
         (f"SELECT ?s {{ ?s {P} ?o }} GROUP BY ?s HAVING ({' && '.join(['COUNT(*) = 1'] * 200)})", count), (f"SELECT * {{ ?s {P} ?o }} LIMIT 999999999999999999", count),
     ])  # fmt: skip
     return query, items(count), rows
@@ -273,7 +273,7 @@ def leaving(r: random.Random) -> Drawn:
     text = r.choice([
         f"ASK {{ FILTER{gap}EXISTS{gap}{{ {service} }} }}", f"ASK {{ {{ SELECT * {{ {service} }} }} }}", f"ASK{gap}FROM{gap}<urn:x>{gap}{{}}", f"SELECT *{gap}FROM{gap}NAMED{gap}<urn:x> {{}}",
         f"LOAD{gap}<urn:x>", f"ASK {{ OPTIONAL {{ MINUS {{ {service} }} }} }}", f"ASK {{ GRAPH ?g {{ {service} }} }}", f"CONSTRUCT {{}}{gap}FROM{gap}<urn:x>{gap}WHERE {{}}", f"ASK {{ BIND(EXISTS {{ {service} }} AS ?b) }}",
-        f"SELECT (EXISTS {{ {service} }} AS ?b) {{}}", f"ASK {{}} HAVING (EXISTS {{ {service} }})", f"ASK {{}} ; LOAD <urn:x>", f"DESCRIBE{gap}*{gap}FROM <urn:x> {{}}", f"CLEAR{gap}ALL", f"CONSTRUCT FROM <urn:x> WHERE {{}}",
+        f"SELECT (EXISTS {{ {service} }} AS ?b) {{}}", f"ASK {{}} HAVING (EXISTS {{ {service} }})", "ASK {} ; LOAD <urn:x>", f"DESCRIBE{gap}*{gap}FROM <urn:x> {{}}", f"CLEAR{gap}ALL", "CONSTRUCT FROM <urn:x> WHERE {}",
         f"ASK {{ VALUES ?x {{}} {service} }}", f"ASK {{}} ORDER BY (NOT EXISTS {{ {service} }})", f"ASK {{ FILTER(IF(true, true, EXISTS {{ {service} }})) }}", f"SELECT * {{ {{}} UNION {{ {{}} {service} }} }}",
     ])  # fmt: skip
     return text, frozenset(), -1

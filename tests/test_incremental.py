@@ -22,7 +22,7 @@ from refengine.strategies import bodies, inputs, queries, semantics
 P, Q, N = "<urn:p>", "<urn:q>", "<urn:n>"
 PATTERNS = (
     f"?x {P} ?y", f"?x {P} ?y . ?y {Q} ?z", f"?x {P} ?y . ?x {Q} ?z", f"?x {P} ?x", f"?x {N} ?v", f"?x {P} ?y . ?y {N} ?v",
-    f"?x {N} ?v . ?z {N} ?w", f"?x {N} ?v . ?x {N} ?w", "?x ?p ?y", f"?x ?p ?y . ?y ?p ?z", f"<urn:a> {P} ?y", f"?x {P} <urn:b> . ?x {N} ?v",
+    f"?x {N} ?v . ?z {N} ?w", f"?x {N} ?v . ?x {N} ?w", "?x ?p ?y", "?x ?p ?y . ?y ?p ?z", f"<urn:a> {P} ?y", f"?x {P} <urn:b> . ?x {N} ?v",
     f"?x {N} 2 . ?x {P} _:b", f"_:b {P} ?y . _:b {Q} ?z",
 )  # fmt: skip
 FILTERS = (

@@ -17,7 +17,7 @@ from conformance import csrbench
 from conformance.metrics import yabench
 from conformance.metrics.lsbench import Partition, comp, mismatches, mm, pairs, size
 from conformance.metrics.run import Reading, of_run
-from conformance.metrics.yabench import Score, Shifted, dealt, gracious, gracious_code, score, slide_score
+from conformance.metrics.yabench import Shifted, dealt, gracious, gracious_code, score, slide_score
 from refengine import Mode, RefengineError, Unsupported, compare, evaluate, from_table, io, literal, profile, row, stream
 from refengine.model import XSD, Bag, Row
 from refengine.recording import Answers

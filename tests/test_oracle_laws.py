@@ -27,7 +27,6 @@ from refengine import (
     Between,
     Body,
     Disputed,
-    InvalidSemantics,
     OneOf,
     Profile,
     Query,
@@ -50,10 +49,9 @@ from refengine import (
 from refengine.model import Bag, Dataset, Element, Row
 from refengine.profiles import PLAIN
 from refengine.query import BORDERED, CLOSING, SIZED, SLIDING
-from refengine.recording import Borders, Fate, Missing
+from refengine.recording import Borders, Fate
 from refengine.semantics import (
     ENUMS,
-    FIELDS,
     POLICIES,
     R2S,
     T0,

@@ -391,7 +391,7 @@ def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
     """SG1 in lines and in rows; window close and content change; one part, and some."""
     parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
     text = b"".join(sg1.chunks(parameters)).decode().splitlines(keepends=True)
-    path = written(tmp_path / "lines", "".join(text[:100]), "".join(text[100:101]), "".join(text[101:]))
+    written(tmp_path / "lines", "".join(text[:100]), "".join(text[100:101]), "".join(text[101:]))
     triples = [io.timed(one, "") for one in text]
     columns = {"time": [t for _, t in triples], "element": [2**40 * (n - 100) for n in range(len(triples))], **{n: [triple[i] for triple, _ in triples] for i, n in enumerate(("subject", "predicate", "object"))}}
     (tmp_path / "rows").mkdir()

@@ -15,8 +15,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rdflib.plugins.sparql.parserutils import CompValue
-from rdflib.term import Variable
 
 from conformance.miniatures import Miniature
 from refengine import compare, engine, io, r2r, r2s, window
@@ -35,7 +33,7 @@ from refengine.engine import instants as right_instants
 from refengine.engine import output_instant as right_output_instant
 from refengine.engine import plan as right_plan
 from refengine.engine import steps as right_steps
-from refengine.errors import Disputed, RefengineError
+from refengine.errors import RefengineError
 from refengine.infer import attempt as right_attempt
 from refengine.io import Recording
 from refengine.io import _dated_graphs as right_dated_graphs
@@ -52,7 +50,7 @@ from refengine.orders import _classes as right_classes
 from refengine.orders import instant_sum as right_instant_sum
 from refengine.orders import order_matters as right_order_matters
 from refengine.orders import orders as right_orders
-from refengine.query import Body, Query, Window, WindowKind
+from refengine.query import Query, Window, WindowKind
 from refengine.r2r import fresh as right_fresh
 from refengine.recording import Divergence, Origin, State
 from refengine.recording import accepted as right_accepted

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from lark import Token, Tree
@@ -19,11 +18,10 @@ from refengine.errors import Disputed, InvalidQuery, NoSingleAnswer, RefengineEr
 from refengine.model import XSD, Dataset, Quad, Relation, Term, Triple, literal, parse_literal, row
 from refengine.query import Body
 from refengine.sparql.aggregates import aggregate as right_aggregate
-from refengine.sparql.algebra import Aggregate, Call, Exists, Expression, Group, Query, Repeated, TriplePattern
+from refengine.sparql.algebra import Aggregate, Exists, Expression, Group, Query, Repeated, TriplePattern
 from refengine.sparql.choices import Choices
 from refengine.sparql.evaluation import Evaluation
 from refengine.sparql.expressions import Expressions
-from refengine.sparql.expressions import of_unknown as right_of_unknown
 from refengine.sparql.functions import FUNCTIONS
 from refengine.sparql.functions import cast as right_cast
 from refengine.sparql.grammar import fault as right_fault
@@ -31,7 +29,6 @@ from refengine.sparql.order import before as right_before
 from refengine.sparql.order import extremes as right_extremes
 from refengine.sparql.paths import pairs as right_pairs
 from refengine.sparql.regex import compile_pattern as right_compile
-from refengine.sparql.regex import replacement as right_replacement
 from refengine.sparql.translate import Reader
 from refengine.sparql.translate import read as right_read
 from refengine.sparql.values import ERROR, Computed, Failure, Number, Other, Result, boolean, value

@@ -18,7 +18,7 @@ from refengine import report, window
 from refengine.engine import Plan, Stretch
 from refengine.engine import instants as right_engine_instants
 from refengine.engine import plan as right_plan
-from refengine.errors import InvalidQuery, InvalidSemantics, InvalidStream, InvalidWindow, UnknownField
+from refengine.errors import InvalidSemantics, InvalidStream, InvalidWindow, UnknownField
 from refengine.model import XSD, Admitted, Element, Stream, Term
 from refengine.model import admit as right_admit
 from refengine.query import QUERY_KEYS, WINDOW_KEYS, Query, Window, WindowKind

@@ -21,7 +21,7 @@ from pyarrow import parquet
 from conformance import results
 from conformance.explain import counted
 from conformance.results import Result
-from conformance.spark import comparison, folder, jobs, shard, streams, truth
+from conformance.spark import comparison, folder, shard, streams, truth
 from conformance.spark.comparison import Compared
 from conformance.spark.streams import Stream
 from conformance.spark.survey import Extent

@@ -19,7 +19,6 @@ from refengine.model import XSD, Term, is_blank, literal, parse_literal
 from refengine.sparql.regex import accepts_text, compile_pattern, replacement
 from refengine.sparql.values import (
     DECIMAL,
-    DOUBLE,
     ERROR,
     FLOAT,
     INTEGER,

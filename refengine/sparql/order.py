@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cmp_to_key
 
 from refengine.errors import NoSingleAnswer, Unsupported
 from refengine.model import Term
-from refengine.sparql.values import ERROR, Computed, Moment, Number, Result, Text, compare, value
+from refengine.sparql.values import ERROR, Moment, Number, Result, Text, compare, value
 
 Keys = tuple[Result, ...]
 MOST_TIED = 32  # values that MIN and MAX hold as the first

@@ -32,7 +32,6 @@ from refengine.model import XSD, Quad, Relation, Term, Triple, is_blank, literal
 from refengine.model import Dataset as Statements
 from refengine.sparql.algebra import (
     Basic,
-    Call,
     Distinct,
     Extend,
     Filter,
