@@ -20,7 +20,7 @@ from rdflib.term import Node
 from refengine.compare import Mode, equal
 from refengine.model import XSD, Bag, Dataset, Quad, Row, Term, Triple, row
 from refengine.r2r import DEFINITION
-from refengine.sparql.witnesses import QuietDataset, from_pyoxigraph, from_rdflib, to_pyoxigraph, to_rdflib
+from refengine.sparql.witnesses import QuietDataset, from_pyoxigraph, from_rdflib, silenced, to_pyoxigraph, to_rdflib
 
 SOURCE = Path(__file__).with_name("witness_defects.toml")
 PREFIXES = {"": "urn:", "xsd": XSD}
@@ -146,6 +146,7 @@ def answer_of(witness: str, text: str, dataset: Dataset) -> Answer:
         return type(error).__name__
 
 
+@silenced()
 def ask_rdflib(text: str, dataset: Dataset) -> Answer:
     """Ask rdflib, over literals as they are written."""
     store = QuietDataset(default_union=False)

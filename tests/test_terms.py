@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 import pytest
+import rdflib
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -74,6 +76,20 @@ def one_witness(body, graph):
     from refengine import r2r
 
     return r2r.ask("rdflib", body, graph)
+
+
+def test_rdflib_logs_nothing_for_a_witness_and_goes_on_logging_for_others():
+    logger, told = logging.getLogger("rdflib.term"), []
+    handler = logging.Handler()
+    handler.emit = told.append
+    logger.addHandler(handler)
+    try:
+        assert list(evaluate(QUERY, {"s": one(literal("no number, in no other test", XSD + "integer"))}, CSPARQL, answer=one_witness))
+        assert not told
+        rdflib.Literal("no number", datatype=rdflib.XSD.integer)
+        assert len(told) == 1
+    finally:
+        logger.removeHandler(handler)
 
 
 REFUSED = [

@@ -56,7 +56,6 @@ from refengine.sparql.evaluation import asked, constructed, selected
 from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.joins import order_by_shared_variables
 
-logging.getLogger("rdflib.term").setLevel(logging.CRITICAL)  # which logs each literal that it cannot read
 MOST_LOOKUPS = 1_000_000  # that rdflib may make for one answer
 MOST_WORK = 1_000_000  # solutions that it may make or compare: it joins lists in nested loops
 MOST_PARTS = 3_000  # of a body, cells of VALUES aside: rdflib takes minutes to read more, and pyoxigraph overflows its stack
@@ -140,6 +139,22 @@ class CountedMemory(Memory):
         return super().triples(*pattern, **options)
 
 
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Have rdflib log nothing in here: it logs each literal that it cannot read, with a traceback."""
+    logger = logging.getLogger("rdflib.term")
+
+    def drop(record: logging.LogRecord) -> bool:
+        return False
+
+    logger.addFilter(drop)
+    try:
+        yield
+    finally:
+        logger.removeFilter(drop)
+
+
+@silenced()
 def by_rdflib(query: Query, text: str, dataset: Statements) -> Relation:
     """Return rdflib's answer, with GROUP BY over no solutions corrected (R2R-6)."""
     store = QuietDataset(store=CountedMemory(), default_union=False)
