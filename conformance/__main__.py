@@ -2,7 +2,8 @@
 
 Exit codes: 0 the run worked (whatever the verdicts, but see shard), 1 a self-check or a golden vector failed, 2 bad input,
 3 unsupported, 130 interrupted. shard: 0 all as expected, 1 a failure that no known deviation explains, or a known one that no
-longer shows, 2 bad input, no Spark, or nowhere to write, 4 an engine of which nothing was judged. truth: 4 the witnesses disagree.
+longer shows, 2 bad input, no Spark, or nowhere to write, 4 an engine of which nothing was judged. truth: 4 no witness
+confirms an answer.
 """
 
 from __future__ import annotations
@@ -82,8 +83,8 @@ def _main(arguments: list[str] | None) -> int:
     shard.add_argument("-o", "--out", type=cli.path, required=True, metavar="OUT", help="the folder of the results: results.ndjson, results.parquet")
     truth = commands.add_parser(
         "truth", help="ground truth over Spark: the reports of a query over a stream of any length, and a recording beside them",
-        epilog="exit codes: 0 done, whatever the verdict, 2 bad input, no Spark or nowhere to write, 3 unsupported, 4 the witnesses disagree, "
-        "130 interrupted",
+        epilog="exit codes: 0 done, whatever the verdict, 2 bad input, no Spark or nowhere to write, 3 unsupported, "
+        "4 no witness confirms an answer, 130 interrupted",
     )  # fmt: skip
     truth.add_argument("query", type=cli.path, metavar="QUERY", help="a TOML file: windows, body and optionally r2s; or a text, with --dialect")
     truth.add_argument("--dialect", choices=sorted(DIALECTS), help="QUERY is a text in this dialect")

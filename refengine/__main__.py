@@ -41,8 +41,8 @@ def _main(arguments: list[str] | None) -> int:
     run = commands.add_parser(
         "run",
         help="print one JSON object a report",
-        description="Print one JSON object a report, each as it is computed: if the witnesses disagree on one, those before it "
-        "have been printed, and the exit code is 4.",
+        description="Print one JSON object a report, each as it is computed: if no witness confirms one, those before it have "
+        "been printed, and the exit code is 4.",
     )
     run.add_argument("query", type=cli.path, metavar="QUERY", help="a TOML file: windows, body and optionally r2s; or a case")
     run.add_argument("--dialect", choices=sorted(dialects.DIALECTS), help="QUERY is a text in this dialect")

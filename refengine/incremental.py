@@ -115,8 +115,8 @@ def evaluate(
     answer: Answer = r2r.confirmed,
     max_reports: int = MAX_REPORTS,
 ) -> Run:
-    """ENG-6: the reports of engine.evaluate, equal value for value wherever the witnesses agree (CMP-4); `contents` are looked up
-    when they are asked for. `answer` is asked where the body, or a value that it meets, is not covered.
+    """ENG-6: return the reports of engine.evaluate, equal value for value (CMP-4), and those, too, that no witness confirms.
+    `contents` are looked up when they are asked for. `answer` is asked where the body, or a value that it meets, is not covered.
 
     A stream may be an iterator of elements in the order of time: then what no window can hold any more is forgotten, with the
     `contents` of its reports. There the definition cannot begin anew, and what is not covered is Unsupported.

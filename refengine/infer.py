@@ -124,7 +124,7 @@ class Search:
 def search(recorded: Recorded, profile: Profile, answers: Answers, witnesses: tuple[str, ...]) -> Search:
     """ORA-1: try the assignments of a profile, one after the other, up to the first that explains the recording.
 
-    The winner is confirmed by every witness (ORA-8). Raises Disputed.
+    What the winner rests on is confirmed by a witness (ORA-8). Raises Disputed.
     """
     failed: list[Trial] = []
     beyond = None
@@ -163,8 +163,8 @@ def wrong_windows(recorded: Recorded, winner: Trial, answers: Answers) -> tuple[
 def _confirm_fail(
     recorded: Recorded, best: Trial | None, failed: Sequence[Trial], answers: Answers, witnesses: tuple[str, ...]
 ) -> None:
-    """ORA-8: every witness computes what a fail rests on: the nearest assignment up to its first divergence, and of every
-    other one what it answers where it ended. Raises Disputed where they differ, or the definition passes."""
+    """ORA-8: make sure that a witness confirms what a fail rests on: the nearest assignment up to its first divergence, and of
+    every other one what it answers where it ended. Raises Disputed where none does, or where the definition passes."""
     if best is not None:
         confirm(recorded, best, answers, witnesses)
         planned = answers.planned(recorded, best.semantics)
@@ -173,9 +173,9 @@ def _confirm_fail(
 
     body = recorded.query.body
     for dataset, trial in _to_confirm(recorded, failed, answers):
-        agreed = answers.confirmed(body, dataset, witnesses)
-        if trial.answer is not None and not compare.equal(r2r.collected(trial.semantics.collection, agreed.rows), trial.answer):
-            raise Disputed("incremental evaluation and the definition disagree", rule="ORA-8", answers={r2r.DEFINITION: agreed})
+        confirmed = answers.confirmed(body, dataset, witnesses)
+        if trial.answer is not None and not compare.equal(r2r.collected(trial.semantics.collection, confirmed.rows), trial.answer):
+            raise Disputed("incremental evaluation and the definition disagree", rule="ORA-8", answers={r2r.DEFINITION: confirmed})
     for trial in failed:
         dissent(recorded, trial, answers, witnesses)
 
@@ -236,9 +236,9 @@ def _followed(recorded: Recorded, planned: engine.Plan, origin: Origin, steps: I
 
 
 def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
-    """ORA-8: every witness computes what a verdict rests on: the winning assignment's reports (those at the ends of
-    instants where orders were searched), or a fail's up to its first divergence, and incremental evaluation answers as they do. A
-    pass is the definition's, too. Raises Disputed where they differ."""
+    """ORA-8: make sure that a witness confirms what a verdict rests on, and that incremental evaluation answers so: the winning
+    assignment's reports (those at the ends of instants where orders were searched), or a fail's up to its first divergence. A pass
+    is the definition's, too. Raises Disputed."""
     planned = answers.planned(recorded, trial.semantics)
     where = trial.divergence
     final = {} if trial.ordered else {element.app: index + 1 for index, element in enumerate(planned.views[0].elements)}
@@ -250,17 +250,18 @@ def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
         whole = trial.ordered or at.content.stop == final.get(at.t, at.content.stop)
         if whole and contents not in seen:
             seen.add(contents)
-            agreed = answers.confirmed(recorded.query.body, r2r.together(planned.views, contents, recorded.static, recorded.query.body), witnesses)
-            _hold(agreed, answers.asked(recorded, planned), contents)
+            dataset = r2r.together(planned.views, contents, recorded.static, recorded.query.body)
+            confirmed = answers.confirmed(recorded.query.body, dataset, witnesses)
+            _hold(confirmed, answers.asked(recorded, planned), contents)
     if trial.accepted is not None and trial.ordered and defined(recorded, planned, trial.origin, answers).accepted is None:
         raise Disputed("incremental evaluation passes what the definition fails", rule="ORA-8")
 
 
-def _hold(agreed: Relation, asked: incremental.Asked | str, contents: tuple[window.Content, ...]) -> None:
-    """ORA-8: incremental evaluation answers as the witnesses do. Raises Disputed."""
+def _hold(confirmed: Relation, asked: incremental.Asked | str, contents: tuple[window.Content, ...]) -> None:
+    """ORA-8: make sure that incremental evaluation answers as the definition does. Raises Disputed."""
     with suppress(Beyond):
-        if isinstance(asked, incremental.Asked) and not compare.equal(agreed.rows, asked(contents)):
-            raise Disputed("incremental evaluation and the definition disagree", rule="ORA-8", answers={r2r.DEFINITION: agreed})
+        if isinstance(asked, incremental.Asked) and not compare.equal(confirmed.rows, asked(contents)):
+            raise Disputed("incremental evaluation and the definition disagree", rule="ORA-8", answers={r2r.DEFINITION: confirmed})
 
 
 def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:

@@ -82,7 +82,7 @@ def triples() -> Strategy[Triple]:
     `LITERALS` have languages and datatypes, escapes and characters beyond ASCII; several are one value in different forms
     ("01"^^xsd:integer), ill-typed ("abc"^^xsd:integer) or NaN. Some are not canonical ("x"@EN): a Stream makes them so (MOD-4), while
     a triple that is drawn alone is as it was written. Engines that store values, as pyoxigraph does, may answer with another term, or
-    count two terms as one: then the witnesses disagree, and `evaluate` raises Disputed, which such a test discards.
+    count two terms as one: where no witness confirms the definition `evaluate` raises Disputed, which such a test discards.
 
     >>> from hypothesis import given
     >>> from refengine.strategies import triples
@@ -454,7 +454,7 @@ def bodies(*, names: Sequence[str] = (), forms: Iterable[Form | str] = tuple(For
     the aggregates that have one answer, subselects, property paths; GRAPH with the given names and, if asked for, with a
     variable. Prefixes or whole IRIs, no BASE; keywords in any case; WHERE or none; odd white space and comments; strings in
     all four quotings and variables that look like the syntax of windows. There is no LIMIT (QRY-3), nothing makes blank
-    nodes (R2R-7), and numbers alone are summed and ordered, so that the witnesses agree.
+    nodes (R2R-7), and numbers alone are summed and ordered, so that witnesses confirm them.
 
     >>> from hypothesis import given
     >>> from refengine.strategies import bodies

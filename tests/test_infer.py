@@ -276,7 +276,7 @@ def hidden(query: Query, source: Stream, profile: Profile, rng: random.Random) -
 
 
 def outputs_of(query: Query, ordered: Mapping[str, Stream], semantics: Semantics) -> list[Bag]:
-    """The relations that a semantics puts out; none where the witnesses disagree."""
+    """The relations that a semantics puts out; none where no witness confirms them."""
     try:
         return [report.relation.rows for report in evaluate(query, ordered, semantics)]
     except Disputed:

@@ -295,7 +295,7 @@ def test_a_quoted_text_is_that_text(text: str, quote: str):
     assert parse_literal(term).lexical == text
 
 
-def test_the_witnesses_agree_on_what_is_drawn():
+def test_a_witness_confirms_what_is_drawn():
     """Queries, semantics and inputs fit: everything is evaluated, and little is disputed, nothing without one of LITERALS."""
 
     @st.composite

@@ -687,7 +687,7 @@ def one_witness(recorded: Any, trial: Any, answers: Any, witnesses: tuple[str, .
 
 
 def all_of_the_stream(recorded: Any, trial: Any, answers: Any, witnesses: tuple[str, ...]) -> None:
-    """Every report of the assignment must be agreed on, also those after the first divergence."""
+    """A witness must confirm every report of the assignment, also those after the first divergence."""
     planned = engine.plan(recorded.query, recorded.streams, trial.semantics)
     for at in engine.evaluations(planned):
         contents = [each.content for each in at.windows]

@@ -8,7 +8,7 @@ what is long replaced by its hash.
 | pass | earl:passed | |
 | fail | earl:failed | whether or not a known deviation explains it |
 | unsupported | earl:inapplicable | the engine has no such thing, so the test is not about it |
-| disputed | earl:cantTell | the witnesses disagree: nobody can say what is right |
+| disputed | earl:cantTell | no witness confirms the definition's answer, so nobody can say who is right |
 | error | earl:cantTell | it was asked, so not untested; no answer was seen that is wrong, so not failed. earl:info says which of the two it is |
 
 A case that was not asked has no assertion, rather than an untested one: results do not say what else could have been asked.

@@ -63,7 +63,7 @@ class Asked:
         return self.query.windows[0].stream
 
     def answer(self, body: Any, dataset: Dataset) -> model.Relation:
-        """What its witnesses agree on."""
+        """Return the definition's answer, which one of its witnesses confirms (R2R-5). Raises Disputed."""
         return r2r.confirmed(body, dataset, self.witnesses)
 
 
