@@ -31,7 +31,7 @@ from refengine.sparql.paths import pairs as right_pairs
 from refengine.sparql.regex import compile_pattern as right_compile
 from refengine.sparql.translate import Reader
 from refengine.sparql.translate import read as right_read
-from refengine.sparql.values import ERROR, Computed, Failure, Number, Other, Result, boolean, value
+from refengine.sparql.values import ERROR, Computed, Failure, Number, OtherLiteral, Result, boolean, value
 from refengine.sparql.values import calculate as right_calculate
 from refengine.sparql.values import compare as right_compare
 from refengine.sparql.values import equal as right_equal
@@ -238,7 +238,7 @@ def nan_is_itself(left: Term, right: Term) -> int | Failure | None:
 
 def unknown_values_differ(left: Term, right: Term) -> bool | Failure:
     """Two different terms are different values."""
-    return left == right if isinstance(value(left), Other) else right_equal(left, right)
+    return left == right if isinstance(value(left), OtherLiteral) else right_equal(left, right)
 
 
 def integers_divide_to_integers(sign: str, left: Result, right: Result) -> Result:

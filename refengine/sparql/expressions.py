@@ -20,7 +20,7 @@ from refengine.sparql.values import (
     Failure,
     Number,
     Result,
-    Text,
+    StringValue,
     Unknown,
     boolean,
     calculate,
@@ -232,7 +232,7 @@ def of_unknown(name: str, results: Sequence[Term]) -> Result:
         case "!=":
             return boolean(not same(*results))
         case "REGEX" if isinstance(first, Unknown) and kind == "STRUUID" and not any(isinstance(r, Unknown) for r in results[1:]):
-            if all(isinstance(value(result), Text) for result in results[1:]) and treats_digits_alike(*(value(r).lexical for r in results[1:])):
+            if all(isinstance(value(result), StringValue) for result in results[1:]) and treats_digits_alike(*(value(r).lexical for r in results[1:])):
                 return PLAIN[name](str(first), *results[1:])
         case "<" | "<=" | ">" | ">=" if kind == "RAND" and isinstance(value(results[1]), Number):
             bound = value(results[1]).value  # 0 <= RAND() < 1

@@ -28,9 +28,9 @@ from refengine.sparql.values import (
     Failure,
     Moment,
     Number,
-    Other,
+    OtherLiteral,
     Result,
-    Text,
+    StringValue,
     boolean,
     check_length,
     decimal_text,
@@ -71,10 +71,10 @@ _DATE_TIME = re.compile(r"(-?[0-9]+)-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2})
 _IRI = re.compile(r"[^<>\"{}|^`\\\x00-\x20]*")
 
 
-def string(term: Term) -> Text | Failure:
+def string(term: Term) -> StringValue | Failure:
     """Return the string of a literal that is one, with or without a language."""
     found = value(term)
-    return found if isinstance(found, Text) else ERROR
+    return found if isinstance(found, StringValue) else ERROR
 
 
 def simple(term: Term) -> str | Failure:
@@ -198,7 +198,7 @@ def _mapped(term: Term, function: Callable[[str], str]) -> Result:
     return text(whole, found.language)
 
 
-def compatible(left: Term, right: Term) -> tuple[Text, Text] | Failure:
+def compatible(left: Term, right: Term) -> tuple[StringValue, StringValue] | Failure:
     """Return two strings that may be compared by a string function (§17.4.3.1.2): the second has no language, or the first's."""
     one, other = string(left), string(right)
     if one is ERROR or other is ERROR or (other.language and other.language != one.language):
@@ -346,7 +346,7 @@ def _of_number(term: Term, function: Callable, is_whole: bool = False) -> Result
 def _fields(term: Term) -> re.Match | Failure:
     """Return year, month, day, hour, minute, second and zone of a dateTime."""
     found = value(term)
-    if isinstance(found, Other) and not found.is_ill_typed and found.datatype in (XSD + "date", XSD + "time", XSD + "dateTimeStamp"):
+    if isinstance(found, OtherLiteral) and not found.is_ill_typed and found.datatype in (XSD + "date", XSD + "time", XSD + "dateTimeStamp"):
         raise NoSingleAnswer(f"a part of {found.datatype.replace(XSD, 'xsd:')}, which SPARQL leaves to extensions")
     if not isinstance(found, Moment):
         return ERROR
@@ -405,7 +405,7 @@ def cast(term: Term, kind: str) -> Result:
     found = value(term)
     if kind == "string":
         return _cast_to_string(term, found)
-    if isinstance(found, Text):
+    if isinstance(found, StringValue):
         return ERROR if found.language else _cast_text(found.lexical.strip(" \t\n\r"), kind)
     match kind, found:
         case "dateTime", Moment():
@@ -419,7 +419,7 @@ def cast(term: Term, kind: str) -> Result:
         case _, Number() if kind in RANKS:
             converted = _converted(found, RANKS.index(kind))
             return ERROR if converted is ERROR else number_term(converted)
-        case _, Other(datatype, False) if kind == "dateTime" and datatype in (XSD + "date", XSD + "dateTimeStamp"):
+        case _, OtherLiteral(datatype, False) if kind == "dateTime" and datatype in (XSD + "date", XSD + "dateTimeStamp"):
             raise NoSingleAnswer("casting a date, which SPARQL leaves to extensions")
         case _:
             return ERROR
@@ -444,7 +444,7 @@ def _cast_to_string(term: Term, found: object) -> Result:
     match found:
         case None:
             return ERROR
-        case Text(characters, ""):
+        case StringValue(characters, ""):
             return text(characters)
         case Number() | bool():
             return text(written(found))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from refengine.errors import NoSingleAnswer, Unsupported
 from refengine.model import Term
-from refengine.sparql.values import ERROR, Moment, Number, Result, Text, compare, value
+from refengine.sparql.values import ERROR, Moment, Number, Result, StringValue, compare, value
 
 Keys = tuple[Result, ...]
 MOST_TIED = 32  # values that MIN and MAX hold as the first
@@ -73,7 +73,7 @@ def _any_order(result: Result, by_value: bool) -> tuple:
     match value(result):
         case Number(_, number, _):
             return (3, 1, 0) if number != number else (3, 0, number)
-        case Text(lexical, language):
+        case StringValue(lexical, language):
             return 3, 3 if language else 2, lexical if by_value else (lexical, language)
         case bool() as holds:
             return 3, 4, holds

@@ -55,14 +55,14 @@ class Number(NamedTuple):
     slack: Fraction | float = 0
 
 
-class Text(NamedTuple):
+class StringValue(NamedTuple):
     """A string, with a language tag or without (""). """
 
     lexical: str
     language: str = ""
 
 
-class Other(NamedTuple):
+class OtherLiteral(NamedTuple):
     """A literal that SPARQL's operators know nothing of: of another datatype, or ill-typed."""
 
     datatype: str
@@ -99,7 +99,7 @@ class Unknown(Computed):
 
 
 Result = Term | Failure
-Value = Number | Text | bool | Moment | Other
+Value = Number | StringValue | bool | Moment | OtherLiteral
 
 
 def value(term: Term) -> Value | None:
@@ -114,9 +114,9 @@ def _read_value(term: Term) -> Value | None:
         return None
     lexical, datatype, language = parse_literal(term)
     if datatype == STRING or language:
-        return Text(lexical, language)
+        return StringValue(lexical, language)
     found = read(lexical, datatype)
-    return Other(datatype, found is ERROR) if found is None or found is ERROR else found
+    return OtherLiteral(datatype, found is ERROR) if found is None or found is ERROR else found
 
 
 _value = lru_cache(maxsize=2**16)(_read_value)
@@ -256,13 +256,13 @@ def truth(result: Result) -> bool | Failure:
     match value(result):
         case bool() as holds:
             return holds
-        case Text(lexical, _):
+        case StringValue(lexical, _):
             return bool(lexical)
         case Number(_, number, slack):
             if slack and abs(number) <= slack:
                 raise NoSingleAnswer("whether a rounded number is zero")
             return number == number and number != 0
-        case Other(datatype, True) if datatype == BOOLEAN or datatype in INTEGERS or datatype.removeprefix(XSD) in RANKS:
+        case OtherLiteral(datatype, True) if datatype == BOOLEAN or datatype in INTEGERS or datatype.removeprefix(XSD) in RANKS:
             return False
         case _:
             return ERROR
@@ -278,7 +278,7 @@ def compare(left: Term, right: Term) -> int | Failure | None:
     match one, other:
         case Number(), Number():
             return _compare_numbers(one, other)
-        case Text(a, ""), Text(b, ""):
+        case StringValue(a, ""), StringValue(b, ""):
             return (a > b) - (a < b)
         case bool(), bool():
             return one - other
@@ -294,7 +294,7 @@ def compare(left: Term, right: Term) -> int | Failure | None:
 def _refuse_extensions(*values: Value | None) -> None:
     """Raise NoSingleAnswer where an evaluator may have an operator of its own (§17.3.1): for other types of XML Schema."""
     for one in values:
-        if isinstance(one, Other) and not one.is_ill_typed and BUILT_IN.fullmatch(one.datatype) and all(isinstance(v, Other) for v in values):
+        if isinstance(one, OtherLiteral) and not one.is_ill_typed and BUILT_IN.fullmatch(one.datatype) and all(isinstance(v, OtherLiteral) for v in values):
             raise NoSingleAnswer(f"an operator on {one.datatype.replace(XSD, 'xsd:')}, which SPARQL leaves to extensions")
 
 
@@ -335,15 +335,15 @@ def equal(left: Term, right: Term) -> bool | Failure:
     if left[0] != '"' or right[0] != '"':
         return same(left, right)
     one, other = value(left), value(right)
-    tagged = [isinstance(found, Text) and bool(found.language) for found in (one, other)]
-    if any(tagged) and (all(tagged) or any(isinstance(found, Other) for found in (one, other))):
+    tagged = [isinstance(found, StringValue) and bool(found.language) for found in (one, other)]
+    if any(tagged) and (all(tagged) or any(isinstance(found, OtherLiteral) for found in (one, other))):
         return one == other  # no datatype has a language
-    if isinstance(one, Other) or isinstance(other, Other):
+    if isinstance(one, OtherLiteral) or isinstance(other, OtherLiteral):
         if left == right:
             return True
         _refuse_extensions(one, other)
         return ERROR
-    if isinstance(one, Text) and isinstance(other, Text):
+    if isinstance(one, StringValue) and isinstance(other, StringValue):
         return one == other
     found = compare(left, right)
     return FALSE_OR_ERROR if found is ERROR else found == 0
