@@ -69,67 +69,68 @@ def distinct(terms: Sequence[Term]) -> list[Term]:
     """Return each of the terms once (§18.5.1: as terms, so that 1 and 01 are two)."""
     if not any(isinstance(term, Computed) for term in terms):
         return list(dict.fromkeys(terms))
-    found: list[Term] = []
+    unique: list[Term] = []
     for term in terms:
-        if not any([same(term, other) for other in found]):
-            found.append(term)
-    return found
+        if not any([same(term, other) for other in unique]):
+            unique.append(term)
+    return unique
 
 
 def total(terms: Sequence[Term]) -> Result:
-    """SUM (§18.5.1.3): 0 of nothing. A sum of floats or doubles may be rounded in any order."""
-    found = _sum(terms)
-    return found if found is ERROR else number_term(found)
+    """Return the sum of numbers (§18.5.1.3, SUM), 0 of nothing. One of floats or doubles may be rounded in any order."""
+    number = _sum(terms)
+    return number if number is ERROR else number_term(number)
 
 
 def _sum(terms: Sequence[Term]) -> Number | Failure:
     numbers = [value(term) for term in terms]
     if not all(isinstance(number, Number) for number in numbers):
         return ERROR
-    found = Number(INTEGER, 0)
+    result = Number(INTEGER, 0)
     for number in numbers:
-        found = operate("+", found, number)
-    if found.rank < FLOAT or len(numbers) < 3 and len({number.rank for number in numbers}) < 2 or not isfinite(found.value):
-        return _finite(found, numbers)
+        result = operate("+", result, number)
+    if result.rank < FLOAT or len(numbers) < 3 and len({number.rank for number in numbers}) < 2 or not isfinite(result.value):
+        return _finite(result, numbers)
     parts = [abs(Fraction(number.value)) for number in numbers]
-    if sum(parts) < 1 / UNITS[found.rank] and all(part.denominator == 1 for part in parts):
-        return found
-    return found._replace(slack=found.slack + sum(parts) * len(parts) * UNITS[found.rank])
+    if sum(parts) < 1 / UNITS[result.rank] and all(part.denominator == 1 for part in parts):
+        return result
+    return result._replace(slack=result.slack + sum(parts) * len(parts) * UNITS[result.rank])
 
 
-def _finite(found: Number, numbers: Sequence[Number]) -> Number:
+def _finite(result: Number, numbers: Sequence[Number]) -> Number:
     """Return a sum that no order of adding changes, or that is infinite or NaN in every order."""
-    if found.rank >= FLOAT and not isfinite(found.value) and all(number.rank < FLOAT or isfinite(number.value) for number in numbers):
+    is_infinite = result.rank >= FLOAT and not isfinite(result.value)
+    if is_infinite and all(number.rank < FLOAT or isfinite(number.value) for number in numbers):
         raise NoSingleAnswer("a sum that overflows in some orders of adding")
-    return found
+    return result
 
 
 def average(terms: Sequence[Term]) -> Result:
-    """AVG (§18.5.1.4): 0 of nothing, else the sum by the count."""
+    """Return the sum of numbers by their count (§18.5.1.4, AVG), 0 of nothing."""
     if not terms:
         return number_term(Number(INTEGER, 0))
-    found = _sum(terms)
-    if found is ERROR:
+    number = _sum(terms)
+    if number is ERROR:
         return ERROR
-    return number_term(operate("/", found, Number(INTEGER, len(terms))))
+    return number_term(operate("/", number, Number(INTEGER, len(terms))))
 
 
 def extreme(terms: Sequence[Term], is_least: bool) -> Result:
-    """MIN and MAX (§18.5.1.5, §18.5.1.6): the first by ORDER BY's order, an error of nothing."""
+    """Return the first or the last of terms in ORDER BY's order (§18.5.1.5, MIN; §18.5.1.6, MAX), an error of nothing."""
     if not terms:
         return ERROR
-    found = extremes(terms, is_least)
-    if len(found) == 1:
-        return found[0]
-    numbers = [value(term) for term in found]
+    candidates = extremes(terms, is_least)
+    if len(candidates) == 1:
+        return candidates[0]
+    numbers = [value(term) for term in candidates]
     if all(isinstance(number, Number) and number.value == numbers[0].value for number in numbers):  # one value in several forms
         has_type = len({number.rank for number in numbers}) == 1
-        return Computed(min(found), max(numbers, key=lambda number: number.rank), has_type)
-    raise NoSingleAnswer(f"which of {len(found)} values that are equal or have no order {'MIN' if is_least else 'MAX'} gives")
+        return Computed(min(candidates), max(numbers, key=lambda number: number.rank), has_type)
+    raise NoSingleAnswer(f"which of {len(candidates)} values that are equal or have no order {'MIN' if is_least else 'MAX'} gives")
 
 
 def sample(terms: Sequence[Term], choose: Choose) -> Result:
-    """SAMPLE (§18.5.1.8): any one of the values, an error of nothing."""
+    """Return any one of the values (§18.5.1.8, SAMPLE), an error of nothing."""
     values = distinct(terms)
     if not values:
         return ERROR
@@ -137,7 +138,7 @@ def sample(terms: Sequence[Term], choose: Choose) -> Result:
 
 
 def joined(terms: Sequence[Term], separator: str, choose: Choose) -> Result:
-    """GROUP_CONCAT (§18.5.1.7): the lexical forms in any order."""
+    """Return the lexical forms, in any order, as one string (§18.5.1.7, GROUP_CONCAT)."""
     if any(not term.startswith('"') for term in terms):
         raise NoSingleAnswer("GROUP_CONCAT of what is no literal")
     forms = sorted(lexical(term) for term in terms)

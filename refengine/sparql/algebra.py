@@ -20,7 +20,7 @@ class Var(NamedTuple):
 
     @property
     def is_hidden(self) -> bool:
-        """Whether no text can name it."""
+        """Return whether no text can name it."""
         return ":" in self.name or "." in self.name
 
 
@@ -258,30 +258,30 @@ def walk(node: Any) -> Any:
 
 
 def visible(pattern: Pattern) -> dict[str, None]:
-    """§18.2.1: the names of the variables that are in scope after a pattern, in the order in which they first stand."""
-    found: dict[str, None] = {}
+    """Return the names of the variables that are in scope after a pattern (§18.2.1), in the order in which they first stand."""
+    names: dict[str, None] = {}
     match pattern:
         case Basic(triples):
             for triple in triples:
-                found |= {term.name: None for term in triple if isinstance(term, Var) and not term.is_hidden}
+                names |= {term.name: None for term in triple if isinstance(term, Var) and not term.is_hidden}
         case Join(parts) | Union(parts):
             for part in parts:
-                found |= visible(part)
+                names |= visible(part)
         case LeftJoin(left, right, _):
-            found = visible(left) | visible(right)
+            names = visible(left) | visible(right)
         case Graph(name, inner):
-            found = ({name.name: None} if isinstance(name, Var) else {}) | visible(inner)
+            names = ({name.name: None} if isinstance(name, Var) else {}) | visible(inner)
         case Extend(inner, bindings):
-            found = visible(inner) | {variable.name: None for variable, _ in bindings if not variable.is_hidden}
+            names = visible(inner) | {variable.name: None for variable, _ in bindings if not variable.is_hidden}
         case Values(variables, _) | Project(_, variables):
-            found = {variable.name: None for variable in variables}
+            names = {variable.name: None for variable in variables}
         case Group(_, keys, aggregates):
-            found = {variable.name: None for variable, _ in (*(keys or ()), *aggregates) if not variable.is_hidden}
+            names = {variable.name: None for variable, _ in (*(keys or ()), *aggregates) if not variable.is_hidden}
         case Minus(left, _):
-            found = visible(left)
+            names = visible(left)
         case Filter(_, inner) | OrderBy(inner, _) | Distinct(inner) | Reduced(inner) | Slice(inner, _, _):
-            found = visible(inner)
-    return found
+            names = visible(inner)
+    return names
 
 
 def outside_patterns(expression: Any) -> Iterator[Any]:

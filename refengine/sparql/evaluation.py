@@ -101,7 +101,7 @@ class Evaluation:
             else:
                 named[statement[3]].append(statement[:3])
         self.default = Index(triples)
-        self.named = {name: Index(found) for name, found in sorted(named.items())}
+        self.named = {name: Index(graph) for name, graph in sorted(named.items())}
         self.graph = self.default
         self.numbers = count()
         self.has_computed = False
@@ -151,15 +151,15 @@ class Evaluation:
     def solutions(self, pattern: Pattern) -> list[Solution]:
         """Return the multiset of a pattern's solutions in the active graph (§18.6)."""
         self.budget.spend(1)
-        found = self.of_pattern(pattern)
-        self.budget.spend(len(found) + sum(map(len, found)) // WIDE)
-        self.hold(found)
-        return found
+        solutions = self.of_pattern(pattern)
+        self.budget.spend(len(solutions) + sum(map(len, solutions)) // WIDE)
+        self.hold(solutions)
+        return solutions
 
-    def hold(self, found: Sequence[Solution]) -> None:
+    def hold(self, solutions: Sequence[Solution]) -> None:
         """R2R-17: count the solutions that are held at once, of which one with many variables counts as several."""
-        if found:
-            self.budget.hold(len(found) * (1 + len(found[-1]) // WIDE))
+        if solutions:
+            self.budget.hold(len(solutions) * (1 + len(solutions[-1]) // WIDE))
 
     def of_pattern(self, pattern: Pattern) -> list[Solution]:
         """Evaluate one operator."""
@@ -171,8 +171,8 @@ class Evaluation:
             case LeftJoin(left, right, condition):
                 return self.left_joined(self.solutions(left), self.solutions(right), condition)
             case Filter(condition, inner):
-                found = self.matched(inner.triples, condition) if isinstance(inner, Basic) else self.solutions(inner)
-                return [solution for solution in found if self.expressions.holds(condition, solution)]
+                solutions = self.matched(inner.triples, condition) if isinstance(inner, Basic) else self.solutions(inner)
+                return [solution for solution in solutions if self.expressions.holds(condition, solution)]
             case Union(parts):
                 return self.united(self.solutions(part) for part in parts)
             case Minus(left, right):
@@ -191,10 +191,7 @@ class Evaluation:
             case Distinct(inner):
                 return self.distinct(self.solutions(inner))
             case Reduced(inner):
-                solutions = self.solutions(inner)
-                once = self.distinct(solutions)
-                reason = "REDUCED leaves open how often a solution is there"
-                return self.choices.choose(("REDUCED", len(solutions)), (solutions, once), reason) if len(once) < len(solutions) else once
+                return self.reduced(self.solutions(inner))
             case OrderBy(inner, _):
                 return self.solutions(inner)  # an answer is a bag; Slice looks at the order
             case Slice():
@@ -248,19 +245,20 @@ class Evaluation:
 
     def united(self, parts: Iterable[Iterable[Solution]]) -> list[Solution]:
         """Return the solutions of all the parts, which are counted as they come."""
-        found: list[Solution] = []
+        solutions: list[Solution] = []
         for part in parts:
             for solution in part:
-                found.append(solution)
-                self.hold(found)
-        return found
+                solutions.append(solution)
+                self.hold(solutions)
+        return solutions
 
     def matched_one(self, pattern: TriplePattern, solution: Solution) -> Iterator[Solution]:
         """Yield a solution with what one triple pattern adds to it."""
         given = [solution.get(term.name) if isinstance(term, Var) else term for term in pattern]
-        found = self.path_ends(pattern, given[0], given[2]) if is_path(pattern) else self.graph.match(*given)
-        free = [(position, term.name) for position, term in enumerate(pattern) if isinstance(term, Var) and given[position] is None]
-        for triple in found:
+        triples = self.path_ends(pattern, given[0], given[2]) if is_path(pattern) else self.graph.match(*given)
+        variables = [(position, term.name) for position, term in enumerate(pattern) if isinstance(term, Var)]
+        free = [(position, name) for position, name in variables if given[position] is None]
+        for triple in triples:
             self.budget.spend(1)
             more: Solution = {}
             if all([more.setdefault(name, triple[position]) == triple[position] for position, name in free]):
@@ -275,7 +273,7 @@ class Evaluation:
                 yield a, None, b
 
     def joined_all(self, parts: Sequence[Pattern]) -> list[Solution]:
-        """Join (§18.5): of no patterns, one empty solution."""
+        """Return the solutions of patterns that are joined (§18.5, Join): of no patterns, one empty solution."""
         solutions: list[Solution] = [{}]
         for part in parts:
             if not solutions:
@@ -308,7 +306,8 @@ class Evaluation:
         return compatible
 
     def left_joined(self, left: Sequence[Solution], right: Sequence[Solution], condition: Expression | None) -> list[Solution]:
-        """LeftJoin (§18.5): a solution stands alone if none that is compatible fulfils the condition together with it."""
+        """Extend each solution by those that are compatible and fulfil the condition together with it (§18.5, LeftJoin). One that
+        none extends stands alone."""
         partners = self.partners(left, right)
 
         def kept(one: Solution) -> list[Solution]:
@@ -318,12 +317,13 @@ class Evaluation:
         return self.united(kept(one) for one in left)
 
     def without(self, left: Sequence[Solution], right: Sequence[Solution]) -> list[Solution]:
-        """Minus (§18.5): a solution stays unless one on the right is compatible and has a variable in common with it."""
+        """Return the solutions of the left side but those with which one on the right is compatible and has a variable in common
+        (§18.5, Minus)."""
         partners = self.partners(left, right)
         return [one for one in left if not any(not one.keys().isdisjoint(other.keys()) for other in partners(one))]
 
     def within_graph(self, name: Var | Term, inner: Pattern) -> list[Solution]:
-        """GRAPH (§18.6): a pattern over one named graph, or over each, whose name the variable then has."""
+        """Evaluate a pattern over one named graph, or over each, whose name the variable then has (§18.6, Graph)."""
         if isinstance(name, str):
             return self.over(self.named[name], inner) if name in self.named else []
         return self.united(self.joined(self.over(graph, inner), [{name.name: iri}]) for iri, graph in self.named.items())
@@ -337,7 +337,7 @@ class Evaluation:
             self.graph = before
 
     def extended(self, solution: Solution, bindings: Iterable[tuple[Var, Expression]]) -> Solution:
-        """Extend (§18.5): bind each variable whose expression is no error. BNODE's labels hold for all of them."""
+        """Bind each variable whose expression is no error (§18.5, Extend). BNODE's labels hold for all of them."""
         nodes: dict[str, Term] = {}
         solution = dict(solution)
         self.budget.spend(len(bindings) // 8)
@@ -362,7 +362,7 @@ class Evaluation:
                 self.budget.spend(len(key) // 8)
                 has_computed = has_computed or any(isinstance(term, Computed) for term in key)
                 members[self.known(key, members) if has_computed else key].append(solution)
-        found = []
+        grouped = []
         for key, solutions in members.items():
             bound = {variable.name: term for (variable, _), term in zip(group.keys or (), key, strict=True) if term is not ERROR}
             for variable, function in group.aggregates:
@@ -370,8 +370,8 @@ class Evaluation:
                 if result is not ERROR:
                     bound[variable.name] = result
             self.has_computed |= any(isinstance(term, Computed) for term in bound.values())
-            found.append(bound)
-        return found
+            grouped.append(bound)
+        return grouped
 
     def known(self, key: tuple, groups: Mapping[tuple, Any]) -> tuple:
         """Return the key of a group that is the same, term by term; the key itself where there is none yet."""
@@ -407,11 +407,21 @@ class Evaluation:
             indices.append(firsts.setdefault(key, index))
         return indices
 
+    def reduced(self, solutions: list[Solution]) -> list[Solution]:
+        """Return each solution once or as often as it is there, which is the evaluator's choice (§18.5, Reduced)."""
+        once = self.distinct(solutions)
+        if len(once) == len(solutions):
+            return once
+        reason = "REDUCED leaves open how often a solution is there"
+        return self.choices.choose(("REDUCED", len(solutions)), (solutions, once), reason)
+
     def same_solution(self, key: tuple, known: Iterable[tuple]) -> tuple:
-        """Return the solution among those known that is the same, or the solution itself. Raises NoSingleAnswer where that is open."""
+        """Return the solution among those known that is the same, or the solution itself. Raises NoSingleAnswer where that is
+        open."""
         for other in known:
             self.budget.spend(1)
-            if [name for name, _ in key] == [name for name, _ in other] and all(same(one[1], two[1]) for one, two in zip(key, other, strict=True)):
+            has_same_names = [name for name, _ in key] == [name for name, _ in other]
+            if has_same_names and all(same(one[1], two[1]) for one, two in zip(key, other, strict=True)):
                 return other
         return key
 
@@ -431,7 +441,9 @@ class Evaluation:
             rows, keys = self.once_in_order(rows, keys, is_reduced)
         return self.cut(rows, keys, pattern, [is_descending for _, is_descending in conditions])
 
-    def in_order(self, solutions: Sequence[Solution], conditions: Sequence[tuple[Expression, bool]]) -> tuple[list[Solution], list[Keys]]:
+    def in_order(
+        self, solutions: Sequence[Solution], conditions: Sequence[tuple[Expression, bool]]
+    ) -> tuple[list[Solution], list[Keys]]:
         """Return solutions in one of the orders that ORDER BY allows, and the results of its conditions for each. Raises
         NoSingleAnswer where one of those is unknown."""
         self.budget.spend(len(solutions) * len(conditions))
@@ -441,7 +453,9 @@ class Evaluation:
         order = ordered(keys, [is_descending for _, is_descending in conditions])
         return [solutions[index] for index in order], [keys[index] for index in order]
 
-    def once_in_order(self, rows: Sequence[Solution], keys: Sequence[Keys], is_reduced: bool) -> tuple[list[Solution], list[Keys]]:
+    def once_in_order(
+        self, rows: Sequence[Solution], keys: Sequence[Keys], is_reduced: bool
+    ) -> tuple[list[Solution], list[Keys]]:
         """Return each row once, with its results of ORDER BY. Raises NoSingleAnswer for REDUCED, and where rows that are the same
         differ in those results."""
         firsts = self.first_occurrences(rows)
@@ -463,7 +477,7 @@ class Evaluation:
     # EXISTS
 
     def exists(self, expression: Exists, solution: Mapping[str, Term]) -> bool:
-        """R2R-19: whether a pattern has a solution once each variable that the current solution binds is replaced (§18.6)."""
+        """R2R-19: return whether a pattern has a solution once each variable that the current solution binds is replaced (§18.6)."""
         self.budget.spend(1 + expression.size // 2)
         return bool(self.solutions(substituted(expression.pattern, dict(solution))))
 
@@ -502,7 +516,7 @@ def substituted(node: Any, solution: Mapping[str, Term]) -> Any:
                 raise NoSingleAnswer("a computed number within EXISTS")
             return solution.get(name, node)
         case Basic(triples):
-            return Basic(tuple(TriplePattern(*(substituted(term, solution) if isinstance(term, Var) else term for term in t)) for t in triples))
+            return Basic(tuple(_pattern_with_terms(pattern, solution) for pattern in triples))
         case Join(parts):
             return Join(tuple(substituted(part, solution) for part in parts))
         case Union(parts):
@@ -525,6 +539,11 @@ def substituted(node: Any, solution: Mapping[str, Term]) -> Any:
         case _:
             _refuse_bound(all_variables(node), solution, "a subquery")
             return node
+
+
+def _pattern_with_terms(pattern: TriplePattern, solution: Mapping[str, Term]) -> TriplePattern:
+    """Return a triple pattern with the terms of a solution for its variables; a path has none."""
+    return TriplePattern(*(substituted(term, solution) if isinstance(term, Var) else term for term in pattern))
 
 
 def _replaced(expression: Expression | None, solution: Mapping[str, Term]) -> Expression | None:
@@ -565,17 +584,17 @@ def output(term: Term) -> Term:
 
 
 def selected(variables: tuple[str, ...], mappings: Iterable[Mapping[str, Term]]) -> Relation:
-    """R2R-2: SELECT gives a bag of solution mappings; an unbound variable is absent from its row."""
+    """R2R-2: return SELECT's answer, a bag of solution mappings; an unbound variable is absent from its row."""
     return Relation(variables, Counter(row({name: output(term) for name, term in mapping.items()}) for mapping in mappings))
 
 
 def asked(holds: bool) -> Relation:
-    """R2R-3: ASK gives one row, `ask` = true or false, so it is never an empty answer."""
+    """R2R-3: return ASK's answer, one row, `ask` = true or false, so that it is never empty."""
     return Relation(("ask",), Counter([row({"ask": boolean(holds)})]))
 
 
 def constructed(graph: Iterable[Triple]) -> Relation:
-    """R2R-4: CONSTRUCT gives a set of triples, one row each; triples that RDF does not allow are left out."""
+    """R2R-4: return CONSTRUCT's answer, a set of triples, one row each; triples that RDF does not allow are left out."""
     names = ("subject", "predicate", "object")
     allowed = {triple for triple in graph if not triple[0].startswith('"') and triple[1].startswith("<")}
     return Relation(names, Counter(row(zip(names, triple, strict=True)) for triple in allowed))

@@ -89,8 +89,8 @@ class Expressions:
                 chosen = truth(self.result(arguments[0], solution, nodes))
                 return ERROR if chosen is ERROR else self.result(arguments[1 if chosen else 2], solution, nodes)
             case "COALESCE":
-                found = (self.result(argument, solution, nodes) for argument in arguments)
-                return next((result for result in found if result is not ERROR), ERROR)
+                outcomes = (self.result(argument, solution, nodes) for argument in arguments)
+                return next((outcome for outcome in outcomes if outcome is not ERROR), ERROR)
             case "BOUND":
                 return boolean(arguments[0].name in solution)
             case "IN":
@@ -111,11 +111,11 @@ class Expressions:
             return PLAIN[name](*results)
         match name:
             case "!":
-                found = truth(results[0])
-                return ERROR if found is ERROR else boolean(not found)
+                holds = truth(results[0])
+                return ERROR if holds is ERROR else boolean(not holds)
             case "=" | "!=":
-                found = self.are_equal(*results)
-                return ERROR if found is ERROR else boolean(found is (name == "="))
+                are_equal = self.are_equal(*results)
+                return ERROR if are_equal is ERROR else boolean(are_equal is (name == "="))
             case "<" | "<=" | ">" | ">=":
                 order = compare(*results)
                 return ERROR if order is ERROR else boolean(order in SIGNS[name])
@@ -135,7 +135,9 @@ class Expressions:
             case _:
                 return cast(results[0], name.removeprefix(XSD))
 
-    def combine_conditions(self, arguments: Sequence[Expression], solution: Solution, nodes: dict[str, Term], decisive: bool) -> Result:
+    def combine_conditions(
+        self, arguments: Sequence[Expression], solution: Solution, nodes: dict[str, Term], decisive: bool
+    ) -> Result:
         """R2R-11: compute `||`, which a true operand decides, or `&&`, which a false one does."""
         return decide(arguments, lambda argument: truth(self.result(argument, solution, nodes)), decisive)
 
@@ -143,9 +145,9 @@ class Expressions:
         """Compare two terms by `=`. Whether literals of two known kinds are known to differ is the evaluator's choice."""
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return same(left, right)
-        found = equal(left, right)
-        if found is not FALSE_OR_ERROR:
-            return found
+        outcome = equal(left, right)
+        if outcome is not FALSE_OR_ERROR:
+            return outcome
         kinds = tuple(sorted(type(value(term)).__name__ for term in (left, right)))
         return self.choose(("=", kinds), (False, ERROR), "whether literals of two kinds are known to differ (SPARQL 17.3.1)")
 
@@ -163,7 +165,7 @@ class Expressions:
         return decide(others, is_same, decisive=True)
 
     def node(self, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
-        """R2R-14: BNODE: a new blank node; for one label the same within a solution, and another in the next (§17.4.2.9)."""
+        """R2R-14: return BNODE's new blank node; for one label the same within a solution, and another in the next (§17.4.2.9)."""
         if not results:
             return self.blank()
         label = simple(results[0])
@@ -232,7 +234,8 @@ def of_unknown(name: str, results: Sequence[Term]) -> Result:
         case "!=":
             return boolean(not same(*results))
         case "REGEX" if isinstance(first, Unknown) and kind == "STRUUID" and not any(isinstance(r, Unknown) for r in results[1:]):
-            if all(isinstance(value(result), StringValue) for result in results[1:]) and treats_digits_alike(*(value(r).lexical for r in results[1:])):
+            texts = [value(result) for result in results[1:]]
+            if all(isinstance(one, StringValue) for one in texts) and treats_digits_alike(*(one.lexical for one in texts)):
                 return PLAIN[name](str(first), *results[1:])
         case "<" | "<=" | ">" | ">=" if kind == "RAND" and isinstance(value(results[1]), Number):
             bound = value(results[1]).value  # 0 <= RAND() < 1
@@ -253,7 +256,7 @@ def treats_digits_alike(pattern: str, flags: str = "") -> bool:
 
 def negated(term: Term, is_minus: bool) -> Result | Failure:
     """Return a number, or the number with the other sign."""
-    found = value(term)
-    if not isinstance(found, Number):
+    number = value(term)
+    if not isinstance(number, Number):
         return ERROR
-    return number_term(found._replace(value=-found.value)) if is_minus else number_term(found)
+    return number_term(number._replace(value=-number.value)) if is_minus else number_term(number)

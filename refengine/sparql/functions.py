@@ -73,14 +73,14 @@ _IRI = re.compile(r"[^<>\"{}|^`\\\x00-\x20]*")
 
 def string(term: Term) -> StringValue | Failure:
     """Return the string of a literal that is one, with or without a language."""
-    found = value(term)
-    return found if isinstance(found, StringValue) else ERROR
+    string_value = value(term)
+    return string_value if isinstance(string_value, StringValue) else ERROR
 
 
 def simple(term: Term) -> str | Failure:
     """Return the text of a string without a language."""
-    found = string(term)
-    return found.lexical if found is not ERROR and not found.language else ERROR
+    string_value = string(term)
+    return string_value.lexical if string_value is not ERROR and not string_value.language else ERROR
 
 
 def lexical(term: Term) -> str | Failure:
@@ -158,8 +158,8 @@ def is_numeric(term: Term) -> Result:
 
 def length(term: Term) -> Result:
     """Return the number of characters of a string (STRLEN)."""
-    found = string(term)
-    return ERROR if found is ERROR else integer(len(found.lexical))
+    string_value = string(term)
+    return ERROR if string_value is ERROR else integer(len(string_value.lexical))
 
 
 def integer(number: int) -> Term:
@@ -169,13 +169,13 @@ def integer(number: int) -> Term:
 
 def substring(term: Term, *arguments: Term) -> Result:
     """Return the part of a string from a position, counted from 1, to the end or as many characters as given (XPath fn:substring)."""
-    found = string(term)
+    string_value = string(term)
     numbers = [value(argument) for argument in arguments]
-    if found is ERROR or not all(isinstance(number, Number) and number.rank == INTEGER for number in numbers):
+    if string_value is ERROR or not all(isinstance(number, Number) and number.rank == INTEGER for number in numbers):
         return ERROR
     start, *count = [number.value for number in numbers]
-    end = start + count[0] if count else len(found.lexical) + 1
-    return text(found.lexical[max(start, 1) - 1 : max(end, 1) - 1], found.language)
+    end = start + count[0] if count else len(string_value.lexical) + 1
+    return text(string_value.lexical[max(start, 1) - 1 : max(end, 1) - 1], string_value.language)
 
 
 def upper(term: Term) -> Result:
@@ -189,13 +189,13 @@ def lower(term: Term) -> Result:
 
 
 def _mapped(term: Term, function: Callable[[str], str]) -> Result:
-    found = string(term)
-    if found is ERROR:
+    string_value = string(term)
+    if string_value is ERROR:
         return ERROR
-    whole, each = function(found.lexical), "".join(map(function, found.lexical))
-    if whole != each or any(len(function(c)) > 1 for c in found.lexical):
+    whole, each = function(string_value.lexical), "".join(map(function, string_value.lexical))
+    if whole != each or any(len(function(c)) > 1 for c in string_value.lexical):
         raise NoSingleAnswer("a case mapping that depends on the neighbours or makes more than one character")
-    return text(whole, found.language)
+    return text(whole, string_value.language)
 
 
 def compatible(left: Term, right: Term) -> tuple[StringValue, StringValue] | Failure:
@@ -234,18 +234,18 @@ def after(left: Term, right: Term) -> Result:
 
 def encoded(term: Term) -> Result:
     """Return a string with all but letters, digits and `-_.~` as percent-encoded UTF-8 (ENCODE_FOR_URI)."""
-    found = string(term)
-    return ERROR if found is ERROR else text(quote(found.lexical, safe="-_.~"))
+    string_value = string(term)
+    return ERROR if string_value is ERROR else text(quote(string_value.lexical, safe="-_.~"))
 
 
 def concatenated(*terms: Term) -> Result:
     """Return several strings as one, with the language that all have (CONCAT)."""
-    found = [string(term) for term in terms]
-    if ERROR in found:
+    strings = [string(term) for term in terms]
+    if ERROR in strings:
         return ERROR
-    check_length(sum(len(one.lexical) for one in found))
-    languages = {one.language for one in found}
-    return text("".join(one.lexical for one in found), languages.pop() if len(languages) == 1 else "")
+    check_length(sum(len(one.lexical) for one in strings))
+    languages = {one.language for one in strings}
+    return text("".join(one.lexical for one in strings), languages.pop() if len(languages) == 1 else "")
 
 
 def language_matches(tag: Term, given: Term) -> Result:
@@ -265,41 +265,41 @@ def free(steps: int) -> None:
 
 def matches(term: Term, pattern: Term, flags: Term = '""', spend: Callable[[int], None] = free) -> Result:
     """Return whether a pattern matches anywhere (XPath fn:matches)."""
-    found, expression, modes = string(term), simple(pattern), simple(flags)
-    if ERROR in (found, expression, modes):
+    subject, expression, modes = string(term), simple(pattern), simple(flags)
+    if ERROR in (subject, expression, modes):
         return ERROR
     compiled = compile_pattern(expression, modes)
     if compiled is ERROR:
         return ERROR
-    accepts_text(modes, expression, found.lexical)
-    spend(len(found.lexical) * compiled.programsize // MATCHED)
-    return boolean(compiled.search(found.lexical) is not None)
+    accepts_text(modes, expression, subject.lexical)
+    spend(len(subject.lexical) * compiled.programsize // MATCHED)
+    return boolean(compiled.search(subject.lexical) is not None)
 
 
 def replaced(term: Term, pattern: Term, by: Term, flags: Term = '""', spend: Callable[[int], None] = free) -> Result:
     """Return a string with each match replaced (XPath fn:replace). A pattern that matches the empty string is an error (err:FORX0003)."""
-    found, expression, template, modes = string(term), simple(pattern), simple(by), simple(flags)
-    if ERROR in (found, expression, template, modes):
+    subject, expression, template, modes = string(term), simple(pattern), simple(by), simple(flags)
+    if ERROR in (subject, expression, template, modes):
         return ERROR
     compiled = compile_pattern(expression, modes)
     if compiled is ERROR or compiled.search("") is not None:
         return ERROR
-    accepts_text(modes, expression, found.lexical)
+    accepts_text(modes, expression, subject.lexical)
     parts = replacement(template, compiled.groups)
     if parts is ERROR:
         return ERROR
-    made, end, length = [], 0, len(found.lexical)
+    made, end, length = [], 0, len(subject.lexical)
     spend(length * compiled.programsize // MATCHED)
-    for match in compiled.finditer(found.lexical):
+    for match in compiled.finditer(subject.lexical):
         if not match[0]:
             raise NoSingleAnswer("REPLACE of a match without extent")
-        spend(1 + (len(found.lexical) - match.start()) // SCANNED + len(parts) // 8)
+        spend(1 + (len(subject.lexical) - match.start()) // SCANNED + len(parts) // 8)
         written = [part if isinstance(part, str) else match[part] or "" for part in parts]
         length += sum(map(len, written)) + match.start() - match.end()
         check_length(length)
-        made += [found.lexical[end : match.start()], *written]
+        made += [subject.lexical[end : match.start()], *written]
         end = match.end()
-    return text("".join(made) + found.lexical[end:], found.language)
+    return text("".join(made) + subject.lexical[end:], subject.language)
 
 
 # Numbers (§17.4.4)
@@ -326,10 +326,10 @@ def nearest_whole(term: Term) -> Result:
 
 
 def _of_number(term: Term, function: Callable, is_whole: bool = False) -> Result:
-    found = value(term)
-    if not isinstance(found, Number):
+    operand = value(term)
+    if not isinstance(operand, Number):
         return ERROR
-    rank, number, slack = found
+    rank, number, slack = operand
     if rank >= FLOAT and not math.isfinite(number):
         return number_term(Number(rank, number if is_whole else abs(number)))
     if not is_whole:
@@ -345,10 +345,11 @@ def _of_number(term: Term, function: Callable, is_whole: bool = False) -> Result
 
 def _fields(term: Term) -> re.Match | Failure:
     """Return year, month, day, hour, minute, second and zone of a dateTime."""
-    found = value(term)
-    if isinstance(found, OtherLiteral) and not found.is_ill_typed and found.datatype in (XSD + "date", XSD + "time", XSD + "dateTimeStamp"):
-        raise NoSingleAnswer(f"a part of {found.datatype.replace(XSD, 'xsd:')}, which SPARQL leaves to extensions")
-    if not isinstance(found, Moment):
+    moment = value(term)
+    is_other = isinstance(moment, OtherLiteral) and not moment.is_ill_typed
+    if is_other and moment.datatype in (XSD + "date", XSD + "time", XSD + "dateTimeStamp"):
+        raise NoSingleAnswer(f"a part of {moment.datatype.replace(XSD, 'xsd:')}, which SPARQL leaves to extensions")
+    if not isinstance(moment, Moment):
         return ERROR
     match = _DATE_TIME.fullmatch(parse_literal(term).lexical)
     if match[4] == "24":
@@ -402,22 +403,22 @@ def _hashed(name: str) -> Callable[[Term], Result]:
 
 def cast(term: Term, kind: str) -> Result:
     """R2R-14: cast a term to one of the datatypes of §17.5, as XPath casts values (F&O §17)."""
-    found = value(term)
+    operand = value(term)
     if kind == "string":
-        return _cast_to_string(term, found)
-    if isinstance(found, StringValue):
-        return ERROR if found.language else _cast_text(found.lexical.strip(" \t\n\r"), kind)
-    match kind, found:
+        return _cast_to_string(term, operand)
+    if isinstance(operand, StringValue):
+        return ERROR if operand.language else _cast_text(operand.lexical.strip(" \t\n\r"), kind)
+    match kind, operand:
         case "dateTime", Moment():
             return term
         case "boolean", bool():
-            return boolean(found)
+            return boolean(operand)
         case "boolean", Number():
             return boolean(truth(term))
         case _, bool() if kind in RANKS:
-            return number_term(_converted(Number(INTEGER, int(found)), RANKS.index(kind)))
+            return number_term(_converted(Number(INTEGER, int(operand)), RANKS.index(kind)))
         case _, Number() if kind in RANKS:
-            converted = _converted(found, RANKS.index(kind))
+            converted = _converted(operand, RANKS.index(kind))
             return ERROR if converted is ERROR else number_term(converted)
         case _, OtherLiteral(datatype, False) if kind == "dateTime" and datatype in (XSD + "date", XSD + "dateTimeStamp"):
             raise NoSingleAnswer("casting a date, which SPARQL leaves to extensions")
@@ -426,40 +427,40 @@ def cast(term: Term, kind: str) -> Result:
 
 
 def _cast_text(characters: str, kind: str) -> Result:
-    found = read(characters, XSD + kind)
-    match found:
+    result = read(characters, XSD + kind)
+    match result:
         case Failure() | None:
             return ERROR
         case bool():
-            return boolean(found)
+            return boolean(result)
         case Number():
-            return number_term(found)
+            return number_term(result)
         case _:
             return literal(characters, XSD + kind)
 
 
-def _cast_to_string(term: Term, found: object) -> Result:
+def _cast_to_string(term: Term, operand: object) -> Result:
     if term.startswith("<"):
         return text(term[1:-1])
-    match found:
+    match operand:
         case None:
             return ERROR
         case StringValue(characters, ""):
             return text(characters)
         case Number() | bool():
-            return text(written(found))
+            return text(written(operand))
         case Moment():
             return text(parse_literal(term).lexical)
         case _:
             raise NoSingleAnswer("xsd:string of a literal that SPARQL has no cast for")
 
 
-def written(found: Number | bool) -> str:
+def written(operand: Number | bool) -> str:
     """Return the text that XPath's cast to a string gives (F&O §17.1.1): of a double plain digits from 0.000001 to below 1000000,
     else with an exponent. Raises NoSingleAnswer where it has more digits than every evaluator keeps."""
-    if isinstance(found, bool):
-        return "true" if found else "false"
-    rank, number, slack = found
+    if isinstance(operand, bool):
+        return "true" if operand else "false"
+    rank, number, slack = operand
     if slack:
         raise NoSingleAnswer("the digits of a rounded number as a string")
     if rank == INTEGER:
@@ -488,8 +489,8 @@ def _converted(number: Number, rank: int) -> Number | Failure:
     if own >= FLOAT and not math.isfinite(exact):
         return ERROR
     if rank == DECIMAL:
-        found = rounded(Fraction(exact))
-        return found._replace(slack=found.slack + Fraction(slack)) if slack else found
+        decimal = rounded(Fraction(exact))
+        return decimal._replace(slack=decimal.slack + Fraction(slack)) if slack else decimal
     if slack and math.trunc(exact - slack) != math.trunc(exact + slack):
         raise NoSingleAnswer("the whole part of a rounded number")
     whole = math.trunc(exact)

@@ -143,7 +143,8 @@ def place(text: str, offset: int) -> str:
 
 
 def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
-    """QRY-1, QRY-2: describe what stands where the body cannot be read further, and what was expected there; or that it is an update."""
+    """QRY-1, QRY-2: return the error of what stands where the body cannot be read further, and of what was expected there; or of an
+    update."""
     at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
     offset = len(text) if at_end else error.pos_in_stream
     word = re.match(r"\w*", text[offset:])[0]
@@ -151,13 +152,16 @@ def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
     if word.upper() in UPDATES and "SELECT" in (expected or ()):
         return Refused(f"an update ({word.upper()}) is no query: a body only reads", rule="QRY-2", place=place(text, offset))
     if at_end:
-        found = "the end"
+        obstacle = "the end"
     elif isinstance(error, UnexpectedToken):
-        found = shown(str(error.token))
+        obstacle = shown(str(error.token))
     else:
-        found = "a string that is not closed" if text[offset] in "\"'" else shown(text[offset : offset + max(1, len(word))])
-    hint = near(word.upper(), {name for name in expected or () if name in KEYWORDS} | ({*FUNCTIONS} if "FUNCTION" in (expected or ()) else set()))
-    return InvalidQuery(f"not SPARQL 1.1: expected {_either(expected or ())}, got {found}{hint}", rule="QRY-1", place=place(text, offset))
+        obstacle = "a string that is not closed" if text[offset] in "\"'" else shown(text[offset : offset + max(1, len(word))])
+    words = {name for name in expected or () if name in KEYWORDS}
+    if "FUNCTION" in (expected or ()):
+        words |= {*FUNCTIONS}
+    reason = f"not SPARQL 1.1: expected {_either(expected or ())}, got {obstacle}{near(word.upper(), words)}"
+    return InvalidQuery(reason, rule="QRY-1", place=place(text, offset))
 
 
 def _either(terminals: set[str]) -> str:
@@ -169,7 +173,8 @@ def _either(terminals: set[str]) -> str:
 
 _ESCAPE = re.compile(rf"{CODE_POINT}|\\(.)", re.DOTALL)
 _MEANINGS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
-DELIMITERS = "\"'\\\n\r"
+DELIMITERS = "\"'\\\n\r"  # of strings
+NOT_IN_NAMES = "<>\"{}|^`\\ "  # characters that no name and no IRI has
 
 
 def unescape(text: str, token: Token, source: str) -> str:
@@ -180,11 +185,14 @@ def unescape(text: str, token: Token, source: str) -> str:
         if match[1] is not None:
             return _MEANINGS.get(match[1], match[1])
         number = int(match[0][2:], 16)
-        problem = "is no character" if 0xD800 <= number < 0xE000 or number > 0x10FFFF else ""
-        if not problem and token.type != "STRING" and chr(number) in "<>\"{}|^`\\ " or not problem and number < 0x20 and token.type != "STRING":
+        if 0xD800 <= number < 0xE000 or number > 0x10FFFF:
+            problem = "is no character"
+        elif token.type != "STRING" and (number < 0x20 or chr(number) in NOT_IN_NAMES):
             problem = "may not stand here"
-        elif not problem and token.type == "STRING" and chr(number) in DELIMITERS:
+        elif token.type == "STRING" and chr(number) in DELIMITERS:
             problem = "is read before the string is (SPARQL §19.2) and would end it"
+        else:
+            problem = ""
         if problem:
             raise InvalidQuery(f"{match[0]} {problem}", rule="QRY-1", place=place(source, token.start_pos + match.start()))
         return chr(number)

@@ -30,10 +30,10 @@ class Index:
         return self._by[positions].get(tuple([given[position] for position in positions]), ())
 
     def _indexed(self, positions: tuple[int, ...]) -> dict[tuple[Term, ...], list[Triple]]:
-        found: dict[tuple[Term, ...], list[Triple]] = defaultdict(list)
+        index: dict[tuple[Term, ...], list[Triple]] = defaultdict(list)
         for triple in self.triples:
-            found[tuple([triple[position] for position in positions])].append(triple)
-        return dict(found)
+            index[tuple([triple[position] for position in positions])].append(triple)
+        return dict(index)
 
     @cached_property
     def nodes(self) -> dict[Term, None]:

@@ -20,7 +20,7 @@ def rank(result: Result) -> int:
 
 
 def before(left: Result, right: Result) -> int | None:
-    """R2R-20: how two results stand in ORDER BY: -1, 0 or 1; None where the recommendation leaves it open."""
+    """R2R-20: return how two results stand in ORDER BY: -1, 0 or 1; None where the recommendation leaves it open."""
     if rank(left) != rank(right):
         return -1 if rank(left) < rank(right) else 1
     match rank(left):
@@ -31,29 +31,30 @@ def before(left: Result, right: Result) -> int | None:
         case 2:
             return (left > right) - (left < right)
     try:
-        found = compare(left, right)
+        order = compare(left, right)
     except NoSingleAnswer:
         return None
-    if found is not ERROR and found is not None:
-        return found
+    if order is not ERROR and order is not None:
+        return order
     return 0 if str(left) == str(right) else None
 
 
 def extremes(terms: Sequence[Term], is_least: bool) -> list[Term]:
     """R2R-16: return the terms that may come first in ascending order, or in descending order: those before which none surely is."""
     sign = -1 if is_least else 1
-    found = list(dict.fromkeys(terms))
-    first = (min if is_least else max)(map(rank, found), default=0)
-    found = [term for term in found if rank(term) == first]
+    candidates = list(dict.fromkeys(terms))
+    first = (min if is_least else max)(map(rank, candidates), default=0)
+    candidates = [term for term in candidates if rank(term) == first]
     best: list[Term] = []
-    for term in found:  # keep what nothing is surely before
-        standing = [before(term, other) for other in best]
-        if any(place == -sign for place in standing):
+    for term in candidates:  # keep what nothing is surely before
+        places = [before(term, other) for other in best]
+        if any(place == -sign for place in places):
             continue
-        best = [other for other, place in zip(best, standing, strict=True) if place != sign]
+        best = [other for other, place in zip(best, places, strict=True) if place != sign]
         best.append(term)
         if len(best) > MOST_TIED:
-            raise Unsupported(f"{'MIN' if is_least else 'MAX'} of more than {MOST_TIED} values that are equal or have no order", rule="R2R-17", place="body")
+            reason = f"{'MIN' if is_least else 'MAX'} of more than {MOST_TIED} values that are equal or have no order"
+            raise Unsupported(reason, rule="R2R-17", place="body")
     return best
 
 
@@ -86,11 +87,11 @@ def _any_order(result: Result, by_value: bool) -> tuple:
 def standing(left: Keys, right: Keys, descending: Sequence[bool]) -> int | None:
     """Return how two solutions stand by all conditions: the first that tells them apart decides."""
     for one, other, is_descending in zip(left, right, descending, strict=True):
-        found = before(one, other)
-        if found is None:
+        place = before(one, other)
+        if place is None:
             return None
-        if found:
-            return -found if is_descending else found
+        if place:
+            return -place if is_descending else place
     return 0
 
 

@@ -55,7 +55,7 @@ def _sequence(graph: Index, steps: tuple[Path, ...], start: Term | None, end: Te
 
 
 def _negated(graph: Index, path: NegatedSet, start: Term | None, end: Term | None, spend: Spend) -> Iterator[Pair]:
-    """§9.1: a triple with any predicate but those of the set, in the direction of its members."""
+    """Yield the ends of the triples with any predicate but those of the set, in the direction of its members (§9.1)."""
     if path.forward is not None:
         for subject, predicate, object in graph.match(start, None, end):
             spend(1 + len(path.forward) // 16)
@@ -69,7 +69,7 @@ def _negated(graph: Index, path: NegatedSet, start: Term | None, end: Term | Non
 
 
 def _repeated(graph: Index, path: Repeated, start: Term | None, end: Term | None, spend: Spend) -> Iterator[Pair]:
-    """`?`, `*` and `+` (§18.4, ZeroOrOnePath to ALP): each pair once."""
+    """Yield each pair that `?`, `*` or `+` connects, once (§18.4, ZeroOrOnePath to ALP)."""
     if start is None and end is not None:
         turned = Repeated(Inverse(path.path), path.least, path.is_once)
         yield from ((a, b) for b, a in _repeated(graph, turned, end, None, spend))

@@ -6,6 +6,7 @@ refused with its reason.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -82,11 +83,11 @@ class Translator:
 
     def translate(self) -> str:
         """Return the pattern in RE2's syntax. Raises BadPattern."""
-        found = self.alternatives(0)
+        expression = self.alternatives(0)
         if self.at < len(self.pattern):
             raise BadPattern("')' closes nothing")
         modes = ("i" if "i" in self.flags else "") + ("s" if "s" in self.flags else "") + ("m" if "m" in self.flags else "")
-        return f"(?{modes}:{found})" if modes else found
+        return f"(?{modes}:{expression})" if modes else expression
 
     def next(self) -> str:
         """Return the next character; "" at the end."""
@@ -158,8 +159,7 @@ class Translator:
         if sign == "{":
             end = self.pattern.find("}", self.at)
             parts = self.pattern[self.at : end].split(",") if end >= 0 else []
-            is_right = 1 <= len(parts) <= 2 and parts[0].isdecimal() and parts[-1].isascii() and parts[0].isascii() and (len(parts) == 1 or not parts[1] or parts[1].isdecimal())
-            if not is_right or len(parts) == 2 and parts[1] and int(parts[1]) < int(parts[0]):
+            if not is_quantity(parts):
                 raise BadPattern("a quantity is {n}, {n,} or {n,m}")
             if max(int(part) for part in parts if part) > MOST_REPEATED:
                 raise NoSingleAnswer(f"a repetition of more than {MOST_REPEATED}")
@@ -242,6 +242,15 @@ class Translator:
         if character == "-" and not is_first and self.next() != "]":
             raise NoSingleAnswer("a hyphen within a class, in which XPath's versions differ")
         return quoted(character), False, False
+
+
+def is_quantity(parts: Sequence[str]) -> bool:
+    """Return whether texts that a comma parts are a quantity: {n}, {n,} or {n,m}, with n <= m."""
+    if not 1 <= len(parts) <= 2 or not all(part.isascii() for part in parts) or not parts[0].isdecimal():
+        return False
+    if len(parts) == 1 or not parts[1]:
+        return True
+    return parts[1].isdecimal() and int(parts[0]) <= int(parts[1])
 
 
 def quoted(character: str) -> str:

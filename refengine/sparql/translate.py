@@ -87,7 +87,9 @@ class Reader:
 
     # Errors and fresh names
 
-    def fault(self, node: Tree | Token, reason: str, kind: type[RefengineError] = InvalidQuery, rule: str = "QRY-1") -> RefengineError:
+    def fault(
+        self, node: Tree | Token, reason: str, kind: type[RefengineError] = InvalidQuery, rule: str = "QRY-1"
+    ) -> RefengineError:
         """Return the error of a rule at a node of the text."""
         start = node.start_pos if isinstance(node, Token) else getattr(node.meta, "start_pos", 0)
         return kind(reason, rule=rule, place=place(self.text, start))
@@ -204,7 +206,8 @@ class Reader:
         modifier = child(form, "solution_modifier")
         scope = visible(where)
         keys = self.keys(child(modifier, "group_clause"), scope)
-        outputs = [(self.variable(item.children[-1]), self.expression(item.children[0]), item) for item in items if len(item.children) > 1]
+        computed = [item for item in items if len(item.children) > 1]
+        outputs = [(self.variable(item.children[-1]), self.expression(item.children[0]), item) for item in computed]
         having = [self.expression(node) for node in trees(child(modifier, "having_clause"))]
         order = [self.ordered(node) for node in trees(child(modifier, "order_clause"))]
         grouping = Grouping(keys, [name for name, _, _ in outputs])
@@ -242,10 +245,12 @@ class Reader:
         where = child(form, "where_clause")
         if where is None:
             return  # CONSTRUCT WHERE
-        parts = [node.meta.end_pos for node in (where, child(form, "solution_modifier"), values) if node is not None and not node.meta.empty]
+        parts = (where, child(form, "solution_modifier"), values)
+        start = where.meta.start_pos
+        end = max(part.meta.end_pos for part in parts if part is not None and not part.meta.empty)
         shown = " ".join(f"?{name}" for name in names) or "(1 AS ?grouped)"
-        self.edits.append((where.meta.start_pos, where.meta.start_pos, f"{{ SELECT {shown} "))
-        self.edits.append((max(parts), max(parts), " }"))
+        self.edits.append((start, start, f"{{ SELECT {shown} "))
+        self.edits.append((end, end, " }"))
 
     def keys(self, clause: Tree | None, scope: dict[str, None]) -> tuple[tuple[Var, Expression], ...] | None:
         """Translate the conditions of GROUP BY; None where there is none."""
@@ -264,7 +269,9 @@ class Reader:
             keys.append((variable, expression))
         return tuple(keys)
 
-    def check_grouped(self, items: list[Tree], outputs: list[tuple[Var, Expression, Tree]], keys: Iterable[tuple[Var, Expression]]) -> None:
+    def check_grouped(
+        self, items: list[Tree], outputs: list[tuple[Var, Expression, Tree]], keys: Iterable[tuple[Var, Expression]]
+    ) -> None:
         """Refuse a variable that SELECT shows or computes with but that is neither a key nor within an aggregate (§11.4)."""
         known = {variable for variable, _ in keys}
         expressions = {id(item): (name, part) for name, part, item in outputs}
@@ -371,21 +378,21 @@ class Reader:
 
     def triples(self, block: Tree | None) -> tuple[TriplePattern, ...]:
         """Translate a block of triples; `;`, `,`, `[…]` and `(…)` are written out."""
-        found: list[TriplePattern] = []
+        patterns: list[TriplePattern] = []
         for node in trees(block):
             head, *lists = trees(node)
-            subject = self.node(head, found)
+            subject = self.node(head, patterns)
             for listed in lists:
-                self.properties(subject, listed, found)
-        return tuple(found)
+                self.properties(subject, listed, patterns)
+        return tuple(patterns)
 
-    def properties(self, subject: Var | Term, listed: Tree, found: list[TriplePattern]) -> None:
+    def properties(self, subject: Var | Term, listed: Tree, patterns: list[TriplePattern]) -> None:
         """Translate a subject's verbs and objects."""
         for entry in trees(listed):
             verb, objects = trees(entry)
             predicate = self.verb(verb)
             for tree in trees(objects):
-                found += self.linked(subject, predicate, self.node(tree, found))
+                patterns += self.linked(subject, predicate, self.node(tree, patterns))
 
     def verb(self, tree: Tree) -> Var | Path:
         """Translate a verb: a variable, an IRI, `a` or a path."""
@@ -405,19 +412,19 @@ class Reader:
             case _:
                 yield TriplePattern(subject, path, end)
 
-    def node(self, tree: Tree, found: list[TriplePattern]) -> Var | Term:
+    def node(self, tree: Tree, patterns: list[TriplePattern]) -> Var | Term:
         """Translate a subject or an object, and add the triples that it stands for."""
         if tree.data in ("graph_node", "graph_node_path", "triples_node", "triples_node_path"):
-            return self.node(trees(tree)[0], found)
+            return self.node(trees(tree)[0], patterns)
         if tree.data.startswith("blank_property_list"):
             subject = self.fresh("_:")
-            self.properties(subject, trees(tree)[0], found)
+            self.properties(subject, trees(tree)[0], patterns)
             return subject
         if tree.data.startswith("collection"):
             cells = [self.fresh("_:") for _ in trees(tree)]
             for cell, rest, member in zip(cells, [*cells[1:], f"<{RDF}nil>"], trees(tree), strict=True):
-                found.append(TriplePattern(cell, f"<{RDF}first>", self.node(member, found)))
-                found.append(TriplePattern(cell, f"<{RDF}rest>", rest))
+                patterns.append(TriplePattern(cell, f"<{RDF}first>", self.node(member, patterns)))
+                patterns.append(TriplePattern(cell, f"<{RDF}rest>", rest))
             return cells[0]
         return self.term(tree)
 
@@ -541,10 +548,10 @@ class Reader:
 
     def expression(self, tree: Tree, with_aggregates: bool = True) -> Expression:
         """Translate an expression; in FILTER, BIND and GROUP BY without aggregates (§11.1, §19.8 note 13)."""
-        found = self.operand(tree)
-        if not with_aggregates and any(isinstance(node, Aggregate) for node in outside_patterns(found)):
+        expression = self.operand(tree)
+        if not with_aggregates and any(isinstance(node, Aggregate) for node in outside_patterns(expression)):
             raise self.fault(tree, "an aggregate stands in SELECT, HAVING and ORDER BY alone")
-        return found
+        return expression
 
     def operand(self, tree: Tree) -> Expression:
         """Translate an expression or a part of one."""
@@ -559,8 +566,8 @@ class Reader:
                 left, sign, right = tree.children
                 return Call(str(sign), self.operands([left, right]))
             case "membership":
-                found = Call("IN", self.operands([tree.children[0], *trees(tree.children[-1])]))
-                return found if len(tree.children) == 3 else Call("!", (found,))
+                condition = Call("IN", self.operands([tree.children[0], *trees(tree.children[-1])]))
+                return condition if len(tree.children) == 3 else Call("!", (condition,))
             case "additive_chain" | "multiplicative_chain":
                 return self.chain(tree)
             case "negation":
@@ -576,8 +583,8 @@ class Reader:
                 return self.operand(trees(tree)[0])
             case "exists":
                 inner = self.group(trees(tree)[0])
-                found = Exists(inner, sum(1 for _ in walk(inner)))
-                return found if len(tree.children) == 2 else Call("!", (found,))
+                condition = Exists(inner, sum(1 for _ in walk(inner)))
+                return condition if len(tree.children) == 2 else Call("!", (condition,))
             case "builtin_call":
                 return self.builtin(tree)
             case "count" | "aggregate" | "group_concat":
@@ -591,7 +598,7 @@ class Reader:
 
     def chain(self, tree: Tree) -> Expression:
         """Translate a chain of sums or products, from left to right. `?x -1` is a sum with the number -1 (§19.8 note on [116])."""
-        found = self.operand(tree.children[0])
+        left = self.operand(tree.children[0])
         sign = "+"
         position = 1
         while position < len(tree.children):
@@ -606,8 +613,8 @@ class Reader:
                     operand = Call(str(tree.children[position]), (operand, self.operand(tree.children[position + 1])))
                     position += 2
                 sign = "+"
-            found = Call(sign, (found, operand))
-        return found
+            left = Call(sign, (left, operand))
+        return left
 
     def builtin(self, tree: Tree) -> Call:
         """Translate a call of a function that SPARQL names."""
@@ -661,7 +668,8 @@ class Grouping:
         self.variables: dict[Aggregate, Var] = {}
 
     def lift(self, expression: Expression, samples: bool = False) -> Expression:
-        """Replace the aggregates of an expression by variables; with `samples`, also its other variables by SAMPLE of them (§18.2.4.1)."""
+        """Replace the aggregates of an expression by variables; with `samples`, also its other variables by SAMPLE of them
+        (§18.2.4.1)."""
         match expression:
             case Aggregate():
                 return self.named(expression)

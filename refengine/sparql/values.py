@@ -115,8 +115,8 @@ def _read_value(term: Term) -> Value | None:
     lexical, datatype, language = parse_literal(term)
     if datatype == STRING or language:
         return StringValue(lexical, language)
-    found = read(lexical, datatype)
-    return OtherLiteral(datatype, found is ERROR) if found is None or found is ERROR else found
+    outcome = read(lexical, datatype)
+    return OtherLiteral(datatype, outcome is ERROR) if outcome is None or outcome is ERROR else outcome
 
 
 _value = lru_cache(maxsize=2**16)(_read_value)
@@ -272,8 +272,8 @@ def truth(result: Result) -> bool | Failure:
 
 
 def compare(left: Term, right: Term) -> int | Failure | None:
-    """R2R-12: how two terms stand to each other by SPARQL's operators (§17.3): -1, 0 or 1; None where both compare but neither is
-    less nor are they equal (NaN); ERROR where no operator takes them."""
+    """R2R-12: return how two terms stand to each other by SPARQL's operators (§17.3): -1, 0 or 1; None where both compare but
+    neither is less nor are they equal (NaN); ERROR where no operator takes them."""
     one, other = value(left), value(right)
     match one, other:
         case Number(), Number():
@@ -293,8 +293,10 @@ def compare(left: Term, right: Term) -> int | Failure | None:
 
 def _refuse_extensions(*values: Value | None) -> None:
     """Raise NoSingleAnswer where an evaluator may have an operator of its own (§17.3.1): for other types of XML Schema."""
+    if not all(isinstance(one, OtherLiteral) for one in values):
+        return
     for one in values:
-        if isinstance(one, OtherLiteral) and not one.is_ill_typed and BUILT_IN.fullmatch(one.datatype) and all(isinstance(v, OtherLiteral) for v in values):
+        if not one.is_ill_typed and BUILT_IN.fullmatch(one.datatype):
             raise NoSingleAnswer(f"an operator on {one.datatype.replace(XSD, 'xsd:')}, which SPARQL leaves to extensions")
 
 
@@ -326,8 +328,8 @@ def promote(number: Number, rank: int) -> float:
 
 
 def equal(left: Term, right: Term) -> bool | Failure:
-    """R2R-12: `=` (§17.4.1.7): by value where an operator takes both; else TRUE for the same term, FALSE where one is no literal or
-    one is a string with a language, and an error for two literals whose values SPARQL does not know.
+    """R2R-12: compare two terms as `=` does (§17.4.1.7): by value where an operator takes both; else TRUE for the same term, FALSE
+    where one is no literal or one is a string with a language, and an error for two literals whose values SPARQL does not know.
 
     Literals of two known kinds, such as 1 and "a", give FALSE_OR_ERROR: SPARQL's own `=` has no operator for them, but evaluators
     may know that they differ.
@@ -335,8 +337,8 @@ def equal(left: Term, right: Term) -> bool | Failure:
     if left[0] != '"' or right[0] != '"':
         return same(left, right)
     one, other = value(left), value(right)
-    tagged = [isinstance(found, StringValue) and bool(found.language) for found in (one, other)]
-    if any(tagged) and (all(tagged) or any(isinstance(found, OtherLiteral) for found in (one, other))):
+    tagged = [isinstance(each, StringValue) and bool(each.language) for each in (one, other)]
+    if any(tagged) and (all(tagged) or any(isinstance(each, OtherLiteral) for each in (one, other))):
         return one == other  # no datatype has a language
     if isinstance(one, OtherLiteral) or isinstance(other, OtherLiteral):
         if left == right:
@@ -345,12 +347,13 @@ def equal(left: Term, right: Term) -> bool | Failure:
         return ERROR
     if isinstance(one, StringValue) and isinstance(other, StringValue):
         return one == other
-    found = compare(left, right)
-    return FALSE_OR_ERROR if found is ERROR else found == 0
+    order = compare(left, right)
+    return FALSE_OR_ERROR if order is ERROR else order == 0
 
 
 def same(left: Term, right: Term) -> bool:
-    """R2R-10: whether two terms are the same term (§17.4.1.8). Raises NoSingleAnswer where that hangs on the form of a computed one."""
+    """R2R-10: return whether two terms are the same term (§17.4.1.8). Raises NoSingleAnswer where that hangs on the form of a
+    computed one."""
     if not isinstance(left, Computed) and not isinstance(right, Computed):
         return left == right
     if left is right:
@@ -378,15 +381,15 @@ def same(left: Term, right: Term) -> bool:
 
 
 def calculate(sign: str, left: Result, right: Result) -> Result:
-    """R2R-13: +, -, * or / of two numbers (§17.3): integers and decimals exactly, floats and doubles as IEEE 754 has it. Dividing
-    integers gives a decimal; dividing one or a decimal by zero is an error."""
+    """R2R-13: compute +, -, * or / of two numbers (§17.3): integers and decimals exactly, floats and doubles as IEEE 754 has it.
+    Dividing integers gives a decimal; dividing one or a decimal by zero is an error."""
     if left is ERROR or right is ERROR:
         return ERROR
     a, b = value(left), value(right)
     if not isinstance(a, Number) or not isinstance(b, Number):
         return ERROR
-    found = operate(sign, a, b)
-    return found if found is ERROR else number_term(found)
+    number = operate(sign, a, b)
+    return number if number is ERROR else number_term(number)
 
 
 def operate(sign: str, a: Number, b: Number) -> Number | Failure:
@@ -398,18 +401,18 @@ def operate(sign: str, a: Number, b: Number) -> Number | Failure:
             if b.slack:
                 raise NoSingleAnswer("dividing by a rounded number that may be zero")
             return ERROR
-        found = rounded(Fraction(x) / Fraction(y))
+        number = rounded(Fraction(x) / Fraction(y))
     elif sign == "/":
-        found = Number(rank, _divided(x, y))
+        number = Number(rank, _divided(x, y))
     else:
         result = x + y if sign == "+" else x - y if sign == "-" else x * y
-        found = rounded(result) if rank == DECIMAL else Number(rank, result)
+        number = rounded(result) if rank == DECIMAL else Number(rank, result)
     if rank == FLOAT:
-        found = Number(rank, single(found.value))
+        number = Number(rank, single(number.value))
     if a.slack or b.slack:
-        found = found._replace(slack=found.slack + _propagated(sign, a, b, x, y))
-        _check_bits(found.slack)
-    return found
+        number = number._replace(slack=number.slack + _propagated(sign, a, b, x, y))
+        _check_bits(number.slack)
+    return number
 
 
 def _divided(x: float, y: float) -> float:

@@ -46,6 +46,7 @@ from refengine.sparql.algebra import (
     Query,
     Reduced,
     Slice,
+    TriplePattern,
     Union,
     Values,
     Var,
@@ -86,8 +87,13 @@ def refuse_large(query: Query) -> None:
     if parts(query.pattern) + parts(query.template) > MOST_PARTS:
         raise NoSay(f"a body of more than {MOST_PARTS} parts")
     for node in walk(query.pattern):
-        if isinstance(node, Basic) and sum(max(1, sum(isinstance(part, str) for part in walk(t.predicate))) for t in node.triples) > MOST_PATTERNS:
+        if isinstance(node, Basic) and sum(map(steps, node.triples)) > MOST_PATTERNS:
             raise NoSay(f"a basic graph pattern of more than {MOST_PATTERNS} triple patterns")
+
+
+def steps(pattern: TriplePattern) -> int:
+    """Return how many predicates a triple pattern's path has, 1 if it is none."""
+    return max(1, sum(isinstance(part, str) for part in walk(pattern.predicate)))
 
 
 def parts(node: Any) -> int:
@@ -117,7 +123,8 @@ class Work:
 
 
 class QuietDataset(Dataset):
-    """rdflib's own evaluator still uses what rdflib has deprecated, which warns. `times` has the time of each triple (R2R-21)."""
+    """A dataset that does not warn of what is deprecated in rdflib, which its own evaluator still uses. `times` has the time of each
+    triple (R2R-21)."""
 
     default_context = Dataset.default_graph
     contexts = Dataset.graphs
@@ -270,7 +277,7 @@ def may_be_slow(pattern: str, length: int) -> bool:
 
 
 def _timestamp(expression: Expr, context: Any) -> Identifier:
-    """R2R-21 as a function of rdflib's."""
+    """Return the time of a triple (R2R-21), as rdflib calls its functions."""
     triple = tuple(_eval(part, context) for part in expression.expr)
     times = context.ctx.dataset.times
     if triple not in times:
@@ -356,16 +363,21 @@ def most_solutions(pattern: Pattern, triples: int) -> int:
     return min(MOST_SOLUTIONS, (rows or 1) * max(triples, 1) ** min(patterns, 20))
 
 
+def is_time(statement: Triple | Quad) -> bool:
+    """Return whether a statement tells the time of a triple (R2R-21): a literal stands in its fourth place."""
+    return len(statement) == 4 and statement[3].startswith('"')
+
+
 def by_pyoxigraph(query: Query, text: str, dataset: Statements) -> Relation:
     """Return pyoxigraph's answer."""
     refuse_nested_loops(query, len(dataset))
     store = pyoxigraph.Store()
-    times = {statement[:3]: statement[3] for statement in dataset if len(statement) == 4 and statement[3].startswith('"')}
-    store.extend(_to_quad(statement) for statement in sorted(dataset) if not times or not statement[-1].startswith('"') or len(statement) == 3)
+    times = {statement[:3]: statement[3] for statement in dataset if is_time(statement)}
+    store.extend(_to_quad(statement) for statement in sorted(dataset) if not times or not is_time(statement))
 
     def timestamp(*triple: Any) -> Any:
-        found = times.get(tuple(map(from_pyoxigraph, triple)))
-        return None if found is None else to_pyoxigraph(found)
+        time = times.get(tuple(map(from_pyoxigraph, triple)))
+        return None if time is None else to_pyoxigraph(time)
 
     functions = {"custom_functions": {pyoxigraph.NamedNode(TIMESTAMP): timestamp}} if times else {}
     result = store.query(text, **functions)
