@@ -817,8 +817,8 @@ def test_the_nearest_semantics_has_companions_that_suit_it(engine_: dict, asked:
     assert change in [(c.field, show(c.value)) for c in found.changes]
 
 
-def test_out_of_reach_needs_both_witnesses():
-    """ORA-10: the effective boolean value of NaN is false (SPARQL §17.2.2); rdflib says otherwise, so nothing is claimed."""
+def test_what_is_out_of_reach_goes_by_the_definition():
+    """ORA-10: the effective boolean value of NaN is false (SPARQL §17.2.2), so b is in reach, whatever rdflib says; c is not."""
     source = stream([(t("a", "q", "o"), 0), (t("b", "p", number("NaN", "double")), 4)])
     query = Query((Window("s", WindowKind.TIME, 2, 2),), Body("PREFIX : <urn:> SELECT ?s { ?s :p ?o FILTER(!?o) }"))
     assert diverge.out_of_reach(query, {"s": source}, [Relation(("s",), Counter([row(B)]))]) is None

@@ -86,7 +86,7 @@ def test_more_is_given_each_time(size, slide, report):
 
 
 def test_what_a_part_leaves_out_is_not_asked():
-    """Of windows that a part does not know whole the witnesses may dispute an answer that nobody gives: 01 < 'zz', where no stop is."""
+    """Of windows that a part does not know whole an answer may be disputed that nobody gives: 01 < 'zz', where no stop is."""
     body = "SELECT ?x { ?x <urn:n> ?v FILTER NOT EXISTS { ?z <urn:stop> ?w } FILTER(?v < 'zz') }"
     query = from_table({"body": body, "windows": [{"stream": "s", "kind": "time", "size": 20, "slide": 10}]})
     number, items = literal("01", XSD + "integer"), []
