@@ -43,7 +43,6 @@ from refengine.sparql.algebra import (
     Values,
     Var,
     all_variables,
-    conjuncts,
     free_variables,
     visible,
     walk,
@@ -499,9 +498,13 @@ def projected(solutions: Iterable[Solution], variables: Sequence[Var]) -> list[S
 
 
 def parts_without_patterns(condition: Expression | None) -> list[Expression]:
-    """Return the parts of a condition that all must be true, without those that ask for patterns (EXISTS)."""
-    parts = () if condition is None else conjuncts(condition)
-    return [part for part in parts if not any(isinstance(node, Exists) for node in walk(part))]
+    """Return the parts of a condition that all must be true, without those that ask for patterns (EXISTS).
+
+    A conjunction within one is a part: `conjuncts` would take it apart, and one part of it that is an error would leave a solution
+    out of which another part has no single answer.
+    """
+    parts = condition.arguments if isinstance(condition, Call) and condition.name == "&&" else (condition,)
+    return [part for part in parts if part is not None and not any(isinstance(node, Exists) for node in walk(part))]
 
 
 def substituted(node: Any, solution: Mapping[str, Term]) -> Any:
