@@ -42,10 +42,16 @@ def test_miniature_is_caught_by_a_case_of_its_rule(miniature):
     """A crash of the wrong engine is an error of this test: only a difference, or a RefengineError, counts."""
     cases = _holding(miniature.rule)
     assert cases, f"{miniature.rule} has no case that holds"
+    tried = []
     with miniature.installed():
-        caught = [line for case in cases for line in corpus.check(case)]
-    assert caught, f"no case of {miniature.rule} notices: {miniature.name}"
-    assert [line for case in cases for line in corpus.check(case)] == [], "the wrong engine leaves a trace"
+        for case in cases:
+            tried.append(case)
+            if corpus.check(case):
+                break
+        else:
+            pytest.fail(f"no case of {miniature.rule} notices: {miniature.name}")
+    # What the wrong engine left in a cache would fail a case that holds on the reference.
+    assert [line for case in tried for line in corpus.check(case)] == [], "the wrong engine leaves a trace"
 
 
 @PARAMETERS

@@ -14,10 +14,11 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 
 from conformance.miniatures import Miniature
-from refengine import compare, engine, io, r2r, r2s, window
+from refengine import compare, engine, io, orders, r2r, r2s, window
 from refengine.assignments import Candidates
 from refengine.assignments import assignments as right_assignments
 from refengine.assignments import candidates as right_candidates
@@ -645,6 +646,9 @@ def order_of_the_file(
     return states, before, furthest
 
 
+MOST_SUBSETS_OF = 10  # elements of an instant: a wrong search that visits every subset of more would not end
+
+
 def fillers_are_never_seen(
     look: Any, moment: Any, grown: list | None, states: set[State], base: Bag
 ) -> tuple[set[State], Bag, int]:
@@ -652,6 +656,9 @@ def fillers_are_never_seen(
     if grown is None:
         return right_orders(look, moment, grown, states, base)
     needed = sorted(set().union(*(g.needs for g in grown)))
+    if len(needed) > MOST_SUBSETS_OF:
+        return right_orders(look, moment, grown, states, base)
+
     reach = {(): set(states)}
     for step in range(len(needed)):
         following: dict[tuple, set[State]] = defaultdict(set)
@@ -675,11 +682,16 @@ def one_class(moment: Any, grown: list | None) -> list[tuple[int, ...]]:
 def everything_is_within_the_bound(
     look: Any, moment: Any, grown: list | None, states: set[State], base: Bag
 ) -> tuple[set[State], Bag, int]:
-    """A search beyond its bound finds nothing."""
-    try:
-        return right_orders(look, moment, grown, states, base)
-    except RefengineError:
-        return set(), Counter(), 0
+    """A search beyond its bound finds nothing.
+
+    Of many elements it stops early: each semantics that might explain the fail is searched to the bound, too.
+    """
+    bound = 100 if len(moment.arriving) > MOST_SUBSETS_OF else orders.ORDER_BOUND
+    with patch.object(orders, "ORDER_BOUND", bound):
+        try:
+            return right_orders(look, moment, grown, states, base)
+        except RefengineError:
+            return set(), Counter(), 0
 
 
 def one_witness(recorded: Any, trial: Any, answers: Any, witnesses: tuple[str, ...]) -> None:
