@@ -282,12 +282,20 @@ def looked_up(query: Query, planned: Plan, asked: Asked) -> Iterator[Step]:
         before, contents = contents, tuple([held.content for held in at.windows])
         now = r2r.collected(semantics.collection, asked(contents))
         if operator is R2S.APPEND:
-            kept = tuple(tuple(engine.kept(*pair)) for pair in zip(contents, before, strict=True))
+            kept = tuple([common(*pair) for pair in zip(contents, before, strict=True)])
             base = r2r.collected(semantics.collection, asked(kept))
         last, output = output, r2s.relation_to_stream(operator, now, base)
         base = r2s.rebase(semantics.base, base, now)
         relation, sys = Relation(query.body.variables, output), planned.arrivals[at.arrival].sys
         yield Step(at, now, reported(planned, at, relation, bisect_left(late, sys)), r2s.emitted(semantics.empty, output, last))
+
+
+def common(content: Content, before: Content) -> Content:
+    """R2S-7: return what a content has in common with the one before it, ascending: `engine.kept`, quick for two ranges."""
+    if isinstance(content, range) and isinstance(before, range):
+        start, stop = max(content.start, before.start), min(content.stop, before.stop)
+        return range(start, max(start, stop))
+    return tuple(engine.kept(content, before))
 
 
 def without(a: Content, b: Content) -> Sequence[int]:
