@@ -22,7 +22,7 @@ from refengine import compare, dialects, engine, incremental, io, model, query, 
 from refengine.errors import RefengineError, Unsupported
 from refengine.model import XSD, Bag, Dataset, Relation, Row, Stream, Term, Triple
 from refengine.query import Query
-from refengine.sparql.witnesses import from_pyoxigraph
+from refengine.sparql.pyoxigraph_witness import from_pyoxigraph
 from refengine.semantics import Between, Closure, OneOf, Profile, Semantics
 from refengine.texts import nearest
 

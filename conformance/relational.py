@@ -19,7 +19,7 @@ from refengine.query import Form, Query, WindowKind
 from refengine.semantics import R2S
 from refengine.sparql.algebra import Aggregate as SetFunction
 from refengine.sparql.algebra import Basic, Distinct, Expression, Extend, Group, Join, Pattern, Project, Var
-from refengine.sparql.witnesses import from_pyoxigraph
+from refengine.sparql.pyoxigraph_witness import from_pyoxigraph
 from refengine.xsd import INTEGERS
 
 COLUMNS = "spo"

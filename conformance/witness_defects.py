@@ -20,7 +20,8 @@ from rdflib.term import Node
 from refengine.compare import Mode, equal
 from refengine.model import XSD, Bag, Dataset, Quad, Row, Term, Triple, row
 from refengine.r2r import DEFINITION
-from refengine.sparql.witnesses import QuietDataset, from_pyoxigraph, from_rdflib, silenced, to_pyoxigraph, to_rdflib
+from refengine.sparql.pyoxigraph_witness import from_pyoxigraph, to_pyoxigraph
+from refengine.sparql.rdflib_witness import QuietDataset, from_rdflib, silenced, to_rdflib
 
 SOURCE = Path(__file__).with_name("witness_defects.toml")
 PREFIXES = {"": "urn:", "xsd": XSD}

@@ -18,6 +18,7 @@ from conformance.miniatures import MINIATURES
 from conformance.rules import RULES
 from conformance.specification import ID, catches, only, rules, values
 from refengine.semantics import FIELDS
+from refengine.sparql import grammar
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ("model", "semantics", "query", "window", "tick", "report", "r2r", "r2s", "engine", "errors")
@@ -125,6 +126,17 @@ def test_every_field_has_values_and_every_value_a_rule():
 
 def test_the_tables_are_up_to_date():
     assert subprocess.run([sys.executable, "tools/make_tables.py", "--check"], cwd=ROOT).returncode == 0
+
+
+def test_the_parser_is_that_of_the_grammar():
+    assert subprocess.run([sys.executable, "tools/make_parser.py", "--check"], cwd=ROOT).returncode == 0
+
+
+def test_tables_of_another_grammar_are_not_read():
+    tables = (ROOT / "refengine" / "sparql" / grammar.TABLES).read_text()
+    assert grammar.read_tables(tables, grammar.GRAMMAR.text) is not None
+    assert grammar.read_tables(tables, grammar.GRAMMAR.text + " ") is None
+    assert grammar.read_tables(tables.replace('"lark":"', '"lark":"0.'), grammar.GRAMMAR.text) is None
 
 
 ROWS = re.findall(

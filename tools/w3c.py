@@ -27,7 +27,8 @@ from refengine import compare, r2r
 from refengine.errors import RefengineError
 from refengine.model import Bag, Dataset, Relation, Term, Triple, row
 from refengine.query import Body
-from refengine.sparql.witnesses import WITNESSES, NoSay, from_pyoxigraph
+from refengine.sparql.pyoxigraph_witness import from_pyoxigraph
+from refengine.sparql.witnesses import WITNESSES, NoSay
 
 MANIFEST = Namespace("http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#")
 QUERY = Namespace("http://www.w3.org/2001/sw/DataAccess/tests/test-query#")

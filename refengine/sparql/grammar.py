@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from hashlib import sha256
 from importlib.resources import files
 from itertools import accumulate
+from typing import Any
 
+import lark
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from refengine.errors import InvalidQuery, Refused, Unsupported
 from refengine.texts import near, shown
 
+_FOLDER = files("refengine.sparql")
+TABLES = "grammar_tables.json"  # made by tools/make_parser.py
 DEEPEST = 60  # brackets within brackets
 LONGEST = 1_000_000  # characters of a body
 MOST_WORDS = 100_000  # and signs of a body: each costs the parser some 50 microseconds
@@ -81,15 +87,45 @@ NAMES = {  # what a person calls a terminal
 class Grammar:
     """The grammar of queries, whose parser is made when it is first asked for."""
 
-    @cached_property
-    def parser(self) -> Lark:
-        """The LALR(1) parser. Its lexer takes the longest token, whatever stands before it (§19.8, note 5)."""
-        lines = [files("refengine.sparql").joinpath("grammar.lark").read_text(encoding="utf-8")]
+    @property
+    def text(self) -> str:
+        """The grammar as lark reads it: the productions of grammar.lark, and the terminals above."""
+        lines = [_FOLDER.joinpath("grammar.lark").read_text(encoding="utf-8")]
         lines += [f"{name}.{priority}: /{pattern.replace('/', chr(92) + '/')}/" for name, (priority, pattern) in TERMINALS.items()]
         lines += [f'{name}: "{text}"' for name, text in SYMBOLS.items()]
         lines += [f"{name}.1: /{name}(?![A-Za-z0-9_])/i" for name in KEYWORDS]
         lines += [r"COMMENT: /#[^\n\r]*/", r"%ignore COMMENT", r"%ignore /[ \t\n\r]+/"]
-        return Lark("\n".join(lines), parser="lalr", lexer="basic", start="query_unit", propagate_positions=True, maybe_placeholders=False)
+        return "\n".join(lines)
+
+    @cached_property
+    def parser(self) -> Lark:
+        """The LALR(1) parser, from the tables that are shipped where they are of this grammar and of the lark that is installed."""
+        return read_tables(_FOLDER.joinpath(TABLES).read_text(encoding="utf-8"), self.text) or self.build()
+
+    def build(self) -> Lark:
+        """Compute the parser's tables, which takes a third of a second.
+
+        Its lexer takes the longest token, whatever stands before it (§19.8, note 5).
+        """
+        return Lark(self.text, parser="lalr", lexer="basic", start="query_unit", propagate_positions=True, maybe_placeholders=False)
+
+
+def label_tables(text: str) -> dict[str, str]:
+    """Return what tables are of: the version of lark that made them, and the digest of the grammar."""
+    return {"lark": lark.__version__, "grammar": sha256(text.encode()).hexdigest()}
+
+
+def read_tables(tables: str, text: str) -> Lark | None:
+    """Return the parser that has some tables; None if they are of another grammar, or of another lark."""
+    found = json.loads(tables, object_pairs_hook=_with_numbers)
+    if found["of"] != label_tables(text):
+        return None
+    return Lark._load_from_dict(found["data"], found["parts"])  # what lark's own standalone parsers call
+
+
+def _with_numbers(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
+    """Return an object of JSON whose keys are numbers again where they were."""
+    return {int(key) if key.isdecimal() else key: value for key, value in pairs}
 
 
 GRAMMAR = Grammar()

@@ -1,0 +1,143 @@
+"""§7 pyoxigraph as a witness: its answers, but for the joins in nested loops that nothing could stop."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import pyoxigraph
+
+from refengine.model import Quad, Relation, Term, Triple, is_blank, literal, parse_literal
+from refengine.model import Dataset as Statements
+from refengine.sparql.algebra import (
+    Basic,
+    Distinct,
+    Extend,
+    Filter,
+    Graph,
+    Group,
+    Join,
+    LeftJoin,
+    Minus,
+    OrderBy,
+    Pattern,
+    Project,
+    Query,
+    Reduced,
+    Slice,
+    Union,
+    Values,
+    Var,
+    visible,
+    walk,
+)
+from refengine.sparql.evaluation import asked, constructed, selected
+from refengine.sparql.functions import TIMESTAMP
+from refengine.sparql.witnesses import NoSay
+
+MOST_PAIRS = 10**8  # solutions of one side times those of the other that pyoxigraph may join in nested loops
+MOST_SOLUTIONS = 200_000  # of an operator, as the definition holds no more
+
+
+def refuse_nested_loops(query: Query, triples: int) -> None:
+    """Raise NoSay for a body that pyoxigraph may join in nested loops over many solutions, in which nothing can stop it: it hashes
+    variables alone that are always bound on both sides."""
+    for node in walk(query.pattern):
+        match node:
+            case Join(members):
+                pairs = [(Join(members[:i]), part) for i, part in enumerate(members) if i]
+            case LeftJoin(left, right, _) | Minus(left, right):
+                pairs = [(left, right)]
+            case _:
+                continue
+        for left, right in pairs:
+            is_hashed = certain(left) & certain(right) or not visible(left).keys() & visible(right).keys()
+            if not is_hashed and most_solutions(left, triples) * most_solutions(right, triples) > MOST_PAIRS:
+                raise NoSay(f"a join by variables that OPTIONAL, UNION or UNDEF may leave unbound, of more than {MOST_PAIRS} pairs")
+
+
+def certain(pattern: Pattern) -> set[str]:
+    """Return the variables that every solution of a pattern binds, whatever the data."""
+    match pattern:
+        case Basic():
+            return set(visible(pattern))
+        case Join(members):
+            return set().union(*map(certain, members))
+        case Union(members):
+            return set.intersection(*map(certain, members))
+        case Graph(name, inner):
+            return certain(inner) | ({name.name} if isinstance(name, Var) else set())
+        case Values(variables, rows):
+            return {variable.name for place, variable in enumerate(variables) if all(cells[place] is not None for cells in rows)}
+        case Project(inner, variables):
+            return certain(inner) & {variable.name for variable in variables}
+        case Group(inner, keys, _):
+            return certain(inner) & {variable.name for variable, key in keys or () if variable == key}
+        case LeftJoin(inner, _, _) | Minus(inner, _) | Filter(_, inner) | Extend(inner, _) | OrderBy(inner, _):
+            return certain(inner)
+        case Distinct(inner) | Reduced(inner) | Slice(inner, _, _):
+            return certain(inner)
+
+
+def most_solutions(pattern: Pattern, triples: int) -> int:
+    """Return how many solutions a pattern may have over so many triples, if no variable is shared."""
+    rows = sum(len(node.rows) for node in walk(pattern) if isinstance(node, Values))
+    patterns = sum(len(node.triples) for node in walk(pattern) if isinstance(node, Basic))
+    return min(MOST_SOLUTIONS, (rows or 1) * max(triples, 1) ** min(patterns, 20))
+
+
+def is_time(statement: Triple | Quad) -> bool:
+    """Return whether a statement tells the time of a triple (R2R-21): a literal stands in its fourth place."""
+    return len(statement) == 4 and statement[3].startswith('"')
+
+
+def answer(query: Query, text: str, dataset: Statements) -> Relation:
+    """Return pyoxigraph's answer."""
+    refuse_nested_loops(query, len(dataset))
+    store = pyoxigraph.Store()
+    times = {statement[:3]: statement[3] for statement in dataset if is_time(statement)}
+    store.extend(_to_quad(statement) for statement in sorted(dataset) if not times or not is_time(statement))
+
+    def timestamp(*triple: Any) -> Any:
+        time = times.get(tuple(map(from_pyoxigraph, triple)))
+        return None if time is None else to_pyoxigraph(time)
+
+    functions = {"custom_functions": {pyoxigraph.NamedNode(TIMESTAMP): timestamp}} if times else {}
+    result = store.query(text, **functions)
+    match query.form:
+        case "ASK":
+            return asked(bool(result))
+        case "CONSTRUCT":
+            return constructed(tuple(map(from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in result)
+        case _:
+            names = [variable.value for variable in result.variables]
+            bound = ({n: from_pyoxigraph(t) for n, t in zip(names, s, strict=True) if t is not None} for s in result)
+            return selected(query.variables, bound)
+
+
+@lru_cache(maxsize=2**18)
+def _to_quad(statement: Triple | Quad) -> object:
+    return pyoxigraph.Quad(*map(to_pyoxigraph, statement))
+
+
+def to_pyoxigraph(term: Term) -> object:
+    """Return a term as pyoxigraph has it."""
+    if is_blank(term):
+        return pyoxigraph.BlankNode(term[2:])
+    if term.startswith("<"):
+        return pyoxigraph.NamedNode(term[1:-1])
+    parts = parse_literal(term)
+    if parts.language:
+        return pyoxigraph.Literal(parts.lexical, language=parts.language)
+    return pyoxigraph.Literal(parts.lexical, datatype=pyoxigraph.NamedNode(parts.datatype))
+
+
+def from_pyoxigraph(term: object) -> Term:
+    """Return pyoxigraph's term as text."""
+    match term:
+        case pyoxigraph.BlankNode():
+            return f"_:{term.value}"
+        case pyoxigraph.NamedNode():
+            return f"<{term.value}>"
+        case _:
+            return literal(term.value, term.datatype.value, term.language or "")

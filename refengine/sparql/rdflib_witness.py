@@ -1,0 +1,244 @@
+"""§7 rdflib as a witness: its own evaluation of SPARQL over our terms, with its work counted and its known faults in reach mended."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from types import MethodType
+from typing import Any
+
+import rdflib
+from rdflib import BNode, Dataset, URIRef
+from rdflib import Literal as RdflibLiteral
+from rdflib.plugins.sparql.algebra import translatePrologue, translateQuery, traverse
+from rdflib.plugins.sparql.evaluate import evalQuery
+from rdflib.plugins.sparql.evalutils import _eval
+from rdflib.plugins.sparql.operators import register_custom_function
+from rdflib.plugins.sparql.parser import parseQuery
+from rdflib.plugins.sparql.parserutils import CompValue, Expr
+from rdflib.plugins.sparql.sparql import FrozenDict, QueryContext, SPARQLError
+from rdflib.plugins.stores.memory import Memory
+from rdflib.term import Identifier, Variable
+
+from refengine.model import XSD, Relation, Term, is_blank, literal, parse_literal
+from refengine.model import Dataset as Statements
+from refengine.sparql.algebra import Query
+from refengine.sparql.evaluation import asked, constructed, selected
+from refengine.sparql.functions import TIMESTAMP
+from refengine.sparql.joins import order_by_shared_variables
+from refengine.sparql.witnesses import NoSay
+
+MOST_LOOKUPS = 1_000_000  # that rdflib may make for one answer
+MOST_WORK = 1_000_000  # solutions that it may make or compare: it joins lists in nested loops
+
+
+class Work:
+    """How many solutions rdflib has made and compared for an answer: it has no limit of its own."""
+
+    done = 0
+
+    @classmethod
+    def counted(cls, function: Callable) -> Callable:
+        """Wrap a method of rdflib's that each such step calls. Raises NoSay when they are too many."""
+
+        def counted(*args: Any, **options: Any) -> Any:
+            cls.done += 1
+            if cls.done > MOST_WORK:
+                raise NoSay(f"it makes or compares more than {MOST_WORK} solutions")
+            return function(*args, **options)
+
+        return counted
+
+
+class QuietDataset(Dataset):
+    """A dataset that does not warn of what is deprecated in rdflib, which its own evaluator still uses. `times` has the time of each
+    triple (R2R-21)."""
+
+    default_context = Dataset.default_graph
+    contexts = Dataset.graphs
+    times: dict[tuple[Identifier, ...], Identifier]
+
+
+class CountedMemory(Memory):
+    """A store that counts how often it is asked for triples. Raises NoSay when that is too often."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lookups = 0
+
+    def triples(self, *pattern: Any, **options: Any) -> Iterator[Any]:
+        """Return what matches a pattern."""
+        self.lookups += 1
+        if self.lookups > MOST_LOOKUPS:
+            raise NoSay(f"it asks for triples more than {MOST_LOOKUPS} times")
+        return super().triples(*pattern, **options)
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Have rdflib log nothing in here: it logs each literal that it cannot read, with a traceback."""
+    logger = logging.getLogger("rdflib.term")
+
+    def drop(record: logging.LogRecord) -> bool:
+        return False
+
+    logger.addFilter(drop)
+    try:
+        yield
+    finally:
+        logger.removeFilter(drop)
+
+
+@silenced()
+def answer(query: Query, text: str, dataset: Statements) -> Relation:
+    """Return rdflib's answer, with GROUP BY over no solutions corrected (R2R-6)."""
+    store = QuietDataset(store=CountedMemory(), default_union=False)
+    store.times = {}
+    for statement in sorted(dataset):  # sums of doubles depend on the order
+        subject, predicate, object_, *name = map(to_rdflib, statement)
+        if name and isinstance(name[0], RdflibLiteral):
+            store.times[subject, predicate, object_] = name[0]
+        else:
+            (store.graph(*name) if name else store.default_graph).add((subject, predicate, object_))
+    prepared = _prepared(text)
+    Work.done = 0
+    with counting():
+        result = evalQuery(store, prepared)
+        match query.form:
+            case "ASK":
+                return asked(bool(result["askAnswer"]))
+            case "CONSTRUCT":
+                return constructed(tuple(from_rdflib(term) for term in triple) for triple in result["graph"])
+            case _:
+                bound = ({str(v): from_rdflib(t) for v, t in b.items() if t is not None} for b in result["bindings"])
+                return selected(query.variables, bound)
+
+
+@contextmanager
+def counting() -> Iterator[None]:
+    """Have rdflib count its work in here."""
+    methods = [(FrozenDict, "compatible"), (FrozenDict, "__init__"), (QueryContext, "__init__")]
+    before = [getattr(owner, name) for owner, name in methods]
+    for (owner, name), function in zip(methods, before, strict=True):
+        setattr(owner, name, Work.counted(function))
+    try:
+        yield
+    finally:
+        for (owner, name), function in zip(methods, before, strict=True):
+            setattr(owner, name, function)
+
+
+@lru_cache(maxsize=64)
+def _prepared(text: str) -> object:
+    """Parse a body with rdflib and return its algebra, with literals as they are written, and with prefixed names resolved: rdflib
+    keeps one prefix a namespace only."""
+    before, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
+    try:
+        tree = parseQuery(text)
+    finally:
+        rdflib.NORMALIZE_LITERALS = before
+    prologue = translatePrologue([node for node in tree[0] if node.name == "Base"], None)
+    names = {_prefix(node): prologue.absolutize(node["iri"]) for node in tree[0] if node.name == "PrefixDecl"}
+
+    def resolved(node: Any) -> URIRef | None:
+        if isinstance(node, CompValue) and node.name == "pname" and _prefix(node) in names:
+            return URIRef(names[_prefix(node)] + str(node["localname"] if "localname" in node else ""))
+        return None
+
+    tree[1] = traverse(tree[1], visitPost=resolved)
+    algebra = translateQuery(tree)
+    algebra.algebra = _adapted(algebra.algebra)
+    return algebra
+
+
+def _prefix(node: CompValue) -> str:
+    return str(node["prefix"]) if "prefix" in node else ""
+
+
+def _adapted(node: object) -> object:
+    """Return rdflib's algebra with joins in an order that is in reach, groups that have members, and regular expressions that end."""
+    if isinstance(node, list):
+        return [_adapted(item) for item in node]
+    if not isinstance(node, CompValue):
+        return node
+    for key, value in node.items():
+        node[key] = _adapted(value)
+    if node.name == "BGP":
+        node["triples"] = in_join_order(node.triples)
+    if node.name in ("Builtin_REGEX", "Builtin_REPLACE"):
+        node._evalfn = MethodType(_guarded(node._evalfn.__func__), node)
+    if node.name != "AggregateJoin" or node.p.expr is None:
+        return node
+    members = Variable("__members__")  # grouping no solutions by a key gives no group, but rdflib gives one empty row
+    node.A.append(CompValue("Aggregate_Count", vars="*", res=members, distinct=None))
+    return CompValue("Filter", expr=members, p=node, _vars={members, *(node.get("_vars") or ())})
+
+
+def in_join_order(patterns: Sequence[tuple]) -> list[tuple]:
+    """Order triple patterns as rdflib should join them, which joins them as they stand. Its own order prefers patterns with many
+    constants: two observations of one sensor become all pairs of observations."""
+    return order_by_shared_variables(patterns, _variables_of, lambda _, new_variables: new_variables)
+
+
+def _variables_of(pattern: tuple) -> set[Identifier]:
+    return {term for term in pattern if isinstance(term, Variable | BNode)}
+
+
+def _guarded(function: Callable[[Expr, Any], Any]) -> Callable[[Expr, Any], Any]:
+    """Wrap rdflib's REGEX or REPLACE, which use Python's `re`: that may take exponential time."""
+
+    def guarded(expression: Expr, context: Any) -> Any:
+        text = expression["text" if "text" in expression else "arg"]
+        if may_be_slow(str(expression["pattern"]), len(str(text))):
+            raise NoSay("a regular expression that may take long with Python's re")
+        return function(expression, context)
+
+    return guarded
+
+
+def may_be_slow(pattern: str, length: int) -> bool:
+    """Return whether a backtracking matcher may take long: a repeated group that repeats or chooses, or many repetitions on a long
+    text."""
+    repetitions = len(re.findall(r"[*+{]", pattern))
+    is_nested = re.search(r"\)[*+{]", pattern) is not None and (repetitions > 1 or "|" in pattern)
+    return is_nested and length > 20 or max(length, 1) ** repetitions > 10**7
+
+
+def _timestamp(expression: Expr, context: Any) -> Identifier:
+    """Return the time of a triple (R2R-21), as rdflib calls its functions."""
+    triple = tuple(_eval(part, context) for part in expression.expr)
+    times = context.ctx.dataset.times
+    if triple not in times:
+        raise SPARQLError("no such triple")
+    return times[triple]
+
+
+register_custom_function(URIRef(TIMESTAMP), _timestamp, raw=True)
+
+
+@lru_cache(maxsize=2**18)
+def to_rdflib(term: Term) -> Identifier:
+    """Return a term as rdflib has it."""
+    if is_blank(term):
+        return BNode(term[2:])
+    if term.startswith("<"):
+        return URIRef(term[1:-1])
+    parts = parse_literal(term)
+    if parts.language:
+        return RdflibLiteral(parts.lexical, lang=parts.language)
+    datatype = None if parts.datatype == XSD + "string" else URIRef(parts.datatype)
+    return RdflibLiteral(parts.lexical, datatype=datatype, normalize=False)
+
+
+def from_rdflib(term: Identifier) -> Term:
+    """Return rdflib's term as text."""
+    match term:
+        case BNode():
+            return f"_:{term}"
+        case URIRef():
+            return f"<{term}>"
+        case _:
+            return literal(str(term), str(term.datatype or XSD + "string"), term.language or "")
