@@ -12,9 +12,9 @@ from math import isfinite
 from refengine.errors import NoSingleAnswer
 from refengine.model import Term
 from refengine.sparql.aggregates import UNITS
-from refengine.sparql.values import DECIMAL, DIGITS, FLOAT, INTEGER, RANKS, WHOLE, Number, operate, promoted, single, value
+from refengine.sparql.values import DECIMAL, SURE_DIGITS, FLOAT, INTEGER, RANKS, SURE_INTEGERS, Number, operate, in_common_type, single, value
 
-BIG = 10 ** (DIGITS + 1)  # below: decimals that every evaluator holds
+BIG = 10 ** (SURE_DIGITS + 1)  # below: decimals that every evaluator holds
 STEPS = {2: 4, 3: 2_251_799}  # roundings of floats and doubles that stay below a quarter of the tolerance of comparing (CMP-2)
 GREATEST = {2: 2**128, 3: 2**1024}  # beyond are no floats, and no doubles
 UNIT = 2**1074  # every double is an integer of this many parts, so that sums of doubles are sums of integers
@@ -42,7 +42,7 @@ def number(term: Term) -> Number | None:
 
 def order(a: Number, b: Number) -> int:
     """Return -1, 0 or 1, as a is less than, equal to or greater than b. Raises Beyond where rounding decides it."""
-    x, y = promoted(a, b)
+    x, y = in_common_type(a, b)
     if (slack := a.slack + b.slack) and abs(x - y) <= slack:
         raise Beyond("comparing numbers that rounding tells apart")
     return (x > y) - (x < y)
@@ -60,7 +60,7 @@ def bounded(found: Number) -> Number:
     """Return a computed number, if the definition has a literal for it and it is finite. Raises Beyond."""
     rank, exact, slack = found
     if rank == INTEGER:
-        holds = not slack and abs(exact) < WHOLE
+        holds = not slack and abs(exact) < SURE_INTEGERS
     else:
         holds = abs(exact) < BIG if rank == DECIMAL else isfinite(exact)
     if not holds:
@@ -73,7 +73,7 @@ class Sum:
 
     def __init__(self) -> None:
         self.ranks = [0, 0, 0, 0]  # how many of each
-        self.places = [0] * (DIGITS + 1)  # how many decimals have so many digits behind the point
+        self.places = [0] * (SURE_DIGITS + 1)  # how many decimals have so many digits behind the point
         self.exact, self.size, self.broken = [0, 0], [0, 0], 0  # of decimals and of doubles: the sum, and that of absolutes
 
     def add(self, one: Number, count: int) -> None:
@@ -81,7 +81,7 @@ class Sum:
         rank, exact, _ = one
         self.ranks[rank] += count
         if rank < FLOAT:
-            parts, kind = int(exact * 10**DIGITS), 0
+            parts, kind = int(exact * 10**SURE_DIGITS), 0
             if rank == DECIMAL:
                 self.places[places(exact.denominator)] += count
         else:
@@ -104,12 +104,12 @@ class Sum:
 
     def _of_decimals(self, rank: int, divisor: int) -> Number:
         if rank == INTEGER:
-            found = Number(INTEGER, self.exact[0] // 10**DIGITS)
+            found = Number(INTEGER, self.exact[0] // 10**SURE_DIGITS)
         else:
             most = max(place for place, count in enumerate(self.places) if count)
-            if self.size[0] // 10 ** (DIGITS - most) >= 10**DIGITS:
+            if self.size[0] // 10 ** (SURE_DIGITS - most) >= 10**SURE_DIGITS:
                 raise Beyond("a sum of decimals of more digits than every evaluator keeps")
-            found = Number(DECIMAL, Fraction(self.exact[0], 10**DIGITS))
+            found = Number(DECIMAL, Fraction(self.exact[0], 10**SURE_DIGITS))
         return operate("/", found, Number(INTEGER, divisor)) if divisor else found
 
     def _of_doubles(self, rank: int, count: int, divisor: int) -> Number:
@@ -129,5 +129,5 @@ class Sum:
 
 @lru_cache(maxsize=256)
 def places(denominator: int) -> int:
-    """Return how many digits behind the point a fraction has that ends within DIGITS of them."""
-    return next(count for count in range(DIGITS + 1) if 10**count % denominator == 0)
+    """Return how many digits behind the point a fraction has that ends within SURE_DIGITS of them."""
+    return next(count for count in range(SURE_DIGITS + 1) if 10**count % denominator == 0)

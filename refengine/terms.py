@@ -1,8 +1,8 @@
 """§1 Terms: text in, canonical N-Triples text out, checked once where a user gives it.
 
 A term is its canonical N-Triples text (`<iri>`, `_:label`, `"lexical"^^<datatype>`, `"lexical"@tag`), so terms compare, hash and
-sort as text. Streams and static data are checked as a whole: what is written like most terms are is accepted by one regular
-expression a triple, and only the rest is taken apart. Nothing here imports the model.
+sort as text. Streams and static data are checked as a whole: terms in the common plain form are
+accepted together by one regular expression, and only if that fails are triples taken apart. Nothing here imports the model.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def in_range(number: int, datatype: str) -> bool:
-    """Return whether an integer type has a number."""
+    """Return whether a number is in the range of an integer type."""
     least, greatest = INTEGERS[datatype]
     return (least is None or number >= least) and (greatest is None or number <= greatest)
 

@@ -22,10 +22,10 @@ from refengine.sparql.algebra import Aggregate, Exists, Expression, Group, Query
 from refengine.sparql.choices import Choices
 from refengine.sparql.evaluation import Evaluation
 from refengine.sparql.expressions import Expressions
-from refengine.sparql.functions import FUNCTIONS
+from refengine.sparql.functions import ARITIES_BY_IRI
 from refengine.sparql.functions import cast as right_cast
 from refengine.sparql.grammar import fault as right_fault
-from refengine.sparql.order import before as right_before
+from refengine.sparql.order import compare_in_order as right_compare_in_order
 from refengine.sparql.order import extremes as right_extremes
 from refengine.sparql.paths import pairs as right_pairs
 from refengine.sparql.regex import compile_pattern as right_compile
@@ -41,7 +41,7 @@ from refengine.sparql.values import truth as right_truth
 NOBODY = "none known"
 BOTH = "rdflib 7.6 and pyoxigraph 0.5"
 right_matched, right_grouped, right_holds = Evaluation.matched, Evaluation.grouped, Expressions.holds
-right_iri, right_resolved, right_refuse = Reader.iri, Reader.resolved, Reader.refuse_leaving
+right_iri, right_resolved, right_refuse = Reader.iri, Reader.resolved, Reader.refuse_outside_sources
 right_node = Expressions.node
 
 
@@ -94,7 +94,7 @@ def every_choice_is_open(run: Callable[[Choices], Any], same: Callable[[Any, Any
     """Where an evaluator has a choice there is no answer, whether the choice matters or not."""
     choices = Choices([])
     found = run(choices)
-    if choices.following() is not None:
+    if choices.next_script() is not None:
         raise NoSingleAnswer("a choice")
     return found
 
@@ -106,10 +106,10 @@ def nothing_is_known_of_a_uuid(name: str, results: Sequence[Term]) -> Result:
 
 def a_value_is_made_up(name: str, results: Sequence[Term]) -> Result:
     """RAND gives one half, and every other unknown value some example."""
-    from refengine.sparql.functions import PLAIN
+    from refengine.sparql.functions import BY_KEYWORD
 
     plain = [str(result) for result in results]
-    return PLAIN[name](*plain) if name in PLAIN else boolean(True)
+    return BY_KEYWORD[name](*plain) if name in BY_KEYWORD else boolean(True)
 
 
 # §7 R2R-2 to R2R-6
@@ -214,6 +214,11 @@ def errors_spread(expressions: Expressions, arguments: Sequence[Expression], sol
     return ERROR if ERROR in found else boolean(any(found) if decisive else all(found))
 
 
+def every_conjunct_must_have_an_answer(expressions: Expressions, condition: Expression, solution: Any) -> bool:
+    """A filter asks for the whole condition, also where one conjunct alone decides."""
+    return right_truth(expressions.result(condition, solution, {})) is True
+
+
 def first_operand_decides(expressions: Expressions, arguments: Sequence[Expression], solution: Any, nodes: Any, decisive: bool) -> Result:
     """`||` and `&&` stop at the first operand that is an error."""
     for argument in arguments:
@@ -277,7 +282,7 @@ def nodes_are_of_the_query(expressions: Expressions, results: Sequence[Term], no
 
 def unknown_functions_are_errors(text: str) -> tuple[Query, str]:
     """A function that nobody defines is an error where it is called."""
-    names = [iri for iri in re.findall("<([^<>]*)>", text) if iri not in FUNCTIONS]
+    names = [iri for iri in re.findall("<([^<>]*)>", text) if iri not in ARITIES_BY_IRI]
     return right_read(re.sub(r":distance\([^()]*\)", "(1 / 0)", text) if names else text)
 
 
@@ -351,13 +356,13 @@ def values_are_substituted(evaluation: Evaluation, expression: Exists, solution:
 
 def kinds_are_ordered(left: Result, right: Result) -> int | None:
     """Where ORDER BY leaves the order open, numbers come before strings."""
-    found = right_before(left, right)
+    found = right_compare_in_order(left, right)
     return found if found is not None else (-1 if isinstance(value(left), Number) else 1)
 
 
 def literals_come_first(left: Result, right: Result) -> int | None:
     """Literals come before IRIs."""
-    found = right_before(left, right)
+    found = right_compare_in_order(left, right)
     kinds = {str(result)[:1] for result in (left, right)}
     return -found if found and kinds == {"<", '"'} else found
 
@@ -385,8 +390,8 @@ MINIATURES = (
     Miniature("QRY-1", "what cannot be read is empty", NOBODY, f"{SPARQL}.translate:read", unreadable_is_empty),
     Miniature("QRY-1", "well-known prefixes are built in", "rdflib 7 resolves foaf: and others undeclared", f"{SPARQL}.translate:Reader.iri", prefixes_are_built_in),
     Miniature("QRY-1", "relative IRIs are kept", "rdflib 7", f"{SPARQL}.translate:Reader.resolved", relative_iris_are_kept),
-    Miniature("QRY-2", "anything is local", "rdflib 7 fetches what SERVICE and FROM name", f"{SPARQL}.translate:Reader.refuse_leaving", anything_is_local),
-    Miniature("QRY-2", "only SERVICE is remote", "rdflib 7 fetches what FROM names", f"{SPARQL}.translate:Reader.refuse_leaving", only_service_is_remote),
+    Miniature("QRY-2", "anything is local", "rdflib 7 fetches what SERVICE and FROM name", f"{SPARQL}.translate:Reader.refuse_outside_sources", anything_is_local),
+    Miniature("QRY-2", "only SERVICE is remote", "rdflib 7 fetches what FROM names", f"{SPARQL}.translate:Reader.refuse_outside_sources", only_service_is_remote),
     Miniature("QRY-2", "updates are syntax errors", NOBODY, f"{SPARQL}.grammar:fault", updates_are_syntax_errors),
     Miniature("QRY-3", "any answer will do", BOTH, f"{SPARQL}.choices:one_answer", any_answer_will_do),
     Miniature("QRY-3", "every choice is open", NOBODY, f"{SPARQL}.choices:one_answer", every_choice_is_open),
@@ -413,6 +418,7 @@ MINIATURES = (
         "R2R-11", "errors spread", "rdflib 7.6: an error && false",
         f"{SPARQL}.expressions:Expressions.combine_conditions", errors_spread,
     ),
+    Miniature("R2R-11", "every conjunct must have an answer", NOBODY, f"{SPARQL}.expressions:Expressions.holds", every_conjunct_must_have_an_answer),
     Miniature("R2R-11", "the first operand decides", NOBODY, f"{SPARQL}.expressions:Expressions.combine_conditions", first_operand_decides),
     Miniature("R2R-12", "numbers are apart by type", NOBODY, f"{SPARQL}.values:compare", numbers_are_apart_by_type),
     Miniature("R2R-12", "NaN is itself", NOBODY, f"{SPARQL}.values:compare", nan_is_itself),
@@ -436,8 +442,8 @@ MINIATURES = (
     Miniature("R2R-18", "a cycle is not closed", NOBODY, f"{SPARQL}.paths:pairs", a_cycle_is_not_closed),
     Miniature("R2R-19", "nothing is substituted", NOBODY, f"{SPARQL}.evaluation:substituted", nothing_is_substituted),
     Miniature("R2R-19", "EXISTS is a join", NOBODY, f"{SPARQL}.evaluation:Evaluation.exists", values_are_substituted),
-    Miniature("R2R-20", "kinds are ordered", BOTH, f"{SPARQL}.order:before", kinds_are_ordered),
-    Miniature("R2R-20", "literals come first", NOBODY, f"{SPARQL}.order:before", literals_come_first),
+    Miniature("R2R-20", "kinds are ordered", BOTH, f"{SPARQL}.order:compare_in_order", kinds_are_ordered),
+    Miniature("R2R-20", "literals come first", NOBODY, f"{SPARQL}.order:compare_in_order", literals_come_first),
     Miniature("R2R-20", "any order will do", BOTH, f"{SPARQL}.order:check_border", any_order_will_do),
     Miniature("R2R-20", "a LIMIT needs ORDER BY", NOBODY, f"{SPARQL}.order:check_border", limits_need_a_total_order),
     Miniature("R2R-21", "the first time counts", NOBODY, "refengine.r2r:latest", first_time_counts),

@@ -14,6 +14,7 @@ from refengine.sparql.algebra import Aggregate
 from refengine.sparql.functions import lexical
 from refengine.sparql.order import extremes
 from refengine.sparql.values import (
+    DOUBLE,
     ERROR,
     FLOAT,
     INTEGER,
@@ -32,7 +33,7 @@ from refengine.sparql.values import (
 
 Choose = Callable[[Any, Sequence, str], Any]
 MOST_PERMUTED = 4  # strings that GROUP_CONCAT tries in every order
-UNITS = {2: Fraction(1, 2**23), 3: Fraction(1, 2**52)}  # of rounding: floats, doubles
+UNITS = {FLOAT: Fraction(1, 2**23), DOUBLE: Fraction(1, 2**52)}  # by how much one addition may round, relative to its result
 
 
 def aggregate(function: Aggregate, results: Sequence[Result], choose: Choose) -> Result:
@@ -83,30 +84,34 @@ def total(terms: Sequence[Term]) -> Result:
 
 
 def _sum(terms: Sequence[Term]) -> Number | Failure:
+    """Return the sum of terms as a number, whose slack covers every order of adding; ERROR if one is no number."""
     numbers = [value(term) for term in terms]
     if not all(isinstance(number, Number) for number in numbers):
         return ERROR
     result = Number(INTEGER, 0)
     for number in numbers:
         result = operate("+", result, number)
-    if result.rank < FLOAT or len(numbers) < 3 and len({number.rank for number in numbers}) < 2 or not isfinite(result.value):
-        return _finite(result, numbers)
+    _check_overflow(result, numbers)
+
+    is_order_free = len(numbers) < 3 and len({number.rank for number in numbers}) < 2  # one addition has one order
+    if result.rank < FLOAT or is_order_free or not isfinite(result.value):
+        return result
+    # Whole numbers whose sum the type can hold are added exactly in every order.
     parts = [abs(Fraction(number.value)) for number in numbers]
     if sum(parts) < 1 / UNITS[result.rank] and all(part.denominator == 1 for part in parts):
         return result
     return result._replace(slack=result.slack + sum(parts) * len(parts) * UNITS[result.rank])
 
 
-def _finite(result: Number, numbers: Sequence[Number]) -> Number:
-    """Return a sum that no order of adding changes, or that is infinite or NaN in every order."""
+def _check_overflow(result: Number, numbers: Sequence[Number]) -> None:
+    """Raise NoSingleAnswer if a sum is infinite or NaN though every number is finite: it overflows in some orders of adding."""
     is_infinite = result.rank >= FLOAT and not isfinite(result.value)
     if is_infinite and all(number.rank < FLOAT or isfinite(number.value) for number in numbers):
         raise NoSingleAnswer("a sum that overflows in some orders of adding")
-    return result
 
 
 def average(terms: Sequence[Term]) -> Result:
-    """Return the sum of numbers by their count (§18.5.1.4, AVG), 0 of nothing."""
+    """Return the sum of numbers divided by their count (§18.5.1.4, AVG), 0 of nothing."""
     if not terms:
         return number_term(Number(INTEGER, 0))
     number = _sum(terms)
@@ -124,8 +129,9 @@ def extreme(terms: Sequence[Term], is_least: bool) -> Result:
         return candidates[0]
     numbers = [value(term) for term in candidates]
     if all(isinstance(number, Number) and number.value == numbers[0].value for number in numbers):  # one value in several forms
-        has_type = len({number.rank for number in numbers}) == 1
-        return Computed(min(candidates), max(numbers, key=lambda number: number.rank), has_type)
+        any_text = min(candidates)  # arbitrary, but fixed
+        widest = max(numbers, key=lambda number: number.rank)
+        return Computed(any_text, widest, is_type_fixed=len({number.rank for number in numbers}) == 1)
     raise NoSingleAnswer(f"which of {len(candidates)} values that are equal or have no order {'MIN' if is_least else 'MAX'} gives")
 
 

@@ -83,16 +83,17 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Repeated:
-    """The path P? (at most once), P* (any number of times) or P+ (at least once)."""
+    """The path P? (at most once), P* (any number of times) or P+ (at least once); `least` is 0 or 1."""
 
     path: Path
     least: int
-    is_once: bool
+    is_at_most_once: bool
 
 
 @dataclass(frozen=True)
 class NegatedSet:
-    """The path !(p | ^q | …): any predicate but these, forward, and backward if any of the set is."""
+    """The path !(p | ^q | …). `forward` excludes predicates of triples from start to end, `backward` of those from end to start; None:
+    that direction is not taken."""
 
     forward: tuple[Term, ...] | None
     backward: tuple[Term, ...] | None
@@ -184,7 +185,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Group:
-    """GROUP BY: a solution a group, of its keys and of its aggregates. Without GROUP BY `keys` is None: one group, even of nothing."""
+    """GROUP BY: one solution for each group, with its keys and its aggregates. Without GROUP BY `keys` is None: one group, even of nothing."""
 
     pattern: Pattern
     keys: tuple[tuple[Var, Expression], ...] | None
@@ -246,12 +247,12 @@ class Query:
     base: str = ""
 
 
-def walk(node: Any) -> Any:
-    """Yield a node of the algebra and everything in it, depth first."""
+def walk(node: Any) -> Iterator[Any]:
+    """Yield a node of the algebra and everything in it, depth first, tuples and None included."""
     yield node
     if isinstance(node, Var | str) or node is None:
         return
-    children = node if isinstance(node, tuple) and not hasattr(node, "__dataclass_fields__") else vars(node).values()
+    children = node if isinstance(node, tuple) else vars(node).values()
     for child in children:
         if not isinstance(child, bool | int):
             yield from walk(child)
@@ -284,17 +285,17 @@ def visible(pattern: Pattern) -> dict[str, None]:
     return names
 
 
-def outside_patterns(expression: Any) -> Iterator[Any]:
-    """Yield an expression and the expressions in it, those in the patterns of EXISTS and in aggregates left aside."""
+def own_parts(expression: Any) -> Iterator[Any]:
+    """Yield an expression and the expressions in it, without going into EXISTS and aggregates, which are yielded themselves."""
     yield expression
     if isinstance(expression, Call):
         for part in expression.arguments:
-            yield from outside_patterns(part)
+            yield from own_parts(part)
 
 
 def free_variables(expression: Expression) -> set[Var]:
     """Return the variables of an expression that stand outside its aggregates."""
-    return {node for node in outside_patterns(expression) if isinstance(node, Var)}
+    return {node for node in own_parts(expression) if isinstance(node, Var)}
 
 
 def all_variables(node: Any) -> set[Var]:

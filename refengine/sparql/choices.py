@@ -12,7 +12,10 @@ MOST_RUNS = 64
 
 
 class Choices:
-    """The choices of one run. A key stands for one choice, which is made once a run."""
+    """The choices of one run. A key stands for one choice, which is made once a run.
+
+    The script has, choice by choice, the index of the option to take. Where it has ended, the first option is taken.
+    """
 
     def __init__(self, script: Sequence[int]) -> None:
         self.script = list(script)
@@ -21,7 +24,7 @@ class Choices:
         self.reasons: list[str] = []
 
     def choose(self, key: Hashable, options: Sequence[T], reason: str) -> T:
-        """Return one of the options: as the script has it, the first one beyond its end."""
+        """Return one of the options: that of the script, or the first where the script has ended."""
         if len(options) == 1:
             return options[0]
         if key not in self.made:
@@ -31,7 +34,7 @@ class Choices:
             self.script += [0] * (len(self.counts) - len(self.script))
         return options[self.script[self.made[key]]]
 
-    def following(self) -> list[int] | None:
+    def next_script(self) -> list[int] | None:
         """Return the script of the next run: the last choice that has an option left takes it; None after the last run."""
         script = self.script[: len(self.counts)]
         while script:
@@ -49,7 +52,7 @@ def one_answer(run: Callable[[Choices], T], same: Callable[[T, T], bool]) -> T:
     choices = Choices([])
     first = run(choices)
     runs = 1
-    while (script := choices.following()) is not None:
+    while (script := choices.next_script()) is not None:
         reason = choices.reasons[len(script) - 1]
         runs += 1
         if runs > MOST_RUNS:

@@ -43,6 +43,7 @@ from refengine.sparql.algebra import (
     Values,
     Var,
     all_variables,
+    conjuncts,
     free_variables,
     visible,
     walk,
@@ -60,12 +61,13 @@ Solution = dict[str, Term]
 
 
 def evaluate(query: Query, dataset: Dataset, limits: Limits | None = None) -> Relation:
-    """R2R-2: return a body's answer over a dataset, as the recommendation defines it.
+    """R2R-5: return the answer of a body over a dataset, as the recommendation defines it.
 
     `query` is the body's algebra. Statements of three terms make the default graph, of four a named graph; a literal in the
     fourth place is the time of the triple before it (R2R-21).
 
-    Raises Unsupported: QRY-3 where conforming evaluators may answer differently, R2R-17 where a limit is spent.
+    Raises Unsupported: QRY-3 where conforming evaluators may answer differently, R2R-17 where a limit is spent. All the runs that
+    choices lead to (QRY-3) share one budget.
     """
     budget = Budget(limits or Limits())
     try:
@@ -156,7 +158,10 @@ class Evaluation:
         return solutions
 
     def hold(self, solutions: Sequence[Solution]) -> None:
-        """R2R-17: count the solutions that are held at once, of which one with many variables counts as several."""
+        """R2R-17: check that an operator holds no more solutions than it may.
+
+        A solution with many variables counts as several. The last one stands for all, since this is asked after each.
+        """
         if solutions:
             self.budget.hold(len(solutions) * (1 + len(solutions[-1]) // WIDE))
 
@@ -199,12 +204,12 @@ class Evaluation:
     def matched(self, triples: Sequence[TriplePattern], condition: Expression | None = None) -> list[Solution]:
         """R2R-10: match a basic graph pattern (§18.3): terms match as terms, and blank nodes of the body as variables do.
 
-        `condition` is that of a filter around it: what surely fails a part of it is left out as soon as the part's variables are
-        bound. The filter itself is still to be applied.
+        `condition` is that of the filter around the pattern. A solution that surely fails one of its conjuncts is dropped as soon
+        as the variables of that conjunct are bound. The caller still applies the whole filter.
         """
         solutions: list[Solution] = [{}]
         self.budget.spend(len(triples) ** 2 // 4)
-        todo = [(part, {variable.name for variable in free_variables(part)}) for part in parts_without_patterns(condition)]
+        todo = [(part, {variable.name for variable in free_variables(part)}) for part in testable_early(condition)]
         bound: set[str] = set()
         for pattern in self.in_join_order(triples):
             bound |= {variable.name for variable in variables_of(pattern)}
@@ -264,8 +269,11 @@ class Evaluation:
                 yield {**solution, **more}
 
     def path_ends(self, pattern: TriplePattern, start: Term | None, end: Term | None) -> Iterator[tuple]:
-        """Yield what a path connects, as triples without a predicate. Between two variables it connects nodes of the graph alone,
-        even if another pattern has bound one to a term that is none (§18.4)."""
+        """Yield what a path connects, as triples without a predicate.
+
+        If the path stands between two variables, both ends must be nodes of the graph, even where another pattern has bound a
+        variable to a term that is not in it (§18.4).
+        """
         is_open = isinstance(pattern.subject, Var) and isinstance(pattern.object, Var)
         for a, b in pairs(self.graph, pattern.predicate, start, end, self.budget.spend):
             if not is_open or (a in self.graph.nodes and b in self.graph.nodes):
@@ -291,7 +299,7 @@ class Evaluation:
         always = [name for name in shared if all(name in one for one in left) and all(name in one for one in right)]
         rest = [name for name in shared if name not in always]
         if self.has_computed and any(isinstance(one.get(name), Computed) for one in (*left, *right) for name in shared):
-            always, rest = [], shared
+            always, rest = [], shared  # two computed terms may be the same though their texts differ: no look-up finds them
         index: dict[tuple, list[Solution]] = defaultdict(list)
         for other in right:
             index[tuple([other[name] for name in always])].append(other)
@@ -309,17 +317,18 @@ class Evaluation:
         none extends stands alone."""
         partners = self.partners(left, right)
 
-        def kept(one: Solution) -> list[Solution]:
+        def extensions(one: Solution) -> list[Solution]:
             merged = ({**one, **other} for other in partners(one))
-            return self.united([both] for both in merged if condition is None or self.expressions.holds(condition, both)) or [one]
+            fulfilled = self.united([both] for both in merged if condition is None or self.expressions.holds(condition, both))
+            return fulfilled or [one]
 
-        return self.united(kept(one) for one in left)
+        return self.united(extensions(one) for one in left)
 
     def without(self, left: Sequence[Solution], right: Sequence[Solution]) -> list[Solution]:
-        """Return the solutions of the left side but those with which one on the right is compatible and has a variable in common
+        """Return the solutions of the left side, without those that are compatible with one of the right and share a variable with it
         (§18.5, Minus)."""
         partners = self.partners(left, right)
-        return [one for one in left if not any(not one.keys().isdisjoint(other.keys()) for other in partners(one))]
+        return [one for one in left if not any(one.keys() & other.keys() for other in partners(one))]
 
     def within_graph(self, name: Var | Term, inner: Pattern) -> list[Solution]:
         """Evaluate a pattern over one named graph, or over each, whose name the variable then has (§18.6, Graph)."""
@@ -348,8 +357,8 @@ class Evaluation:
         return solution
 
     def grouped(self, group: Group) -> list[Solution]:
-        """R2R-6: group solutions by their keys (§18.5.1), errors among them, and aggregate each group. Of no solutions there is no
-        group, but one without GROUP BY."""
+        """R2R-6: group solutions by their keys (§18.5.1), errors among them, and aggregate each group. No solutions give no group;
+        without GROUP BY there is always one."""
         members: dict[tuple, list[Solution]] = defaultdict(list)
         has_computed = False
         if group.keys is None:
@@ -360,7 +369,7 @@ class Evaluation:
                 key = tuple([self.expressions.result(expression, solution, nodes) for _, expression in group.keys])
                 self.budget.spend(len(key) // 8)
                 has_computed = has_computed or any(isinstance(term, Computed) for term in key)
-                members[self.known(key, members) if has_computed else key].append(solution)
+                members[self.key_of_same_group(key, members) if has_computed else key].append(solution)
         grouped = []
         for key, solutions in members.items():
             bound = {variable.name: term for (variable, _), term in zip(group.keys or (), key, strict=True) if term is not ERROR}
@@ -372,8 +381,8 @@ class Evaluation:
             grouped.append(bound)
         return grouped
 
-    def known(self, key: tuple, groups: Mapping[tuple, Any]) -> tuple:
-        """Return the key of a group that is the same, term by term; the key itself where there is none yet."""
+    def key_of_same_group(self, key: tuple, groups: Mapping[tuple, Any]) -> tuple:
+        """Return the key among those of the groups that is the same, term by term; the key itself if there is none yet."""
         for other in groups:
             self.budget.spend(1)
             if all(one is two if ERROR in (one, two) else same(one, two) for one, two in zip(key, other, strict=True)):
@@ -402,7 +411,7 @@ class Evaluation:
         for index, solution in enumerate(solutions):
             key = tuple(sorted(solution.items()))
             if self.has_computed:
-                key = self.same_solution(key, firsts)
+                key = self.key_of_same_solution(key, firsts)
             indices.append(firsts.setdefault(key, index))
         return indices
 
@@ -414,9 +423,9 @@ class Evaluation:
         reason = "REDUCED leaves open how often a solution is there"
         return self.choices.choose(("REDUCED", len(solutions)), (solutions, once), reason)
 
-    def same_solution(self, key: tuple, known: Iterable[tuple]) -> tuple:
-        """Return the solution among those known that is the same, or the solution itself. Raises NoSingleAnswer where that is
-        open."""
+    def key_of_same_solution(self, key: tuple, known: Iterable[tuple]) -> tuple:
+        """Return the key among those known that is of the same solution; the key itself if there is none yet. A key has a solution's
+        variables and terms, sorted. Raises NoSingleAnswer where it is open whether two are the same."""
         for other in known:
             self.budget.spend(1)
             has_same_names = [name for name, _ in key] == [name for name, _ in other]
@@ -497,21 +506,18 @@ def projected(solutions: Iterable[Solution], variables: Sequence[Var]) -> list[S
     return [{name: solution[name] for name in names if name in solution} for solution in solutions]
 
 
-def parts_without_patterns(condition: Expression | None) -> list[Expression]:
-    """Return the parts of a condition that all must be true, without those that ask for patterns (EXISTS).
-
-    A conjunction within one is a part: `conjuncts` would take it apart, and one part of it that is an error would leave a solution
-    out of which another part has no single answer.
-    """
-    parts = condition.arguments if isinstance(condition, Call) and condition.name == "&&" else (condition,)
-    return [part for part in parts if part is not None and not any(isinstance(node, Exists) for node in walk(part))]
+def testable_early(condition: Expression | None) -> list[Expression]:
+    """Return the conjuncts of a condition that are cheap to test before the filter itself: those without EXISTS."""
+    if condition is None:
+        return []
+    return [part for part in conjuncts(condition) if not any(isinstance(node, Exists) for node in walk(part))]
 
 
 def substituted(node: Any, solution: Mapping[str, Term]) -> Any:
     """R2R-19: replace the variables that a solution binds, in patterns and in expressions.
 
-    Raises NoSingleAnswer where the recommendation's substitution has no agreed meaning: of a variable that a subquery, BIND, VALUES
-    or the right side of MINUS has, too, and of a number whose form is not fixed.
+    Raises NoSingleAnswer where the recommendation's substitution has no agreed meaning: for a bound variable that also stands in a
+    subquery, BIND or VALUES, or on both sides of MINUS; and for a computed number, whose text is not fixed.
     """
     match node:
         case Var(name):
@@ -550,7 +556,7 @@ def _pattern_with_terms(pattern: TriplePattern, solution: Mapping[str, Term]) ->
 
 
 def _replaced(expression: Expression | None, solution: Mapping[str, Term]) -> Expression | None:
-    """Replace the variables of an expression; that BOUND asks for one is answered."""
+    """Replace the variables of an expression. BOUND of one that is bound becomes true."""
     match expression:
         case Var(name):
             return solution.get(name, expression)
@@ -581,7 +587,7 @@ def output(term: Term) -> Term:
     if isinstance(term, Unknown):
         raise NoSingleAnswer(f"{term.kind} has no single answer")
     rank, exact, slack = term.number
-    if slack and slack > TOLERANCE.get(RANKS[rank], 0) * 2 * abs(exact):
+    if slack > TOLERANCE.get(RANKS[rank], 0) * abs(exact):
         raise NoSingleAnswer(f"a number that depends on the order of computing, {float(exact)}")
     return str(term)
 

@@ -1,5 +1,8 @@
-"""§7 Expressions (SPARQL 1.1 §17): the result of each for one solution. An error is a value, ERROR, which only `||`, `&&`, IF,
-COALESCE, BOUND and COUNT take."""
+"""§7 Expressions (SPARQL 1.1 §17): the result of each for one solution.
+
+An error is a value, ERROR. `||`, `&&`, IF, COALESCE, BOUND and IN may give a term where an operand is an error; everything else gives
+ERROR. Aggregates are in `aggregates`.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from typing import Any
 
 from refengine.errors import NoSingleAnswer
 from refengine.model import XSD, Term, literal
-from refengine.sparql.algebra import Call, Exists, Expression, Var
+from refengine.sparql.algebra import Call, Exists, Expression, Var, conjuncts
 from refengine.sparql.choices import Choices
-from refengine.sparql.functions import PLAIN, TIMESTAMP, cast, iri, simple
+from refengine.sparql.functions import BY_KEYWORD, TIMESTAMP, cast, iri, simple
 from refengine.sparql.limits import LONG
 from refengine.sparql.regex import compile_pattern
 from refengine.sparql.values import (
@@ -61,23 +64,35 @@ class Expressions:
         """R2R-11: compute an expression for a solution; `nodes` has the blank nodes that BNODE made for it, by label."""
         match expression:
             case Var(name):
-                return self.read(solution.get(name, ERROR))
+                return self.charge(solution.get(name, ERROR))
             case str():
-                return self.read(expression)
+                return self.charge(expression)
             case Exists():
                 return boolean(self.exists(expression, solution))
         self.spend(1 + len(expression.arguments) // 8)
-        return self.read(self.called(expression, solution, nodes))
+        return self.charge(self.called(expression, solution, nodes))
 
-    def read(self, result: Result) -> Result:
-        """R2R-17: return a result; a long one takes as many steps as reading it takes time."""
+    def charge(self, result: Result) -> Result:
+        """R2R-17: return a result, after spending a step for each LONG characters or bits that it has."""
         if result is not ERROR and (characters := size(result)) > LONG:
             self.spend(characters // LONG)
         return result
 
     def holds(self, condition: Expression, solution: Solution) -> bool:
-        """Return whether a condition's effective boolean value is true."""
-        return truth(self.result(condition, solution, {})) is True
+        """R2R-11: return whether a condition's effective boolean value is true.
+
+        If one conjunct is false or an error, that of the whole is not true, whatever the others are.
+        """
+        left_open: NoSingleAnswer | None = None
+        for conjunct in conjuncts(condition):
+            try:
+                if truth(self.result(conjunct, solution, {})) is not True:
+                    return False
+            except NoSingleAnswer as error:
+                left_open = error
+        if left_open is not None:
+            raise left_open
+        return True
 
     def called(self, call: Call, solution: Solution, nodes: dict[str, Term]) -> Result:
         """Compute a call of an operator or a function."""
@@ -106,9 +121,9 @@ class Expressions:
             return of_unknown(name, results)
         if name in ("REGEX", "REPLACE"):
             self.spend(size(results[1]) // 8)
-            return PLAIN[name](*results, spend=self.spend)
-        if name in PLAIN:
-            return PLAIN[name](*results)
+            return BY_KEYWORD[name](*results, spend=self.spend)
+        if name in BY_KEYWORD:
+            return BY_KEYWORD[name](*results)
         match name:
             case "!":
                 holds = truth(results[0])
@@ -122,18 +137,20 @@ class Expressions:
             case "+" | "-" | "*" | "/":
                 return calculate(name, *results)
             case "unary +" | "unary -":
-                return negated(results[0], name == "unary -")
+                return signed(results[0], name == "unary -")
             case "IRI" | "URI":
                 return iri(results[0], self.base)
             case "BNODE":
                 return self.node(results, nodes)
             case "NOW" | "RAND" | "UUID" | "STRUUID":
-                self.unknowns += name != "NOW"  # NOW is one instant in a query (§17.4.5.1)
+                self.unknowns += 1  # tells UUIDs apart
                 return unknown(name, self.unknowns)
             case _ if name == TIMESTAMP:
                 return self.time(*results)
-            case _:
+            case _ if name.startswith(XSD):
                 return cast(results[0], name.removeprefix(XSD))
+            case _:
+                raise AssertionError(name)
 
     def combine_conditions(
         self, arguments: Sequence[Expression], solution: Solution, nodes: dict[str, Term], decisive: bool
@@ -177,8 +194,10 @@ class Expressions:
 
 
 def decide(operands: Iterable[Expression], holds: Callable[[Expression], bool | Failure], decisive: bool) -> Result:
-    """R2R-11: return the decisive truth value if one operand has it, whatever the others are (§17.2): errors, or without a single
-    answer. Else raise NoSingleAnswer if an operand did, return an error if one was, and the other truth value if none was."""
+    """R2R-11: return the decisive truth value if any operand has it, even if others are errors or have no single answer (§17.2).
+
+    If none has it: raise NoSingleAnswer if an operand raised it; else return ERROR if one was an error; else the other truth value.
+    """
     left_open: NoSingleAnswer | None = None
     has_error = False
     for operand in operands:
@@ -224,11 +243,11 @@ def of_unknown(name: str, results: Sequence[Term]) -> Result:
     kind = next(result.kind for result in results if isinstance(result, Unknown))
     match name:
         case "ISIRI" | "ISURI" | "ISBLANK" | "ISLITERAL" | "ISNUMERIC" | "DATATYPE" | "LANG":
-            return PLAIN[name](str(first))
+            return BY_KEYWORD[name](str(first))
         case "STR" if kind in ("UUID", "STRUUID"):
-            return Unknown(PLAIN[name](str(first)), "STRUUID")
+            return Unknown(BY_KEYWORD[name](str(first)), "STRUUID")
         case "STRLEN" if kind == "STRUUID":
-            return PLAIN[name](str(first))
+            return BY_KEYWORD[name](str(first))
         case "SAMETERM" | "=":
             return boolean(same(*results))
         case "!=":
@@ -236,7 +255,7 @@ def of_unknown(name: str, results: Sequence[Term]) -> Result:
         case "REGEX" if isinstance(first, Unknown) and kind == "STRUUID" and not any(isinstance(r, Unknown) for r in results[1:]):
             texts = [value(result) for result in results[1:]]
             if all(isinstance(one, StringValue) for one in texts) and treats_digits_alike(*(one.lexical for one in texts)):
-                return PLAIN[name](str(first), *results[1:])
+                return BY_KEYWORD[name](str(first), *results[1:])
         case "<" | "<=" | ">" | ">=" if kind == "RAND" and isinstance(value(results[1]), Number):
             bound = value(results[1]).value  # 0 <= RAND() < 1
             if bound >= 1 or bound < 0 or bound == 0 and name in ("<", ">="):
@@ -254,8 +273,8 @@ def treats_digits_alike(pattern: str, flags: str = "") -> bool:
     return "[^" not in rest
 
 
-def negated(term: Term, is_minus: bool) -> Result | Failure:
-    """Return a number, or the number with the other sign."""
+def signed(term: Term, is_minus: bool) -> Result:
+    """Compute unary + or -. An error of what is no number."""
     number = value(term)
     if not isinstance(number, Number):
         return ERROR

@@ -2,6 +2,9 @@
 
 Each takes its operands' terms and returns a term, or ERROR where the recommendation has an error. Functions that look at the
 solution or at other operands (BOUND, IF, COALESCE, IN, BNODE) are in `expressions`.
+
+A new function of a keyword goes into `grammar.FUNCTIONS`, and here into ARITIES and BY_KEYWORD. One that needs the solution, or
+operands that are not computed yet, goes into `Expressions.called` instead of BY_KEYWORD.
 """
 
 from __future__ import annotations
@@ -16,14 +19,14 @@ from urllib.parse import quote
 from refengine.errors import NoSingleAnswer
 from refengine.iris import has_scheme, resolve
 from refengine.model import XSD, Term, is_blank, literal, parse_literal
-from refengine.sparql.regex import accepts_text, compile_pattern, replacement
+from refengine.sparql.regex import check_text, compile_pattern, replacement
 from refengine.sparql.values import (
     DECIMAL,
     ERROR,
     FLOAT,
     INTEGER,
     RANKS,
-    WHOLE,
+    SURE_INTEGERS,
     Computed,
     Failure,
     Moment,
@@ -36,9 +39,9 @@ from refengine.sparql.values import (
     decimal_text,
     double_text,
     number_term,
-    promote,
+    as_binary,
     read,
-    rounded,
+    decimal_of,
     same,
     single,
     text,
@@ -49,7 +52,7 @@ from refengine.terms import LANG_STRING
 
 TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
 CASTS = ("boolean", "double", "float", "decimal", "integer", "dateTime", "string")
-FUNCTIONS = {XSD + name: 1 for name in CASTS} | {TIMESTAMP: 3}  # an IRI -> how many arguments
+ARITIES_BY_IRI = {XSD + name: 1 for name in CASTS} | {TIMESTAMP: 3}  # an IRI -> how many arguments
 ARITIES: dict[str, tuple[int, int | None]] = {  # a keyword -> fewest and most arguments
     **dict.fromkeys(("RAND", "NOW", "UUID", "STRUUID"), (0, 0)),
     "BNODE": (0, 1),
@@ -64,8 +67,8 @@ ARITIES: dict[str, tuple[int, int | None]] = {  # a keyword -> fewest and most a
     "CONCAT": (0, None),
     "COALESCE": (0, None),
 }
-MATCHED = 5_000  # characters times instructions that RE2 takes a step for
-SCANNED = 500  # characters that it looks at in a step, as each further match may have it look at all that follow
+MATCH_PER_STEP = 5_000  # characters times instructions of a pattern that one step pays for
+SCAN_PER_STEP = 500  # characters behind a match that one step pays for: each further match may scan them all
 LONGEST_EXACT = 16  # characters of a double whose decimal digits end
 _DATE_TIME = re.compile(r"(-?[0-9]+)-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)(Z|[+-][0-9]{2}:[0-9]{2})?")
 _IRI = re.compile(r"[^<>\"{}|^`\\\x00-\x20]*")
@@ -109,7 +112,7 @@ def language(term: Term) -> Result:
 
 def datatype(term: Term) -> Result:
     """Return the datatype of a literal (DATATYPE)."""
-    if isinstance(term, Computed) and not term.has_type:
+    if isinstance(term, Computed) and not term.is_type_fixed:
         raise NoSingleAnswer("the datatype of a computed number")
     return f"<{parse_literal(term).datatype}>" if term.startswith('"') else ERROR
 
@@ -215,21 +218,31 @@ def _tested(test: Callable[[str, str], bool]) -> Callable[[Term, Term], Result]:
 
 
 def before(left: Term, right: Term) -> Result:
-    """Return what stands before the first occurrence; "" without a language where there is none."""
+    """Return what stands in the first string before the first occurrence of the second (STRBEFORE).
+
+    Where the second does not occur that is "" without a language; an empty one occurs at the beginning.
+    """
     pair = compatible(left, right)
     if pair is ERROR:
         return ERROR
-    head, middle, _ = pair[0].lexical.partition(pair[1].lexical) if pair[1].lexical else ("", "-", "")
-    return text(head, pair[0].language) if middle else text("")
+    if not pair[1].lexical:
+        return text("", pair[0].language)
+    head, separator, _ = pair[0].lexical.partition(pair[1].lexical)
+    return text(head, pair[0].language) if separator else text("")
 
 
 def after(left: Term, right: Term) -> Result:
-    """Return what stands after the first occurrence; "" without a language where there is none."""
+    """Return what stands in the first string after the first occurrence of the second (STRAFTER).
+
+    Where the second does not occur that is "" without a language; an empty one occurs at the beginning.
+    """
     pair = compatible(left, right)
     if pair is ERROR:
         return ERROR
-    _, middle, tail = pair[0].lexical.partition(pair[1].lexical) if pair[1].lexical else ("", "-", pair[0].lexical)
-    return text(tail, pair[0].language) if middle else text("")
+    if not pair[1].lexical:
+        return text(*pair[0])
+    _, separator, tail = pair[0].lexical.partition(pair[1].lexical)
+    return text(tail, pair[0].language) if separator else text("")
 
 
 def encoded(term: Term) -> Result:
@@ -248,9 +261,9 @@ def concatenated(*terms: Term) -> Result:
     return text("".join(one.lexical for one in strings), languages.pop() if len(languages) == 1 else "")
 
 
-def language_matches(tag: Term, given: Term) -> Result:
+def language_matches(tag: Term, language_range: Term) -> Result:
     """Return whether a language tag matches a range, by the basic filtering of RFC 4647 §3.3.1 (LANGMATCHES)."""
-    name, wanted = simple(tag), simple(given)
+    name, wanted = simple(tag), simple(language_range)
     if name is ERROR or wanted is ERROR:
         return ERROR
     name, wanted = name.lower(), wanted.lower()
@@ -271,8 +284,8 @@ def matches(term: Term, pattern: Term, flags: Term = '""', spend: Callable[[int]
     compiled = compile_pattern(expression, modes)
     if compiled is ERROR:
         return ERROR
-    accepts_text(modes, expression, subject.lexical)
-    spend(len(subject.lexical) * compiled.programsize // MATCHED)
+    check_text(modes, expression, subject.lexical)
+    spend(len(subject.lexical) * compiled.programsize // MATCH_PER_STEP)
     return boolean(compiled.search(subject.lexical) is not None)
 
 
@@ -284,16 +297,16 @@ def replaced(term: Term, pattern: Term, by: Term, flags: Term = '""', spend: Cal
     compiled = compile_pattern(expression, modes)
     if compiled is ERROR or compiled.search("") is not None:
         return ERROR
-    accepts_text(modes, expression, subject.lexical)
+    check_text(modes, expression, subject.lexical)
     parts = replacement(template, compiled.groups)
     if parts is ERROR:
         return ERROR
     made, end, length = [], 0, len(subject.lexical)
-    spend(length * compiled.programsize // MATCHED)
+    spend(length * compiled.programsize // MATCH_PER_STEP)
     for match in compiled.finditer(subject.lexical):
         if not match[0]:
             raise NoSingleAnswer("REPLACE of a match without extent")
-        spend(1 + (len(subject.lexical) - match.start()) // SCANNED + len(parts) // 8)
+        spend(1 + (len(subject.lexical) - match.start()) // SCAN_PER_STEP + len(parts) // 8)
         written = [part if isinstance(part, str) else match[part] or "" for part in parts]
         length += sum(map(len, written)) + match.start() - match.end()
         check_length(length)
@@ -368,7 +381,7 @@ def _field(number: int) -> Callable[[Term], Result]:
 def seconds(term: Term) -> Result:
     """Return the seconds of a dateTime, a decimal (SECONDS)."""
     match = _fields(term)
-    return ERROR if match is ERROR else number_term(rounded(Fraction(match[6])))
+    return ERROR if match is ERROR else number_term(decimal_of(Fraction(match[6])))
 
 
 def zone(term: Term) -> Result:
@@ -448,16 +461,19 @@ def _cast_to_string(term: Term, operand: object) -> Result:
         case StringValue(characters, ""):
             return text(characters)
         case Number() | bool():
-            return text(written(operand))
+            return text(cast_text(operand))
         case Moment():
             return text(parse_literal(term).lexical)
         case _:
             raise NoSingleAnswer("xsd:string of a literal that SPARQL has no cast for")
 
 
-def written(operand: Number | bool) -> str:
-    """Return the text that XPath's cast to a string gives (F&O §17.1.1): of a double plain digits from 0.000001 to below 1000000,
-    else with an exponent. Raises NoSingleAnswer where it has more digits than every evaluator keeps."""
+def cast_text(operand: Number | bool) -> str:
+    """Return the text of a number or a boolean by XPath's cast to a string (F&O §17.1.1).
+
+    A double from 0.000001 to below 1,000,000 is written in plain digits, any other with an exponent. Raises NoSingleAnswer where it
+    has more digits than every evaluator keeps.
+    """
     if isinstance(operand, bool):
         return "true" if operand else "false"
     rank, number, slack = operand
@@ -473,7 +489,7 @@ def written(operand: Number | bool) -> str:
     exponent = math.floor(math.log10(abs(number)))
     if not Fraction(1, 10**6) <= abs(exact) < 10**6:
         exact /= Fraction(10) ** exponent
-    if rounded(exact).slack or len(decimal_text(exact)) > LONGEST_EXACT:
+    if decimal_of(exact).slack or len(decimal_text(exact)) > LONGEST_EXACT:
         raise NoSingleAnswer("the digits of a double as a string")
     if Fraction(1, 10**6) <= abs(number) < 10**6:
         return decimal_text(exact)
@@ -484,22 +500,22 @@ def _converted(number: Number, rank: int) -> Number | Failure:
     """Return a number in another type."""
     own, exact, slack = number
     if rank >= FLOAT:
-        wide = promote(number, rank)
+        wide = as_binary(number, rank)
         return Number(rank, single(wide) if rank == FLOAT else wide, slack)
     if own >= FLOAT and not math.isfinite(exact):
         return ERROR
     if rank == DECIMAL:
-        decimal = rounded(Fraction(exact))
+        decimal = decimal_of(Fraction(exact))
         return decimal._replace(slack=decimal.slack + Fraction(slack)) if slack else decimal
     if slack and math.trunc(exact - slack) != math.trunc(exact + slack):
         raise NoSingleAnswer("the whole part of a rounded number")
     whole = math.trunc(exact)
-    if abs(whole) >= WHOLE and own != INTEGER:
+    if abs(whole) >= SURE_INTEGERS and own != INTEGER:
         raise NoSingleAnswer("an integer beyond 64 bits, for which an evaluator may have an error")
     return Number(INTEGER, whole)
 
 
-PLAIN: dict[str, Callable[..., Result]] = {
+BY_KEYWORD: dict[str, Callable[..., Result]] = {
     "STR": as_string,
     "LANG": language,
     "DATATYPE": datatype,

@@ -19,8 +19,8 @@ def rank(result: Result) -> int:
     return {"_": 1, "<": 2}.get(result[0], 3)
 
 
-def before(left: Result, right: Result) -> int | None:
-    """R2R-20: return how two results stand in ORDER BY: -1, 0 or 1; None where the recommendation leaves it open."""
+def compare_in_order(left: Result, right: Result) -> int | None:
+    """R2R-20: return -1, 0 or 1 as the left result comes before, with or after the right one in ORDER BY; None where that is open."""
     if rank(left) != rank(right):
         return -1 if rank(left) < rank(right) else 1
     match rank(left):
@@ -40,17 +40,17 @@ def before(left: Result, right: Result) -> int | None:
 
 
 def extremes(terms: Sequence[Term], is_least: bool) -> list[Term]:
-    """R2R-16: return the terms that may come first in ascending order, or in descending order: those before which none surely is."""
-    sign = -1 if is_least else 1
+    """R2R-16: return the terms that may be the minimum (or the maximum): those that no other surely comes before (or after)."""
+    beats = -1 if is_least else 1  # how the minimum, or the maximum, stands to another
     candidates = list(dict.fromkeys(terms))
     first = (min if is_least else max)(map(rank, candidates), default=0)
     candidates = [term for term in candidates if rank(term) == first]
     best: list[Term] = []
-    for term in candidates:  # keep what nothing is surely before
-        places = [before(term, other) for other in best]
-        if any(place == -sign for place in places):
+    for term in candidates:
+        places = [compare_in_order(term, other) for other in best]
+        if any(place == -beats for place in places):
             continue
-        best = [other for other, place in zip(best, places, strict=True) if place != sign]
+        best = [other for other, place in zip(best, places, strict=True) if place != beats]
         best.append(term)
         if len(best) > MOST_TIED:
             reason = f"{'MIN' if is_least else 'MAX'} of more than {MOST_TIED} values that are equal or have no order"
@@ -60,14 +60,18 @@ def extremes(terms: Sequence[Term], is_least: bool) -> list[Term]:
 
 def ordered(keys: Sequence[Keys], descending: Sequence[bool]) -> list[int]:
     """Return the indices of solutions in one of the orders that ORDER BY allows."""
-    indices = sorted(range(len(keys)), key=lambda i: [_any_order(key, False) for key in keys[i]])
+    # First a fixed order, so that ties do not stand as the solutions came.
+    indices = sorted(range(len(keys)), key=lambda i: [_sort_key(key, False) for key in keys[i]])
     for position in reversed(range(len(descending))):
-        indices.sort(key=lambda i: _any_order(keys[i][position], True), reverse=descending[position])
+        indices.sort(key=lambda i: _sort_key(keys[i][position], True), reverse=descending[position])
     return indices
 
 
-def _any_order(result: Result, by_value: bool) -> tuple:
-    """Return a place in a total order that has every pair as ORDER BY has it where that decides."""
+def _sort_key(result: Result, by_value: bool) -> tuple:
+    """Return a key for sorting that agrees with ORDER BY wherever ORDER BY decides.
+
+    With `by_value` strings that differ in their language alone share a place.
+    """
     place = rank(result)
     if place < 3:
         return place, 0, result if place else ""
@@ -84,10 +88,10 @@ def _any_order(result: Result, by_value: bool) -> tuple:
             return 3, 6, str(result)
 
 
-def standing(left: Keys, right: Keys, descending: Sequence[bool]) -> int | None:
-    """Return how two solutions stand by all conditions: the first that tells them apart decides."""
+def compare_solutions(left: Keys, right: Keys, descending: Sequence[bool]) -> int | None:
+    """Return -1, 0, 1 or None as `compare_in_order` does, by all conditions: the first that tells two solutions apart decides."""
     for one, other, is_descending in zip(left, right, descending, strict=True):
-        place = before(one, other)
+        place = compare_in_order(one, other)
         if place is None:
             return None
         if place:
@@ -103,5 +107,5 @@ def check_border(keys: Sequence[Keys], rows: Sequence, border: int, descending: 
     for i in reversed(range(border)):
         for j in range(border, len(rows)):
             spend(1)
-            if rows[i] != rows[j] and standing(keys[i], keys[j], descending) != -1:
+            if rows[i] != rows[j] and compare_solutions(keys[i], keys[j], descending) != -1:
                 raise NoSingleAnswer("LIMIT or OFFSET cuts between solutions that ORDER BY leaves in any order")

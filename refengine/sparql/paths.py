@@ -71,8 +71,8 @@ def _negated(graph: Index, path: NegatedSet, start: Term | None, end: Term | Non
 def _repeated(graph: Index, path: Repeated, start: Term | None, end: Term | None, spend: Spend) -> Iterator[Pair]:
     """Yield each pair that `?`, `*` or `+` connects, once (§18.4, ZeroOrOnePath to ALP)."""
     if start is None and end is not None:
-        turned = Repeated(Inverse(path.path), path.least, path.is_once)
-        yield from ((a, b) for b, a in _repeated(graph, turned, end, None, spend))
+        inverse = Repeated(Inverse(path.path), path.least, path.is_at_most_once)
+        yield from ((a, b) for b, a in _repeated(graph, inverse, end, None, spend))
         return
     nodes = [start] if start is not None else graph.nodes
     spend(len(nodes))
@@ -89,8 +89,9 @@ def _reached(graph: Index, path: Repeated, begin: Term, spend: Spend) -> Iterabl
         spend(1)
         return (stop for _, stop in pairs(graph, path.path, node, None, spend))
 
-    if path.is_once:
+    if path.is_at_most_once:
         return dict.fromkeys((begin, *steps(begin)))
+    # P* reaches its start without a step, P+ only if it comes back to it.
     reached: dict[Term, None] = {} if path.least else {begin: None}
     waiting = [begin]
     while waiting:

@@ -40,8 +40,11 @@ MOST_SOLUTIONS = 200_000  # of an operator, as the definition holds no more
 
 
 def refuse_nested_loops(query: Query, triples: int) -> None:
-    """Raise NoSay for a body that pyoxigraph may join in nested loops over many solutions, in which nothing can stop it: it hashes
-    variables alone that are always bound on both sides."""
+    """Raise NoSay for a body that pyoxigraph may join in nested loops over many solutions, which nothing can interrupt.
+
+    It hashes only by variables that both sides always bind. A product of sides that share none makes the rows that the definition
+    makes, too, and is bounded by that.
+    """
     for node in walk(query.pattern):
         match node:
             case Join(members):
@@ -51,8 +54,9 @@ def refuse_nested_loops(query: Query, triples: int) -> None:
             case _:
                 continue
         for left, right in pairs:
-            is_hashed = certain(left) & certain(right) or not visible(left).keys() & visible(right).keys()
-            if not is_hashed and most_solutions(left, triples) * most_solutions(right, triples) > MOST_PAIRS:
+            shares_variables = bool(visible(left).keys() & visible(right).keys())
+            is_hashed = bool(certain(left) & certain(right))
+            if shares_variables and not is_hashed and most_solutions(left, triples) * most_solutions(right, triples) > MOST_PAIRS:
                 raise NoSay(f"a join by variables that OPTIONAL, UNION or UNDEF may leave unbound, of more than {MOST_PAIRS} pairs")
 
 

@@ -31,8 +31,8 @@ from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.joins import order_by_shared_variables
 from refengine.sparql.witnesses import NoSay
 
-MOST_LOOKUPS = 1_000_000  # that rdflib may make for one answer
-MOST_WORK = 1_000_000  # solutions that it may make or compare: it joins lists in nested loops
+MOST_LOOKUPS = 1_000_000  # requests for triples by rdflib for one answer
+MOST_WORK = 1_000_000  # solutions that rdflib may make or compare: it joins lists in nested loops
 
 
 class Work:
@@ -41,16 +41,16 @@ class Work:
     done = 0
 
     @classmethod
-    def counted(cls, function: Callable) -> Callable:
+    def counting(cls, function: Callable) -> Callable:
         """Wrap a method of rdflib's that each such step calls. Raises NoSay when they are too many."""
 
-        def counted(*args: Any, **options: Any) -> Any:
+        def wrapper(*args: Any, **options: Any) -> Any:
             cls.done += 1
             if cls.done > MOST_WORK:
-                raise NoSay(f"it makes or compares more than {MOST_WORK} solutions")
+                raise NoSay(f"rdflib makes or compares more than {MOST_WORK} solutions")
             return function(*args, **options)
 
-        return counted
+        return wrapper
 
 
 class QuietDataset(Dataset):
@@ -73,7 +73,7 @@ class CountedMemory(Memory):
         """Return what matches a pattern."""
         self.lookups += 1
         if self.lookups > MOST_LOOKUPS:
-            raise NoSay(f"it asks for triples more than {MOST_LOOKUPS} times")
+            raise NoSay(f"rdflib asks for triples more than {MOST_LOOKUPS} times")
         return super().triples(*pattern, **options)
 
 
@@ -123,7 +123,7 @@ def counting() -> Iterator[None]:
     methods = [(FrozenDict, "compatible"), (FrozenDict, "__init__"), (QueryContext, "__init__")]
     before = [getattr(owner, name) for owner, name in methods]
     for (owner, name), function in zip(methods, before, strict=True):
-        setattr(owner, name, Work.counted(function))
+        setattr(owner, name, Work.counting(function))
     try:
         yield
     finally:
@@ -159,7 +159,8 @@ def _prefix(node: CompValue) -> str:
 
 
 def _adapted(node: object) -> object:
-    """Return rdflib's algebra with joins in an order that is in reach, groups that have members, and regular expressions that end."""
+    """Return rdflib's algebra, changed in three ways: triple patterns in a feasible order, no group where GROUP BY has no solutions (R2R-6),
+    and NoSay for a regular expression that may not end."""
     if isinstance(node, list):
         return [_adapted(item) for item in node]
     if not isinstance(node, CompValue):

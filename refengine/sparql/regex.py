@@ -59,7 +59,7 @@ def compile_pattern(pattern: str, flags: str) -> Any | Failure:
         raise NoSingleAnswer(f"a regular expression that is out of reach: {error}") from None
 
 
-def accepts_text(flags: str, pattern: str, text: str) -> None:
+def check_text(flags: str, pattern: str, text: str) -> None:
     """Raise NoSingleAnswer where XPath's versions read a pattern on this text in two ways: `.` on a carriage return, and `^` after
     a last line end."""
     if "\r" in text and "." in pattern and "s" not in flags:

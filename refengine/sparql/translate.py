@@ -42,11 +42,11 @@ from refengine.sparql.algebra import (
     Values,
     Var,
     free_variables,
-    outside_patterns,
+    own_parts,
     visible,
     walk,
 )
-from refengine.sparql.functions import ARITIES, FUNCTIONS
+from refengine.sparql.functions import ARITIES, ARITIES_BY_IRI
 from refengine.sparql.grammar import parse, place, unescape
 from refengine.texts import nearest
 
@@ -80,7 +80,7 @@ class Reader:
         self.base = ""
         self.prefixes: dict[str, str] = {}
         self.labels: dict[str, int] = {}  # a blank node's label -> the number of its basic graph pattern
-        self.basics = 0
+        self.basic_number = 0
         self.made = 0
         self.names: set[str] = set()  # of variables
         self.edits: list[tuple[int, int, str]] = []  # from an offset to another, and what is written there instead
@@ -111,7 +111,7 @@ class Reader:
         """Translate a whole query (§18.2)."""
         prologue, form, *rest = tree.children
         self.prologue(prologue)
-        self.refuse_leaving(form)
+        self.refuse_outside_sources(form)
         values = child(rest, "values_clause")
         match form.data:
             case "select_query":
@@ -128,7 +128,7 @@ class Reader:
             case _:
                 return self.construct(form, values)
 
-    def refuse_leaving(self, form: Tree) -> None:
+    def refuse_outside_sources(self, form: Tree) -> None:
         """QRY-2: refuse a body that would read anything but the content: FROM, FROM NAMED and SERVICE."""
         for clause in form.find_data("dataset_clause"):
             reason = "FROM would reach the network or the disk; the dataset is the window's content"
@@ -150,7 +150,7 @@ class Reader:
         if form.data == "short_construct":
             short = child(form, "short_template")
             template = self.triples(short.children[-1] if isinstance(short.children[-1], Tree) else None)
-            self.basics += 1
+            self.basic_number += 1
             pattern, _ = self.modified(form, [], values, where=Basic(template))
         else:
             inner = child(form, "construct_template").children
@@ -213,7 +213,7 @@ class Reader:
         grouping = Grouping(keys, [name for name, _, _ in outputs])
         expressions = [*(part for _, part, _ in outputs), *having, *(part for part, _ in order)]
         pattern = where
-        if keys is not None or any(isinstance(node, Aggregate) for part in expressions for node in outside_patterns(part)):
+        if keys is not None or any(isinstance(node, Aggregate) for part in expressions for node in own_parts(part)):
             if is_star:
                 raise self.fault(form, "SELECT * with GROUP BY; name the variables")
             self.check_grouped(items, outputs, keys or ())
@@ -287,7 +287,7 @@ class Reader:
         """Refuse an aggregate over a variable that GROUP BY itself names by AS: evaluators bind it before grouping or after."""
         named = {variable for variable, expression in keys if variable != expression}
         for part in expressions:
-            for node in outside_patterns(part):
+            for node in own_parts(part):
                 if isinstance(node, Aggregate) and named & free_variables(node.argument):
                     raise self.fault(form, "an aggregate over a variable that GROUP BY names", Unsupported, "QRY-3")
 
@@ -333,7 +333,7 @@ class Reader:
         if triples:
             pattern = join(pattern, Basic(tuple(triples)))
             triples.clear()
-        self.basics += 1
+        self.basic_number += 1
         return pattern
 
     def with_element(self, pattern: Pattern, element: Tree) -> Pattern:
@@ -495,7 +495,7 @@ class Reader:
             return self.fresh("_:")
         token = tree.children[0]
         label = unescape(token[2:], token, self.text)
-        if self.labels.setdefault(label, self.basics) != self.basics:
+        if self.labels.setdefault(label, self.basic_number) != self.basic_number:
             raise self.fault(token, f"_:{label} stands in another basic graph pattern, too; use a variable")
         self.check_variables()
         return Var(f"_:{label}")
@@ -549,7 +549,7 @@ class Reader:
     def expression(self, tree: Tree, with_aggregates: bool = True) -> Expression:
         """Translate an expression; in FILTER, BIND and GROUP BY without aggregates (§11.1, §19.8 note 13)."""
         expression = self.operand(tree)
-        if not with_aggregates and any(isinstance(node, Aggregate) for node in outside_patterns(expression)):
+        if not with_aggregates and any(isinstance(node, Aggregate) for node in own_parts(expression)):
             raise self.fault(tree, "an aggregate stands in SELECT, HAVING and ORDER BY alone")
         return expression
 
@@ -635,20 +635,20 @@ class Reader:
         iri = self.iri(name.children[0])
         if not rest:
             return f"<{iri}>"
-        if iri not in FUNCTIONS:
-            raise self.fault(name, f"no function <{iri}> is defined here{nearest(iri, FUNCTIONS)}", Unsupported, "R2R-14")
+        if iri not in ARITIES_BY_IRI:
+            raise self.fault(name, f"no function <{iri}> is defined here{nearest(iri, ARITIES_BY_IRI)}", Unsupported, "R2R-14")
         operands = self.operands(trees(rest[0]))
         if any(isinstance(item, Token) for item in rest[0].children):
             raise self.fault(rest[0], "DISTINCT stands in aggregates alone")
-        if len(operands) != FUNCTIONS[iri]:
-            raise self.fault(name, f"<{iri}> takes {FUNCTIONS[iri]} arguments, got {len(operands)}")
+        if len(operands) != ARITIES_BY_IRI[iri]:
+            raise self.fault(name, f"<{iri}> takes {ARITIES_BY_IRI[iri]} arguments, got {len(operands)}")
         return Call(iri, operands)
 
     def aggregate(self, tree: Tree) -> Aggregate:
         """Translate an aggregate."""
         inner = trees(tree)
         operand = self.expression(inner[0]) if inner and inner[0].data != "string" else None
-        if any(isinstance(node, Aggregate) for node in outside_patterns(operand)):
+        if any(isinstance(node, Aggregate) for node in own_parts(operand)):
             raise self.fault(tree, "an aggregate within an aggregate")
         words = [token for token in tree.children if isinstance(token, Token)]
         name = words[0].upper()
@@ -660,7 +660,7 @@ class Reader:
 
 
 class Grouping:
-    """What a grouped query's expressions become: its aggregates are variables of their own."""
+    """Rewrites the expressions of a grouped query: each aggregate becomes a variable that Group binds."""
 
     def __init__(self, keys: tuple[tuple[Var, Expression], ...] | None, aliases: list[Var]) -> None:
         self.kept = {variable for variable, _ in keys or ()} | set(aliases)
@@ -668,19 +668,21 @@ class Grouping:
         self.variables: dict[Aggregate, Var] = {}
 
     def lift(self, expression: Expression, samples: bool = False) -> Expression:
-        """Replace the aggregates of an expression by variables; with `samples`, also its other variables by SAMPLE of them
-        (§18.2.4.1)."""
+        """Replace the aggregates of an expression by variables.
+
+        With `samples` (HAVING, ORDER BY) each variable that is no key and no alias becomes SAMPLE of it, too (§18.2.4.1).
+        """
         match expression:
             case Aggregate():
-                return self.named(expression)
+                return self.variable_of(expression)
             case Var() if samples and expression not in self.kept:
-                return self.named(Aggregate("SAMPLE", expression))
+                return self.variable_of(Aggregate("SAMPLE", expression))
             case Call(name, arguments):
                 return Call(name, tuple(self.lift(part, samples) for part in arguments))
             case _:
                 return expression
 
-    def named(self, aggregate: Aggregate) -> Var:
+    def variable_of(self, aggregate: Aggregate) -> Var:
         """Return the variable of an aggregate."""
         if aggregate not in self.variables:
             self.variables[aggregate] = Var(f"aggregate.{len(self.aggregates)}")
@@ -719,5 +721,5 @@ def extend(pattern: Pattern, bindings: list[tuple[Var, Expression]]) -> Pattern:
 
 
 def conjunction(conditions: list[Expression]) -> Expression:
-    """Return the condition that all of several are."""
+    """Return the condition that is true iff all of these are."""
     return conditions[0] if len(conditions) == 1 else Call("&&", tuple(conditions))

@@ -21,13 +21,13 @@ from refengine.xsd import BOOLEANS, DECIMAL_FORM, INTEGER_FORM, INTEGERS, Moment
 BOOLEAN, STRING = XSD + "boolean", XSD + "string"
 RANKS = ("integer", "decimal", "float", "double")  # the type of a result is that of the later operand (XPath B.1)
 INTEGER, DECIMAL, FLOAT, DOUBLE = range(4)
-DIGITS = 18  # of decimals that every evaluator keeps (XSD §5.4)
-WHOLE = 2**63  # every evaluator holds the integers below
-LONGEST = 1_000_000  # characters of a literal
-LONG_TERM = 1_000  # characters of a term
+SURE_DIGITS = 18  # of decimals: every evaluator keeps them (XSD §5.4)
+SURE_INTEGERS = 2**63  # every evaluator holds the integers below
+LONGEST_STRING = 1_000_000  # characters
+CACHED_TERM = 1_000  # characters: of longer terms few values are kept
 MOST_DIGITS = 4_000  # of a number that is written
 MOST_BITS = 20_000  # of a number that is computed
-ZONES = 14 * 3600  # seconds: no zone is further from UTC
+FARTHEST_ZONE = 14 * 3600  # seconds from UTC
 BUILT_IN = re.compile(  # types of XML Schema for which SPARQL names no operator, but an evaluator may have some (§17.3.1)
     re.escape(XSD)
     + r"(?:date|time|duration|dayTimeDuration|yearMonthDuration|dateTimeStamp|g\w+|hexBinary|base64Binary|anyURI|QName|NOTATION"
@@ -70,22 +70,28 @@ class OtherLiteral(NamedTuple):
 
 
 class Computed(str):
-    """A literal that was computed: `number` is its value; its lexical form is one of several. Where evaluators may differ in the
-    datatype, too, `has_type` is false."""
+    """A literal whose lexical form no recommendation fixes: a computed number, or MIN or MAX of one value in several forms.
+
+    Its text is one that it may have; `number` is its value. Where evaluators may differ in the datatype, too, `is_type_fixed` is
+    false.
+    """
 
     number: Number
-    has_type: bool
+    is_type_fixed: bool
 
-    def __new__(cls, term: Term, number: Number, has_type: bool = True) -> Computed:
+    def __new__(cls, term: Term, number: Number, is_type_fixed: bool = True) -> Computed:
         """Return the term with its value."""
         self = super().__new__(cls, term)
         self.number = number
-        self.has_type = has_type
+        self.is_type_fixed = is_type_fixed
         return self
 
 
 class Unknown(Computed):
-    """What NOW, RAND, UUID or STRUUID gives: `kind` names the function. The text is one that it may have."""
+    """What NOW, RAND, UUID or STRUUID gives, of which the form alone is known. `kind` names the function.
+
+    Its text is one that it may have. `number` is NaN and stands for nothing.
+    """
 
     kind: str
 
@@ -93,7 +99,7 @@ class Unknown(Computed):
         """Return a value of which little is known, by a term that it may be."""
         self = str.__new__(cls, term)
         self.number = Number(DOUBLE, math.nan)
-        self.has_type = True
+        self.is_type_fixed = True
         self.kind = kind
         return self
 
@@ -103,10 +109,10 @@ Value = Number | StringValue | bool | Moment | OtherLiteral
 
 
 def value(term: Term) -> Value | None:
-    """Return the value of a literal, None for an IRI or a blank node."""
+    """Return the value of a literal, None for an IRI or a blank node. That of an Unknown is the number NaN."""
     if isinstance(term, Computed):
         return term.number
-    return _value(term) if len(term) < LONG_TERM else _value_of_long(term)
+    return _value(term) if len(term) < CACHED_TERM else _value_of_long(term)
 
 
 def _read_value(term: Term) -> Value | None:
@@ -139,7 +145,7 @@ def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None
                 return ERROR
             if len(lexical) > MOST_DIGITS:
                 raise NoSingleAnswer("a decimal of thousands of digits")
-            return rounded(Fraction(lexical if lexical[-1] != "." else lexical[:-1]))
+            return decimal_of(Fraction(lexical if lexical[-1] != "." else lexical[:-1]))
         case "double" | "float":
             try:
                 number = double(lexical)
@@ -166,12 +172,20 @@ def single(number: float) -> float:
         return math.copysign(math.inf, number)
 
 
-def rounded(exact: Fraction) -> Number:
-    """Return a decimal. Evaluators keep at least 18 digits of it: one with more may be another number elsewhere."""
+def decimal_of(exact: Fraction) -> Number:
+    """Return a fraction as a decimal. Evaluators keep at least 18 digits: one with more has a slack, by which theirs may differ."""
     _check_bits(exact)
-    is_short = 10**DIGITS % exact.denominator == 0
-    places = next(count for count in range(DIGITS + 1) if 10**count % exact.denominator == 0) if is_short else 0
-    return Number(DECIMAL, exact, 0 if is_short and abs(exact) * 10**places < 10**DIGITS else abs(exact) / 10 ** (DIGITS - 1))
+    if has_few_digits(exact):
+        return Number(DECIMAL, exact)
+    return Number(DECIMAL, exact, abs(exact) / 10 ** (SURE_DIGITS - 1))
+
+
+def has_few_digits(exact: Fraction) -> bool:
+    """Return whether a fraction can be written as a decimal of at most 18 digits."""
+    for places in range(SURE_DIGITS + 1):
+        if 10**places % exact.denominator == 0:
+            return abs(exact) * 10**places < 10**SURE_DIGITS
+    return False
 
 
 def _check_bits(number: Any) -> None:
@@ -202,23 +216,23 @@ def text(lexical: str, language: str = "") -> Term:
 
 
 def check_length(characters: int) -> None:
-    """R2R-17: raise Unsupported for a string of more than a million characters; before it is made."""
-    if characters > LONGEST:
-        raise Unsupported(f"a string of more than {LONGEST} characters", rule="R2R-17", place="body")
+    """R2R-17: raise Unsupported for a string of more than a million characters. To be called before the string is made."""
+    if characters > LONGEST_STRING:
+        raise Unsupported(f"a string of more than {LONGEST_STRING} characters", rule="R2R-17", place="body")
 
 
 def number_term(number: Number) -> Term:
-    """R2R-13: return the literal of a computed number. An integer, and a decimal with a fraction, have one canonical form; a whole
-    decimal (2 or 2.0), a double and a float have several."""
+    """R2R-13: return the literal of a computed number. An integer, and an exact decimal with a fraction, have one canonical form; a
+    whole decimal (2 or 2.0), a decimal with slack, a double and a float have several."""
     rank, exact, slack = number
     if rank == INTEGER:
         if slack:
             raise NoSingleAnswer("an integer that depends on a rounding")
-        if not -WHOLE <= exact < WHOLE:
+        if not -SURE_INTEGERS <= exact < SURE_INTEGERS:
             raise NoSingleAnswer(f"an integer beyond 64 bits, {exact if abs(exact) < 10**40 else 'of many digits'}")
         return literal(str(exact), XSD + "integer")
     if rank == DECIMAL:
-        if abs(exact) >= 10**DIGITS * 10:
+        if abs(exact) >= 10 ** (SURE_DIGITS + 1):
             raise NoSingleAnswer("a decimal of more digits than every evaluator keeps")
         term = literal(decimal_text(exact), XSD + "decimal")
         return Computed(term, number) if slack or exact.denominator == 1 else term
@@ -284,7 +298,7 @@ def compare(left: Term, right: Term) -> int | Failure | None:
             return one - other
         case Moment(), Moment():
             apart = one.seconds - other.seconds
-            if one.zoned != other.zoned and abs(apart) <= ZONES:
+            if one.zoned != other.zoned and abs(apart) <= FARTHEST_ZONE:
                 raise NoSingleAnswer("comparing a dateTime without a zone with one that has it: the implicit zone is not fixed")
             return (apart > 0) - (apart < 0)
     _refuse_extensions(one, other)
@@ -301,7 +315,7 @@ def _refuse_extensions(*values: Value | None) -> None:
 
 
 def _compare_numbers(a: Number, b: Number) -> int | None:
-    x, y = promoted(a, b)
+    x, y = in_common_type(a, b)
     if x != x or y != y:
         return None
     slack = a.slack + b.slack
@@ -310,15 +324,15 @@ def _compare_numbers(a: Number, b: Number) -> int | None:
     return (x > y) - (x < y)
 
 
-def promoted(a: Number, b: Number) -> tuple[Any, Any]:
+def in_common_type(a: Number, b: Number) -> tuple[Any, Any]:
     """Return the values of two numbers in the type of the later rank (XPath B.1)."""
     rank = max(a.rank, b.rank)
     if rank < FLOAT:
         return a.value, b.value
-    return promote(a, rank), promote(b, rank)
+    return as_binary(a, rank), as_binary(b, rank)
 
 
-def promote(number: Number, rank: int) -> float:
+def as_binary(number: Number, rank: int) -> float:
     """Return a number as a float or a double."""
     try:
         wide = float(number.value)
@@ -328,8 +342,11 @@ def promote(number: Number, rank: int) -> float:
 
 
 def equal(left: Term, right: Term) -> bool | Failure:
-    """R2R-12: compare two terms as `=` does (§17.4.1.7): by value where an operator takes both; else TRUE for the same term, FALSE
-    where one is no literal or one is a string with a language, and an error for two literals whose values SPARQL does not know.
+    """R2R-12: compare two terms as `=` does (§17.4.1.7).
+
+    Two numbers, strings (of which the language is a part), booleans or dateTimes are compared by value. Of other terms, an IRI or a
+    blank node equals itself alone. A string with a language equals no literal of a datatype that SPARQL does not know. Two literals
+    of which one is of such a datatype, or ill-typed, are equal if they are one term, else ERROR.
 
     Literals of two known kinds, such as 1 and "a", give FALSE_OR_ERROR: SPARQL's own `=` has no operator for them, but evaluators
     may know that they differ.
@@ -367,12 +384,13 @@ def same(left: Term, right: Term) -> bool:
     if not isinstance(one, Number) or not isinstance(other, Number):
         return False
     if one.rank != other.rank:
-        if not (getattr(left, "has_type", True) and getattr(right, "has_type", True)):
+        if not all(getattr(term, "is_type_fixed", True) for term in (left, right)):
             raise NoSingleAnswer("the datatype of a computed number")
         return False
     if one == other and isinstance(left, Computed) and isinstance(right, Computed):
         return True
-    if one.value != other.value and not abs(one.value - other.value) <= one.slack + other.slack:
+    is_close = abs(one.value - other.value) <= one.slack + other.slack  # false of NaN
+    if one.value != other.value and not is_close:
         return False
     raise NoSingleAnswer("the lexical form of a computed number")
 
@@ -395,18 +413,18 @@ def calculate(sign: str, left: Result, right: Result) -> Result:
 def operate(sign: str, a: Number, b: Number) -> Number | Failure:
     """Return the number that an operator makes of two."""
     rank = max(a.rank, b.rank)
-    x, y = promoted(a, b)
+    x, y = in_common_type(a, b)
     if sign == "/" and rank < FLOAT:
         if abs(y) <= b.slack:
             if b.slack:
                 raise NoSingleAnswer("dividing by a rounded number that may be zero")
             return ERROR
-        number = rounded(Fraction(x) / Fraction(y))
+        number = decimal_of(Fraction(x) / Fraction(y))
     elif sign == "/":
         number = Number(rank, _divided(x, y))
     else:
         result = x + y if sign == "+" else x - y if sign == "-" else x * y
-        number = rounded(result) if rank == DECIMAL else Number(rank, result)
+        number = decimal_of(result) if rank == DECIMAL else Number(rank, result)
     if rank == FLOAT:
         number = Number(rank, single(number.value))
     if a.slack or b.slack:

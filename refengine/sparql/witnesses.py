@@ -1,7 +1,7 @@
 """§7 The witnesses: rdflib and pyoxigraph answer a body, too, each by its own reading of SPARQL.
 
 The definition decides (`evaluate`); a witness confirms an answer, differs, or has no say: it cannot read the body, breaks on it, or
-would take too long. Their known defects are listed in docs/witnesses.md.
+would take too long. `r2r.heard` decides what follows from that. Their known defects are listed in docs/witnesses.md.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def refuse_large(query: Query) -> None:
 
 
 def steps(pattern: TriplePattern) -> int:
-    """Return how many predicates a triple pattern's path has, 1 if it is none."""
+    """Return how many predicates a triple pattern's path has, at least 1: a variable has none."""
     return max(1, sum(isinstance(part, str) for part in walk(pattern.predicate)))
 
 
