@@ -116,7 +116,8 @@ def heard(body: Body, graph: Dataset, witnesses: Sequence[str] = tuple(WITNESSES
     if others and not confirming:
         relations = {name: answer for name, answer in others.items() if isinstance(answer, Relation)}
         silent = "".join(f"; {name} has no say: {answer}" for name, answer in others.items() if isinstance(answer, str))
-        reason = f"no witness confirms the definition's answer: {' and '.join(relations) or 'none'} {'differ' if len(relations) > 1 else 'differs'}{silent}"
+        differing = f"{' and '.join(relations)} {'differ' if len(relations) > 1 else 'differs'}" if relations else "none has another"
+        reason = f"no witness confirms the definition's answer: {differing}{silent}"
         raise Disputed(reason, rule="R2R-5", answers={DEFINITION: relation, **relations})
     return Testimony(relation, tuple(confirming), others)
 

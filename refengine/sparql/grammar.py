@@ -21,7 +21,7 @@ from refengine.texts import near, shown
 _FOLDER = files("refengine.sparql")
 TABLES = "grammar_tables.json"  # made by tools/make_parser.py
 DEEPEST = 60  # brackets within brackets
-LONGEST = 1_000_000  # characters of a body
+LONGEST_BODY = 1_000_000  # characters
 MOST_WORDS = 100_000  # and signs of a body: each costs the parser some 50 microseconds
 
 FUNCTIONS = tuple(
@@ -50,9 +50,10 @@ _CHARACTER = r"(?:[^QUOTE\\\n\r]|\\[tbnrf\\\"']|" + CODE_POINT + ")"
 _EXPONENT = r"[eE][+-]?[0-9]+"
 _DOUBLE = rf"(?:[0-9]+\.[0-9]*{_EXPONENT}|\.[0-9]+{_EXPONENT}|[0-9]+{_EXPONENT})"
 _DECIMAL = r"[0-9]*\.[0-9]+"
+# In _CHARACTER, _LONG and _STRINGS, QUOTE stands for " or ', which TERMINALS puts in.
 _LONG = r"(?:QUOTE{0,2}(?:[^QUOTE\\]|\\[tbnrf\\\"']|" + CODE_POINT + "))*"
 _STRINGS = rf"QUOTEQUOTEQUOTE{_LONG}QUOTEQUOTEQUOTE|QUOTE{_CHARACTER}*QUOTE"
-TERMINALS = {
+TERMINALS = {  # name: (priority where two match the same text, pattern)
     "IRIREF": (6, rf"<(?:[^<>\"{{}}|^`\\\x00-\x20]|{CODE_POINT})*>"),
     "PNAME_LN": (6, _PREFIX + _LOCAL),
     "PNAME_NS": (5, _PREFIX),
@@ -137,8 +138,8 @@ def parse(text: str) -> Tree:
     Raises InvalidQuery (QRY-1) at the first token that does not fit, Refused (QRY-2) for an update, Unsupported for a body
     that is too long or nested too deeply to be read here.
     """
-    if len(text) > LONGEST:
-        raise Unsupported(f"a body of more than {LONGEST} characters", rule="R2R-17", place="body")
+    if len(text) > LONGEST_BODY:
+        raise Unsupported(f"a body of more than {LONGEST_BODY} characters", rule="R2R-17", place="body")
     if surrogate := re.search("[\ud800-\udfff]", text):
         raise InvalidQuery("a lone surrogate, which is no character", rule="QRY-1", place=place(text, surrogate.start()))
     try:
@@ -204,7 +205,10 @@ def _either(terminals: set[str]) -> str:
     """Join the names of terminals: `a variable, '{' or WHERE`."""
     words = sorted({NAMES.get(name, name) for name in terminals if not name.startswith("__")})
     words = words[:8] + ["…"] * (len(words) > 8)
-    return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:]))) or "nothing"
+    if not words:
+        return "nothing"
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 _ESCAPE = re.compile(rf"{CODE_POINT}|\\(.)", re.DOTALL)

@@ -31,7 +31,7 @@ SINGLE = {"n": r"\n", "r": r"\r", "t": r"\t"} | {sign: "\\" + sign for sign in r
 CATEGORIES = {"L": "ultmo", "M": "nce", "N": "dlo", "P": "cdseifo", "Z": "slp", "S": "mcko", "C": "cfon"}
 MOST_REPEATED = 1000
 DECIMALS = tuple("0123456789")
-LONGEST = 2000  # characters of a pattern
+LONGEST_PATTERN = 2000  # characters of a pattern
 
 
 class BadPattern(Exception):
@@ -45,8 +45,8 @@ def compile_pattern(pattern: str, flags: str) -> Any | Failure:
         raise NoSingleAnswer("the flag q, which XPath 2.0 has not")
     if set(flags) - set("smix"):
         return ERROR
-    if len(pattern) > LONGEST:
-        raise NoSingleAnswer(f"a regular expression of more than {LONGEST} characters")
+    if len(pattern) > LONGEST_PATTERN:
+        raise NoSingleAnswer(f"a regular expression of more than {LONGEST_PATTERN} characters")
     try:
         translated = Translator(pattern, flags).translate()
     except BadPattern:
@@ -89,13 +89,13 @@ class Translator:
         modes = ("i" if "i" in self.flags else "") + ("s" if "s" in self.flags else "") + ("m" if "m" in self.flags else "")
         return f"(?{modes}:{expression})" if modes else expression
 
-    def next(self) -> str:
+    def peek(self) -> str:
         """Return the next character; "" at the end."""
         return self.pattern[self.at : self.at + 1]
 
     def take(self) -> str:
-        """Return the next character and go on behind it. Raises BadPattern at the end."""
-        character = self.next()
+        """Return the next character and move behind it. Raises BadPattern at the end."""
+        character = self.peek()
         if not character:
             raise BadPattern("the end")
         self.at += 1
@@ -106,7 +106,7 @@ class Translator:
         if depth > 50:
             raise NoSingleAnswer("a regular expression nested more than 50 deep")
         branches = [self.branch(depth)]
-        while self.next() == "|":
+        while self.peek() == "|":
             self.at += 1
             branches.append(self.branch(depth))
         return "|".join(branches)
@@ -114,8 +114,8 @@ class Translator:
     def branch(self, depth: int) -> str:
         """Read pieces: atoms with their quantifiers."""
         pieces = []
-        while self.next() not in ("", "|", ")"):
-            is_anchor = self.next() in "^$"
+        while self.peek() not in ("", "|", ")"):
+            is_anchor = self.peek() in "^$"
             atom = self.atom(depth)
             quantifier = self.quantifier()
             if is_anchor and quantifier:
@@ -128,7 +128,7 @@ class Translator:
         character = self.take()
         match character:
             case "(":
-                if self.next() == "?":
+                if self.peek() == "?":
                     raise NoSingleAnswer("a group that begins with '(?', which XPath 2.0 has not")
                 self.groups += 1
                 inner = self.alternatives(depth + 1)
@@ -152,8 +152,8 @@ class Translator:
 
     def quantifier(self) -> str:
         """Read `?`, `*`, `+` or `{n,m}`, reluctant or not; "" where there is none."""
-        sign = self.next()
-        if sign not in ("?", "*", "+", "{") or not sign:
+        sign = self.peek()
+        if sign not in ("?", "*", "+", "{"):
             return ""
         self.at += 1
         if sign == "{":
@@ -165,10 +165,10 @@ class Translator:
                 raise NoSingleAnswer(f"a repetition of more than {MOST_REPEATED}")
             sign = "{" + self.pattern[self.at : end] + "}"
             self.at = end + 1
-        if self.next() == "?":
+        if self.peek() == "?":
             self.at += 1
             sign += "?"
-        if self.next() in ("?", "*", "+", "{") and self.next():
+        if self.peek() in ("?", "*", "+", "{"):
             raise BadPattern("a quantifier on a quantifier")
         return sign
 
@@ -191,7 +191,7 @@ class Translator:
         """Read a Unicode category in braces."""
         end = self.pattern.find("}", self.at)
         name = self.pattern[self.at + 1 : end]
-        if self.next() != "{" or end < 0:
+        if self.peek() != "{" or end < 0:
             raise BadPattern("a category stands in braces")
         self.at = end + 1
         if name.startswith("Is"):
@@ -206,23 +206,23 @@ class Translator:
 
     def character_class(self) -> str:
         """Read a class in brackets. RE2 has no subtraction of classes, and no union with a negated one."""
-        is_negated = self.next() == "^"
+        is_negated = self.peek() == "^"
         self.at += is_negated
         parts: list[str] = []
         negated: list[str] = []
         is_first = True
-        while self.next() != "]" or is_first:
-            if self.next() == "-" and self.pattern[self.at + 1 : self.at + 2] == "[":
+        while self.peek() != "]" or is_first:
+            if self.peek() == "-" and self.pattern[self.at + 1 : self.at + 2] == "[":
                 raise NoSingleAnswer("the subtraction of classes")
-            inside, is_several, is_out = self.member(is_first)
+            inside, is_class, is_complement = self.member(is_first)
             is_first = False
-            if not is_several and self.next() == "-" and self.pattern[self.at + 1 : self.at + 2] not in ("]", "["):
+            if not is_class and self.peek() == "-" and self.pattern[self.at + 1 : self.at + 2] not in ("]", "["):
                 self.at += 1
                 last, several, _ = self.member(False)
                 if several or _code(last) < _code(inside):
                     raise BadPattern("a range ends before it begins")
                 inside = f"{inside}-{last}"
-            (negated if is_out else parts).append(inside)
+            (negated if is_complement else parts).append(inside)
         self.at += 1
         if negated and (parts or len(negated) > 1):
             raise NoSingleAnswer("a class that unites a negated one with others")
@@ -231,15 +231,15 @@ class Translator:
         return f"[{'^' if is_negated else ''}{''.join(parts)}]"
 
     def member(self, is_first: bool) -> tuple[str, bool, bool]:
-        """Read a member of a class: its text, whether it is several characters, and whether it is what is not in them."""
+        """Read a member of a class: its text, whether it is itself a class (`\\d`), and whether that is negated (`\\D`)."""
         character = self.take()
         if character == "\\":
-            before = self.next()
-            inside, is_out = self.escape()
-            return inside, before in "sSiIcCdDwWpP", is_out
+            before = self.peek()
+            inside, is_negated = self.escape()
+            return inside, before in "sSiIcCdDwWpP", is_negated
         if character == "[" or character == "]":
             raise BadPattern(f"{character} stands in a class")
-        if character == "-" and not is_first and self.next() != "]":
+        if character == "-" and not is_first and self.peek() != "]":
             raise NoSingleAnswer("a hyphen within a class, in which XPath's versions differ")
         return quoted(character), False, False
 

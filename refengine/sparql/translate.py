@@ -58,8 +58,10 @@ SELECT_FORMS = ("select_query", "sub_select")
 
 
 def read(text: str) -> tuple[Query, str]:
-    """QRY-1: read a body and return its algebra, and its text with what some witness cannot read written in another way: prefixed
-    names with two dots, and GROUP BY in ASK and CONSTRUCT, which a subquery can have.
+    """QRY-1: read a body. Return its algebra, and the text for the witnesses.
+
+    That is the body's own text, in which what one of them cannot read is rewritten: prefixed names with two dots as IRIs, GROUP BY in
+    ASK and CONSTRUCT as a subquery.
 
     Raises InvalidQuery with line and column for what is not SPARQL 1.1, Refused (QRY-2) for what would leave the content,
     Unsupported for DESCRIBE and for functions that have no definition here.
@@ -80,10 +82,10 @@ class Reader:
         self.base = ""
         self.prefixes: dict[str, str] = {}
         self.labels: dict[str, int] = {}  # a blank node's label -> the number of its basic graph pattern
-        self.basic_number = 0
+        self.basic_number = 0  # of the basic graph pattern that is read: a label belongs to one
         self.made = 0
         self.names: set[str] = set()  # of variables
-        self.edits: list[tuple[int, int, str]] = []  # from an offset to another, and what is written there instead
+        self.edits: list[tuple[int, int, str]] = []  # start, end, and the text to put there for the witnesses
 
     # Errors and fresh names
 
@@ -329,7 +331,7 @@ class Reader:
         return pattern, conjunction(conditions) if conditions else None
 
     def with_triples(self, pattern: Pattern, triples: list[TriplePattern]) -> Pattern:
-        """Join the triple patterns that were collected, which are one basic graph pattern, and begin another."""
+        """Join the collected triple patterns, which are one basic graph pattern, and empty their list: the next ones are another."""
         if triples:
             pattern = join(pattern, Basic(tuple(triples)))
             triples.clear()
