@@ -433,8 +433,10 @@ class Total(Aggregate):
 
 
 class Extreme(Aggregate):
-    """MIN and MAX, of numbers: the first or the last in their order, of equal ones one of the latest datatype, as the definition's
-    is. Where answers are sets, which form of one value it is would matter."""
+    """MIN and MAX of numbers: the first or the last in their order. Of equal ones with several datatypes there is no single answer.
+
+    Where answers are sets, it would matter which form of one value it is.
+    """
 
     def __init__(self, slot: int | None, distinct: bool, last: bool = False, exactly: bool = False) -> None:
         super().__init__(slot, distinct)
@@ -452,13 +454,13 @@ class Extreme(Aggregate):
         if not self.terms:
             return None
         inwards = reversed(self.terms) if self.last else iter(self.terms)
-        best, _, found = next(inwards)
-        for value, _, _ in inwards:
+        best, first_rank, found = next(inwards)
+        for value, rank, _ in inwards:
             if value != best:
                 if self._may_be_equal(best, value):
                     raise Beyond("MIN or MAX of numbers that are equal as floats or doubles alone")
                 break
-            if self.exactly:
+            if self.exactly or rank != first_rank or best == 0:
                 raise Beyond("MIN or MAX of two forms of one value")
         return found
 

@@ -12,7 +12,19 @@ from math import isfinite
 from refengine.errors import NoSingleAnswer
 from refengine.model import Term
 from refengine.sparql.aggregates import UNITS
-from refengine.sparql.values import DECIMAL, SURE_DIGITS, FLOAT, INTEGER, RANKS, SURE_INTEGERS, Number, operate, in_common_type, single, value
+from refengine.sparql.values import (
+    DECIMAL,
+    FLOAT,
+    INTEGER,
+    RANKS,
+    SURE_DIGITS,
+    SURE_INTEGERS,
+    Number,
+    in_common_type,
+    operate,
+    single,
+    value,
+)
 
 BIG = 10 ** (SURE_DIGITS + 1)  # below: decimals that every evaluator holds
 STEPS = {2: 4, 3: 2_251_799}  # roundings of floats and doubles that stay below a quarter of the tolerance of comparing (CMP-2)

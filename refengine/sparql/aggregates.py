@@ -33,6 +33,7 @@ from refengine.sparql.values import (
 
 Choose = Callable[[Any, Sequence, str], Any]
 MOST_PERMUTED = 4  # strings that GROUP_CONCAT tries in every order
+OVERFLOWS = {FLOAT: 2**128, DOUBLE: 2**1024}  # no float, and no double, is so great
 UNITS = {FLOAT: Fraction(1, 2**23), DOUBLE: Fraction(1, 2**52)}  # by how much one addition may round, relative to its result
 
 
@@ -57,9 +58,9 @@ def aggregate(function: Aggregate, results: Sequence[Result], choose: Choose) ->
     members = distinct(results) if function.is_distinct else list(results)
     match function.name:
         case "MIN":
-            return extreme(members, is_least=True)
+            return extreme(members, choose, is_least=True)
         case "MAX":
-            return extreme(members, is_least=False)
+            return extreme(members, choose, is_least=False)
         case "SAMPLE":
             return sample(members, choose)
         case _:
@@ -91,9 +92,9 @@ def _sum(terms: Sequence[Term]) -> Number | Failure:
     result = Number(INTEGER, 0)
     for number in numbers:
         result = operate("+", result, number)
-    _check_overflow(result, numbers)
-
     is_order_free = len(numbers) < 3 and len({number.rank for number in numbers}) < 2  # one addition has one order
+    if not is_order_free:
+        _check_overflow(result, numbers)
     if result.rank < FLOAT or is_order_free or not isfinite(result.value):
         return result
     # Whole numbers whose sum the type can hold are added exactly in every order.
@@ -104,9 +105,10 @@ def _sum(terms: Sequence[Term]) -> Number | Failure:
 
 
 def _check_overflow(result: Number, numbers: Sequence[Number]) -> None:
-    """Raise NoSingleAnswer if a sum is infinite or NaN though every number is finite: it overflows in some orders of adding."""
-    is_infinite = result.rank >= FLOAT and not isfinite(result.value)
-    if is_infinite and all(number.rank < FLOAT or isfinite(number.value) for number in numbers):
+    """Raise NoSingleAnswer if a sum of finite floats or doubles overflows in some orders of adding: 1e308 + 1e308 - 1e308 does."""
+    if result.rank < FLOAT or not all(number.rank < FLOAT or isfinite(number.value) for number in numbers):
+        return
+    if sum(abs(Fraction(number.value)) for number in numbers) >= OVERFLOWS[result.rank]:
         raise NoSingleAnswer("a sum that overflows in some orders of adding")
 
 
@@ -120,7 +122,7 @@ def average(terms: Sequence[Term]) -> Result:
     return number_term(operate("/", number, Number(INTEGER, len(terms))))
 
 
-def extreme(terms: Sequence[Term], is_least: bool) -> Result:
+def extreme(terms: Sequence[Term], choose: Choose, is_least: bool) -> Result:
     """Return the first or the last of terms in ORDER BY's order (§18.5.1.5, MIN; §18.5.1.6, MAX), an error of nothing."""
     if not terms:
         return ERROR
@@ -128,10 +130,11 @@ def extreme(terms: Sequence[Term], is_least: bool) -> Result:
     if len(candidates) == 1:
         return candidates[0]
     numbers = [value(term) for term in candidates]
-    if all(isinstance(number, Number) and number.value == numbers[0].value for number in numbers):  # one value in several forms
-        any_text = min(candidates)  # arbitrary, but fixed
-        widest = max(numbers, key=lambda number: number.rank)
-        return Computed(any_text, widest, is_type_fixed=len({number.rank for number in numbers}) == 1)
+    if all(isinstance(number, Number) and number.value == numbers[0].value for number in numbers):
+        is_one_value = len({number.rank for number in numbers}) == 1 and (numbers[0].rank < FLOAT or numbers[0].value != 0)
+        if is_one_value:  # in several forms, such as 1.0 and 1.00
+            return Computed(min(candidates), numbers[0])
+        return choose(("MIN or MAX", tuple(candidates)), candidates, "MIN or MAX of one value in several datatypes, or of two zeros")
     raise NoSingleAnswer(f"which of {len(candidates)} values that are equal or have no order {'MIN' if is_least else 'MAX'} gives")
 
 

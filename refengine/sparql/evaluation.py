@@ -7,7 +7,7 @@ one evaluation to the next.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -55,7 +55,17 @@ from refengine.sparql.joins import order_by_shared_variables
 from refengine.sparql.limits import WIDE, Budget, Limits
 from refengine.sparql.order import Keys, check_border, ordered
 from refengine.sparql.paths import pairs
-from refengine.sparql.values import ERROR, RANKS, Computed, Result, Unknown, boolean, same
+from refengine.sparql.values import (
+    DECIMAL,
+    ERROR,
+    LEAST_STEP,
+    RANKS,
+    Computed,
+    Result,
+    Unknown,
+    boolean,
+    same,
+)
 
 Solution = dict[str, Term]
 
@@ -105,6 +115,7 @@ class Evaluation:
         self.named = {name: Index(graph) for name, graph in sorted(named.items())}
         self.graph = self.default
         self.numbers = count()
+        self.calls = count()
         self.has_computed = False
         self.expressions = Expressions(self.exists, self.new_blank, self.time, choices.choose, query.base, budget.spend)
 
@@ -119,7 +130,7 @@ class Evaluation:
             case "ASK":
                 return asked(bool(solutions))
             case "CONSTRUCT":
-                return constructed(self.instances(solutions))
+                return constructed(self.distinct_triples(self.instances(solutions)))
             case _:
                 return selected(self.query.variables, solutions)
 
@@ -137,7 +148,16 @@ class Evaluation:
                     else:
                         terms.append(solution.get(term.name) if isinstance(term, Var) else term)
                 if None not in terms:
-                    yield tuple(output(term) for term in terms)
+                    yield tuple(terms)
+
+    def distinct_triples(self, triples: Iterable[Triple]) -> Iterator[Triple]:
+        """Yield each triple once. Raises NoSingleAnswer where it is open whether two are the same."""
+        known: dict[Triple, None] = {}
+        for triple in triples:
+            key = self.key_of_same_group(triple, known) if self.has_computed else triple
+            if key not in known:
+                known[key] = None
+                yield tuple(output(term) for term in triple)
 
     def new_blank(self) -> Term:
         """Return a blank node that is in no data: their labels have no slash."""
@@ -395,10 +415,16 @@ class Evaluation:
         if function.argument is None:
             members = self.distinct(solutions) if function.is_distinct else solutions
             return aggregate(Aggregate("COUNT", None), [boolean(True)] * len(members), self.choices.choose)
+
         results = [self.expressions.result(function.argument, solution, {}) for solution in solutions]
         if (function.is_distinct or function.name == "SAMPLE") and any(isinstance(result, Computed) for result in results):
             self.budget.spend(len(results) * len(set(results)))  # each is compared with those that are known
-        return aggregate(function, results, self.choices.choose)
+        return aggregate(function, results, self.choose_anew())
+
+    def choose_anew(self) -> Callable[[Any, Sequence, str], Any]:
+        """Return a function that makes a choice which stands for one call alone: SAMPLE may give another member for each group."""
+        call = next(self.calls)
+        return lambda key, options, reason: self.choices.choose((call, key), options, reason)
 
     def distinct(self, solutions: Sequence[Solution]) -> list[Solution]:
         """Return each solution once (§18.5, Distinct)."""
@@ -416,12 +442,14 @@ class Evaluation:
         return indices
 
     def reduced(self, solutions: list[Solution]) -> list[Solution]:
-        """Return each solution once or as often as it is there, which is the evaluator's choice (§18.5, Reduced)."""
-        once = self.distinct(solutions)
-        if len(once) == len(solutions):
-            return once
-        reason = "REDUCED leaves open how often a solution is there"
-        return self.choices.choose(("REDUCED", len(solutions)), (solutions, once), reason)
+        """Return each solution at least once and at most as often as it is there, which is the evaluator's choice (§18.5, Reduced)."""
+        copies = Counter(self.first_occurrences(solutions))
+        choose = self.choose_anew()
+        reduced = []
+        for first, most in copies.items():
+            times = choose(first, range(most, 0, -1), "REDUCED leaves open how often a solution is there")
+            reduced += [solutions[first]] * times
+        return reduced
 
     def key_of_same_solution(self, key: tuple, known: Iterable[tuple]) -> tuple:
         """Return the key among those known that is of the same solution; the key itself if there is none yet. A key has a solution's
@@ -587,7 +615,8 @@ def output(term: Term) -> Term:
     if isinstance(term, Unknown):
         raise NoSingleAnswer(f"{term.kind} has no single answer")
     rank, exact, slack = term.number
-    if slack > TOLERANCE.get(RANKS[rank], 0) * abs(exact):
+    tolerance = TOLERANCE.get(RANKS[rank], 0) * abs(exact)
+    if slack > (max(tolerance, LEAST_STEP) if rank == DECIMAL else tolerance):
         raise NoSingleAnswer(f"a number that depends on the order of computing, {float(exact)}")
     return str(term)
 

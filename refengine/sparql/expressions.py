@@ -14,12 +14,24 @@ from refengine.errors import NoSingleAnswer
 from refengine.model import XSD, Term, literal
 from refengine.sparql.algebra import Call, Exists, Expression, Var, conjuncts
 from refengine.sparql.choices import Choices
-from refengine.sparql.functions import BY_KEYWORD, TIMESTAMP, cast, iri, simple
+from refengine.sparql.functions import (
+    BY_KEYWORD,
+    TIMESTAMP,
+    cast,
+    cast_date_time,
+    form_kept_by_cast,
+    iri,
+    language,
+    lexical,
+    simple,
+    with_upper_case_region,
+)
 from refengine.sparql.limits import LONG
 from refengine.sparql.regex import compile_pattern
 from refengine.sparql.values import (
     ERROR,
     FALSE_OR_ERROR,
+    Computed,
     Failure,
     Number,
     Result,
@@ -122,6 +134,8 @@ class Expressions:
         if name in ("REGEX", "REPLACE"):
             self.spend(size(results[1]) // 8)
             return BY_KEYWORD[name](*results, spend=self.spend)
+        if name == "LANG":
+            return self.language(results[0])
         if name in BY_KEYWORD:
             return BY_KEYWORD[name](*results)
         match name:
@@ -133,6 +147,9 @@ class Expressions:
                 return ERROR if are_equal is ERROR else boolean(are_equal is (name == "="))
             case "<" | "<=" | ">" | ">=":
                 order = compare(*results)
+                if order is ERROR and results[0] == results[1]:
+                    known = boolean(name in ("<=", ">="))
+                    return self.choose("order of itself", (ERROR, known), "the order of a term and itself (SPARQL 17.3.1)")
                 return ERROR if order is ERROR else boolean(order in SIGNS[name])
             case "+" | "-" | "*" | "/":
                 return calculate(name, *results)
@@ -148,7 +165,7 @@ class Expressions:
             case _ if name == TIMESTAMP:
                 return self.time(*results)
             case _ if name.startswith(XSD):
-                return cast(results[0], name.removeprefix(XSD))
+                return self.cast(results[0], name.removeprefix(XSD))
             case _:
                 raise AssertionError(name)
 
@@ -180,6 +197,26 @@ class Expressions:
             return ERROR if one is ERROR or result is ERROR else self.are_equal(one, result)
 
         return decide(others, is_same, decisive=True)
+
+    def language(self, term: Term) -> Result:
+        """Return the language tag of a literal (LANG). RDF leaves open whether its regions are in upper case: `en-us` or `en-US`."""
+        tag = language(term)
+        if tag is ERROR:
+            return ERROR
+        formatted = with_upper_case_region(tag)
+        return tag if formatted == tag else self.choose("LANG", (tag, formatted), "the case of a language tag (RDF 1.1 §3.3)")
+
+    def cast(self, term: Term, kind: str) -> Result:
+        """Cast a term (§17.5). Whether an integer, a decimal or a dateTime keeps the lexical form of its operand is the evaluator's
+        choice: `xsd:integer("01")` is 1 or 01."""
+        result = cast(term, kind)
+        kept = ERROR if result is ERROR or isinstance(term, Computed) else form_kept_by_cast(term, kind)
+        if kept is ERROR:
+            return result
+        changed = literal(cast_date_time(lexical(result)), XSD + kind) if kind == "dateTime" else result
+        if changed == kept:
+            return result
+        return self.choose(("cast", kind), (changed, kept), "whether a cast keeps the lexical form of its operand")
 
     def node(self, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
         """R2R-14: return BNODE's new blank node; for one label the same within a solution, and another in the next (§17.4.2.9)."""

@@ -26,7 +26,9 @@ from refengine.sparql.values import (
     FLOAT,
     INTEGER,
     RANKS,
+    STRING_TYPES,
     SURE_INTEGERS,
+    SURE_SECONDS,
     Computed,
     Failure,
     Moment,
@@ -34,14 +36,15 @@ from refengine.sparql.values import (
     OtherLiteral,
     Result,
     StringValue,
+    as_binary,
     boolean,
     check_length,
+    decimal_of,
     decimal_text,
     double_text,
+    is_extension,
     number_term,
-    as_binary,
     read,
-    decimal_of,
     same,
     single,
     text,
@@ -77,6 +80,8 @@ _IRI = re.compile(r"[^<>\"{}|^`\\\x00-\x20]*")
 def string(term: Term) -> StringValue | Failure:
     """Return the string of a literal that is one, with or without a language."""
     string_value = value(term)
+    if isinstance(string_value, OtherLiteral) and string_value.datatype in STRING_TYPES:
+        raise NoSingleAnswer(f"an {string_value.datatype.replace(XSD, 'xsd:')}, which an evaluator may know as a string")
     return string_value if isinstance(string_value, StringValue) else ERROR
 
 
@@ -110,10 +115,15 @@ def language(term: Term) -> Result:
     return text(parse_literal(term).language) if term.startswith('"') else ERROR
 
 
+def with_upper_case_region(tag: Term) -> Term:
+    """Return the text of a language tag in the form of RFC 5646 §2.1.1: regions in upper case, scripts with a capital."""
+    first, *others = lexical(tag).split("-")
+    parts = [{2: part.upper(), 4: part.capitalize()}.get(len(part), part) for part in others]
+    return text("-".join([first, *parts]))
+
+
 def datatype(term: Term) -> Result:
     """Return the datatype of a literal (DATATYPE)."""
-    if isinstance(term, Computed) and not term.is_type_fixed:
-        raise NoSingleAnswer("the datatype of a computed number")
     return f"<{parse_literal(term).datatype}>" if term.startswith('"') else ERROR
 
 
@@ -350,7 +360,9 @@ def _of_number(term: Term, function: Callable, is_whole: bool = False) -> Result
     if slack and function(number - slack) != function(number + slack):
         raise NoSingleAnswer("the whole part of a rounded number")
     result = function(number)
-    return number_term(Number(rank, float(result) if rank >= FLOAT else Fraction(result) if rank == DECIMAL else result))
+    if rank >= FLOAT:
+        return number_term(Number(rank, math.copysign(float(result), number)))  # CEIL(-0.5e0) is -0 (F&O §6.4.2)
+    return number_term(Number(rank, Fraction(result) if rank == DECIMAL else result))
 
 
 # Dates (§17.4.5)
@@ -359,8 +371,7 @@ def _of_number(term: Term, function: Callable, is_whole: bool = False) -> Result
 def _fields(term: Term) -> re.Match | Failure:
     """Return year, month, day, hour, minute, second and zone of a dateTime."""
     moment = value(term)
-    is_other = isinstance(moment, OtherLiteral) and not moment.is_ill_typed
-    if is_other and moment.datatype in (XSD + "date", XSD + "time", XSD + "dateTimeStamp"):
+    if is_extension(moment):
         raise NoSingleAnswer(f"a part of {moment.datatype.replace(XSD, 'xsd:')}, which SPARQL leaves to extensions")
     if not isinstance(moment, Moment):
         return ERROR
@@ -381,7 +392,12 @@ def _field(number: int) -> Callable[[Term], Result]:
 def seconds(term: Term) -> Result:
     """Return the seconds of a dateTime, a decimal (SECONDS)."""
     match = _fields(term)
-    return ERROR if match is ERROR else number_term(decimal_of(Fraction(match[6])))
+    if match is ERROR:
+        return ERROR
+    exact = Fraction(match[6])
+    if (exact / SURE_SECONDS).denominator != 1:
+        raise NoSingleAnswer("seconds with more than three digits behind the point, which an evaluator may not keep")
+    return number_term(decimal_of(exact))
 
 
 def zone(term: Term) -> Result:
@@ -395,6 +411,8 @@ def zone_duration(term: Term) -> Result:
     match = _fields(term)
     if match is ERROR or match[7] is None:
         return ERROR
+    if match[7] == "-00:00":
+        raise NoSingleAnswer("the duration of the zone -00:00")
     sign, hours, minutes = (match[7][0], int(match[7][1:3]), int(match[7][4:])) if match[7] != "Z" else ("+", 0, 0)
     parts = "".join(f"{count}{unit}" for count, unit in ((hours, "H"), (minutes, "M")) if count) or "0S"
     return literal(("-" if sign == "-" and parts != "0S" else "") + "PT" + parts, XSD + "dayTimeDuration")
@@ -452,6 +470,28 @@ def _cast_text(characters: str, kind: str) -> Result:
             return literal(characters, XSD + kind)
 
 
+def cast_date_time(lexical_form: str) -> str:
+    """Return the text of a dateTime by XPath's cast to a string (F&O §17.1.5): no zeros after the last digit of the seconds, and `Z`
+    for the zone +00:00."""
+    match = _DATE_TIME.fullmatch(lexical_form)
+    if match[4] == "24":
+        raise NoSingleAnswer("a dateTime that is written with 24:00:00 as a string")
+    seconds_text = match[6].rstrip("0").rstrip(".") if "." in match[6] else match[6]
+    zone_text = "Z" if match[7] in ("+00:00", "-00:00") else match[7] or ""
+    return f"{match[1]}-{match[2]}-{match[3]}T{match[4]}:{match[5]}:{seconds_text}{zone_text}"
+
+
+def form_kept_by_cast(term: Term, kind: str) -> Result:
+    """Return what a cast to an integer, a decimal or a dateTime gives if it keeps the lexical form of its operand; ERROR for other
+    casts, and where the operand is neither a string nor of that datatype."""
+    if kind not in ("integer", "decimal", "dateTime") or not term.startswith('"'):
+        return ERROR
+    form, kind_of_operand, _ = parse_literal(term)
+    if kind_of_operand not in (XSD + "string", XSD + kind):
+        return ERROR
+    return literal(form.strip(" \t\n\r"), XSD + kind)
+
+
 def _cast_to_string(term: Term, operand: object) -> Result:
     if term.startswith("<"):
         return text(term[1:-1])
@@ -463,7 +503,7 @@ def _cast_to_string(term: Term, operand: object) -> Result:
         case Number() | bool():
             return text(cast_text(operand))
         case Moment():
-            return text(parse_literal(term).lexical)
+            return text(cast_date_time(parse_literal(term).lexical))
         case _:
             raise NoSingleAnswer("xsd:string of a literal that SPARQL has no cast for")
 

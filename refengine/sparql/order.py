@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 
 from refengine.errors import NoSingleAnswer, Unsupported
 from refengine.model import Term
-from refengine.sparql.values import ERROR, Moment, Number, Result, StringValue, compare, value
+from refengine.sparql.values import (
+    ERROR,
+    Moment,
+    Number,
+    Result,
+    StringValue,
+    compare,
+    value,
+)
 
 Keys = tuple[Result, ...]
 MOST_TIED = 32  # values that MIN and MAX hold as the first

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from refengine.model import Term
-from refengine.sparql.algebra import Alternative, Inverse, NegatedSet, Path, Repeated, Sequence
+from refengine.sparql.algebra import (
+    Alternative,
+    Inverse,
+    NegatedSet,
+    Path,
+    Repeated,
+    Sequence,
+)
 from refengine.sparql.graphs import Index, Spend
 
 Pair = tuple[Term, Term]
@@ -37,21 +44,35 @@ def pairs(graph: Index, path: Path, start: Term | None, end: Term | None, spend:
 
 
 def _sequence(graph: Index, steps: tuple[Path, ...], start: Term | None, end: Term | None, spend: Spend) -> Iterator[Pair]:
-    first, *rest = steps
-    if not rest:
-        yield from pairs(graph, first, start, end, spend)
-        return
+    """Yield the pairs that steps connect, one after the other.
+
+    A sequence is a join by a variable between each two steps (§18.4). A step with variables at both ends connects nodes of the graph
+    alone, so that P*/Q* does not connect a term that is no node with itself.
+    """
     if start is None and end is not None:
-        *before, last = steps
-        for middle, stop in pairs(graph, last, None, end, spend):
-            for begin, _ in _sequence(graph, tuple(before), None, middle, spend):
-                spend(1)
-                yield begin, stop
+        backwards = tuple(Inverse(step) for step in reversed(steps))
+        yield from ((a, b) for b, a in _sequence(graph, backwards, end, None, spend))
         return
+    first, *rest = steps
     for begin, middle in pairs(graph, first, start, None, spend):
-        for _, stop in _sequence(graph, tuple(rest), middle, end, spend):
+        for _, stop in _following(graph, rest, middle, end, spend):
             spend(1)
             yield begin, stop
+
+
+def _following(graph: Index, steps: list[Path], middle: Term, end: Term | None, spend: Spend) -> Iterator[Pair]:
+    """Yield the pairs that the steps behind a first one connect, from a term that a variable stands for."""
+    first, *rest = steps
+    goal = end if not rest else None
+    for begin, stop in pairs(graph, first, middle, goal, spend):
+        if goal is None and (begin not in graph.nodes or stop not in graph.nodes):
+            continue
+        if not rest:
+            yield begin, stop
+            continue
+        for _, last in _following(graph, rest, stop, end, spend):
+            spend(1)
+            yield begin, last
 
 
 def _negated(graph: Index, path: NegatedSet, start: Term | None, end: Term | None, spend: Spend) -> Iterator[Pair]:

@@ -7,8 +7,16 @@ from typing import Any
 
 import pyoxigraph
 
-from refengine.model import Quad, Relation, Term, Triple, is_blank, literal, parse_literal
 from refengine.model import Dataset as Statements
+from refengine.model import (
+    Quad,
+    Relation,
+    Term,
+    Triple,
+    is_blank,
+    literal,
+    parse_literal,
+)
 from refengine.sparql.algebra import (
     Basic,
     Distinct,

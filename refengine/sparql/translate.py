@@ -41,6 +41,7 @@ from refengine.sparql.algebra import (
     Union,
     Values,
     Var,
+    all_variables,
     free_variables,
     own_parts,
     visible,
@@ -220,6 +221,7 @@ class Reader:
                 raise self.fault(form, "SELECT * with GROUP BY; name the variables")
             self.check_grouped(items, outputs, keys or ())
             self.check_aggregates(form, expressions, keys or ())
+            self.check_aliases(having, outputs, keys or ())
             outputs = [(name, grouping.lift(part), item) for name, part, item in outputs]
             having = [grouping.lift(part, samples=True) for part in having]
             order = [(grouping.lift(part, samples=True), is_descending) for part, is_descending in order]
@@ -292,6 +294,16 @@ class Reader:
             for node in own_parts(part):
                 if isinstance(node, Aggregate) and named & free_variables(node.argument):
                     raise self.fault(form, "an aggregate over a variable that GROUP BY names", Unsupported, "QRY-3")
+
+    def check_aliases(
+        self, having: Iterable[Expression], outputs: list[tuple[Var, Expression, Tree]], keys: Iterable[tuple[Var, Expression]]
+    ) -> None:
+        """Refuse HAVING over a variable that SELECT names by AS: some evaluators know it there, by §18.2.4 it is not bound yet."""
+        items = {name: item for name, _, item in outputs}
+        for variable in sorted(set().union(*map(all_variables, having)) - {key for key, _ in keys}):
+            if variable in items:
+                reason = f"HAVING over ?{variable.name}, which SELECT names by AS; write its expression in HAVING"
+                raise self.fault(items[variable], reason, Unsupported, "QRY-3")
 
     def ordered(self, tree: Tree) -> tuple[Expression, bool]:
         """Translate a condition of ORDER BY, with whether it is descending."""

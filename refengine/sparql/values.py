@@ -16,23 +16,39 @@ from typing import Any, Final, NamedTuple
 
 from refengine.errors import NoSingleAnswer, Unsupported
 from refengine.model import XSD, Term, literal, parse_literal
-from refengine.xsd import BOOLEANS, DECIMAL_FORM, INTEGER_FORM, INTEGERS, Moment, date_time, double, in_range
+from refengine.xsd import (
+    BOOLEANS,
+    DECIMAL_FORM,
+    INTEGER_FORM,
+    INTEGERS,
+    Moment,
+    date_time,
+    double,
+    in_range,
+)
 
 BOOLEAN, STRING = XSD + "boolean", XSD + "string"
 RANKS = ("integer", "decimal", "float", "double")  # the type of a result is that of the later operand (XPath B.1)
 INTEGER, DECIMAL, FLOAT, DOUBLE = range(4)
 SURE_DIGITS = 18  # of decimals: every evaluator keeps them (XSD §5.4)
+LEAST_STEP = Fraction(1, 10**SURE_DIGITS)  # between decimals: every evaluator keeps so many places behind the point
 SURE_INTEGERS = 2**63  # every evaluator holds the integers below
 LONGEST_STRING = 1_000_000  # characters
 CACHED_TERM = 1_000  # characters: of longer terms few values are kept
 MOST_DIGITS = 4_000  # of a number that is written
 MOST_BITS = 20_000  # of a number that is computed
+SURE_YEAR = re.compile(r"(?!0000)[0-9]{4}-")  # every evaluator has these (XSD 1.0 §3.2.7)
+SURE_SECONDS = Fraction(1, 1000)  # every evaluator keeps three digits (likewise)
 FARTHEST_ZONE = 14 * 3600  # seconds from UTC
 BUILT_IN = re.compile(  # types of XML Schema for which SPARQL names no operator, but an evaluator may have some (§17.3.1)
     re.escape(XSD)
     + r"(?:date|time|duration|dayTimeDuration|yearMonthDuration|dateTimeStamp|g\w+|hexBinary|base64Binary|anyURI|QName|NOTATION"
     r"|normalizedString|token|language|Name|NCName|NMTOKEN|ID|IDREF|ENTITY)"
 )
+
+
+STRING_TYPES = {XSD + name for name in "normalizedString token language Name NCName NMTOKEN ID IDREF ENTITY".split()}
+DATE_TYPES = {XSD + "date", XSD + "dateTimeStamp"}
 
 
 class Failure(Enum):
@@ -72,18 +88,15 @@ class OtherLiteral(NamedTuple):
 class Computed(str):
     """A literal whose lexical form no recommendation fixes: a computed number, or MIN or MAX of one value in several forms.
 
-    Its text is one that it may have; `number` is its value. Where evaluators may differ in the datatype, too, `is_type_fixed` is
-    false.
+    Its text is one that it may have; `number` is its value.
     """
 
     number: Number
-    is_type_fixed: bool
 
-    def __new__(cls, term: Term, number: Number, is_type_fixed: bool = True) -> Computed:
+    def __new__(cls, term: Term, number: Number) -> Computed:
         """Return the term with its value."""
         self = super().__new__(cls, term)
         self.number = number
-        self.is_type_fixed = is_type_fixed
         return self
 
 
@@ -99,7 +112,6 @@ class Unknown(Computed):
         """Return a value of which little is known, by a term that it may be."""
         self = str.__new__(cls, term)
         self.number = Number(DOUBLE, math.nan)
-        self.is_type_fixed = True
         self.kind = kind
         return self
 
@@ -138,7 +150,11 @@ def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None
         if len(lexical) > MOST_DIGITS:
             raise NoSingleAnswer("an integer of thousands of digits")
         number = int(lexical)
-        return Number(INTEGER, number) if in_range(number, datatype) else ERROR
+        if not in_range(number, datatype):
+            return ERROR
+        if not -SURE_INTEGERS <= number < SURE_INTEGERS:
+            raise NoSingleAnswer("an integer beyond 64 bits, which an evaluator may not have")
+        return Number(INTEGER, number)
     match kind:
         case "decimal":
             if not DECIMAL_FORM.fullmatch(lexical):
@@ -151,17 +167,29 @@ def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None
                 number = double(lexical)
             except ValueError:
                 return ERROR
-            return Number(DOUBLE, number) if kind == "double" else Number(FLOAT, single(number))
+            if lexical == "+INF":
+                raise NoSingleAnswer("+INF, which XML Schema 1.1 has and 1.0 has not")
+            return Number(DOUBLE, number) if kind == "double" else Number(FLOAT, read_single(lexical, number))
         case "boolean":
             return BOOLEANS.get(lexical, ERROR)
         case "dateTime":
             if len(lexical) > MOST_DIGITS:
                 raise NoSingleAnswer("a dateTime of thousands of digits")
             try:
-                return date_time(lexical)
+                moment = date_time(lexical)
             except ValueError:
                 return ERROR
+            if not SURE_YEAR.match(lexical):
+                raise NoSingleAnswer("a year that is not of four digits, or 0000, which an evaluator may not have")
+            return moment
     return None
+
+
+def read_single(lexical: str, wide: float) -> float:
+    """Return the xsd:float nearest to a lexical form, of which `wide` is the nearest double."""
+    if not wide or not math.isfinite(wide) or len(lexical) > MOST_DIGITS:
+        return single(wide)
+    return nearest_single(Fraction(lexical))
 
 
 def single(number: float) -> float:
@@ -172,12 +200,39 @@ def single(number: float) -> float:
         return math.copysign(math.inf, number)
 
 
+def nearest_single(exact: int | Fraction) -> float:
+    """Return the xsd:float nearest to an exact number, rounded once.
+
+    Rounding by way of a double errs where that double is half way between two floats: 16777217.000000001 is nearest to 16777218,
+    and 16777217 to 16777216.
+    """
+    wide = nearest_double(exact)
+    if not math.isfinite(wide) or wide == exact:
+        return single(wide)
+    above, below = single(math.nextafter(wide, math.inf)), single(math.nextafter(wide, -math.inf))
+    is_tie = math.isfinite(above) and math.isfinite(below) and 2 * Fraction(wide) == Fraction(above) + Fraction(below)
+    if not is_tie:
+        return single(wide)
+    return above if exact > wide else below
+
+
+def nearest_double(exact: int | Fraction) -> float:
+    """Return the xsd:double nearest to an exact number."""
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
 def decimal_of(exact: Fraction) -> Number:
-    """Return a fraction as a decimal. Evaluators keep at least 18 digits: one with more has a slack, by which theirs may differ."""
+    """Return a fraction as a decimal.
+
+    Evaluators keep at least 18 digits, and 18 behind the point: a decimal with more has a slack, by which theirs may differ.
+    """
     _check_bits(exact)
     if has_few_digits(exact):
         return Number(DECIMAL, exact)
-    return Number(DECIMAL, exact, abs(exact) / 10 ** (SURE_DIGITS - 1))
+    return Number(DECIMAL, exact, max(abs(exact) / 10 ** (SURE_DIGITS - 1), LEAST_STEP))
 
 
 def has_few_digits(exact: Fraction) -> bool:
@@ -276,6 +331,8 @@ def truth(result: Result) -> bool | Failure:
             if slack and abs(number) <= slack:
                 raise NoSingleAnswer("whether a rounded number is zero")
             return number == number and number != 0
+        case OtherLiteral(datatype, False) if datatype in STRING_TYPES:
+            raise NoSingleAnswer(f"the truth of an {datatype.replace(XSD, 'xsd:')}, which an evaluator may know as a string")
         case OtherLiteral(datatype, True) if datatype == BOOLEAN or datatype in INTEGERS or datatype.removeprefix(XSD) in RANKS:
             return False
         case _:
@@ -300,18 +357,28 @@ def compare(left: Term, right: Term) -> int | Failure | None:
             apart = one.seconds - other.seconds
             if one.zoned != other.zoned and abs(apart) <= FARTHEST_ZONE:
                 raise NoSingleAnswer("comparing a dateTime without a zone with one that has it: the implicit zone is not fixed")
+            if 0 < abs(apart) < SURE_SECONDS:
+                raise NoSingleAnswer("dateTimes that are less than a millisecond apart: an evaluator may keep no more digits")
             return (apart > 0) - (apart < 0)
     _refuse_extensions(one, other)
     return ERROR
 
 
-def _refuse_extensions(*values: Value | None) -> None:
-    """Raise NoSingleAnswer where an evaluator may have an operator of its own (§17.3.1): for other types of XML Schema."""
-    if not all(isinstance(one, OtherLiteral) for one in values):
-        return
-    for one in values:
-        if not one.is_ill_typed and BUILT_IN.fullmatch(one.datatype):
-            raise NoSingleAnswer(f"an operator on {one.datatype.replace(XSD, 'xsd:')}, which SPARQL leaves to extensions")
+def _refuse_extensions(one: Value | None, other: Value | None) -> None:
+    """Raise NoSingleAnswer where an evaluator may have an operator of its own (§17.3.1), since it knows a type of XML Schema: a token
+    and a string, a date and a dateTime, two durations."""
+    for left, right in ((one, other), (other, one)):
+        if not is_extension(left):
+            continue
+        is_text = left.datatype in STRING_TYPES and isinstance(right, StringValue) and not right.language
+        is_date = left.datatype in DATE_TYPES and isinstance(right, Moment)
+        if is_text or is_date or is_extension(right):
+            raise NoSingleAnswer(f"an operator on {left.datatype.replace(XSD, 'xsd:')}, which SPARQL leaves to extensions")
+
+
+def is_extension(one: Value | None) -> bool:
+    """Return whether a value is of a type that SPARQL names no operator for, but XML Schema has."""
+    return isinstance(one, OtherLiteral) and not one.is_ill_typed and BUILT_IN.fullmatch(one.datatype) is not None
 
 
 def _compare_numbers(a: Number, b: Number) -> int | None:
@@ -334,11 +401,9 @@ def in_common_type(a: Number, b: Number) -> tuple[Any, Any]:
 
 def as_binary(number: Number, rank: int) -> float:
     """Return a number as a float or a double."""
-    try:
-        wide = float(number.value)
-    except OverflowError:
-        wide = math.inf if number.value > 0 else -math.inf
-    return single(wide) if rank == FLOAT and number.rank < FLOAT else wide
+    if number.rank >= FLOAT:
+        return float(number.value)
+    return nearest_single(number.value) if rank == FLOAT else nearest_double(number.value)
 
 
 def equal(left: Term, right: Term) -> bool | Failure:
@@ -361,7 +426,8 @@ def equal(left: Term, right: Term) -> bool | Failure:
         if left == right:
             return True
         _refuse_extensions(one, other)
-        return ERROR
+        is_known = is_extension(one) != is_extension(other) and not (isinstance(one, OtherLiteral) and isinstance(other, OtherLiteral))
+        return FALSE_OR_ERROR if is_known else ERROR
     if isinstance(one, StringValue) and isinstance(other, StringValue):
         return one == other
     order = compare(left, right)
@@ -384,10 +450,10 @@ def same(left: Term, right: Term) -> bool:
     if not isinstance(one, Number) or not isinstance(other, Number):
         return False
     if one.rank != other.rank:
-        if not all(getattr(term, "is_type_fixed", True) for term in (left, right)):
-            raise NoSingleAnswer("the datatype of a computed number")
         return False
     if one == other and isinstance(left, Computed) and isinstance(right, Computed):
+        if one.slack and one.rank >= FLOAT:
+            raise NoSingleAnswer("two sums whose orders of adding are not fixed")
         return True
     is_close = abs(one.value - other.value) <= one.slack + other.slack  # false of NaN
     if one.value != other.value and not is_close:
@@ -405,6 +471,8 @@ def calculate(sign: str, left: Result, right: Result) -> Result:
         return ERROR
     a, b = value(left), value(right)
     if not isinstance(a, Number) or not isinstance(b, Number):
+        if all(isinstance(one, Moment) or is_extension(one) for one in (a, b)):
+            raise NoSingleAnswer("arithmetic of dates and durations, which SPARQL leaves to extensions")
         return ERROR
     number = operate(sign, a, b)
     return number if number is ERROR else number_term(number)
