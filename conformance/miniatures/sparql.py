@@ -8,19 +8,25 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from lark import Token, Tree
 
 from conformance.miniatures import Miniature
 from refengine import r2r
+from refengine.compare import TOLERANCE
+from refengine.compare import Number as Compared
+from refengine.compare import near as right_near
 from refengine.errors import Disputed, InvalidQuery, NoSingleAnswer, RefengineError
 from refengine.model import XSD, Dataset, Quad, Relation, Term, Triple, literal, parse_literal, row
 from refengine.query import Body
 from refengine.sparql.aggregates import aggregate as right_aggregate
 from refengine.sparql.algebra import Aggregate, Exists, Expression, Group, Query, Repeated, TriplePattern
+from refengine.sparql.algebra import Sequence as Steps
 from refengine.sparql.choices import Choices
 from refengine.sparql.evaluation import Evaluation
+from refengine.sparql.evaluation import constructed as right_constructed
 from refengine.sparql.expressions import Expressions
 from refengine.sparql.functions import ARITIES_BY_IRI
 from refengine.sparql.functions import cast as right_cast
@@ -31,18 +37,22 @@ from refengine.sparql.paths import pairs as right_pairs
 from refengine.sparql.regex import compile_pattern as right_compile
 from refengine.sparql.translate import Reader
 from refengine.sparql.translate import read as right_read
-from refengine.sparql.values import ERROR, Computed, Failure, Number, OtherLiteral, Result, boolean, value
+from refengine.sparql.values import ERROR, FLOAT, Computed, Failure, Number, OtherLiteral, Result, StringValue, boolean, single, text, value
 from refengine.sparql.values import calculate as right_calculate
 from refengine.sparql.values import compare as right_compare
+from refengine.sparql.values import decimal_of as right_decimal_of
 from refengine.sparql.values import equal as right_equal
+from refengine.sparql.values import number_term as right_number_term
 from refengine.sparql.values import read as right_literal
+from refengine.sparql.values import same as right_same
 from refengine.sparql.values import truth as right_truth
+from refengine.xsd import INTEGER_FORM, date_time
 
 NOBODY = "none known"
 BOTH = "rdflib 7.6 and pyoxigraph 0.5"
 right_matched, right_grouped, right_holds = Evaluation.matched, Evaluation.grouped, Expressions.holds
 right_iri, right_resolved, right_refuse = Reader.iri, Reader.resolved, Reader.refuse_outside_sources
-right_node = Expressions.node
+right_node, right_applied, right_choose = Expressions.node, Expressions.applied, Choices.choose
 
 
 # QRY-1 to QRY-3
@@ -112,6 +122,30 @@ def a_value_is_made_up(name: str, results: Sequence[Term]) -> Result:
     return BY_KEYWORD[name](*plain) if name in BY_KEYWORD else boolean(True)
 
 
+def one_sample_is_chosen(choices: Choices, key: Any, options: Sequence[Any], reason: str) -> Any:
+    """What SAMPLE takes of some values it takes of them wherever it stands, in every group."""
+    return right_choose(choices, tuple(options) if reason.startswith("SAMPLE") else key, options, reason)
+
+
+def reduced_is_all_or_once(evaluation: Evaluation, solutions: list[dict[str, Term]]) -> list[dict[str, Term]]:
+    """REDUCED keeps a solution once or as often as it is there, and nothing in between."""
+    once = evaluation.distinct(solutions)
+    return evaluation.choices.choose(("REDUCED", len(solutions)), (solutions, once), "REDUCED") if len(once) < len(solutions) else once
+
+
+def tags_have_one_form(expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
+    """LANG gives the tag as the data has it."""
+    is_literal = name == "LANG" and results[0].startswith('"')
+    return text(parse_literal(results[0]).language) if is_literal else right_applied(expressions, name, results, nodes)
+
+
+def nothing_is_known_of_a_tag(expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
+    """Of a tag with a region not even the language is known."""
+    if name == "LANG" and results[0].startswith('"') and "-" in parse_literal(results[0]).language:
+        raise NoSingleAnswer("LANG of a tag with a region")
+    return right_applied(expressions, name, results, nodes)
+
+
 # §7 R2R-2 to R2R-6
 
 
@@ -139,6 +173,11 @@ def any_triple(graph: Iterable[Triple]) -> Relation:
 def only_iris(graph: Iterable[Triple]) -> Relation:
     """CONSTRUCT gives triples of IRIs only."""
     return any_triple(triple for triple in graph if all(term.startswith("<") for term in triple))
+
+
+def forms_are_fixed(graph: Iterable[Triple]) -> Relation:
+    """The triples of a computed term are those of one of its forms."""
+    return right_constructed(tuple(map(str, triple)) for triple in graph)
 
 
 def first_witness_is_right(body: Body, graph: Dataset, witnesses: Sequence[str] = ("rdflib",), asked: Any = r2r.ask) -> r2r.Testimony:
@@ -246,6 +285,33 @@ def unknown_values_differ(left: Term, right: Term) -> bool | Failure:
     return left == right if isinstance(value(left), OtherLiteral) else right_equal(left, right)
 
 
+def floats_are_rounded_twice(number: Number, rank: int) -> float:
+    """A decimal becomes a float by way of a double."""
+    wide = float(number.value)
+    return single(wide) if rank == FLOAT and number.rank < FLOAT else wide
+
+
+def all_of_a_time_counts(left: Term, right: Term) -> int | Failure | None:
+    """Every evaluator has every year, and every digit of a second."""
+    forms = [parse_literal(term) for term in (left, right) if term.startswith('"')]
+    if [form.datatype for form in forms] == [XSD + "dateTime"] * 2 and all(form.lexical.endswith("Z") for form in forms):
+        apart = date_time(forms[0].lexical).seconds - date_time(forms[1].lexical).seconds
+        return (apart > 0) - (apart < 0)
+    return right_compare(left, right)
+
+
+def years_have_any_digits(left: Term, right: Term) -> int | Failure | None:
+    """Every evaluator has every year, though not every digit of a second."""
+    is_fine = any("." in term for term in (left, right))
+    return right_compare(left, right) if is_fine else all_of_a_time_counts(left, right)
+
+
+def tokens_are_unknown(left: Term, right: Term) -> bool | Failure:
+    """No evaluator knows a type that SPARQL does not name."""
+    kinds = {type(value(term)) for term in (left, right)}
+    return ERROR if kinds == {OtherLiteral, StringValue} else right_equal(left, right)
+
+
 def integers_divide_to_integers(sign: str, left: Result, right: Result) -> Result:
     """A division of integers is cut to an integer."""
     found = right_calculate(sign, left, right)
@@ -269,6 +335,28 @@ def decimals_have_digits_enough(number: Any) -> Term:
     return Computed(literal(str(exact), XSD + ("integer", "decimal", "float", "double")[rank]), Number(rank, exact))
 
 
+def digits_stand_anywhere(exact: Fraction) -> Number:
+    """Of a decimal 18 digits are kept, wherever they stand."""
+    number = right_decimal_of(exact)
+    return number._replace(slack=min(number.slack, abs(exact) / 10**17))
+
+
+def decimals_are_near_by_their_size(a: Compared, b: Compared) -> bool:
+    """Decimals are the same if they differ by little of their size, however small they are."""
+    if {a.tolerance, b.tolerance} != {TOLERANCE["decimal"]}:
+        return right_near(a, b)
+    return abs(a.value - b.value) <= Fraction(TOLERANCE["decimal"]) * max(abs(a.value), abs(b.value))
+
+
+def integers_have_no_bound(left: Term, right: Term) -> int | Failure | None:
+    """Every evaluator holds every integer of the data."""
+    forms = [parse_literal(term) for term in (left, right) if term.startswith('"') and not isinstance(term, Computed)]
+    if [form.datatype for form in forms] == [XSD + "integer"] * 2 and all(INTEGER_FORM.fullmatch(form.lexical) for form in forms):
+        apart = int(forms[0].lexical) - int(forms[1].lexical)
+        return (apart > 0) - (apart < 0)
+    return right_compare(left, right)
+
+
 def casts_round(term: Term, kind: str) -> Result:
     """A cast to an integer rounds."""
     found = value(term)
@@ -284,6 +372,42 @@ def unknown_functions_are_errors(text: str) -> tuple[Query, str]:
     """A function that nobody defines is an error where it is called."""
     names = [iri for iri in re.findall("<([^<>]*)>", text) if iri not in ARITIES_BY_IRI]
     return right_read(re.sub(r":distance\([^()]*\)", "(1 / 0)", text) if names else text)
+
+
+def times_are_strings_as_written(term: Term, kind: str) -> Result:
+    """A dateTime as a string is its lexical form."""
+    is_time = kind == "string" and term.endswith(f"^^<{XSD}dateTime>")
+    return literal(parse_literal(term).lexical) if is_time else right_cast(term, kind)
+
+
+def zero_has_no_sign(number: Number) -> Term:
+    """A computed zero is positive."""
+    return right_number_term(number._replace(value=number.value + 0))
+
+
+def casts_have_one_form(term: Term, kind: str) -> Result:
+    """A cast to an integer gives the canonical form."""
+    result = right_cast(term, kind)
+    return literal(str(value(result).value), XSD + kind) if result is not ERROR and kind == "integer" else result
+
+
+def strings_alone_are_strings(term: Term) -> StringValue | Failure:
+    """A function of strings takes no other type, to every evaluator."""
+    found = value(term)
+    return found if isinstance(found, StringValue) else ERROR
+
+
+def zero_is_one_duration(expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
+    """The zone -00:00 is written PT0S."""
+    if name == "TIMEZONE" and results[0].endswith(f'-00:00"^^<{XSD}dateTime>'):
+        return literal("PT0S", XSD + "dayTimeDuration")
+    return right_applied(expressions, name, results, nodes)
+
+
+def years_are_of_times(expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
+    """YEAR takes no type but those that have a day, to every evaluator."""
+    is_year = name == "YEAR" and results[0].endswith(f"^^<{XSD}gYear>")
+    return ERROR if is_year else right_applied(expressions, name, results, nodes)
 
 
 def dollar_is_pythons(pattern: str, flags: str) -> Any:
@@ -316,6 +440,29 @@ def literals_are_ordered_by_text(terms: Sequence[Term], is_least: bool) -> list[
     return [min(found) if is_least else max(found)]
 
 
+def widest_is_first(terms: Sequence[Term], is_least: bool) -> list[Term]:
+    """Of equal numbers of several types MIN and MAX give the one of the widest."""
+    found = right_extremes(terms, is_least)
+    numbers = [value(term) for term in found]
+    return [max(found, key=lambda term: value(term).rank)] if found and all(isinstance(number, Number) for number in numbers) else found
+
+
+def equal_sums_are_one(left: Term, right: Term) -> bool:
+    """Two sums that have one value here have it everywhere."""
+    are_computed = isinstance(left, Computed) and isinstance(right, Computed)
+    return True if are_computed and value(left) == value(right) else right_same(left, right)
+
+
+def sums_have_one_order(function: Aggregate, results: Sequence[Result], choose: Any) -> Result:
+    """A sum is added from the least literal to the greatest."""
+    if function.name != "SUM" or function.is_distinct or ERROR in results:
+        return right_aggregate(function, results, choose)
+    total: Result = literal("0", XSD + "integer")
+    for result in sorted(results):
+        total = right_calculate("+", total, result)
+    return total
+
+
 def nothing_is_too_deep(text: str) -> list[int]:
     """Brackets may be nested as deep as one likes."""
     return []
@@ -342,6 +489,17 @@ def a_cycle_is_not_closed(graph: Any, path: Any, start: Any, end: Any, spend: An
     """A repeated path never comes back to where it began."""
     found = right_pairs(graph, path, start, end, spend)
     return ((a, b) for a, b in found if not (isinstance(path, Repeated) and path.least and a == b))
+
+
+def any_term_is_in_the_middle(graph: Any, path: Any, start: Any, end: Any, spend: Any) -> Iterator[tuple[Term, Term]]:
+    """The node in the middle of a sequence may be a term that is not in the graph."""
+    if not isinstance(path, Steps) or start is not None or end is None:
+        yield from right_pairs(graph, path, start, end, spend)
+        return
+    *before, last = path.steps
+    first = Steps(tuple(before)) if len(before) > 1 else before[0]
+    for middle, _ in right_pairs(graph, last, None, end, spend):
+        yield from ((begin, end) for begin, _ in any_term_is_in_the_middle(graph, first, None, middle, spend))
 
 
 def nothing_is_substituted(node: Any, solution: Mapping[str, Term]) -> Any:
@@ -397,11 +555,16 @@ MINIATURES = (
     Miniature("QRY-3", "every choice is open", NOBODY, f"{SPARQL}.choices:one_answer", every_choice_is_open),
     Miniature("QRY-3", "nothing is known of a UUID", NOBODY, f"{SPARQL}.expressions:of_unknown", nothing_is_known_of_a_uuid),
     Miniature("QRY-3", "a value is made up", NOBODY, f"{SPARQL}.expressions:of_unknown", a_value_is_made_up),
+    Miniature("QRY-3", "one sample is chosen", BOTH, f"{SPARQL}.choices:Choices.choose", one_sample_is_chosen),
+    Miniature("QRY-3", "REDUCED is all or once", NOBODY, f"{SPARQL}.evaluation:Evaluation.reduced", reduced_is_all_or_once),
+    Miniature("QRY-3", "tags have one form", BOTH, f"{SPARQL}.expressions:Expressions.applied", tags_have_one_form),
+    Miniature("QRY-3", "nothing is known of a tag", NOBODY, f"{SPARQL}.expressions:Expressions.applied", nothing_is_known_of_a_tag),
     Miniature("R2R-2", "sets of solutions", "yasper and csrbench-oracle compare sets", f"{SPARQL}.evaluation:selected", sets_of_solutions),
     Miniature("R2R-2", "unbound is empty text", NOBODY, f"{SPARQL}.evaluation:selected", unbound_is_empty_text),
     Miniature("R2R-3", "false is no row", NOBODY, f"{SPARQL}.evaluation:asked", false_is_no_row),
     Miniature("R2R-4", "any triple", NOBODY, f"{SPARQL}.evaluation:constructed", any_triple),
     Miniature("R2R-4", "only IRIs", NOBODY, f"{SPARQL}.evaluation:constructed", only_iris),
+    Miniature("R2R-4", "forms are fixed", "rdflib 7.6", f"{SPARQL}.evaluation:constructed", forms_are_fixed),
     Miniature("R2R-5", "the first witness is right", NOBODY, "refengine.r2r:heard", first_witness_is_right),
     Miniature("R2R-5", "all must confirm", NOBODY, "refengine.r2r:heard", all_must_confirm),
     Miniature("R2R-5", "terms are confirmed, not values", NOBODY, "refengine.r2r:heard", terms_are_confirmed),
@@ -423,23 +586,40 @@ MINIATURES = (
     Miniature("R2R-12", "numbers are apart by type", NOBODY, f"{SPARQL}.values:compare", numbers_are_apart_by_type),
     Miniature("R2R-12", "NaN is itself", NOBODY, f"{SPARQL}.values:compare", nan_is_itself),
     Miniature("R2R-12", "unknown values differ", "rdflib 7.6", f"{SPARQL}.values:equal", unknown_values_differ),
+    Miniature("R2R-12", "floats are rounded twice", "pyoxigraph 0.5", f"{SPARQL}.values:as_binary", floats_are_rounded_twice),
+    Miniature("R2R-12", "all of a time counts", BOTH, f"{SPARQL}.values:compare", all_of_a_time_counts),
+    Miniature("R2R-12", "years have any digits", "pyoxigraph 0.5", f"{SPARQL}.values:compare", years_have_any_digits),
+    Miniature("R2R-12", "tokens are unknown", BOTH, f"{SPARQL}.values:equal", tokens_are_unknown),
     Miniature("R2R-13", "integers divide to integers", NOBODY, f"{SPARQL}.values:calculate", integers_divide_to_integers),
     Miniature("R2R-13", "zero divides", NOBODY, f"{SPARQL}.values:calculate", zero_divides),
     Miniature("R2R-13", "whole decimals have a form", BOTH, f"{SPARQL}.functions:lexical", whole_decimals_have_a_form),
     Miniature("R2R-13", "decimals have digits enough", BOTH, f"{SPARQL}.values:number_term", decimals_have_digits_enough),
+    Miniature("R2R-13", "digits stand anywhere", "rdflib 7.6", f"{SPARQL}.values:decimal_of", digits_stand_anywhere),
+    Miniature("R2R-13", "decimals are near by their size", NOBODY, "refengine.compare:near", decimals_are_near_by_their_size),
+    Miniature("R2R-13", "integers have no bound", "rdflib 7.6", f"{SPARQL}.values:compare", integers_have_no_bound),
     Miniature("R2R-14", "casts round", NOBODY, f"{SPARQL}.functions:cast", casts_round),
     Miniature("R2R-14", "nodes are of the query", BOTH, f"{SPARQL}.expressions:Expressions.node", nodes_are_of_the_query),
     Miniature("R2R-14", "unknown functions are errors", "rdflib 7.6: no rows", f"{SPARQL}.translate:read", unknown_functions_are_errors),
+    Miniature("R2R-14", "times are strings as written", "rdflib 7.6", f"{SPARQL}.functions:cast", times_are_strings_as_written),
+    Miniature("R2R-14", "zero has no sign", "rdflib 7.6, of CEIL", f"{SPARQL}.values:number_term", zero_has_no_sign),
+    Miniature("R2R-14", "casts have one form", BOTH, f"{SPARQL}.functions:cast", casts_have_one_form),
+    Miniature("R2R-14", "strings alone are strings", BOTH, f"{SPARQL}.functions:string", strings_alone_are_strings),
+    Miniature("R2R-14", "zero is one duration", "pyoxigraph 0.5", f"{SPARQL}.expressions:Expressions.applied", zero_is_one_duration),
+    Miniature("R2R-14", "years are of times", "rdflib 7.6", f"{SPARQL}.expressions:Expressions.applied", years_are_of_times),
     Miniature("R2R-15", "the dollar sign is Python's", "rdflib 7.6", f"{SPARQL}.regex:compile_pattern", dollar_is_pythons),
     Miniature("R2R-15", "a replacement has no groups", NOBODY, f"{SPARQL}.regex:replacement", empty_matches_are_replaced),
     Miniature("R2R-16", "errors are counted", "rdflib 7.6", f"{SPARQL}.aggregates:aggregate", errors_are_counted),
     Miniature("R2R-16", "DISTINCT is by value", "pyoxigraph 0.5 stores values", f"{SPARQL}.aggregates:aggregate", distinct_by_value),
     Miniature("R2R-16", "literals are ordered by text", BOTH, f"{SPARQL}.order:extremes", literals_are_ordered_by_text),
+    Miniature("R2R-16", "the widest is first", "pyoxigraph 0.5", f"{SPARQL}.order:extremes", widest_is_first),
+    Miniature("R2R-16", "equal sums are one", BOTH, f"{SPARQL}.values:same", equal_sums_are_one),
+    Miniature("R2R-16", "sums have one order", BOTH, f"{SPARQL}.aggregates:aggregate", sums_have_one_order),
     Miniature("R2R-17", "nothing is too deep", NOBODY, f"{SPARQL}.grammar:_brackets", nothing_is_too_deep),
     Miniature("R2R-17", "nothing is too much", BOTH, f"{SPARQL}.limits:Budget.hold", nothing_is_too_much),
     Miniature("R2R-18", "paths have a length", "pyoxigraph 0.5, of a constant that is not in the graph", f"{SPARQL}.paths:pairs", paths_have_a_length),
     Miniature("R2R-18", "ways are one", "pyoxigraph 0.5, of p|q", f"{SPARQL}.paths:pairs", ways_are_one),
     Miniature("R2R-18", "a cycle is not closed", NOBODY, f"{SPARQL}.paths:pairs", a_cycle_is_not_closed),
+    Miniature("R2R-18", "any term is in the middle", "rdflib 7.6", f"{SPARQL}.paths:pairs", any_term_is_in_the_middle),
     Miniature("R2R-19", "nothing is substituted", NOBODY, f"{SPARQL}.evaluation:substituted", nothing_is_substituted),
     Miniature("R2R-19", "EXISTS is a join", NOBODY, f"{SPARQL}.evaluation:Evaluation.exists", values_are_substituted),
     Miniature("R2R-20", "kinds are ordered", BOTH, f"{SPARQL}.order:compare_in_order", kinds_are_ordered),
