@@ -70,7 +70,12 @@ def near(a: Number, b: Number) -> bool:
     if isinstance(x, float) and not math.isfinite(x) or isinstance(y, float) and not math.isfinite(y):
         return x == y or (x != x and y != y)
     x, y = Fraction(x), Fraction(y)
-    return x == y or abs(x - y) <= Fraction(max(a.tolerance, b.tolerance)) * max(abs(x), abs(y))
+    return x == y or abs(x - y) <= Fraction(_tolerance(a.tolerance, b.tolerance)) * max(abs(x), abs(y))
+
+
+def _tolerance(a: float, b: float) -> float:
+    """CMP-2: the relative tolerance of two numbers, by those of their types."""
+    return max(a, b)
 
 
 def split(line: Row, mode: Mode) -> tuple[tuple, tuple[Number, ...]]:
@@ -116,11 +121,7 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     left, right = _grouped(a, mode), _grouped(b, mode)
     for key in left.keys() | right.keys():
         ours, theirs = left.get(key, []), right.get(key, [])
-        width = len((ours or theirs)[0][0])
-        if width > 1:
-            paired = _pairs(ours, theirs, lambda x, y: all(map(near, x[0], y[0])), _reach(ours, theirs))
-        else:
-            paired = _in_step(ours, theirs) if width else dict(zip(range(len(ours)), range(len(theirs)), strict=False))
+        paired = _matching(ours, theirs)
         used = set(paired.values())
         missing.update(line for i, (_, line) in enumerate(ours) if i not in paired)
         extra.update(line for j, (_, line) in enumerate(theirs) if j not in used)
@@ -183,8 +184,25 @@ def _place(value: Fraction | float) -> tuple[bool, Fraction | float]:
     return (True, 0) if value != value else (False, value)
 
 
+def _matching(ours: list, theirs: list) -> dict[int, int]:
+    """CMP-3: a maximum matching of two groups, index to index."""
+    numbers, _ = (ours or theirs)[0]
+    if not numbers:
+        return dict(zip(range(len(ours)), range(len(theirs)), strict=False))
+    if len(numbers) == 1 and len(_tolerances(ours, theirs)) <= 1:
+        return _in_step(ours, theirs)
+    return _pairs(ours, theirs, lambda x, y: all(map(near, x[0], y[0])), _reach(ours, theirs))
+
+
+def _tolerances(ours: list, theirs: list) -> set[float]:
+    """The tolerances that comparing the first number of a row of ours with that of one of theirs can have."""
+    left, right = ({numbers[0].tolerance for numbers, _ in group} for group in (ours, theirs))
+    return {_tolerance(a, b) for a in left for b in right}
+
+
 def _in_step(ours: list, theirs: list) -> dict[int, int]:
-    """A maximum matching of rows with one number each, both in its order: what is near to a row is an interval."""
+    """A maximum matching of rows with one number each and one tolerance, both in the order of the number: the greater
+    a row's number, the further on the interval of those that are near to it."""
     paired, i, j = {}, 0, 0
     while i < len(ours) and j < len(theirs):
         a, b = ours[i][0][0], theirs[j][0][0]
@@ -224,6 +242,7 @@ def _pairs(
     partner: dict[int, int] = {}
     owner: dict[int, int] = {}
     known: dict[tuple[int, int], bool] = {}
+    closed: set[int] = set()  # searches that failed came here, and no later one gets further (a Hungarian tree)
 
     def fits(i: int, j: int) -> bool:
         if (i, j) not in known:
@@ -238,7 +257,7 @@ def _pairs(
         queue, end = [start], None
         for i in queue:
             for j in reach(i) if reach else range(len(theirs)):
-                if j not in came and fits(i, j):
+                if j not in came and j not in closed and fits(i, j):
                     came[j] = i
                     if j not in owner:
                         end = j
@@ -246,6 +265,8 @@ def _pairs(
                     queue.append(owner[j])
             if end is not None:
                 break
+        else:
+            closed.update(came)
         while end is not None:  # turn the path around
             i = came[end]
             previous = partner.get(i)

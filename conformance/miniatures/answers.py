@@ -24,6 +24,7 @@ from refengine.assignments import assignments as right_assignments
 from refengine.assignments import candidates as right_candidates
 from refengine.assignments import origins as right_origins
 from refengine.compare import Mode, Number
+from refengine.compare import _matching as right_matching
 from refengine.compare import near as right_near
 from refengine.compare import value as right_value
 from refengine.diverge import border_rows as right_border_rows
@@ -455,6 +456,12 @@ def unbound_is_anything(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, B
 def in_order(ours: Sequence, theirs: Sequence, same: Callable, reach: Callable | None = None) -> dict[int, int]:
     """Rows are paired in their order: the first with the first."""
     return {i: i for i in range(min(len(ours), len(theirs))) if same(ours[i], theirs[i])}
+
+
+def in_the_order_of_their_numbers(ours: list, theirs: list) -> dict[int, int]:
+    """Rows with one number are paired in its order, as if all numbers had one tolerance."""
+    numbers, _ = (ours or theirs)[0]
+    return (compare._in_step if len(numbers) == 1 else right_matching)(ours, theirs)
 
 
 def labels_are_names(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
@@ -945,6 +952,10 @@ MINIATURES = (
     Miniature("CMP-3", "recorded rows are expected", NOBODY, "refengine.compare:equal", recorded_rows_are_expected),
     Miniature("CMP-3", "unbound is anything", NOBODY, "refengine.compare:difference", unbound_is_anything),
     Miniature("CMP-3", "in order", NOBODY, "refengine.compare:_pairs", in_order),
+    Miniature(
+        "CMP-3", "in the order of their numbers", "refengine, until it told tolerances apart",
+        "refengine.compare:_matching", in_the_order_of_their_numbers,
+    ),
     Miniature("CMP-4", "labels are names", NOBODY, "refengine.compare:equal", labels_are_names),
     Miniature("CMP-4", "any blank node will do", NOBODY, "refengine.compare:equal", any_blank_will_do),
     Miniature("CMP-4", "row by row", NOBODY, "refengine.compare:equal", row_by_row),
