@@ -20,7 +20,7 @@ from refengine.model import XSD, Bag, Row, Term, is_blank, parse_literal, row
 from refengine.xsd import BOOLEANS, DECIMAL_FORM, INTEGER_FORM, INTEGERS, date_time, double, in_range
 
 TOLERANCE = {"double": 1e-9, "float": 1e-6, "decimal": 1e-17}
-REACH = 2 * max(TOLERANCE.values())
+LEAST_DECIMAL = Fraction(1, 10**18)  # two decimals may differ by so much, however small they are
 SEARCH_BOUND = 100_000  # steps of one search for a renaming
 LONGEST = 4000  # characters of a literal that is read as a value: fewer than Python takes for an integer
 ROUNDS = 12  # of colour refinement: it only narrows the search
@@ -65,17 +65,39 @@ def value(term: Term) -> Term | Number | tuple:
 
 
 def near(a: Number, b: Number) -> bool:
-    """CMP-2: numbers are the same if they differ by at most the larger tolerance of the two, relative to the larger of them."""
+    """CMP-2: numbers are the same if they differ by at most the larger tolerance of the two, relative to the larger of
+    them; decimals also if they differ by LEAST_DECIMAL at most."""
     x, y = a.value, b.value
     if isinstance(x, float) and not math.isfinite(x) or isinstance(y, float) and not math.isfinite(y):
         return x == y or (x != x and y != y)
     x, y = Fraction(x), Fraction(y)
-    return x == y or abs(x - y) <= Fraction(_tolerance(a.tolerance, b.tolerance)) * max(abs(x), abs(y))
+    if x == y:
+        return True
+    tolerance, apart = _tolerance(a.tolerance, b.tolerance), abs(x - y)
+    if apart <= Fraction(tolerance) * max(abs(x), abs(y)):
+        return True
+    return tolerance == TOLERANCE["decimal"] and apart <= LEAST_DECIMAL
 
 
 def _tolerance(a: float, b: float) -> float:
     """CMP-2: the relative tolerance of two numbers, by those of their types."""
     return max(a, b)
+
+
+def margin(value: Fraction | float) -> Fraction:
+    """How far from a finite number another may be that is near to it, whatever their types; rather too far."""
+    return 2 * Fraction(max(TOLERANCE.values())) * abs(Fraction(value)) + LEAST_DECIMAL
+
+
+def maybe_near(x: Fraction | float, y: Fraction | float) -> bool:
+    """Whether two values can be near, whatever their types. NaN never is."""
+    if x == y:
+        return True
+    if isinstance(x, float) and isinstance(y, float):  # no decimals; twice the tolerance is more than rounding takes away
+        return abs(x - y) <= 2 * max(TOLERANCE.values()) * min(abs(x), abs(y)) < math.inf
+    if any(isinstance(value, float) and not math.isfinite(value) for value in (x, y)):
+        return False
+    return abs(Fraction(x) - Fraction(y)) <= margin(x)
 
 
 def split(line: Row, mode: Mode) -> tuple[tuple, tuple[Number, ...]]:
@@ -228,8 +250,7 @@ def _reach(ours: list, theirs: list) -> Callable[[int], range]:
         value = numbers[0].value
         if value != value or abs(value) == math.inf:
             return range(bisect_left(firsts, _place(value)), bisect_right(firsts, _place(value)))
-        margin = abs(Fraction(value)) * Fraction(REACH)
-        lo, hi = Fraction(value) - margin, Fraction(value) + margin
+        lo, hi = Fraction(value) - margin(value), Fraction(value) + margin(value)
         return range(bisect_left(firsts, _place(lo)), bisect_right(firsts, _place(hi)))
 
     return reach
@@ -289,7 +310,7 @@ def rename(rows: Bag, names: dict[Term, Term]) -> Bag:
 
 
 def _classes(lines: Iterable[Row], mode: Mode) -> dict[Term, int]:
-    """Numbers by class: near numbers are always in one, numbers further apart than REACH with none between are not."""
+    """Numbers by class: near numbers are always in one, numbers further apart than their margin with none between are not."""
     found = {term: value(term) for line in lines for _, term in line} if mode is Mode.VALUE else {}
     numbers = {term: what.value for term, what in found.items() if isinstance(what, Number)}
     ordered = sorted((v, term) for term, v in numbers.items() if v == v and v not in (math.inf, -math.inf))
@@ -297,7 +318,7 @@ def _classes(lines: Iterable[Row], mode: Mode) -> dict[Term, int]:
     before = None
     for number, term in ordered:
         exact = Fraction(number)
-        if before is None or exact - before > Fraction(REACH) * max(abs(exact), abs(before)):
+        if before is None or exact - before > margin(before):
             current = len(classes)
         classes[term], before = current, exact
     return classes

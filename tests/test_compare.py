@@ -23,6 +23,7 @@ def typed(lexical: str, kind: str) -> Term:
 
 # Each term with its value by hand: a number with its tolerance, or anything else that must be the same.
 DOUBLE, FLOAT, DECIMAL, INTEGER = Fraction(1, 10**9), Fraction(1, 10**6), Fraction(1, 10**17), Fraction(0)
+LEAST = Fraction(1, 10**18)  # two decimals may differ by so much
 NUMBERS: dict[Term, tuple[Fraction | float, Fraction]] = {
     typed("1", "integer"): (Fraction(1), INTEGER),
     typed("+01", "long"): (Fraction(1), INTEGER),
@@ -39,6 +40,11 @@ NUMBERS: dict[Term, tuple[Fraction | float, Fraction]] = {
     typed("1.0", "float"): (Fraction(1), FLOAT),
     typed("-0", "double"): (Fraction(0), DOUBLE),
     typed("0", "integer"): (Fraction(0), INTEGER),
+    typed("0.0", "decimal"): (Fraction(0), DECIMAL),
+    typed("0.000000000000000001", "decimal"): (LEAST, DECIMAL),
+    typed("0.000000000000000002", "decimal"): (2 * LEAST, DECIMAL),
+    typed("-0.0000000000000000004", "decimal"): (-LEAST * 4 / 10, DECIMAL),
+    typed("1e-18", "double"): (LEAST, DOUBLE),
     typed("1e-300", "double"): (Fraction(1, 10**300), DOUBLE),
     typed("INF", "double"): (math.inf, DOUBLE),
     typed("INF", "float"): (math.inf, FLOAT),
@@ -66,7 +72,8 @@ def same_term(a: Term, b: Term, mode: Mode) -> bool:
     (x, s), (y, t) = NUMBERS[a], NUMBERS[b]
     if not (math.isfinite(x) and math.isfinite(y)):
         return x == y or (math.isnan(x) and math.isnan(y))
-    return abs(x - y) <= max(s, t) * max(abs(x), abs(y))
+    least = LEAST if max(s, t) == DECIMAL else 0
+    return abs(x - y) <= max(max(s, t) * max(abs(x), abs(y)), least)
 
 
 def same_row(a: Row, b: Row, mode: Mode) -> bool:
@@ -108,7 +115,8 @@ def bags(terms: list[Term], rows: int = 4) -> st.SearchStrategy[Bag]:
 
 BLANKS = [f"_:{label}" for label in "abc"]
 NEAR = [term for term, (x, _) in NUMBERS.items() if 0.5 < x < 1.5]
-POOLS = [list(NUMBERS) + list(OTHERS), NEAR, BLANKS + NEAR[:4], BLANKS, BLANKS + ["<urn:a>", typed("1", "integer")]]
+TINY = [term for term, (x, _) in NUMBERS.items() if abs(x) < 0.5]
+POOLS = [list(NUMBERS) + list(OTHERS), NEAR, TINY, TINY[:6] + BLANKS, BLANKS + NEAR[:4], BLANKS, BLANKS + ["<urn:a>", typed("1", "integer")]]
 # Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made once.
 POOL = st.sampled_from([(pool, bags(pool)) for pool in POOLS])
 RENAMED, one_of = st.permutations(BLANKS), cache(lambda *terms: st.sampled_from(terms))
@@ -164,7 +172,9 @@ def test_difference_leaves_the_fewest(drawn: tuple[Bag, Bag], mode: Mode):
     assert most_pairs(a - missing, b - extra, mode) == paired
 
 
-ONE_NUMBER = st.lists(st.sampled_from(NEAR), min_size=2, max_size=5).map(lambda terms: Counter(row({"x": t}) for t in terms))
+ONE_NUMBER = st.sampled_from([NEAR, TINY]).flatmap(
+    lambda terms: st.lists(st.sampled_from(terms), min_size=2, max_size=5).map(lambda drawn: Counter(row({"x": t}) for t in drawn))
+)
 # The float is near to all, the double to itself and the float.
 TYPES_APART = (["1.0", "float"], ["1.0000005", "double"]), (["1.0000005", "double"], ["1.0000009", "double"])
 

@@ -266,6 +266,16 @@ FOUND = {
         [((f"<urn:{i}>", N, double(text)), at) for i, (text, at) in enumerate((("1.0000000009", 1), ("1.0000000018", 1), ("1.0", 2)))],
         {"kind": "unbounded"}, UNBOUNDED,
     ),
+    "which of two small decimals is new": (
+        "SELECT ?v {?x <urn:n> ?v}",
+        [((f"<urn:{i}>", N, literal(text, XSD + "decimal")), at) for i, (text, at) in enumerate((("0.0000000000000000009", 1), ("0.0000000000000000018", 1), ("0.0", 2)))],
+        {"kind": "unbounded"}, UNBOUNDED,
+    ),
+    "an integer beyond all doubles": (
+        "SELECT ?v {?x <urn:n> ?v}",
+        [((f"<urn:{i}>", N, term), 1) for i, term in enumerate((literal("1" + "0" * 400, XSD + "integer"), double("1e0"), literal("2" + "0" * 400, XSD + "integer")))],
+        {}, ISTREAM,
+    ),
     "sums that rounding tells apart": (
         "SELECT DISTINCT (SUM(?v) AS ?r) {?k <urn:p> ?x . ?x <urn:n> ?v} GROUP BY ?k",
         [([("<urn:A>", P, f"<urn:{i}>"), (f"<urn:{i}>", N, double("0.1"))], 1) for i in range(6)]

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -393,6 +394,19 @@ def by_the_smaller_tolerance(a: Number, b: Number) -> bool:
 def one_tolerance(a: Number, b: Number) -> bool:
     """All numbers have the tolerance of doubles."""
     return right_near(a._replace(tolerance=1e-9), b._replace(tolerance=1e-9))
+
+
+def decimals_relatively_alone(a: Number, b: Number) -> bool:
+    """Decimals have a relative tolerance and no other."""
+    tolerance = max(a.tolerance, b.tolerance)
+    if tolerance > compare.TOLERANCE["decimal"]:
+        return right_near(a, b)
+    return abs(a.value - b.value) <= Fraction(tolerance) * max(abs(a.value), abs(b.value))
+
+
+def the_least_of_every_type(a: Number, b: Number) -> bool:
+    """Numbers of any type are the same if they differ by 1e-18 at most."""
+    return right_near(a, b) or abs(a.value - b.value) <= compare.LEAST_DECIMAL
 
 
 def by_subtraction(a: Number, b: Number) -> bool:
@@ -938,6 +952,8 @@ MINIATURES = (
     Miniature("CMP-2", "absolutely", NOBODY, "refengine.compare:near", absolutely),
     Miniature("CMP-2", "by the smaller tolerance", NOBODY, "refengine.compare:near", by_the_smaller_tolerance),
     Miniature("CMP-2", "one tolerance", NOBODY, "refengine.compare:near", one_tolerance),
+    Miniature("CMP-2", "decimals relatively alone", NOBODY, "refengine.compare:near", decimals_relatively_alone),
+    Miniature("CMP-2", "the least of every type", NOBODY, "refengine.compare:near", the_least_of_every_type),
     Miniature("CMP-2", "by subtraction", NOBODY, "refengine.compare:near", by_subtraction),
     Miniature("CMP-2", "NaN is nothing", NOBODY, "refengine.compare:near", nan_is_nothing),
     Miniature(
