@@ -66,7 +66,7 @@ def value(term: Term) -> Term | Number | tuple:
 
 def near(a: Number, b: Number) -> bool:
     """CMP-2: numbers are the same if they differ by at most the larger tolerance of the two, relative to the larger of
-    them; decimals also if they differ by LEAST_DECIMAL at most."""
+    them; decimals also if they differ by LEAST_DECIMAL at most; an integer and another number only if they are equal."""
     x, y = a.value, b.value
     if isinstance(x, float) and not math.isfinite(x) or isinstance(y, float) and not math.isfinite(y):
         return x == y or (x != x and y != y)
@@ -80,8 +80,8 @@ def near(a: Number, b: Number) -> bool:
 
 
 def _tolerance(a: float, b: float) -> float:
-    """CMP-2: the relative tolerance of two numbers, by those of their types."""
-    return max(a, b)
+    """CMP-2: the relative tolerance of two numbers, by those of their types: an integer's, which is 0, else the larger."""
+    return max(a, b) if a and b else 0.0
 
 
 def margin(value: Fraction | float) -> Fraction:

@@ -72,6 +72,8 @@ def same_term(a: Term, b: Term, mode: Mode) -> bool:
     (x, s), (y, t) = NUMBERS[a], NUMBERS[b]
     if not (math.isfinite(x) and math.isfinite(y)):
         return x == y or (math.isnan(x) and math.isnan(y))
+    if not (s and t):
+        return x == y
     least = LEAST if max(s, t) == DECIMAL else 0
     return abs(x - y) <= max(max(s, t) * max(abs(x), abs(y)), least)
 

@@ -256,9 +256,9 @@ FOUND = {
         "SELECT ?k {?k <urn:p> ?x . ?x <urn:n> ?v} GROUP BY ?k HAVING(SUM(?v) > 0e0)",
         [([("<urn:A>", P, f"<urn:{i}>"), (f"<urn:{i}>", N, double(text))], 1) for i, text in enumerate(("1e308", "1.5e308"))], {}, {},
     ),
-    "an integer near two doubles": (
+    "a double near two others": (
         "SELECT ?v {?x <urn:n> ?v}",
-        [((f"<urn:{i}>", N, term), at) for i, (term, at) in enumerate(((NUMBERS[3], 1), (double("7.0000000035"), 1), (NUMBERS[3], 3), (double("6.9999999965"), 3)))],
+        [((f"<urn:{i}>", N, term), at) for i, (term, at) in enumerate(((double("7.0"), 1), (double("7.0000000035"), 1), (double("7.0"), 3), (double("6.9999999965"), 3)))],
         {}, ISTREAM,
     ),
     "which of two near doubles is new": (

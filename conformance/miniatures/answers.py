@@ -409,6 +409,12 @@ def the_least_of_every_type(a: Number, b: Number) -> bool:
     return right_near(a, b) or abs(a.value - b.value) <= compare.LEAST_DECIMAL
 
 
+def integers_yield(a: Number, b: Number) -> bool:
+    """The larger of the two tolerances counts for an integer, too: the answer's type decides how exact it has to be."""
+    larger = max(a.tolerance, b.tolerance)
+    return right_near(a._replace(tolerance=larger), b._replace(tolerance=larger))
+
+
 def by_subtraction(a: Number, b: Number) -> bool:
     """Numbers are the same if their difference is small, and infinity has none from itself."""
     x, y = float(a.value), float(b.value)
@@ -954,6 +960,7 @@ MINIATURES = (
     Miniature("CMP-2", "one tolerance", NOBODY, "refengine.compare:near", one_tolerance),
     Miniature("CMP-2", "decimals relatively alone", NOBODY, "refengine.compare:near", decimals_relatively_alone),
     Miniature("CMP-2", "the least of every type", NOBODY, "refengine.compare:near", the_least_of_every_type),
+    Miniature("CMP-2", "integers yield", "refengine, until the rule made integers exact", "refengine.compare:near", integers_yield),
     Miniature("CMP-2", "by subtraction", NOBODY, "refengine.compare:near", by_subtraction),
     Miniature("CMP-2", "NaN is nothing", NOBODY, "refengine.compare:near", nan_is_nothing),
     Miniature(

@@ -153,7 +153,7 @@ def same_row(one, other):
 
 
 def same(one, other):
-    """Compare two terms: numbers by value, within the larger tolerance of their types; decimals within LEAST."""
+    """Compare two terms: integers by value, other numbers within the larger tolerance of their types; decimals within LEAST."""
     types = {one.get("datatype"), other.get("datatype")}
     if one == other or not types <= TOLERANCES.keys():
         return one == other
@@ -165,6 +165,8 @@ def same(one, other):
     if a == b or not (a.is_finite() and b.is_finite()):
         return a == b
     tolerance = max(TOLERANCES[name] for name in types)
+    if not all(TOLERANCES[name] for name in types):  # an integer is exact
+        return False
     least = LEAST if tolerance == TOLERANCES[XSD + "decimal"] else 0
     return abs(a - b) <= max(tolerance * max(abs(a), abs(b)), least)
 
