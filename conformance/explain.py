@@ -115,7 +115,7 @@ def _origin(trial: Trial) -> str:
 
 def _terms_of_judgement(facts: Judgement) -> str:
     tolerances = ", ".join(f"{kind} {size:g}" for kind, size in compare.TOLERANCE.items())
-    mode = f"value mode (relative tolerance: {tolerances})" if facts.mode == compare.Mode.VALUE else "term mode"
+    mode = f"value mode (relative tolerance: {tolerances} or {float(compare.LEAST_DECIMAL):g} absolute)" if facts.mode == compare.Mode.VALUE else "term mode"
     witnesses = f"confirmed by {' and '.join(facts.standing.confirming)}" if facts.standing.confirming else "no witness was asked"
     by = f" by {facts.trial.by}" if facts.trial is not None else ""
     t0 = f", t0 {facts.t0}" if facts.t0 is not None else ""

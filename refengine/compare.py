@@ -20,7 +20,7 @@ from refengine.model import XSD, Bag, Row, Term, is_blank, parse_literal, row
 from refengine.xsd import BOOLEANS, DECIMAL_FORM, INTEGER_FORM, INTEGERS, date_time, double, in_range
 
 TOLERANCE = {"double": 1e-9, "float": 1e-6, "decimal": 1e-17}
-REACH = 2 * max(TOLERANCE.values())
+LEAST_DECIMAL = Fraction(1, 10**18)  # two decimals may differ by so much, however small they are
 SEARCH_BOUND = 100_000  # steps of one search for a renaming
 LONGEST = 4000  # characters of a literal that is read as a value: fewer than Python takes for an integer
 ROUNDS = 12  # of colour refinement: it only narrows the search
@@ -65,12 +65,39 @@ def value(term: Term) -> Term | Number | tuple:
 
 
 def near(a: Number, b: Number) -> bool:
-    """CMP-2: numbers are the same if they differ by at most the larger tolerance of the two, relative to the larger of them."""
+    """CMP-2: numbers are the same if they differ by at most the larger tolerance of the two, relative to the larger of
+    them; decimals also if they differ by LEAST_DECIMAL at most; an integer and another number only if they are equal."""
     x, y = a.value, b.value
     if isinstance(x, float) and not math.isfinite(x) or isinstance(y, float) and not math.isfinite(y):
         return x == y or (x != x and y != y)
     x, y = Fraction(x), Fraction(y)
-    return x == y or abs(x - y) <= Fraction(max(a.tolerance, b.tolerance)) * max(abs(x), abs(y))
+    if x == y:
+        return True
+    tolerance, apart = _tolerance(a.tolerance, b.tolerance), abs(x - y)
+    if apart <= Fraction(tolerance) * max(abs(x), abs(y)):
+        return True
+    return tolerance == TOLERANCE["decimal"] and apart <= LEAST_DECIMAL
+
+
+def _tolerance(a: float, b: float) -> float:
+    """CMP-2: the relative tolerance of two numbers, by those of their types: an integer's, which is 0, else the larger."""
+    return max(a, b) if a and b else 0.0
+
+
+def margin(value: Fraction | float) -> Fraction:
+    """How far from a finite number another may be that is near to it, whatever their types; rather too far."""
+    return 2 * Fraction(max(TOLERANCE.values())) * abs(Fraction(value)) + LEAST_DECIMAL
+
+
+def maybe_near(x: Fraction | float, y: Fraction | float) -> bool:
+    """Whether two values can be near, whatever their types. NaN never is."""
+    if x == y:
+        return True
+    if isinstance(x, float) and isinstance(y, float):  # no decimals; twice the tolerance is more than rounding takes away
+        return abs(x - y) <= 2 * max(TOLERANCE.values()) * min(abs(x), abs(y)) < math.inf
+    if any(isinstance(value, float) and not math.isfinite(value) for value in (x, y)):
+        return False
+    return abs(Fraction(x) - Fraction(y)) <= margin(x)
 
 
 def split(line: Row, mode: Mode) -> tuple[tuple, tuple[Number, ...]]:
@@ -116,11 +143,7 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     left, right = _grouped(a, mode), _grouped(b, mode)
     for key in left.keys() | right.keys():
         ours, theirs = left.get(key, []), right.get(key, [])
-        width = len((ours or theirs)[0][0])
-        if width > 1:
-            paired = _pairs(ours, theirs, lambda x, y: all(map(near, x[0], y[0])), _reach(ours, theirs))
-        else:
-            paired = _in_step(ours, theirs) if width else dict(zip(range(len(ours)), range(len(theirs)), strict=False))
+        paired = _matching(ours, theirs)
         used = set(paired.values())
         missing.update(line for i, (_, line) in enumerate(ours) if i not in paired)
         extra.update(line for j, (_, line) in enumerate(theirs) if j not in used)
@@ -183,8 +206,25 @@ def _place(value: Fraction | float) -> tuple[bool, Fraction | float]:
     return (True, 0) if value != value else (False, value)
 
 
+def _matching(ours: list, theirs: list) -> dict[int, int]:
+    """CMP-3: a maximum matching of two groups, index to index."""
+    numbers, _ = (ours or theirs)[0]
+    if not numbers:
+        return dict(zip(range(len(ours)), range(len(theirs)), strict=False))
+    if len(numbers) == 1 and len(_tolerances(ours, theirs)) <= 1:
+        return _in_step(ours, theirs)
+    return _pairs(ours, theirs, lambda x, y: all(map(near, x[0], y[0])), _reach(ours, theirs))
+
+
+def _tolerances(ours: list, theirs: list) -> set[float]:
+    """The tolerances that comparing the first number of a row of ours with that of one of theirs can have."""
+    left, right = ({numbers[0].tolerance for numbers, _ in group} for group in (ours, theirs))
+    return {_tolerance(a, b) for a in left for b in right}
+
+
 def _in_step(ours: list, theirs: list) -> dict[int, int]:
-    """A maximum matching of rows with one number each, both in its order: what is near to a row is an interval."""
+    """A maximum matching of rows with one number each and one tolerance, both in the order of the number: the greater
+    a row's number, the further on the interval of those that are near to it."""
     paired, i, j = {}, 0, 0
     while i < len(ours) and j < len(theirs):
         a, b = ours[i][0][0], theirs[j][0][0]
@@ -210,8 +250,7 @@ def _reach(ours: list, theirs: list) -> Callable[[int], range]:
         value = numbers[0].value
         if value != value or abs(value) == math.inf:
             return range(bisect_left(firsts, _place(value)), bisect_right(firsts, _place(value)))
-        margin = abs(Fraction(value)) * Fraction(REACH)
-        lo, hi = Fraction(value) - margin, Fraction(value) + margin
+        lo, hi = Fraction(value) - margin(value), Fraction(value) + margin(value)
         return range(bisect_left(firsts, _place(lo)), bisect_right(firsts, _place(hi)))
 
     return reach
@@ -224,6 +263,7 @@ def _pairs(
     partner: dict[int, int] = {}
     owner: dict[int, int] = {}
     known: dict[tuple[int, int], bool] = {}
+    closed: set[int] = set()  # searches that failed came here, and no later one gets further (a Hungarian tree)
 
     def fits(i: int, j: int) -> bool:
         if (i, j) not in known:
@@ -238,7 +278,7 @@ def _pairs(
         queue, end = [start], None
         for i in queue:
             for j in reach(i) if reach else range(len(theirs)):
-                if j not in came and fits(i, j):
+                if j not in came and j not in closed and fits(i, j):
                     came[j] = i
                     if j not in owner:
                         end = j
@@ -246,6 +286,8 @@ def _pairs(
                     queue.append(owner[j])
             if end is not None:
                 break
+        else:
+            closed.update(came)
         while end is not None:  # turn the path around
             i = came[end]
             previous = partner.get(i)
@@ -268,7 +310,7 @@ def rename(rows: Bag, names: dict[Term, Term]) -> Bag:
 
 
 def _classes(lines: Iterable[Row], mode: Mode) -> dict[Term, int]:
-    """Numbers by class: near numbers are always in one, numbers further apart than REACH with none between are not."""
+    """Numbers by class: near numbers are always in one, numbers further apart than their margin with none between are not."""
     found = {term: value(term) for line in lines for _, term in line} if mode is Mode.VALUE else {}
     numbers = {term: what.value for term, what in found.items() if isinstance(what, Number)}
     ordered = sorted((v, term) for term, v in numbers.items() if v == v and v not in (math.inf, -math.inf))
@@ -276,7 +318,7 @@ def _classes(lines: Iterable[Row], mode: Mode) -> dict[Term, int]:
     before = None
     for number, term in ordered:
         exact = Fraction(number)
-        if before is None or exact - before > Fraction(REACH) * max(abs(exact), abs(before)):
+        if before is None or exact - before > margin(before):
             current = len(classes)
         classes[term], before = current, exact
     return classes

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from sortedcontainers import SortedList
 
 from refengine import compare
-from refengine.compare import REACH, Mode
+from refengine.compare import Mode
 from refengine.model import Bag, Row
 from refengine.numbers import Beyond
 from refengine.semantics import R2S, Base
@@ -101,7 +101,7 @@ class Near:
         place = there.bisect_left((values, row))
         for step in (-1, 1):
             at = place + min(step, 0)
-            while 0 <= at < len(there) and abs(there[at][0][0] - values[0]) <= REACH * max(abs(there[at][0][0]), abs(values[0])):
+            while 0 <= at < len(there) and compare.maybe_near(there[at][0][0], values[0]):
                 others = compare.split(there[at][1], Mode.VALUE)[1]
                 if there[at][0] != values and all(map(compare.near, numbers, others)):
                     raise Beyond("rows that are nearly equal")

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import permutations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from refengine import Mode, Unsupported, compare, literal, row
@@ -23,6 +23,7 @@ def typed(lexical: str, kind: str) -> Term:
 
 # Each term with its value by hand: a number with its tolerance, or anything else that must be the same.
 DOUBLE, FLOAT, DECIMAL, INTEGER = Fraction(1, 10**9), Fraction(1, 10**6), Fraction(1, 10**17), Fraction(0)
+LEAST = Fraction(1, 10**18)  # two decimals may differ by so much
 NUMBERS: dict[Term, tuple[Fraction | float, Fraction]] = {
     typed("1", "integer"): (Fraction(1), INTEGER),
     typed("+01", "long"): (Fraction(1), INTEGER),
@@ -34,8 +35,16 @@ NUMBERS: dict[Term, tuple[Fraction | float, Fraction]] = {
     typed("1.0000000016", "double"): (1 + Fraction(16, 10**10), DOUBLE),
     typed("1.0000008", "float"): (1 + Fraction(8, 10**7), FLOAT),
     typed("1.0000016", "float"): (1 + Fraction(16, 10**7), FLOAT),
+    typed("1.0000005", "double"): (1 + Fraction(5, 10**7), DOUBLE),
+    typed("1.0000009", "double"): (1 + Fraction(9, 10**7), DOUBLE),
+    typed("1.0", "float"): (Fraction(1), FLOAT),
     typed("-0", "double"): (Fraction(0), DOUBLE),
     typed("0", "integer"): (Fraction(0), INTEGER),
+    typed("0.0", "decimal"): (Fraction(0), DECIMAL),
+    typed("0.000000000000000001", "decimal"): (LEAST, DECIMAL),
+    typed("0.000000000000000002", "decimal"): (2 * LEAST, DECIMAL),
+    typed("-0.0000000000000000004", "decimal"): (-LEAST * 4 / 10, DECIMAL),
+    typed("1e-18", "double"): (LEAST, DOUBLE),
     typed("1e-300", "double"): (Fraction(1, 10**300), DOUBLE),
     typed("INF", "double"): (math.inf, DOUBLE),
     typed("INF", "float"): (math.inf, FLOAT),
@@ -63,7 +72,10 @@ def same_term(a: Term, b: Term, mode: Mode) -> bool:
     (x, s), (y, t) = NUMBERS[a], NUMBERS[b]
     if not (math.isfinite(x) and math.isfinite(y)):
         return x == y or (math.isnan(x) and math.isnan(y))
-    return abs(x - y) <= max(s, t) * max(abs(x), abs(y))
+    if not (s and t):
+        return x == y
+    least = LEAST if max(s, t) == DECIMAL else 0
+    return abs(x - y) <= max(max(s, t) * max(abs(x), abs(y)), least)
 
 
 def same_row(a: Row, b: Row, mode: Mode) -> bool:
@@ -105,7 +117,8 @@ def bags(terms: list[Term], rows: int = 4) -> st.SearchStrategy[Bag]:
 
 BLANKS = [f"_:{label}" for label in "abc"]
 NEAR = [term for term, (x, _) in NUMBERS.items() if 0.5 < x < 1.5]
-POOLS = [list(NUMBERS) + list(OTHERS), NEAR, BLANKS + NEAR[:4], BLANKS, BLANKS + ["<urn:a>", typed("1", "integer")]]
+TINY = [term for term, (x, _) in NUMBERS.items() if abs(x) < 0.5]
+POOLS = [list(NUMBERS) + list(OTHERS), NEAR, TINY, TINY[:6] + BLANKS, BLANKS + NEAR[:4], BLANKS, BLANKS + ["<urn:a>", typed("1", "integer")]]
 # Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made once.
 POOL = st.sampled_from([(pool, bags(pool)) for pool in POOLS])
 RENAMED, one_of = st.permutations(BLANKS), cache(lambda *terms: st.sampled_from(terms))
@@ -161,6 +174,24 @@ def test_difference_leaves_the_fewest(drawn: tuple[Bag, Bag], mode: Mode):
     assert most_pairs(a - missing, b - extra, mode) == paired
 
 
+ONE_NUMBER = st.sampled_from([NEAR, TINY]).flatmap(
+    lambda terms: st.lists(st.sampled_from(terms), min_size=2, max_size=5).map(lambda drawn: Counter(row({"x": t}) for t in drawn))
+)
+# The float is near to all, the double to itself and the float.
+TYPES_APART = (["1.0", "float"], ["1.0000005", "double"]), (["1.0000005", "double"], ["1.0000009", "double"])
+
+
+@settings(max_examples=300)
+@given(ONE_NUMBER, ONE_NUMBER)
+@example(*(Counter(row({"x": typed(*one)}) for one in bag) for bag in TYPES_APART))
+def test_numbers_of_several_types_are_paired_as_far_as_they_can_be(a: Bag, b: Bag):
+    """CMP-3: what is near to a number depends on its type, so that the order of the numbers does not pair them."""
+    missing, extra = compare.difference(a, b)
+    paired = most_pairs(a, b, Mode.VALUE)
+    assert (missing.total(), extra.total()) == (a.total() - paired, b.total() - paired)
+    assert compare.equal(a, b) == (paired == a.total() == b.total())
+
+
 @given(pairs(), st.sampled_from(Mode))
 @example(STEPS, Mode.VALUE)
 def test_places_are_those_of_the_equal_rows(drawn: tuple[Bag, Bag], mode: Mode):
@@ -209,12 +240,25 @@ POINTED = [f"{i}.0" for i in range(N)]
 ONE_OTHER = [*POINTED[1:], "-1"]
 HALVES = [f"{i}.5" for i in range(N)]
 CLOSE, CLOSE_BY = ([f"1.{i + more:012}" for i in range(N)] for more in (0, 7))
+def alternating(numbers: list[str], *kinds: str) -> Bag:
+    """A row for each number, of the types in turn."""
+    return Counter(row({"n": typed(text, kinds[i % len(kinds)])}) for i, text in enumerate(numbers))
+
+
 LEAF = Counter([row({"x": "_:b", "y": "_:b7"})])
 LARGE = {
     "numbers in another type": (numbered("", COUNTED, "integer"), numbered("", POINTED, "double"), True),
     "numbers, one of them other": (numbered("", COUNTED, "integer"), numbered("", ONE_OTHER, "double"), False),
     "numbers, all of them other": (numbered("", COUNTED, "integer"), numbered("", HALVES, "double"), False),
     "numbers, all of them near": (numbered("", CLOSE, "double"), numbered("", CLOSE_BY, "double"), True),
+    "near numbers of one type and another": (numbered("", CLOSE, "double"), numbered("", CLOSE_BY, "float"), True),
+    "near numbers of two types": (alternating(CLOSE, "double", "float"), alternating(CLOSE_BY, "float", "double"), True),
+    "near numbers of two types, one of them other": (
+        alternating(CLOSE, "double", "float"), alternating([*CLOSE_BY[1:], "2.5"], "float", "double"), False
+    ),
+    "near numbers of two types, half of them other": (
+        alternating(CLOSE, "double", "float"), alternating([*CLOSE_BY[1500:], *HALVES[2:1502]], "float", "double"), False
+    ),
     "one row again and again": (Counter({row({"x": "<urn:a>"}): N}), Counter({row({"x": "<urn:a>"}): N - 1, row({}): 1}), False),
     "blank nodes with numbers": (numbered("a", COUNTED, "integer"), numbered("b", POINTED, "double"), True),
     "blank nodes with the same numbers": (numbered("a", COUNTED, "integer"), numbered("b", COUNTED[::-1], "integer"), True),

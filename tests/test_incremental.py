@@ -256,15 +256,25 @@ FOUND = {
         "SELECT ?k {?k <urn:p> ?x . ?x <urn:n> ?v} GROUP BY ?k HAVING(SUM(?v) > 0e0)",
         [([("<urn:A>", P, f"<urn:{i}>"), (f"<urn:{i}>", N, double(text))], 1) for i, text in enumerate(("1e308", "1.5e308"))], {}, {},
     ),
-    "an integer near two doubles": (
+    "a double near two others": (
         "SELECT ?v {?x <urn:n> ?v}",
-        [((f"<urn:{i}>", N, term), at) for i, (term, at) in enumerate(((NUMBERS[3], 1), (double("7.0000000035"), 1), (NUMBERS[3], 3), (double("6.9999999965"), 3)))],
+        [((f"<urn:{i}>", N, term), at) for i, (term, at) in enumerate(((double("7.0"), 1), (double("7.0000000035"), 1), (double("7.0"), 3), (double("6.9999999965"), 3)))],
         {}, ISTREAM,
     ),
     "which of two near doubles is new": (
         "SELECT ?v {?x <urn:n> ?v}",
         [((f"<urn:{i}>", N, double(text)), at) for i, (text, at) in enumerate((("1.0000000009", 1), ("1.0000000018", 1), ("1.0", 2)))],
         {"kind": "unbounded"}, UNBOUNDED,
+    ),
+    "which of two small decimals is new": (
+        "SELECT ?v {?x <urn:n> ?v}",
+        [((f"<urn:{i}>", N, literal(text, XSD + "decimal")), at) for i, (text, at) in enumerate((("0.0000000000000000009", 1), ("0.0000000000000000018", 1), ("0.0", 2)))],
+        {"kind": "unbounded"}, UNBOUNDED,
+    ),
+    "an integer beyond all doubles": (
+        "SELECT ?v {?x <urn:n> ?v}",
+        [((f"<urn:{i}>", N, term), 1) for i, term in enumerate((literal("1" + "0" * 400, XSD + "integer"), double("1e0"), literal("2" + "0" * 400, XSD + "integer")))],
+        {}, ISTREAM,
     ),
     "sums that rounding tells apart": (
         "SELECT DISTINCT (SUM(?v) AS ?r) {?k <urn:p> ?x . ?x <urn:n> ?v} GROUP BY ?k",

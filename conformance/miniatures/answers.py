@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from refengine.assignments import assignments as right_assignments
 from refengine.assignments import candidates as right_candidates
 from refengine.assignments import origins as right_origins
 from refengine.compare import Mode, Number
+from refengine.compare import _matching as right_matching
 from refengine.compare import near as right_near
 from refengine.compare import value as right_value
 from refengine.diverge import border_rows as right_border_rows
@@ -394,6 +396,25 @@ def one_tolerance(a: Number, b: Number) -> bool:
     return right_near(a._replace(tolerance=1e-9), b._replace(tolerance=1e-9))
 
 
+def decimals_relatively_alone(a: Number, b: Number) -> bool:
+    """Decimals have a relative tolerance and no other."""
+    tolerance = max(a.tolerance, b.tolerance)
+    if tolerance > compare.TOLERANCE["decimal"]:
+        return right_near(a, b)
+    return abs(a.value - b.value) <= Fraction(tolerance) * max(abs(a.value), abs(b.value))
+
+
+def the_least_of_every_type(a: Number, b: Number) -> bool:
+    """Numbers of any type are the same if they differ by 1e-18 at most."""
+    return right_near(a, b) or abs(a.value - b.value) <= compare.LEAST_DECIMAL
+
+
+def integers_yield(a: Number, b: Number) -> bool:
+    """The larger of the two tolerances counts for an integer, too: the answer's type decides how exact it has to be."""
+    larger = max(a.tolerance, b.tolerance)
+    return right_near(a._replace(tolerance=larger), b._replace(tolerance=larger))
+
+
 def by_subtraction(a: Number, b: Number) -> bool:
     """Numbers are the same if their difference is small, and infinity has none from itself."""
     x, y = float(a.value), float(b.value)
@@ -455,6 +476,12 @@ def unbound_is_anything(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, B
 def in_order(ours: Sequence, theirs: Sequence, same: Callable, reach: Callable | None = None) -> dict[int, int]:
     """Rows are paired in their order: the first with the first."""
     return {i: i for i in range(min(len(ours), len(theirs))) if same(ours[i], theirs[i])}
+
+
+def in_the_order_of_their_numbers(ours: list, theirs: list) -> dict[int, int]:
+    """Rows with one number are paired in its order, as if all numbers had one tolerance."""
+    numbers, _ = (ours or theirs)[0]
+    return (compare._in_step if len(numbers) == 1 else right_matching)(ours, theirs)
 
 
 def labels_are_names(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
@@ -931,6 +958,9 @@ MINIATURES = (
     Miniature("CMP-2", "absolutely", NOBODY, "refengine.compare:near", absolutely),
     Miniature("CMP-2", "by the smaller tolerance", NOBODY, "refengine.compare:near", by_the_smaller_tolerance),
     Miniature("CMP-2", "one tolerance", NOBODY, "refengine.compare:near", one_tolerance),
+    Miniature("CMP-2", "decimals relatively alone", NOBODY, "refengine.compare:near", decimals_relatively_alone),
+    Miniature("CMP-2", "the least of every type", NOBODY, "refengine.compare:near", the_least_of_every_type),
+    Miniature("CMP-2", "integers yield", "refengine, until the rule made integers exact", "refengine.compare:near", integers_yield),
     Miniature("CMP-2", "by subtraction", NOBODY, "refengine.compare:near", by_subtraction),
     Miniature("CMP-2", "NaN is nothing", NOBODY, "refengine.compare:near", nan_is_nothing),
     Miniature(
@@ -945,6 +975,10 @@ MINIATURES = (
     Miniature("CMP-3", "recorded rows are expected", NOBODY, "refengine.compare:equal", recorded_rows_are_expected),
     Miniature("CMP-3", "unbound is anything", NOBODY, "refengine.compare:difference", unbound_is_anything),
     Miniature("CMP-3", "in order", NOBODY, "refengine.compare:_pairs", in_order),
+    Miniature(
+        "CMP-3", "in the order of their numbers", "refengine, until it told tolerances apart",
+        "refengine.compare:_matching", in_the_order_of_their_numbers,
+    ),
     Miniature("CMP-4", "labels are names", NOBODY, "refengine.compare:equal", labels_are_names),
     Miniature("CMP-4", "any blank node will do", NOBODY, "refengine.compare:equal", any_blank_will_do),
     Miniature("CMP-4", "row by row", NOBODY, "refengine.compare:equal", row_by_row),

@@ -23,6 +23,7 @@ TOLERANCES = {XSD + name: Decimal(0) for name in INTEGERS.split()}
 TOLERANCES[XSD + "decimal"] = Decimal("1e-17")
 TOLERANCES[XSD + "double"] = Decimal("1e-9")
 TOLERANCES[XSD + "float"] = Decimal("1e-6")
+LEAST = Decimal("1e-18")  # two decimals may differ by so much, however small they are
 MOST = 10_000  # reports of a case
 
 
@@ -152,7 +153,7 @@ def same_row(one, other):
 
 
 def same(one, other):
-    """Compare two terms: numbers by value, within the larger tolerance of their types."""
+    """Compare two terms: integers by value, other numbers within the larger tolerance of their types; decimals within LEAST."""
     types = {one.get("datatype"), other.get("datatype")}
     if one == other or not types <= TOLERANCES.keys():
         return one == other
@@ -163,7 +164,11 @@ def same(one, other):
         return False
     if a == b or not (a.is_finite() and b.is_finite()):
         return a == b
-    return abs(a - b) <= max(TOLERANCES[name] for name in types) * max(abs(a), abs(b))
+    tolerance = max(TOLERANCES[name] for name in types)
+    if not all(TOLERANCES[name] for name in types):  # an integer is exact
+        return False
+    least = LEAST if tolerance == TOLERANCES[XSD + "decimal"] else 0
+    return abs(a - b) <= max(tolerance * max(abs(a), abs(b)), least)
 
 
 def done(query, asked):
