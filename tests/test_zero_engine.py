@@ -49,6 +49,11 @@ cases = ["R2R-18-a-path-of-length-zero-connects-a-term-that-is-not-in-the-graph-
 reason = "pyoxigraph gives a pair once that an alternative connects in several ways"
 link = "https://github.com/oxigraph/oxigraph/pull/351"
 cases = ["R2R-18-an-alternative-gives-a-pair-as-often-as-it-has-ways"]
+
+[[deviations]]
+reason = "pyoxigraph rounds a decimal that meets a float to a double first"
+link = "https://github.com/oxigraph/oxigraph/blob/v0.5.0/lib/oxsdatatypes/src/decimal.rs"
+cases = ["R2R-12-a-decimal-that-is-compared-with-a-float-is-rounded-to-a-float-once"]
 """
 
 T0 = {"0": "0", "unknown": '"unknown"', "between": "{ between = [-40, 40] }", "one-of": "{ one_of = [0, 7] }"}

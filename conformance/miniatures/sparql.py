@@ -26,7 +26,6 @@ from refengine.sparql.algebra import Aggregate, Exists, Expression, Group, Query
 from refengine.sparql.algebra import Sequence as Steps
 from refengine.sparql.choices import Choices
 from refengine.sparql.evaluation import Evaluation
-from refengine.sparql.evaluation import constructed as right_constructed
 from refengine.sparql.expressions import Expressions
 from refengine.sparql.functions import ARITIES_BY_IRI
 from refengine.sparql.functions import cast as right_cast

@@ -14,7 +14,7 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from refengine.compare import TOLERANCE, equal
+from refengine.compare import LEAST_DECIMAL, TOLERANCE, equal
 from refengine.errors import NoSingleAnswer, Unsupported
 from refengine.model import Dataset, Relation, Term, Triple, row
 from refengine.sparql.aggregates import aggregate
@@ -58,7 +58,6 @@ from refengine.sparql.paths import pairs
 from refengine.sparql.values import (
     DECIMAL,
     ERROR,
-    LEAST_STEP,
     RANKS,
     Computed,
     Result,
@@ -616,7 +615,7 @@ def output(term: Term) -> Term:
         raise NoSingleAnswer(f"{term.kind} has no single answer")
     rank, exact, slack = term.number
     tolerance = TOLERANCE.get(RANKS[rank], 0) * abs(exact)
-    if slack > (max(tolerance, LEAST_STEP) if rank == DECIMAL else tolerance):
+    if slack > (max(tolerance, LEAST_DECIMAL) if rank == DECIMAL else tolerance):
         raise NoSingleAnswer(f"a number that depends on the order of computing, {float(exact)}")
     return str(term)
 

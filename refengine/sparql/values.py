@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from refengine.compare import LEAST_DECIMAL
 from refengine.errors import NoSingleAnswer, Unsupported
 from refengine.model import XSD, Term, literal, parse_literal
 from refengine.xsd import (
@@ -30,8 +31,7 @@ from refengine.xsd import (
 BOOLEAN, STRING = XSD + "boolean", XSD + "string"
 RANKS = ("integer", "decimal", "float", "double")  # the type of a result is that of the later operand (XPath B.1)
 INTEGER, DECIMAL, FLOAT, DOUBLE = range(4)
-SURE_DIGITS = 18  # of decimals: every evaluator keeps them (XSD §5.4)
-LEAST_STEP = Fraction(1, 10**SURE_DIGITS)  # between decimals: every evaluator keeps so many places behind the point
+SURE_DIGITS = 18  # of decimals: every evaluator keeps them, and as many places behind the point (XSD 1.0 §3.2.3)
 SURE_INTEGERS = 2**63  # every evaluator holds the integers below
 LONGEST_STRING = 1_000_000  # characters
 CACHED_TERM = 1_000  # characters: of longer terms few values are kept
@@ -232,7 +232,7 @@ def decimal_of(exact: Fraction) -> Number:
     _check_bits(exact)
     if has_few_digits(exact):
         return Number(DECIMAL, exact)
-    return Number(DECIMAL, exact, max(abs(exact) / 10 ** (SURE_DIGITS - 1), LEAST_STEP))
+    return Number(DECIMAL, exact, max(abs(exact) / 10 ** (SURE_DIGITS - 1), LEAST_DECIMAL))
 
 
 def has_few_digits(exact: Fraction) -> bool:
