@@ -177,6 +177,10 @@ def test_docs_have_the_table_of_explanations() -> None:
     assert table(explanations()) in (ROOT / "docs" / "arq.md").read_text(encoding="utf-8"), "run python -m tools.arq --table"
 
 
+# Ours has an answer, and by value (CMP-1, CMP-2) ARQ's is the same.
+EQUAL_BY_VALUE = {"jena-small-quotient", "jena-float-beyond-its-range"}
+
+
 def hidden(answer: object) -> object:
     """An answer without the labels of blank nodes."""
     return json.loads(re.sub(r"_:[0-9A-Za-z-]+", "_:", json.dumps(answer)))
@@ -190,6 +194,7 @@ def test_our_evaluation_answers_the_explained_cases_as_recorded() -> None:
         if answer.error == "unsupported":
             assert entry.right == "both", f"{entry.id}: ours has no answer, so it is not the one that is right"
         else:
+            assert entry.right == "ours" or entry.id in EQUAL_BY_VALUE, f"{entry.id}: ours has one answer where there are several"
             assert hidden(answer.plain()) == hidden(example.ours), entry.id
 
 

@@ -351,6 +351,8 @@ def compare(left: Term, right: Term) -> int | Failure | None:
             return _compare_numbers(one, other)
         case StringValue(a, ""), StringValue(b, ""):
             return (a > b) - (a < b)
+        case StringValue(_, language), StringValue(_, other_language) if language and other_language:
+            raise NoSingleAnswer("the order of strings with a language, for which an evaluator may have an operator")
         case bool(), bool():
             return one - other
         case Moment(), Moment():
