@@ -178,11 +178,13 @@ def test_docs_have_the_table_of_explanations() -> None:
 
 
 # Ours has an answer, and by value (CMP-1, CMP-2) ARQ's is the same.
-EQUAL_BY_VALUE = {"jena-small-quotient", "jena-float-beyond-its-range"}
+EQUAL_BY_VALUE = {"jena-small-quotient", "jena-float-beyond-its-range", "jena-one-of-equal-numbers"}
 
 
 def hidden(answer: object) -> object:
-    """An answer without the labels of blank nodes."""
+    """An answer without the labels of blank nodes, and without what Java says of a null, which hangs on how it was compiled."""
+    if isinstance(answer, dict) and str(answer.get("fails")).startswith("NullPointerException"):
+        return {"fails": "NullPointerException"}
     return json.loads(re.sub(r"_:[0-9A-Za-z-]+", "_:", json.dumps(answer)))
 
 

@@ -105,7 +105,10 @@ def _sum(terms: Sequence[Term]) -> Number | Failure:
 
 
 def _check_overflow(result: Number, numbers: Sequence[Number]) -> None:
-    """Raise NoSingleAnswer if a sum of finite floats or doubles overflows in some orders of adding: 1e308 + 1e308 - 1e308 does."""
+    """Raise NoSingleAnswer if a sum of finite floats or doubles may overflow, as 1e308 + 1e308 - 1e308 does in some orders.
+
+    That is presumed where the absolutes add up to too much.
+    """
     if result.rank < FLOAT or not all(number.rank < FLOAT or isfinite(number.value) for number in numbers):
         return
     if sum(abs(Fraction(number.value)) for number in numbers) >= OVERFLOWS[result.rank]:
@@ -123,7 +126,10 @@ def average(terms: Sequence[Term]) -> Result:
 
 
 def extreme(terms: Sequence[Term], choose: Choose, is_least: bool) -> Result:
-    """Return the first or the last of terms in ORDER BY's order (§18.5.1.5, MIN; §18.5.1.6, MAX), an error of nothing."""
+    """Return the first or the last of terms in ORDER BY's order (§18.5.1.5, MIN; §18.5.1.6, MAX), an error of nothing.
+
+    One value in several forms is a Computed, in several datatypes a choice. Raises NoSingleAnswer where several others may be it.
+    """
     if not terms:
         return ERROR
     candidates = extremes(terms, is_least)

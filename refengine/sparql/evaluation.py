@@ -134,7 +134,7 @@ class Evaluation:
                 return selected(self.query.variables, solutions)
 
     def instances(self, solutions: Iterable[Solution]) -> Iterator[Triple]:
-        """Yield the template's triples of each solution whose variables are bound; its blank nodes are new for each (§16.2.1)."""
+        """Yield for each solution the template's triples of which it binds all variables, with new blank nodes (§16.2.1)."""
         for solution in solutions:
             self.budget.spend(1 + 4 * len(self.query.template))
             nodes: dict[Var, Term] = {}
@@ -179,7 +179,7 @@ class Evaluation:
     def hold(self, solutions: Sequence[Solution]) -> None:
         """R2R-17: check that an operator holds no more solutions than it may.
 
-        A solution with many variables counts as several. The last one stands for all, since this is asked after each.
+        A solution with many variables counts as several. The last one stands for all; `united` asks this after each.
         """
         if solutions:
             self.budget.hold(len(solutions) * (1 + len(solutions[-1]) // WIDE))
@@ -240,7 +240,8 @@ class Evaluation:
         return solutions
 
     def in_join_order(self, triples: Iterable[TriplePattern]) -> list[TriplePattern]:
-        """Order triple patterns as they are joined: paths after the others, and the smallest first."""
+        """Order triple patterns as they are joined: first those that share a variable with one before; then paths last, fewest new
+        variables, smallest."""
         size = cache(self.size)
 
         def cost(pattern: TriplePattern, new_variables: int) -> tuple[bool, int, int]:
@@ -401,7 +402,8 @@ class Evaluation:
         return grouped
 
     def key_of_same_group(self, key: tuple, groups: Mapping[tuple, Any]) -> tuple:
-        """Return the key among those of the groups that is the same, term by term; the key itself if there is none yet."""
+        """Return the key among those of the groups that is the same, term by term; the key itself if there is none yet.
+        Raises NoSingleAnswer where that is open."""
         for other in groups:
             self.budget.spend(1)
             if all(one is two if ERROR in (one, two) else same(one, two) for one, two in zip(key, other, strict=True)):
@@ -491,8 +493,8 @@ class Evaluation:
     def once_in_order(
         self, rows: Sequence[Solution], keys: Sequence[Keys], is_reduced: bool
     ) -> tuple[list[Solution], list[Keys]]:
-        """Return each row once, with its results of ORDER BY. Raises NoSingleAnswer for REDUCED, and where rows that are the same
-        differ in those results."""
+        """Return each row once, with its results of ORDER BY. Raises NoSingleAnswer where REDUCED meets a row twice, and where rows
+        that are the same differ in those results."""
         firsts = self.first_occurrences(rows)
         kept = [index for index, first in enumerate(firsts) if index == first]
         if is_reduced and len(kept) < len(rows):
@@ -543,8 +545,8 @@ def testable_early(condition: Expression | None) -> list[Expression]:
 def substituted(node: Any, solution: Mapping[str, Term]) -> Any:
     """R2R-19: replace the variables that a solution binds, in patterns and in expressions.
 
-    Raises NoSingleAnswer where the recommendation's substitution has no agreed meaning: for a bound variable that also stands in a
-    subquery, BIND or VALUES, or on both sides of MINUS; and for a computed number, whose text is not fixed.
+    Raises NoSingleAnswer where the recommendation's substitution has no agreed meaning: for a bound variable that BIND or VALUES
+    binds, too, or that stands anywhere in a subquery or on both sides of MINUS; and for a computed number in a triple pattern.
     """
     match node:
         case Var(name):
@@ -608,7 +610,8 @@ def _refuse_bound(variables: Iterable[Var], solution: Mapping[str, Term], place:
 
 
 def output(term: Term) -> Term:
-    """Return a term as an answer shows it. Raises NoSingleAnswer for a number that evaluators may answer too differently."""
+    """Return a term as an answer shows it. Raises NoSingleAnswer for what NOW, RAND or a UUID gave, and for
+    a number whose slack exceeds the tolerance of comparing (CMP-2)."""
     if not isinstance(term, Computed):
         return term
     if isinstance(term, Unknown):

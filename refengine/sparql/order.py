@@ -76,7 +76,7 @@ def ordered(keys: Sequence[Keys], descending: Sequence[bool]) -> list[int]:
 
 
 def _sort_key(result: Result, by_value: bool) -> tuple:
-    """Return a key for sorting that agrees with ORDER BY wherever ORDER BY decides.
+    """Return a key for sorting that puts one result before another wherever ORDER BY does. It may part two that are equal there.
 
     With `by_value` strings that differ in their language alone share a place.
     """

@@ -92,7 +92,8 @@ def certain(pattern: Pattern) -> set[str]:
 
 
 def most_solutions(pattern: Pattern, triples: int) -> int:
-    """Return how many solutions a pattern may have over so many triples, if no variable is shared."""
+    """Estimate how many solutions a pattern may have over so many triples if no variable is shared: a path counts as a triple pattern,
+    and the rows of several VALUES are added."""
     rows = sum(len(node.rows) for node in walk(pattern) if isinstance(node, Values))
     patterns = sum(len(node.triples) for node in walk(pattern) if isinstance(node, Basic))
     return min(MOST_SOLUTIONS, (rows or 1) * max(triples, 1) ** min(patterns, 20))

@@ -94,7 +94,7 @@ def silenced() -> Iterator[None]:
 
 @silenced()
 def answer(query: Query, text: str, dataset: Statements) -> Relation:
-    """Return rdflib's answer, with GROUP BY over no solutions corrected (R2R-6)."""
+    """Return rdflib's answer, to its algebra as `_prepared` mends it."""
     store = QuietDataset(store=CountedMemory(), default_union=False)
     store.times = {}
     for statement in sorted(dataset):  # sums of doubles depend on the order
@@ -160,7 +160,7 @@ def _prefix(node: CompValue) -> str:
 
 def _adapted(node: object) -> object:
     """Return rdflib's algebra, changed in three ways: triple patterns in a feasible order, no group where GROUP BY has no solutions (R2R-6),
-    and NoSay for a regular expression that may not end."""
+    and NoSay for a regular expression that may take long. Changes it in place."""
     if isinstance(node, list):
         return [_adapted(item) for item in node]
     if not isinstance(node, CompValue):

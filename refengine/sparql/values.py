@@ -29,7 +29,7 @@ from refengine.xsd import (
 )
 
 BOOLEAN, STRING = XSD + "boolean", XSD + "string"
-RANKS = ("integer", "decimal", "float", "double")  # the type of a result is that of the later operand (XPath B.1)
+RANKS = ("integer", "decimal", "float", "double")  # a result has the type of that operand which stands later here (XPath B.1)
 INTEGER, DECIMAL, FLOAT, DOUBLE = range(4)
 SURE_DIGITS = 18  # of decimals: every evaluator keeps them, and as many places behind the point (XSD 1.0 §3.2.3)
 SURE_INTEGERS = 2**63  # every evaluator holds the integers below
@@ -142,7 +142,10 @@ _value_of_long = lru_cache(maxsize=64)(_read_value)  # which may be of a million
 
 
 def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None:
-    """R2R-10: read a lexical form as a number, a boolean or a dateTime; ERROR if it is ill-typed, None for another datatype."""
+    """R2R-10: read a lexical form as a number, a boolean or a dateTime; ERROR if it is ill-typed, None for another datatype.
+
+    Raises NoSingleAnswer for what an evaluator may not have: an integer beyond 64 bits, +INF, the year 0000.
+    """
     kind = datatype.removeprefix(XSD)
     if datatype in INTEGERS:
         if not INTEGER_FORM.fullmatch(lexical):
@@ -186,7 +189,7 @@ def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None
 
 
 def read_single(lexical: str, wide: float) -> float:
-    """Return the xsd:float nearest to a lexical form, of which `wide` is the nearest double."""
+    """Return the xsd:float nearest to a lexical form, of which `wide` is the nearest double; of a very long form, nearest to `wide`."""
     if not wide or not math.isfinite(wide) or len(lexical) > MOST_DIGITS:
         return single(wide)
     return nearest_single(Fraction(lexical))
@@ -295,7 +298,7 @@ def number_term(number: Number) -> Term:
 
 
 def decimal_text(exact: Fraction) -> str:
-    """Write a decimal: all its digits, or 28 of one that has no end."""
+    """Write a decimal, rounded to about 29 digits, with at most 28 places behind the point."""
     if exact.denominator == 1:
         return str(exact.numerator)
     scale = 28 - max(0, len(str(abs(exact.numerator // exact.denominator))) - 1)
@@ -306,7 +309,7 @@ def decimal_text(exact: Fraction) -> str:
 
 
 def double_text(number: float) -> str:
-    """Write a double as XML Schema names the special ones."""
+    """Write a double; INF, -INF and NaN as XML Schema names them."""
     if math.isnan(number):
         return "NaN"
     return repr(number) if math.isfinite(number) else "INF" if number > 0 else "-INF"
@@ -412,10 +415,12 @@ def equal(left: Term, right: Term) -> bool | Failure:
     """R2R-12: compare two terms as `=` does (§17.4.1.7).
 
     Two numbers, strings (of which the language is a part), booleans or dateTimes are compared by value. Of other terms, an IRI or a
-    blank node equals itself alone. A string with a language equals no literal of a datatype that SPARQL does not know. Two literals
-    of which one is of such a datatype, or ill-typed, are equal if they are one term, else ERROR.
+    blank node equals itself alone. A string with a language equals no literal of a datatype that SPARQL does not know, and no
+    ill-typed one. Of other two literals of which one is such, the same term is equal, and two different terms are an ERROR.
 
-    Literals of two known kinds, such as 1 and "a", give FALSE_OR_ERROR: SPARQL's own `=` has no operator for them, but evaluators
+    Raises NoSingleAnswer where an evaluator may have an operator for them (two durations, a token and a string).
+
+    Literals of two known kinds, such as 1 and "a", or a number and an xsd:date, give FALSE_OR_ERROR: SPARQL's own `=` has no operator for them, but evaluators
     may know that they differ.
     """
     if left[0] != '"' or right[0] != '"':
@@ -438,7 +443,7 @@ def equal(left: Term, right: Term) -> bool | Failure:
 
 def same(left: Term, right: Term) -> bool:
     """R2R-10: return whether two terms are the same term (§17.4.1.8). Raises NoSingleAnswer where that hangs on the form of a
-    computed one."""
+    computed one, or on NOW or RAND. A UUID is the same as itself alone."""
     if not isinstance(left, Computed) and not isinstance(right, Computed):
         return left == right
     if left is right:
@@ -447,7 +452,7 @@ def same(left: Term, right: Term) -> bool:
         unknown = left if isinstance(left, Unknown) else right
         if unknown.kind in ("NOW", "RAND"):
             raise NoSingleAnswer(f"{unknown.kind} has no single answer")
-        return False  # a UUID is new
+        return isinstance(left, Unknown) and isinstance(right, Unknown) and str(left) == str(right)  # each call has a text of its own
     one, other = value(left), value(right)
     if not isinstance(one, Number) or not isinstance(other, Number):
         return False
