@@ -115,6 +115,8 @@ class Sum:
         return bounded(found)
 
     def _of_decimals(self, rank: int, divisor: int) -> Number:
+        if self.ranks[INTEGER] and self.size[0] // 10**SURE_DIGITS >= SURE_INTEGERS:
+            raise Beyond("a sum of integers that may go beyond 64 bits")
         if rank == INTEGER:
             found = Number(INTEGER, self.exact[0] // 10**SURE_DIGITS)
         else:

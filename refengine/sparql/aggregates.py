@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from refengine.errors import NoSingleAnswer
-from refengine.model import Term
+from refengine.model import Term, parse_literal
 from refengine.sparql.algebra import Aggregate
 from refengine.sparql.functions import lexical
 from refengine.sparql.order import extremes
@@ -18,6 +18,7 @@ from refengine.sparql.values import (
     ERROR,
     FLOAT,
     INTEGER,
+    SURE_INTEGERS,
     Computed,
     Failure,
     Number,
@@ -92,26 +93,29 @@ def _sum(terms: Sequence[Term]) -> Number | Failure:
     result = Number(INTEGER, 0)
     for number in numbers:
         result = operate("+", result, number)
+    if sum(abs(number.value) for number in numbers if number.rank == INTEGER) >= SURE_INTEGERS:
+        raise NoSingleAnswer("a sum of integers that goes beyond 64 bits in some orders of adding")
+    coarsest = FLOAT if any(number.rank == FLOAT for number in numbers) else result.rank  # of the partial sums, in some order
     is_order_free = len(numbers) < 3 and len({number.rank for number in numbers}) < 2  # one addition has one order
     if not is_order_free:
-        _check_overflow(result, numbers)
+        _check_overflow(coarsest, numbers)
     if result.rank < FLOAT or is_order_free or not isfinite(result.value):
         return result
     # Whole numbers whose sum the type can hold are added exactly in every order.
     parts = [abs(Fraction(number.value)) for number in numbers]
-    if sum(parts) < 1 / UNITS[result.rank] and all(part.denominator == 1 for part in parts):
+    if sum(parts) < 1 / UNITS[coarsest] and all(part.denominator == 1 for part in parts):
         return result
-    return result._replace(slack=result.slack + sum(parts) * len(parts) * UNITS[result.rank])
+    return result._replace(slack=result.slack + sum(parts) * len(parts) * UNITS[coarsest])
 
 
-def _check_overflow(result: Number, numbers: Sequence[Number]) -> None:
-    """Raise NoSingleAnswer if a sum of finite floats or doubles may overflow, as 1e308 + 1e308 - 1e308 does in some orders.
+def _check_overflow(rank: int, numbers: Sequence[Number]) -> None:
+    """Raise NoSingleAnswer if a sum of finite numbers may overflow, as 1e308 + 1e308 - 1e308 does in some orders.
 
-    That is presumed where the absolutes add up to too much.
+    That is presumed where the absolutes add up to too much for the type of `rank`.
     """
-    if result.rank < FLOAT or not all(number.rank < FLOAT or isfinite(number.value) for number in numbers):
+    if rank < FLOAT or not all(number.rank < FLOAT or isfinite(number.value) for number in numbers):
         return
-    if sum(abs(Fraction(number.value)) for number in numbers) >= OVERFLOWS[result.rank]:
+    if sum(abs(Fraction(number.value)) for number in numbers) >= OVERFLOWS[rank]:
         raise NoSingleAnswer("a sum that overflows in some orders of adding")
 
 
@@ -137,7 +141,7 @@ def extreme(terms: Sequence[Term], choose: Choose, is_least: bool) -> Result:
         return candidates[0]
     numbers = [value(term) for term in candidates]
     if all(isinstance(number, Number) and number.value == numbers[0].value for number in numbers):
-        is_one_value = len({number.rank for number in numbers}) == 1 and (numbers[0].rank < FLOAT or numbers[0].value != 0)
+        is_one_value = len({parse_literal(term).datatype for term in candidates}) == 1 and (numbers[0].rank < FLOAT or numbers[0].value != 0)
         if is_one_value:  # in several forms, such as 1.0 and 1.00
             return Computed(min(candidates), numbers[0])
         return choose(("MIN or MAX", tuple(candidates)), candidates, "MIN or MAX of one value in several datatypes, or of two zeros")

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from itertools import count
 from typing import Any
@@ -295,8 +296,13 @@ class Evaluation:
         variable to a term that is not in it (§18.4).
         """
         is_open = isinstance(pattern.subject, Var) and isinstance(pattern.object, Var)
-        for a, b in pairs(self.graph, pattern.predicate, start, end, self.budget.spend):
-            if not is_open or (a in self.graph.nodes and b in self.graph.nodes):
+        nodes = self.graph.nodes
+        # A term that another pattern has bound a variable to is no end that the path itself is given, unless it is a node.
+        first = None if isinstance(pattern.subject, Var) and start not in nodes else start
+        last = None if isinstance(pattern.object, Var) and end not in nodes else end
+        for a, b in pairs(self.graph, pattern.predicate, first, last, self.budget.spend):
+            is_wanted = start in (None, a) and end in (None, b)
+            if is_wanted and (not is_open or (a in nodes and b in nodes)):
                 yield a, None, b
 
     def joined_all(self, parts: Sequence[Pattern]) -> list[Solution]:
@@ -617,10 +623,18 @@ def output(term: Term) -> Term:
     if isinstance(term, Unknown):
         raise NoSingleAnswer(f"{term.kind} has no single answer")
     rank, exact, slack = term.number
-    tolerance = TOLERANCE.get(RANKS[rank], 0) * abs(exact)
-    if slack > (max(tolerance, LEAST_DECIMAL) if rank == DECIMAL else tolerance):
+    if slack and slack > tolerated_slack(rank, exact):
         raise NoSingleAnswer(f"a number that depends on the order of computing, {float(exact)}")
     return str(term)
+
+
+def tolerated_slack(rank: int, exact: int | Fraction | float) -> Fraction:
+    """Return the greatest slack of a number that is still one answer by CMP-2.
+
+    A slack is a unit of the last digit that every evaluator keeps, for each rounding; rounding to the nearest errs by half of it.
+    """
+    relative = 2 * Fraction(TOLERANCE.get(RANKS[rank], 0)) * abs(Fraction(exact))
+    return max(relative, LEAST_DECIMAL) if rank == DECIMAL else relative
 
 
 def selected(variables: tuple[str, ...], mappings: Iterable[Mapping[str, Term]]) -> Relation:

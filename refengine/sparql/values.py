@@ -458,6 +458,11 @@ def same(left: Term, right: Term) -> bool:
         return False
     if one.rank != other.rank:
         return False
+    if one.rank >= FLOAT and not one.slack and not other.slack:
+        if one.value != one.value and other.value != other.value:
+            return True  # NaN has one form
+        if one.value == other.value == 0 and math.copysign(1, one.value) != math.copysign(1, other.value):
+            return False  # 0.0 and -0.0 have none in common
     if one == other and isinstance(left, Computed) and isinstance(right, Computed):
         if one.slack and one.rank >= FLOAT:
             raise NoSingleAnswer("two sums whose orders of adding are not fixed")
