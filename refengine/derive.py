@@ -7,11 +7,13 @@ anything else has no derivations here and is handled without them.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from refengine.compare import equal
 from refengine.guard import shallow
 from refengine.model import Row, Term, Triple, row
 from refengine.query import Body, Form
@@ -109,10 +111,24 @@ def derivations(body: Body, graph: Iterable[Triple] | Index, known: Row = ()) ->
     wanted = set(body.variables)
 
     def run(choices: Choices) -> list[Derivation]:
-        found = Solver(index, standalone(body.algebra.base, choices)).solutions(node, bound)
+        found = Solver(index, standalone(body.algebra, choices)).solutions(node, bound)
         return [Derivation(row((name, output(term)) for name, term in solution.items() if name in wanted), support) for solution, support in found]
 
-    return one_answer(run, lambda one, other: one == other)
+    return one_answer(run, are_equal)
+
+
+def are_equal(some: Iterable[Derivation], others: Iterable[Derivation]) -> bool:
+    """Return whether two lists derive, from each set of triples, rows that are equal by value (CMP-1)."""
+    ours, theirs = rows_by_support(some), rows_by_support(others)
+    return ours.keys() == theirs.keys() and all(equal(rows, theirs[support]) for support, rows in ours.items())
+
+
+def rows_by_support(derivations: Iterable[Derivation]) -> dict[frozenset[Triple], Counter[Row]]:
+    """Return the bag of rows that rest on each set of triples."""
+    rows: dict[frozenset[Triple], Counter[Row]] = defaultdict(Counter)
+    for derivation in derivations:
+        rows[derivation.support][derivation.row] += 1
+    return rows
 
 
 def bindable(body: Body) -> frozenset[str]:

@@ -317,6 +317,13 @@ def integers_divide_to_integers(sign: str, left: Result, right: Result) -> Resul
     return right_cast(found, "integer") if sign == "/" and found is not ERROR else found
 
 
+def numbers_alone_are_multiplied(sign: str, left: Result, right: Result) -> Result:
+    """No evaluator multiplies durations."""
+    if left is ERROR or right is ERROR or not all(isinstance(value(term), Number) for term in (left, right)):
+        return ERROR
+    return right_calculate(sign, left, right)
+
+
 def zero_divides(sign: str, left: Result, right: Result) -> Result:
     """A division by zero gives zero."""
     found = right_calculate(sign, left, right)
@@ -589,6 +596,7 @@ MINIATURES = (
     Miniature("R2R-12", "years have any digits", "pyoxigraph 0.5", f"{SPARQL}.values:compare", years_have_any_digits),
     Miniature("R2R-12", "tokens are unknown", BOTH, f"{SPARQL}.values:equal", tokens_are_unknown),
     Miniature("R2R-13", "integers divide to integers", NOBODY, f"{SPARQL}.values:calculate", integers_divide_to_integers),
+    Miniature("R2R-13", "numbers alone are multiplied", BOTH, f"{SPARQL}.values:calculate", numbers_alone_are_multiplied),
     Miniature("R2R-13", "zero divides", NOBODY, f"{SPARQL}.values:calculate", zero_divides),
     Miniature("R2R-13", "whole decimals have a form", BOTH, f"{SPARQL}.functions:lexical", whole_decimals_have_a_form),
     Miniature("R2R-13", "decimals have digits enough", BOTH, f"{SPARQL}.values:number_term", decimals_have_digits_enough),

@@ -12,7 +12,7 @@ from refengine.errors import NoSingleAnswer
 from refengine.model import Term, parse_literal
 from refengine.sparql.algebra import Aggregate
 from refengine.sparql.functions import lexical
-from refengine.sparql.order import extremes
+from refengine.sparql.order import compare_in_order, extremes
 from refengine.sparql.values import (
     DOUBLE,
     ERROR,
@@ -144,7 +144,8 @@ def extreme(terms: Sequence[Term], choose: Choose, is_least: bool) -> Result:
         is_one_value = len({parse_literal(term).datatype for term in candidates}) == 1 and (numbers[0].rank < FLOAT or numbers[0].value != 0)
         if is_one_value:  # in several forms, such as 1.0 and 1.00
             return Computed(min(candidates), numbers[0])
-        return choose(("MIN or MAX", tuple(candidates)), candidates, "MIN or MAX of one value in several datatypes, or of two zeros")
+    if all(compare_in_order(candidates[0], other) == 0 for other in candidates):
+        return choose(("MIN or MAX", tuple(candidates)), candidates, "MIN or MAX of one value in several datatypes or forms")
     raise NoSingleAnswer(f"which of {len(candidates)} values that are equal or have no order {'MIN' if is_least else 'MAX'} gives")
 
 

@@ -238,13 +238,15 @@ Pattern = (
 
 @dataclass(frozen=True)
 class Query:
-    """A body: its form, its pattern, the variables of its answer, CONSTRUCT's template, and the base that IRI() resolves against."""
+    """A body: its form, its pattern, the variables of its answer, CONSTRUCT's template, the base that IRI() resolves against, and the
+    language tags that it writes with letters in upper case."""
 
     form: str
     pattern: Pattern
     variables: tuple[str, ...]
     template: tuple[TriplePattern, ...] = ()
     base: str = ""
+    tags: frozenset[str] = frozenset()
 
 
 def walk(node: Any) -> Iterator[Any]:

@@ -117,7 +117,7 @@ class Evaluation:
         self.numbers = count()
         self.calls = count()
         self.has_computed = False
-        self.expressions = Expressions(self.exists, self.new_blank, self.time, choices.choose, query.base, budget.spend)
+        self.expressions = Expressions(self.exists, self.new_blank, self.time, choices.choose, query, budget.spend)
 
     def relation(self) -> Relation:
         """Return the answer in the query's form."""

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from refengine.errors import NoSingleAnswer
-from refengine.model import XSD, Term, literal
-from refengine.sparql.algebra import Call, Exists, Expression, Var, conjuncts
+from refengine.model import XSD, Term, literal, parse_literal
+from refengine.sparql.algebra import Call, Exists, Expression, Query, Var, conjuncts
 from refengine.sparql.choices import Choices
 from refengine.sparql.functions import (
     BY_KEYWORD,
@@ -34,16 +34,19 @@ from refengine.sparql.values import (
     Computed,
     Failure,
     Number,
+    OtherLiteral,
     Result,
     StringValue,
     Unknown,
     boolean,
     calculate,
+    check_arithmetic,
     compare,
     equal,
     number_term,
     same,
     size,
+    text,
     truth,
     value,
 )
@@ -61,7 +64,7 @@ class Expressions:
         blank: Callable[[], Term],
         time: Callable[[Term, Term, Term], Result],
         choose: Callable[[Any, Sequence, str], Any],
-        base: str,
+        query: Query,
         spend: Callable[[int], None],
     ) -> None:
         self.exists = exists
@@ -69,7 +72,8 @@ class Expressions:
         self.time = time
         self.choose = choose
         self.unknowns = 0
-        self.base = base
+        self.base = query.base
+        self.tags = query.tags
         self.spend = spend
 
     def result(self, expression: Expression, solution: Solution, nodes: dict[str, Term]) -> Result:
@@ -182,7 +186,7 @@ class Expressions:
         outcome = equal(left, right)
         if outcome is not FALSE_OR_ERROR:
             return outcome
-        kinds = tuple(sorted(type(value(term)).__name__ for term in (left, right)))
+        kinds = tuple(sorted(kind_of(term) for term in (left, right)))
         return self.choose(("=", kinds), (False, ERROR), "whether literals of two kinds are known to differ (SPARQL 17.3.1)")
 
     def membership(self, arguments: Sequence[Expression], solution: Solution, nodes: dict[str, Term]) -> Result:
@@ -199,16 +203,20 @@ class Expressions:
         return decide(others, is_same, decisive=True)
 
     def language(self, term: Term) -> Result:
-        """Return the language tag of a literal (LANG). RDF leaves open whether its regions are in upper case: `en-us` or `en-US`."""
+        """Return the language tag of a literal (LANG). RDF leaves open in which case: `en-us`, `en-US`, or as the body writes it."""
         tag = language(term)
         if tag is ERROR:
             return ERROR
-        formatted = with_upper_case_region(tag)
-        return tag if formatted == tag else self.choose("LANG", (tag, formatted), "the case of a language tag (RDF 1.1 §3.3)")
+        written = sorted(text(other) for other in self.tags if text(other.lower()) == tag)
+        forms = [tag, with_upper_case_region(tag), *(written or [tag])]
+        if len(set(forms)) == 1:
+            return tag
+        key = "LANG" if len(forms) == 3 else ("LANG", tag)  # one choice for all tags, but for one that is written in several ways
+        return self.choose(key, forms, "the case of a language tag (RDF 1.1 §3.3)")
 
     def cast(self, term: Term, kind: str) -> Result:
-        """Cast a term (§17.5). Whether an integer, a decimal or a dateTime keeps the lexical form of its operand is the evaluator's
-        choice: `xsd:integer("01")` is 1 or 01."""
+        """Cast a term (§17.5). Whether an integer, a decimal, a boolean or a dateTime keeps the lexical form of its operand is the
+        evaluator's choice: `xsd:integer("01")` is 1 or 01. It is one for all operands of one datatype."""
         result = cast(term, kind)
         kept = ERROR if result is ERROR or isinstance(term, Computed) else form_kept_by_cast(term, kind)
         if kept is ERROR:
@@ -216,7 +224,7 @@ class Expressions:
         changed = literal(cast_date_time(lexical(result)), XSD + kind) if kind == "dateTime" else result
         if changed == kept:
             return result
-        return self.choose(("cast", kind), (changed, kept), "whether a cast keeps the lexical form of its operand")
+        return self.choose(("cast", kind, parse_literal(term).datatype), (changed, kept), "whether a cast keeps the lexical form of its operand")
 
     def node(self, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
         """R2R-14: return BNODE's new blank node; for one label the same within a solution, and another in the next (§17.4.2.9)."""
@@ -251,14 +259,20 @@ def decide(operands: Iterable[Expression], holds: Callable[[Expression], bool | 
     return ERROR if has_error else boolean(not decisive)
 
 
-def standalone(base: str, choices: Choices) -> Expressions:
+def kind_of(term: Term) -> str:
+    """Return the kind of a literal's value: its datatype if SPARQL has no operator for that."""
+    one = value(term)
+    return one.datatype if isinstance(one, OtherLiteral) else type(one).__name__
+
+
+def standalone(query: Query, choices: Choices) -> Expressions:
     """Return the expressions of solutions that belong to no evaluation: there are no patterns to ask for, no times, no new blank
     nodes and no budget. The caller leaves out what needs them (EXISTS, timestamp, BNODE)."""
 
     def unavailable(*_: Any) -> Any:
         raise AssertionError("an expression that needs an evaluation")
 
-    return Expressions(unavailable, unavailable, unavailable, choices.choose, base, lambda steps: None)
+    return Expressions(unavailable, unavailable, unavailable, choices.choose, query, lambda steps: None)
 
 
 def unknown(name: str, number: int) -> Unknown:
@@ -314,5 +328,6 @@ def signed(term: Term, is_minus: bool) -> Result:
     """Compute unary + or -. An error of what is no number."""
     number = value(term)
     if not isinstance(number, Number):
+        check_arithmetic(number)
         return ERROR
     return number_term(number._replace(value=-number.value)) if is_minus else number_term(number)

@@ -52,6 +52,7 @@ from refengine.sparql.values import (
     value,
 )
 from refengine.terms import LANG_STRING
+from refengine.xsd import INTEGERS
 
 TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
 CASTS = ("boolean", "double", "float", "decimal", "integer", "dateTime", "string")
@@ -116,10 +117,12 @@ def language(term: Term) -> Result:
 
 
 def with_upper_case_region(tag: Term) -> Term:
-    """Return the text of a language tag in the form of RFC 5646 §2.1.1: regions in upper case, scripts with a capital."""
-    first, *others = lexical(tag).split("-")
-    parts = [{2: part.upper(), 4: part.capitalize()}.get(len(part), part) for part in others]
-    return text("-".join([first, *parts]))
+    """Return the text of a language tag in the form of RFC 5646 §2.1.1: regions in upper case, scripts with a capital, and what
+    follows a part of one letter in lower case (`en-us-x-us` gives `en-US-x-us`)."""
+    parts = lexical(tag).split("-")
+    end = next((place for place, part in enumerate(parts) if len(part) == 1), len(parts))
+    capitals = [{2: part.upper(), 4: part.capitalize()}.get(len(part), part) for part in parts[1:end]]
+    return text("-".join([*parts[:1], *capitals, *parts[max(end, 1) :]]))
 
 
 def datatype(term: Term) -> Result:
@@ -158,6 +161,9 @@ def tagged(form: Term, tag: Term) -> Result:
         return ERROR
     if not re.fullmatch(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*", name):
         raise NoSingleAnswer("STRLANG with a text that is no language tag")
+    lower = text(name.lower())
+    if text(name) not in (lower, with_upper_case_region(lower)):
+        raise NoSingleAnswer("STRLANG with a language tag whose case an evaluator may keep")
     return text(characters, name)
 
 
@@ -439,6 +445,8 @@ def cast(term: Term, kind: str) -> Result:
         return _cast_to_string(term, operand)
     if isinstance(operand, StringValue):
         return ERROR if operand.language else _cast_text(operand.lexical.strip(" \t\n\r"), kind)
+    if isinstance(operand, OtherLiteral) and operand.datatype in STRING_TYPES:
+        raise NoSingleAnswer(f"casting an {operand.datatype.replace(XSD, 'xsd:')}, which an evaluator may know as a string")
     match kind, operand:
         case "dateTime", Moment():
             return term
@@ -482,12 +490,13 @@ def cast_date_time(lexical_form: str) -> str:
 
 
 def form_kept_by_cast(term: Term, kind: str) -> Result:
-    """Return what a cast to an integer, a decimal or a dateTime gives if it keeps the lexical form of its operand; ERROR for other
-    casts, and where the operand is neither a string nor of that datatype."""
-    if kind not in ("integer", "decimal", "dateTime") or not term.startswith('"'):
+    """Return what a cast to an integer, a decimal, a boolean or a dateTime gives if it keeps the lexical form of its operand; ERROR
+    for other casts, and where the operand is neither a string nor of that datatype, nor of one derived from it."""
+    if kind not in ("integer", "decimal", "boolean", "dateTime") or not term.startswith('"'):
         return ERROR
     form, kind_of_operand, _ = parse_literal(term)
-    if kind_of_operand not in (XSD + "string", XSD + kind):
+    is_derived = kind in ("integer", "decimal") and kind_of_operand in INTEGERS
+    if kind_of_operand not in (XSD + "string", XSD + kind) and not is_derived:
         return ERROR
     return literal(form.strip(" \t\n\r"), XSD + kind)
 

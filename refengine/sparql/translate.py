@@ -86,6 +86,7 @@ class Reader:
         self.basic_number = 0  # of the basic graph pattern that is read: a label belongs to one
         self.made = 0
         self.names: set[str] = set()  # of variables
+        self.tags: set[str] = set()  # language tags with letters in upper case
         self.edits: list[tuple[int, int, str]] = []  # start, end, and the text to put there for the witnesses
 
     # Errors and fresh names
@@ -122,10 +123,10 @@ class Reader:
                 listed = next(node for node in walk(pattern) if isinstance(node, Project)).variables
                 names = [variable.name for variable in listed]
                 is_star = child(form, "select_clause").children[-1] == "*"
-                return Query("SELECT", pattern, tuple(sorted(names) if is_star else names), base=self.base)
+                return Query("SELECT", pattern, tuple(sorted(names) if is_star else names), (), self.base, frozenset(self.tags))
             case "ask_query":
                 pattern, _ = self.modified(form, [], values)
-                return Query("ASK", pattern, ("ask",), base=self.base)
+                return Query("ASK", pattern, ("ask",), (), self.base, frozenset(self.tags))
             case "describe_query":
                 raise self.fault(form, "DESCRIBE has no single answer", Unsupported, "QRY-3")
             case _:
@@ -160,7 +161,7 @@ class Reader:
             template = self.triples(inner[0] if inner else None)
             self.labels.clear()  # the template's labels are its own
             pattern, _ = self.modified(form, [], values)
-        return Query("CONSTRUCT", pattern, ("subject", "predicate", "object"), template, self.base)
+        return Query("CONSTRUCT", pattern, ("subject", "predicate", "object"), template, self.base, frozenset(self.tags))
 
     def select(self, form: Tree, values: Tree | None) -> Pattern:
         """Translate SELECT (§18.2.4, §18.2.5), of a query or a subquery."""
@@ -546,7 +547,10 @@ class Reader:
         if not rest:
             return literal(lexical)
         if isinstance(rest[0], Token):
-            return literal(lexical, language=rest[0][1:])
+            tag = rest[0][1:]
+            if tag != tag.lower():
+                self.tags.add(tag)
+            return literal(lexical, language=tag)
         datatype = self.iri(rest[0].children[0])
         if datatype == RDF + "langString":
             raise self.fault(rest[0], "rdf:langString needs a language; write \"…\"@en", Unsupported, "R2R-10")

@@ -47,7 +47,7 @@ BUILT_IN = re.compile(  # types of XML Schema for which SPARQL names no operator
 )
 
 
-STRING_TYPES = {XSD + name for name in "normalizedString token language Name NCName NMTOKEN ID IDREF ENTITY".split()}
+STRING_TYPES = {XSD + name for name in "normalizedString token language Name NCName NMTOKEN ID IDREF ENTITY anyURI".split()}
 DATE_TYPES = {XSD + "date", XSD + "dateTimeStamp"}
 
 
@@ -483,11 +483,17 @@ def calculate(sign: str, left: Result, right: Result) -> Result:
         return ERROR
     a, b = value(left), value(right)
     if not isinstance(a, Number) or not isinstance(b, Number):
-        if all(isinstance(one, Moment) or is_extension(one) for one in (a, b)):
-            raise NoSingleAnswer("arithmetic of dates and durations, which SPARQL leaves to extensions")
+        check_arithmetic(a, b)
         return ERROR
     number = operate(sign, a, b)
     return number if number is ERROR else number_term(number)
+
+
+def check_arithmetic(*operands: Value | None) -> None:
+    """Raise NoSingleAnswer if an evaluator may compute with operands that are not all numbers: dates, durations, and their multiples."""
+    is_extended = any(is_extension(one) for one in operands) or all(isinstance(one, Moment) for one in operands)
+    if is_extended and all(isinstance(one, Moment | Number) or is_extension(one) for one in operands):
+        raise NoSingleAnswer("arithmetic of dates and durations, which SPARQL leaves to extensions")
 
 
 def operate(sign: str, a: Number, b: Number) -> Number | Failure:
