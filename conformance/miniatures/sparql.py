@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 from lark import Token, Tree
@@ -21,12 +22,17 @@ from refengine.compare import near as right_near
 from refengine.errors import Disputed, InvalidQuery, NoSingleAnswer, RefengineError
 from refengine.model import XSD, Dataset, Quad, Relation, Term, Triple, literal, parse_literal, row
 from refengine.query import Body
+from refengine.sparql.aggregates import _sum as right_sum
 from refengine.sparql.aggregates import aggregate as right_aggregate
+from refengine.sparql.aggregates import extreme as right_extreme
 from refengine.sparql.algebra import Aggregate, Exists, Expression, Group, Query, Repeated, TriplePattern
 from refengine.sparql.algebra import Sequence as Steps
 from refengine.sparql.choices import Choices
 from refengine.sparql.evaluation import Evaluation
+from refengine.sparql.evaluation import tolerated_slack as right_tolerated
 from refengine.sparql.expressions import Expressions
+from refengine.sparql.expressions import of_unknown as right_of_unknown
+from refengine.sparql.expressions import unknown as right_unknown
 from refengine.sparql.functions import ARITIES_BY_IRI
 from refengine.sparql.functions import cast as right_cast
 from refengine.sparql.grammar import fault as right_fault
@@ -36,7 +42,8 @@ from refengine.sparql.paths import pairs as right_pairs
 from refengine.sparql.regex import compile_pattern as right_compile
 from refengine.sparql.translate import Reader
 from refengine.sparql.translate import read as right_read
-from refengine.sparql.values import ERROR, FLOAT, Computed, Failure, Number, OtherLiteral, Result, StringValue, boolean, single, text, value
+from refengine.sparql.values import ERROR, FLOAT, Computed, Failure, Number, OtherLiteral, Result, StringValue, Unknown, boolean, single, text, value
+from refengine.sparql.values import as_binary as right_as_binary
 from refengine.sparql.values import calculate as right_calculate
 from refengine.sparql.values import compare as right_compare
 from refengine.sparql.values import decimal_of as right_decimal_of
@@ -49,6 +56,7 @@ from refengine.xsd import INTEGER_FORM, date_time
 
 NOBODY = "none known"
 BOTH = "rdflib 7.6 and pyoxigraph 0.5"
+NEW = count(1_000_000)  # of UUIDs that no evaluation has made
 right_matched, right_grouped, right_holds = Evaluation.matched, Evaluation.grouped, Expressions.holds
 right_iri, right_resolved, right_refuse = Reader.iri, Reader.resolved, Reader.refuse_outside_sources
 right_node, right_applied, right_choose = Expressions.node, Expressions.applied, Choices.choose
@@ -138,6 +146,16 @@ def tags_have_one_form(expressions: Expressions, name: str, results: Sequence[Te
     return text(parse_literal(results[0]).language) if is_literal else right_applied(expressions, name, results, nodes)
 
 
+def each_string_is_another(name: str, results: Sequence[Term]) -> Result:
+    """The string of a UUID is a new one each time."""
+    return right_unknown("STRUUID", next(NEW)) if name == "STR" else right_of_unknown(name, results)
+
+
+def uuids_have_one_value(name: str, number: int) -> Unknown:
+    """UUID gives one IRI, however often it is called."""
+    return right_unknown(name, 1)
+
+
 def nothing_is_known_of_a_tag(expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
     """Of a tag with a region not even the language is known."""
     if name == "LANG" and results[0].startswith('"') and "-" in parse_literal(results[0]).language:
@@ -224,6 +242,19 @@ def literals_match_by_value(evaluation: Evaluation, triples: Sequence[TriplePatt
             turned = [triple._replace(object=other[2]) if value(str(triple.object)) == value(other[2]) else triple for triple in triples]
             found += right_matched(evaluation, turned)
     return found
+
+
+def zero_is_one_term(left: Term, right: Term) -> bool:
+    """The two zeros of doubles are one term."""
+    one, other = value(left), value(right)
+    are_zeros = isinstance(one, Number) and isinstance(other, Number) and one.rank == other.rank and one.value == other.value == 0
+    return are_zeros or right_same(left, right)
+
+
+def nan_is_no_term(left: Term, right: Term) -> bool:
+    """What is not equal to itself is no term that is the same as itself."""
+    numbers = [found.value for found in map(value, (left, right)) if isinstance(found, Number)]
+    return all(number == number for number in numbers) and right_same(left, right)
 
 
 def any_form_is_a_number(lexical: str, datatype: str) -> Any:
@@ -347,6 +378,11 @@ def digits_stand_anywhere(exact: Fraction) -> Number:
     return number._replace(slack=min(number.slack, abs(exact) / 10**17))
 
 
+def a_digit_is_rounded_once(rank: int, exact: Any) -> Fraction:
+    """What is computed with a rounded decimal, and so rounded twice, has no answer."""
+    return right_tolerated(rank, exact) / 2
+
+
 def decimals_are_near_by_their_size(a: Compared, b: Compared) -> bool:
     """Decimals are the same if they differ by little of their size, however small they are."""
     if {a.tolerance, b.tolerance} != {TOLERANCE["decimal"]}:
@@ -452,6 +488,29 @@ def widest_is_first(terms: Sequence[Term], is_least: bool) -> list[Term]:
     return [max(found, key=lambda term: value(term).rank)] if found and all(isinstance(number, Number) for number in numbers) else found
 
 
+def integers_have_one_type(terms: Sequence[Term], choose: Any, is_least: bool) -> Result:
+    """Of equal numbers that are computed with in one type, MIN and MAX give the first."""
+    found = right_extremes(terms, is_least)
+    numbers = [value(term) for term in found]
+    are_of_one_rank = all(isinstance(number, Number) for number in numbers) and len({number.rank for number in numbers}) == 1
+    return Computed(min(found), numbers[0]) if found and are_of_one_rank else right_extreme(terms, choose, is_least)
+
+
+def partial_sums_are_as_wide_as_the_sum(terms: Sequence[Term]) -> Number | Failure:
+    """All members are converted to the type of the sum before they are added."""
+    numbers = [value(term) for term in terms]
+    if not all(isinstance(number, Number) for number in numbers) or (rank := max((number.rank for number in numbers), default=0)) < FLOAT:
+        return right_sum(terms)
+    return right_sum([right_number_term(Number(rank, right_as_binary(number, rank))) for number in numbers])
+
+
+def the_sum_alone_must_fit(terms: Sequence[Term]) -> Number | Failure:
+    """Of a sum of integers, 64 bits need hold the whole, and nothing on the way to it."""
+    numbers = [value(term) for term in terms]
+    are_integers = all(isinstance(number, Number) and number.rank == 0 for number in numbers)
+    return Number(0, sum(number.value for number in numbers)) if are_integers else right_sum(terms)
+
+
 def equal_sums_are_one(left: Term, right: Term) -> bool:
     """Two sums that have one value here have it everywhere."""
     are_computed = isinstance(left, Computed) and isinstance(right, Computed)
@@ -507,6 +566,11 @@ def any_term_is_in_the_middle(graph: Any, path: Any, start: Any, end: Any, spend
         yield from ((begin, end) for begin, _ in any_term_is_in_the_middle(graph, first, None, middle, spend))
 
 
+def a_bound_variable_is_given(evaluation: Evaluation, pattern: TriplePattern, start: Term | None, end: Term | None) -> Iterator[tuple]:
+    """A path begins and ends at what its variables are bound to, as if that stood in their place."""
+    return ((a, None, b) for a, b in right_pairs(evaluation.graph, pattern.predicate, start, end, evaluation.budget.spend))
+
+
 def nothing_is_substituted(node: Any, solution: Mapping[str, Term]) -> Any:
     """EXISTS knows nothing of the current solution."""
     return node
@@ -559,6 +623,8 @@ MINIATURES = (
     Miniature("QRY-3", "any answer will do", BOTH, f"{SPARQL}.choices:one_answer", any_answer_will_do),
     Miniature("QRY-3", "every choice is open", NOBODY, f"{SPARQL}.choices:one_answer", every_choice_is_open),
     Miniature("QRY-3", "nothing is known of a UUID", NOBODY, f"{SPARQL}.expressions:of_unknown", nothing_is_known_of_a_uuid),
+    Miniature("QRY-3", "each string of a UUID is another", NOBODY, f"{SPARQL}.expressions:of_unknown", each_string_is_another),
+    Miniature("QRY-3", "UUIDs have one value", NOBODY, f"{SPARQL}.expressions:unknown", uuids_have_one_value),
     Miniature("QRY-3", "a value is made up", NOBODY, f"{SPARQL}.expressions:of_unknown", a_value_is_made_up),
     Miniature("QRY-3", "one sample is chosen", BOTH, f"{SPARQL}.choices:Choices.choose", one_sample_is_chosen),
     Miniature("QRY-3", "REDUCED is all or once", NOBODY, f"{SPARQL}.evaluation:Evaluation.reduced", reduced_is_all_or_once),
@@ -580,6 +646,8 @@ MINIATURES = (
     ),
     Miniature("R2R-10", "literals match by value", BOTH, f"{SPARQL}.evaluation:Evaluation.matched", literals_match_by_value),
     Miniature("R2R-10", "any form is a number", "rdflib 7.6: isNumeric", f"{SPARQL}.values:read", any_form_is_a_number),
+    Miniature("R2R-10", "zero is one term", NOBODY, f"{SPARQL}.values:same", zero_is_one_term),
+    Miniature("R2R-10", "NaN is no term", "rdflib 7.6", f"{SPARQL}.values:same", nan_is_no_term),
     Miniature("R2R-10", "integers are normalised", BOTH, f"{SPARQL}.functions:lexical", integers_are_normalised),
     Miniature("R2R-11", "errors are false", NOBODY, f"{SPARQL}.values:truth", errors_are_false),
     Miniature(
@@ -601,6 +669,7 @@ MINIATURES = (
     Miniature("R2R-13", "whole decimals have a form", BOTH, f"{SPARQL}.functions:lexical", whole_decimals_have_a_form),
     Miniature("R2R-13", "decimals have digits enough", BOTH, f"{SPARQL}.values:number_term", decimals_have_digits_enough),
     Miniature("R2R-13", "digits stand anywhere", "rdflib 7.6", f"{SPARQL}.values:decimal_of", digits_stand_anywhere),
+    Miniature("R2R-13", "a digit is rounded once", NOBODY, f"{SPARQL}.evaluation:tolerated_slack", a_digit_is_rounded_once),
     Miniature("R2R-13", "decimals are near by their size", NOBODY, "refengine.compare:near", decimals_are_near_by_their_size),
     Miniature("R2R-13", "integers have no bound", "rdflib 7.6", f"{SPARQL}.values:compare", integers_have_no_bound),
     Miniature("R2R-14", "casts round", NOBODY, f"{SPARQL}.functions:cast", casts_round),
@@ -618,6 +687,9 @@ MINIATURES = (
     Miniature("R2R-16", "DISTINCT is by value", "pyoxigraph 0.5 stores values", f"{SPARQL}.aggregates:aggregate", distinct_by_value),
     Miniature("R2R-16", "literals are ordered by text", BOTH, f"{SPARQL}.order:extremes", literals_are_ordered_by_text),
     Miniature("R2R-16", "the widest is first", "pyoxigraph 0.5", f"{SPARQL}.order:extremes", widest_is_first),
+    Miniature("R2R-16", "integers have one type", NOBODY, f"{SPARQL}.aggregates:extreme", integers_have_one_type),
+    Miniature("R2R-16", "partial sums are as wide as the sum", NOBODY, f"{SPARQL}.aggregates:_sum", partial_sums_are_as_wide_as_the_sum),
+    Miniature("R2R-16", "the sum alone must fit", "rdflib 7.6", f"{SPARQL}.aggregates:_sum", the_sum_alone_must_fit),
     Miniature("R2R-16", "equal sums are one", BOTH, f"{SPARQL}.values:same", equal_sums_are_one),
     Miniature("R2R-16", "sums have one order", BOTH, f"{SPARQL}.aggregates:aggregate", sums_have_one_order),
     Miniature("R2R-17", "nothing is too deep", NOBODY, f"{SPARQL}.grammar:_brackets", nothing_is_too_deep),
@@ -626,6 +698,7 @@ MINIATURES = (
     Miniature("R2R-18", "ways are one", "pyoxigraph 0.5, of p|q", f"{SPARQL}.paths:pairs", ways_are_one),
     Miniature("R2R-18", "a cycle is not closed", NOBODY, f"{SPARQL}.paths:pairs", a_cycle_is_not_closed),
     Miniature("R2R-18", "any term is in the middle", "rdflib 7.6", f"{SPARQL}.paths:pairs", any_term_is_in_the_middle),
+    Miniature("R2R-18", "a bound variable is given", "rdflib 7.6", f"{SPARQL}.evaluation:Evaluation.path_ends", a_bound_variable_is_given),
     Miniature("R2R-19", "nothing is substituted", NOBODY, f"{SPARQL}.evaluation:substituted", nothing_is_substituted),
     Miniature("R2R-19", "EXISTS is a join", NOBODY, f"{SPARQL}.evaluation:Evaluation.exists", values_are_substituted),
     Miniature("R2R-20", "kinds are ordered", BOTH, f"{SPARQL}.order:compare_in_order", kinds_are_ordered),
