@@ -25,10 +25,10 @@ from refengine.query import Body
 from refengine.sparql.aggregates import _sum as right_sum
 from refengine.sparql.aggregates import aggregate as right_aggregate
 from refengine.sparql.aggregates import extreme as right_extreme
-from refengine.sparql.algebra import Aggregate, Exists, Expression, Group, Query, Repeated, TriplePattern
+from refengine.sparql.algebra import Aggregate, Exists, Expression, Filter, Group, Query, Repeated, TriplePattern
 from refengine.sparql.algebra import Sequence as Steps
 from refengine.sparql.choices import Choices
-from refengine.sparql.evaluation import Evaluation
+from refengine.sparql.evaluation import Evaluation, asked
 from refengine.sparql.evaluation import tolerated_slack as right_tolerated
 from refengine.sparql.expressions import Expressions
 from refengine.sparql.expressions import of_unknown as right_of_unknown
@@ -58,6 +58,7 @@ NOBODY = "none known"
 BOTH = "rdflib 7.6 and pyoxigraph 0.5"
 NEW = count(1_000_000)  # of UUIDs that no evaluation has made
 right_matched, right_grouped, right_holds = Evaluation.matched, Evaluation.grouped, Expressions.holds
+right_relation = Evaluation.relation
 right_iri, right_resolved, right_refuse = Reader.iri, Reader.resolved, Reader.refuse_outside_sources
 right_node, right_applied, right_choose = Expressions.node, Expressions.applied, Choices.choose
 
@@ -78,6 +79,17 @@ def prefixes_are_built_in(reader: Reader, token: Token) -> str:
     prefix, _, local = token.partition(":")
     known = prefix not in reader.prefixes and token.type != "IRIREF"
     return f"http://xmlns.com/foaf/0.1/{local}" if known else right_iri(reader, token)
+
+
+def names_have_one_dot(text: str) -> tuple[Query, str]:
+    """A prefixed name has at most one dot."""
+    if found := re.search(r":\w+\.\w+\.\w+", text):
+        raise InvalidQuery(f"not SPARQL 1.1: {found[0]!r}", rule="QRY-1", place="body")
+    return right_read(text)
+
+
+def variables_need_no_group(reader: Reader, items: list[Tree], outputs: Any, keys: Any) -> None:
+    """A variable that is no key is that of some member of the group."""
 
 
 def relative_iris_are_kept(reader: Reader, token: Token) -> str:
@@ -181,6 +193,14 @@ def false_is_no_row(holds: bool) -> Relation:
     return Relation(("ask",), Counter([row({"ask": literal("true", XSD + "boolean")})] if holds else []))
 
 
+def groups_are_not_asked(evaluation: Evaluation) -> Relation:
+    """ASK asks for a solution of WHERE, and groups say nothing of it."""
+    pattern = evaluation.query.pattern
+    while evaluation.query.form == "ASK" and isinstance(pattern, Filter | Group):
+        pattern = pattern.pattern
+    return asked(bool(evaluation.solutions(pattern))) if evaluation.query.form == "ASK" else right_relation(evaluation)
+
+
 def any_triple(graph: Iterable[Triple]) -> Relation:
     """CONSTRUCT gives whatever the template makes, triples that RDF does not allow included."""
     names = ("subject", "predicate", "object")
@@ -217,6 +237,11 @@ def terms_are_confirmed(body: Body, graph: Dataset, witnesses: Sequence[str] = (
     if all(asked(name, body, graph).rows != relation.rows for name in witnesses):
         raise Disputed("no witness confirms the definition's answer", rule="R2R-5")
     return r2r.Testimony(relation, tuple(witnesses))
+
+
+def bodies_are_given_as_written(text: str) -> tuple[Query, str]:
+    """The witnesses are given a body as it is written, be it what they read or not."""
+    return right_read(text)[0], text
 
 
 def groups_need_no_members(evaluation: Evaluation, group: Group) -> list[dict[str, Term]]:
@@ -461,6 +486,11 @@ def empty_matches_are_replaced(template: str, groups: int) -> Any:
     return [template]
 
 
+def repetitions_are_not_nested(pattern: str, flags: str) -> Any:
+    """A pattern that could be tried in too many ways is an error."""
+    return ERROR if "+)+" in pattern else right_compile(pattern, flags)
+
+
 def errors_are_counted(function: Aggregate, results: Sequence[Result], choose: Any) -> Result:
     """COUNT counts errors, too, and the other aggregates leave them and what is no number out."""
     if function.name == "COUNT":
@@ -473,6 +503,11 @@ def distinct_by_value(function: Aggregate, results: Sequence[Result], choose: An
     if not function.is_distinct:
         return right_aggregate(function, results, choose)
     return right_aggregate(function, list({value(result).value: result for result in results}.values()), choose)
+
+
+def errors_are_members(function: Aggregate, results: Sequence[Result], choose: Any) -> Result:
+    """COUNT of an error is an error."""
+    return ERROR if function.name == "COUNT" and ERROR in results else right_aggregate(function, results, choose)
 
 
 def literals_are_ordered_by_text(terms: Sequence[Term], is_least: bool) -> list[Term]:
@@ -617,6 +652,8 @@ MINIATURES = (
     Miniature("QRY-1", "what cannot be read is empty", NOBODY, f"{SPARQL}.translate:read", unreadable_is_empty),
     Miniature("QRY-1", "well-known prefixes are built in", "rdflib 7 resolves foaf: and others undeclared", f"{SPARQL}.translate:Reader.iri", prefixes_are_built_in),
     Miniature("QRY-1", "relative IRIs are kept", "rdflib 7", f"{SPARQL}.translate:Reader.resolved", relative_iris_are_kept),
+    Miniature("QRY-1", "names have one dot", "pyoxigraph 0.5", f"{SPARQL}.translate:read", names_have_one_dot),
+    Miniature("QRY-1", "variables need no group", "rdflib 7.6", f"{SPARQL}.translate:Reader.check_grouped", variables_need_no_group),
     Miniature("QRY-2", "anything is local", "rdflib 7 fetches what SERVICE and FROM name", f"{SPARQL}.translate:Reader.refuse_outside_sources", anything_is_local),
     Miniature("QRY-2", "only SERVICE is remote", "rdflib 7 fetches what FROM names", f"{SPARQL}.translate:Reader.refuse_outside_sources", only_service_is_remote),
     Miniature("QRY-2", "updates are syntax errors", NOBODY, f"{SPARQL}.grammar:fault", updates_are_syntax_errors),
@@ -633,12 +670,14 @@ MINIATURES = (
     Miniature("R2R-2", "sets of solutions", "yasper and csrbench-oracle compare sets", f"{SPARQL}.evaluation:selected", sets_of_solutions),
     Miniature("R2R-2", "unbound is empty text", NOBODY, f"{SPARQL}.evaluation:selected", unbound_is_empty_text),
     Miniature("R2R-3", "false is no row", NOBODY, f"{SPARQL}.evaluation:asked", false_is_no_row),
+    Miniature("R2R-3", "groups are not asked", NOBODY, f"{SPARQL}.evaluation:Evaluation.relation", groups_are_not_asked),
     Miniature("R2R-4", "any triple", NOBODY, f"{SPARQL}.evaluation:constructed", any_triple),
     Miniature("R2R-4", "only IRIs", NOBODY, f"{SPARQL}.evaluation:constructed", only_iris),
     Miniature("R2R-4", "forms are fixed", "rdflib 7.6", f"{SPARQL}.evaluation:Evaluation.distinct_triples", forms_are_fixed),
     Miniature("R2R-5", "the first witness is right", NOBODY, "refengine.r2r:heard", first_witness_is_right),
     Miniature("R2R-5", "all must confirm", NOBODY, "refengine.r2r:heard", all_must_confirm),
     Miniature("R2R-5", "terms are confirmed, not values", NOBODY, "refengine.r2r:heard", terms_are_confirmed),
+    Miniature("R2R-5", "bodies are given as written", NOBODY, f"{SPARQL}.translate:read", bodies_are_given_as_written),
     Miniature("R2R-6", "groups need no members", "rdflib 7.6: one empty row", f"{SPARQL}.evaluation:Evaluation.grouped", groups_need_no_members),
     Miniature(
         "R2R-6", "no group without members", "CQELS answers an average over no match with nothing",
@@ -683,7 +722,9 @@ MINIATURES = (
     Miniature("R2R-14", "years are of times", "rdflib 7.6", f"{SPARQL}.expressions:Expressions.applied", years_are_of_times),
     Miniature("R2R-15", "the dollar sign is Python's", "rdflib 7.6", f"{SPARQL}.regex:compile_pattern", dollar_is_pythons),
     Miniature("R2R-15", "a replacement has no groups", NOBODY, f"{SPARQL}.regex:replacement", empty_matches_are_replaced),
+    Miniature("R2R-15", "repetitions are not nested", NOBODY, f"{SPARQL}.regex:compile_pattern", repetitions_are_not_nested),
     Miniature("R2R-16", "errors are counted", "rdflib 7.6", f"{SPARQL}.aggregates:aggregate", errors_are_counted),
+    Miniature("R2R-16", "COUNT of an error is an error", "pyoxigraph 0.5", f"{SPARQL}.aggregates:aggregate", errors_are_members),
     Miniature("R2R-16", "DISTINCT is by value", "pyoxigraph 0.5 stores values", f"{SPARQL}.aggregates:aggregate", distinct_by_value),
     Miniature("R2R-16", "literals are ordered by text", BOTH, f"{SPARQL}.order:extremes", literals_are_ordered_by_text),
     Miniature("R2R-16", "the widest is first", "pyoxigraph 0.5", f"{SPARQL}.order:extremes", widest_is_first),
