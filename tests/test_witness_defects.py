@@ -24,6 +24,7 @@ from refengine import sparql
 from refengine.compare import Mode
 from refengine.errors import InvalidQuery, Unsupported
 from refengine.query import Body
+from refengine.sparql import witnesses as sparql_witnesses
 
 ROOT = Path(__file__).resolve().parent.parent
 CATALOGUE = load_catalogue()
@@ -107,3 +108,12 @@ def test_short_text_stands_for_its_term(text: str) -> None:
 
 def test_page_is_up_to_date() -> None:
     assert subprocess.run([sys.executable, "-m", "tools.make_witnesses", "--check"], cwd=ROOT).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["a.b", "a..b", "a.b.c", "a..b.c"])
+@pytest.mark.parametrize("witness", sorted(sparql_witnesses.WITNESSES))
+def test_every_witness_is_asked_what_it_can_read(witness: str, name: str) -> None:
+    """A prefixed name with several dots is given to the witnesses as an IRI, since pyoxigraph reads one dot alone."""
+    query, text = sparql.read(f"PREFIX : <urn:> ASK {{ ?s :{name} ?o }}")
+    relation = sparql_witnesses.WITNESSES[witness](query, text, frozenset({("<urn:s>", f"<urn:{name}>", "<urn:o>")}))
+    assert "true" in dict(*relation.rows)["ask"]

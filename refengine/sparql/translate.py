@@ -524,7 +524,7 @@ class Reader:
         if prefix not in self.prefixes:
             raise self.fault(token, f"prefix {prefix!r} is not declared; write PREFIX {prefix}: <…>")
         iri = self.prefixes[prefix] + unescape(local, token, self.text)
-        if ".." in local:
+        if local.count(".") > 1:
             self.edits.append((token.start_pos, token.end_pos, f"<{iri}>"))
         return iri
 
