@@ -67,13 +67,13 @@ evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 	done; exit $$status
 
 brute: $(READY) ## hold the engine against the brute-force definition, at length
-	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/test_brute.py
+	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/core/test_brute.py
 
 fuzz: $(READY) ## try the laws on 20,000 draws each, the round trip of each dialect on 5,000, and 1,000 hostile bodies
-	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/test_laws.py tests/test_dialects.py tests/test_hostile.py -rP -k 'holds or reads_back or rendered_or or hostile_body'
+	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/core/test_laws.py tests/dialects/test_dialects.py tests/sparql/test_hostile.py -rP -k 'holds or reads_back or rendered_or or hostile_body'
 
 oracle: $(READY) ## try the laws of the oracle on 20,000 draws each, and print the verdicts (half an hour)
-	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/test_oracle_laws.py -rP
+	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/oracle/test_oracle_laws.py -rP
 
 w3c: $(READY) ## hold R2R to W3C's SPARQL tests in FOLDER=... (sparql/ of a checkout of w3c/rdf-tests; half a minute)
 	@[ -n "$(FOLDER)" ] || { echo "w3c: give FOLDER=..., sparql/ of a checkout of w3c/rdf-tests" >&2; exit 2; }
@@ -96,7 +96,7 @@ bench: $(READY) ## run the benchmarks, or those in NAME="..." (WORK=... keeps th
 
 spark: $(READY) ## run the tests of what is over Spark on a classic Spark, and on Spark Connect (some minutes; needs Java)
 	@for mode in classic connect; do \
-	  echo "spark: $$mode"; CONFORMANCE_SPARK=$$mode $(PYTEST) tests/test_shard.py tests/test_truth.py || exit 1; \
+	  echo "spark: $$mode"; CONFORMANCE_SPARK=$$mode $(PYTEST) tests/spark/test_shard.py tests/spark/test_truth.py || exit 1; \
 	done
 
 cluster: $(READY) ## kill workers of a standalone Spark cluster on this machine in the middle of runs (some minutes; needs Java)

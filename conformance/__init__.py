@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from conformance.harness.engine_file import Engine
     from conformance.suite import NonConformance, check_engine
-    from conformance.engine_file import Engine
 
 __all__ = ["Engine", "NonConformance", "check_engine"]
-PLACES = {"Engine": "engine_file", "NonConformance": "suite", "check_engine": "suite"}
+PLACES = {"Engine": "harness.engine_file", "NonConformance": "suite", "check_engine": "suite"}
 
 
 def __getattr__(name: str) -> Any:

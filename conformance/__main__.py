@@ -25,13 +25,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from refengine import cli
-from refengine.errors import RefengineError
-from refengine.texts import plain
+from refengine.model.errors import RefengineError
+from refengine.model.messages import plain
 
 if TYPE_CHECKING:  # the suite is imported where it is used, within `cli.guarded`: that takes long enough to be interrupted
-    from conformance.results import Result
     from conformance.spark.folder import Folder
     from conformance.suite import Asked, Item
+    from conformance.verdict.results import Result
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -107,8 +107,9 @@ def _main(arguments: list[str] | None) -> int:
 
 
 def _csrbench(options: argparse.Namespace) -> int:
-    from conformance import csrbench, results
-    from conformance.judge import Judging
+    from conformance.benchmarks import csrbench
+    from conformance.verdict import results
+    from conformance.verdict.outcomes import Judging
     from refengine.sparql.witnesses import WITNESSES
 
     gc.set_threshold(50_000, 20, 50)  # a stream lives as long as the run: looking for what does not is a tenth of the time
@@ -150,7 +151,7 @@ def _check_missing(missing: int | None) -> None:
 
 
 def _print(found: list[Result], form: str) -> None:
-    from conformance import csrbench
+    from conformance.benchmarks import csrbench
 
     match form:
         case "json":
@@ -218,8 +219,8 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from conformance import results
     from conformance.report import badge, earl, markdown, page, source
+    from conformance.verdict import results
 
     makers: dict[str, Callable[[source.Collected], Iterable[str]]] = {
         "html": lambda found: [page.page(found)],
@@ -294,10 +295,11 @@ def _spread_over_spark(run: Folder, asked: Asked, wanted: list[Item], options: a
 def _truth(options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
-    from conformance.engine_file import pair
+    from conformance.harness.engine_file import pair
     from conformance.spark import jobs, output, session
     from conformance.spark.truth import Asked
-    from refengine import io, profiles
+    from refengine.core import profiles
+    from refengine.rdf import files
     from refengine.sparql.witnesses import WITNESSES
 
     _check_missing(options.missing)
@@ -306,10 +308,10 @@ def _truth(options: argparse.Namespace) -> int:
             raise RefengineError(f"--{name} must be > 0, got {value}", rule="usage")
     profile, *fields = options.semantics
     semantics = profiles.profile(profile).but(**dict(pair(word, "key=value") for word in fields)).semantics()
-    query = io.read_query(options.query, options.dialect, bool(options.static))
-    static = frozenset().union(*map(io.read_static, options.static))
+    query = files.read_query(options.query, options.dialect, bool(options.static))
+    static = frozenset().union(*map(files.read_static, options.static))
     asked = Asked(query, semantics, static, (options.witness,) if options.witness else tuple(WITNESSES))
-    recording = None if options.answers is None else io.read_recording(options.answers)
+    recording = None if options.answers is None else files.read_recording(options.answers)
     wanted = output.Wanted(asked, options.stream, options.parts, options.on_error == "quarantine", recording, options.engine, options.query.stem, options.missing)
     wanted.check()
     session.check(options.spark)  # before anything is written
@@ -334,8 +336,9 @@ def _truth(options: argparse.Namespace) -> int:
 
 def _concluded(items: list[Item], done: Mapping[tuple[str, str, str], dict], allow_missing: bool) -> int:
     """Says what is not as expected, and sums up; the exit code."""
-    from conformance import results, suite
+    from conformance import suite
     from conformance.spark import shard
+    from conformance.verdict import results
 
     found, held, wrong = [], set(), False
     for item in items:
@@ -358,7 +361,7 @@ def _concluded(items: list[Item], done: Mapping[tuple[str, str, str], dict], all
 
 
 def _secret(options: argparse.Namespace) -> int:
-    from conformance import secret
+    from conformance.benchmarks import secret
 
     agreeing = total = 0
     for path in options.files:

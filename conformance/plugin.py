@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from conformance.harnesses import Harnesses
-    from conformance.results import Result
+    from conformance.harness.pool import Harnesses
     from conformance.suite import Asked, Item
+    from conformance.verdict.results import Result
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "--engine": {"action": "append", "default": [], "metavar": "NAME", "help": "engine to judge, by name or by its file (*.toml); repeatable"},
@@ -95,9 +95,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if _option(config, "--spark") is not None and (getattr(config.option, "numprocesses", None) or hasattr(config, "workerinput")):
         raise pytest.UsageError("--spark spreads the items itself: leave out -n")
     try:
-        from conformance import results, suite  # noqa: F401
+        from conformance import suite
         from conformance.report import page  # noqa: F401  what they need is missed before the run
-        from refengine.errors import RefengineError
+        from conformance.verdict import results  # noqa: F401
+        from refengine.model.errors import RefengineError
     except ModuleNotFoundError as error:
         raise pytest.UsageError(f"{error.name} is not installed: pip install 'refengine[suite]'") from None
     try:
@@ -117,7 +118,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _asked(config: pytest.Config) -> Asked:
     from conformance.suite import Asked
-    from refengine.errors import RefengineError
+    from refengine.model.errors import RefengineError
 
     line = _option(config, "--engine-command")
     command = None if line is None else (line, _option(config, "--engine-dialect"), _option(config, "--engine-semantics"))
@@ -160,7 +161,7 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
     if ITEMS not in config.stash or _option(config, "--spark") is None or config.option.collectonly or session.testsfailed:
         return (yield)
     from conformance.spark import shard
-    from refengine.errors import RefengineError
+    from refengine.model.errors import RefengineError
 
     items = [one.callspec.params["conformance_item"] for one in session.items if "conformance_item" in getattr(one, "fixturenames", ())]
     try:
@@ -173,7 +174,7 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def conformance_harnesses() -> Iterator[Harnesses]:
     """The engines of this process: one a worker, under xdist."""
-    from conformance.harnesses import Harnesses
+    from conformance.harness.pool import Harnesses
 
     harnesses = Harnesses()
     yield harnesses
@@ -183,10 +184,10 @@ def conformance_harnesses() -> Iterator[Harnesses]:
 @pytest.fixture
 def conformance_settle(request: pytest.FixtureRequest, conformance_harnesses: Harnesses, pytestconfig: pytest.Config) -> Any:
     """A function from an item to its end as a test's: known deviations are expected failures, and strict ones."""
-    from conformance.judge import Outcome
     from conformance.spark.session import NoSpark
     from conformance.suite import unexpected
-    from refengine.errors import RefengineError
+    from conformance.verdict.outcomes import Outcome
+    from refengine.model.errors import RefengineError
 
     run = pytestconfig.stash.get(ELSEWHERE, None) or (lambda item: item.run(conformance_harnesses))
 
@@ -240,7 +241,7 @@ class _Collected:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Counts, and keeps the results."""
-        from conformance.results import from_json
+        from conformance.verdict.results import from_json
 
         told = getattr(report, "conformance", None)
         if told is None or report.when != "call":
@@ -258,7 +259,7 @@ class _Collected:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Writes the results and their page, and tells a run in which an engine was not judged from a green one."""
-        from conformance import results
+        from conformance.verdict import results
 
         if (path := _option(self.config, "--results")) is not None and self.ran:
             results.write(results.target(Path(path)), self.results)
@@ -271,7 +272,7 @@ class _Collected:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """A line an engine."""
-        from conformance import results
+        from conformance.verdict import results
 
         for line in (*results.summary(self.results), *map(results.unheld, self.unheld)):
             terminalreporter.write_line(f"conformance: {line}")

@@ -8,16 +8,19 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
-from conformance import corpus, csrbench, engine_file, probe, yabench
-from conformance.client import Broken, Harness
+from conformance import corpus
+from conformance.benchmarks import csrbench, yabench
 from conformance.corpus import Case
-from conformance.harnesses import Harnesses
-from conformance.judge import Judging, Outcome
-from conformance.results import Result
-from conformance.engine_file import Engine, InvalidEngine
-from refengine import cli, profiles
-from refengine.texts import nearest, shown
-
+from conformance.harness import engine_file
+from conformance.harness.client import Broken, Harness
+from conformance.harness.engine_file import Engine, InvalidEngine
+from conformance.harness.pool import Harnesses
+from conformance.verdict import probe
+from conformance.verdict.outcomes import Judging, Outcome
+from conformance.verdict.results import Result
+from refengine import cli
+from refengine.core import profiles
+from refengine.model.messages import nearest, shown
 
 EMBEDDED = "embedded-"  # before the name of a query over the stream that is embedded here
 

@@ -7,16 +7,16 @@ from typing import Any
 
 # Where each public name is defined. They are imported when they are asked for: a command line answers before rdflib is there.
 HOMES = {
-    "compare": ("Mode", "difference", "equal"),
-    "engine": ("Evaluation", "Held", "Plan", "Report", "evaluate", "evaluations", "plan"),
-    "errors": (
+    "model.compare": ("Mode", "difference", "equal"),
+    "core.engine": ("Evaluation", "Held", "Plan", "Report", "evaluate", "evaluations", "plan"),
+    "model.errors": (
         "Disputed", "InvalidQuery", "InvalidSemantics", "InvalidStream", "InvalidWindow", "NoSingleAnswer", "RefengineError", "Refused",
         "TooManyReports", "UnknownField", "Unsupported",
     ),
-    "model": ("Element", "Relation", "Stream", "literal", "parse_literal", "row", "stream"),
-    "query": ("Body", "Query", "Unit", "Window", "WindowKind", "from_table"),
-    "profiles": ("PROFILES", "profile"),
-    "semantics": ("UNKNOWN", "Between", "OneOf", "Profile", "Semantics"),
+    "model.elements": ("Element", "Relation", "Stream", "literal", "parse_literal", "row", "stream"),
+    "core.query": ("Body", "Query", "Unit", "Window", "WindowKind", "from_table"),
+    "core.profiles": ("PROFILES", "profile"),
+    "core.semantics": ("UNKNOWN", "Between", "OneOf", "Profile", "Semantics"),
 }  # fmt: skip
 _HOME = {name: home for home, names in HOMES.items() for name in names}
 

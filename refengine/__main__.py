@@ -16,14 +16,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from refengine import cli
-from refengine.errors import Disputed, InvalidQuery, InvalidSemantics, RefengineError, UnknownField
+from refengine.model.errors import Disputed, InvalidQuery, InvalidSemantics, RefengineError, UnknownField
 
 if TYPE_CHECKING:  # the engine is imported where it is used, within `cli.guarded`: that takes long enough to be interrupted
     from collections.abc import Sequence
 
-    from refengine.engine import Report
-    from refengine.model import Dataset, Relation, Stream
-    from refengine.query import Body, Query
+    from refengine.core.engine import Report
+    from refengine.core.query import Body, Query
+    from refengine.model.elements import Dataset, Relation, Stream
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,7 +32,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _main(arguments: list[str] | None) -> int:
-    from refengine import dialects, engine, io, profiles, r2r
+    from refengine import dialects
+    from refengine.core import engine, profiles, r2r
+    from refengine.rdf import files
 
     parser = argparse.ArgumentParser(prog="refengine", description="The reference engine for RDF stream processing.")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -56,7 +58,7 @@ def _main(arguments: list[str] | None) -> int:
         metavar=("PROFILE", "key=value"),
         help=f"a profile and the fields to replace, such as t0=0; profiles: {', '.join(sorted(profiles.PROFILES))}",
     )
-    run.add_argument("--time-predicate", default=io.PROV_GENERATED_AT_TIME, metavar="IRI", help="dates the graphs of .nq and .trig")
+    run.add_argument("--time-predicate", default=files.PROV_GENERATED_AT_TIME, metavar="IRI", help="dates the graphs of .nq and .trig")
     run.add_argument("--batch-predicate", metavar="IRI", help="gives the graphs of .nq and .trig their batch ids")
     run.add_argument(
         "--static", type=cli.path, action="append", default=[], metavar="FILE", help="static data: .ttl, .nt, .nq, .trig; repeatable"
@@ -78,23 +80,25 @@ def _main(arguments: list[str] | None) -> int:
         {"run": _run, "profiles": _profiles, "render": _render}[options.command](options)
     except Disputed as error:
         for name, relation in sorted(error.answers.items()):
-            error.add_note(f"{name}: {json.dumps(io.relation_to_json(relation)['results']['bindings'])[:2000]}")
+            error.add_note(f"{name}: {json.dumps(files.relation_to_json(relation)['results']['bindings'])[:2000]}")
         raise
     return 0
 
 
 def _profiles(options: argparse.Namespace) -> None:
-    from refengine import tables
+    from refengine.core import profile_tables
 
     if options.format == "json":
-        print(json.dumps(list(tables.profiles()), indent=2, ensure_ascii=False))
+        print(json.dumps(list(profile_tables.profiles()), indent=2, ensure_ascii=False))
     else:
-        print("\n".join(tables.markdown(tables.profiles())))
+        print("\n".join(profile_tables.markdown(profile_tables.profiles())))
 
 
 def _render(options: argparse.Namespace) -> None:
-    from refengine import dialects, io, profiles
-    from refengine.semantics import R2S
+    from refengine import dialects
+    from refengine.core import profiles
+    from refengine.core.semantics import R2S
+    from refengine.rdf import files
 
     r2s = None
     if options.semantics:
@@ -102,20 +106,23 @@ def _render(options: argparse.Namespace) -> None:
         r2s = profiles.profile(name).but(**_overrides(overrides)).fields["r2s"]
         if not isinstance(r2s, R2S):
             raise UnknownField(f"profile {name!r} leaves r2s unknown; give r2s=…", rule="SEM-3")
-    query = io.read_query(options.query, options.source, options.static)
+    query = files.read_query(options.query, options.source, options.static)
     print(dialects.render(query, options.dialect, r2s, options.static))
 
 
 def _run(options: argparse.Namespace) -> None:
-    from refengine import engine, io, orders, profiles, r2r, startup, trace
+    from refengine import trace
+    from refengine.core import engine, profiles, r2r, startup
+    from refengine.oracle import orders
+    from refengine.rdf import files
 
     if options.max_reports < 1:
         raise RefengineError(f"--max-reports must be > 0, got {options.max_reports}", rule="ENG-3")
     name, *overrides = options.semantics
     chosen = profiles.profile(name).but(**_overrides(overrides)).semantics()
-    query = io.read_query(options.query, options.dialect, static=bool(options.static))
+    query = files.read_query(options.query, options.dialect, static=bool(options.static))
     streams = _streams(options, query)
-    static: Dataset = frozenset().union(*map(io.read_static, options.static))
+    static: Dataset = frozenset().union(*map(files.read_static, options.static))
     witnesses = (options.witness,) if options.witness else tuple(r2r.WITNESSES)
     planned = engine.plan(query, streams, chosen)
     read = {spec.stream for spec in query.windows}
@@ -152,7 +159,7 @@ def _overrides(words: list[str]) -> dict[str, str]:
 
 def _streams(options: argparse.Namespace, query: Query) -> dict[str, Stream]:
     """The streams by name; one without a name is the stream of the query's window."""
-    from refengine import io
+    from refengine.rdf import files
 
     streams: dict[str, Stream] = {}
     for word in options.stream:
@@ -161,7 +168,7 @@ def _streams(options: argparse.Namespace, query: Query) -> dict[str, Stream]:
             name, path = query.windows[0].stream, word
         if name in streams:
             raise InvalidQuery(f"stream {name!r} is given twice", rule="QRY-4")
-        streams[name] = io.read_stream(cli.path(path), options.time_predicate, options.batch_predicate)
+        streams[name] = files.read_stream(cli.path(path), options.time_predicate, options.batch_predicate)
     return streams
 
 
@@ -169,7 +176,8 @@ class Hearing:
     """The answers that reports are made of, by definition, and the witnesses that confirmed all of them since it was last asked."""
 
     def __init__(self, witnesses: Sequence[str], seconds: float | None = None) -> None:
-        from refengine import r2r, sparql
+        from refengine import sparql
+        from refengine.core import r2r
 
         self.witnesses = witnesses
         self.asked = partial(r2r.ask, limits=sparql.Limits(seconds=seconds, clock=time.monotonic))
@@ -177,7 +185,7 @@ class Hearing:
 
     def __call__(self, body: Body, graph: Dataset) -> Relation:
         """Return the answer of the definition. Raises Disputed where witnesses were asked and none confirms it."""
-        from refengine import r2r
+        from refengine.core import r2r
 
         testimony = r2r.heard(body, graph, self.witnesses, self.asked)
         self.confirming = [name for name in self.confirming if name in testimony.confirming]
@@ -190,7 +198,7 @@ class Hearing:
 
 
 def _as_json(query: Query, report: Report, witnesses: Sequence[str]) -> dict:
-    from refengine import io
+    from refengine.rdf import files
 
     windows = [None if borders is None else dict(zip(("open", "close"), borders, strict=True)) for borders in report.windows]
     several = {"windows": [{"stream": w.stream, "window": b} for w, b in zip(query.windows, windows, strict=True)]}
@@ -201,7 +209,7 @@ def _as_json(query: Query, report: Report, witnesses: Sequence[str]) -> dict:
         "trigger": report.trigger,
         "instant": report.instant,
         "witnesses": list(witnesses),
-        **io.relation_to_json(report.relation),
+        **files.relation_to_json(report.relation),
     }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from refengine.errors import RefengineError
+from refengine.model.errors import RefengineError
 
 SUITE = frozenset({"jinja2", "jsonschema", "markupsafe", "tqdm"})  # of the extra `suite`
 

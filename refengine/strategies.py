@@ -34,14 +34,30 @@ except ModuleNotFoundError as error:
         raise
     raise ModuleNotFoundError("hypothesis is not installed: pip install 'refengine[suite]'", name="hypothesis") from None
 
-from refengine.engine import meaning
-from refengine.errors import InvalidQuery, InvalidSemantics
-from refengine.model import XSD, Element, Stream, Term, Triple, literal
-from refengine.query import COUNTING, POSITIONS, SIZED, SLIDING, Body, Form, Query, Unit, Window, WindowKind
-from refengine.semantics import (
-    ENUMS, FIELDS, INTEGRAL, OPTIONAL, R2S, T0, UNKNOWN, Between, Condition, Disorder, OneOf, Semantics, Tick,
-    Gap, Trigger, contradictions, known_field, parse_field,
+from refengine.core.engine import meaning
+from refengine.core.query import COUNTING, POSITIONS, SIZED, SLIDING, Body, Form, Query, Unit, Window, WindowKind
+from refengine.core.semantics import (
+    ENUMS,
+    FIELDS,
+    INTEGRAL,
+    OPTIONAL,
+    R2S,
+    T0,
+    UNKNOWN,
+    Between,
+    Condition,
+    Disorder,
+    Gap,
+    OneOf,
+    Semantics,
+    Tick,
+    Trigger,
+    contradictions,
+    known_field,
+    parse_field,
 )  # fmt: skip
+from refengine.model.elements import XSD, Element, Stream, Term, Triple, literal
+from refengine.model.errors import InvalidQuery, InvalidSemantics
 
 Graph = frozenset[Triple]
 Strategy = st.SearchStrategy

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from refengine import engine, report, startup, window
-from refengine.engine import Plan, Step
-from refengine.query import Form, Query, WindowKind
-from refengine.semantics import R2S, Condition, Empty, Semantics, Tick
-from refengine.window import Content, View
+from refengine.core import engine, report, startup, window
+from refengine.core.engine import Plan, Step
+from refengine.core.query import Form, Query, WindowKind
+from refengine.core.semantics import R2S, Condition, Empty, Semantics, Tick
+from refengine.core.window import Content, View
 
 SHOWN = 12  # elements of a content
 

@@ -14,12 +14,30 @@ from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from refengine.model import Bag, Dataset, Element
-from refengine.query import BORDERED, POSITIONS, Unit, Window, WindowKind
-from refengine.semantics import (
-    R2S, T0, Against, Anchor, Base, Change, Closing, Closure, Collection, Condition, Empty, End, Expiry, Gap, Instant, Partial,
-    Semantics, Slide, Tick, Trigger,
+from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
+from refengine.core.semantics import (
+    R2S,
+    T0,
+    Against,
+    Anchor,
+    Base,
+    Change,
+    Closing,
+    Closure,
+    Collection,
+    Condition,
+    Empty,
+    End,
+    Expiry,
+    Gap,
+    Instant,
+    Partial,
+    Semantics,
+    Slide,
+    Tick,
+    Trigger,
 )  # fmt: skip
+from refengine.model.elements import Bag, Dataset, Element
 
 ON_INSTANTS = {Condition.CLOSE, Condition.PERIODIC}  # REP-5; the other conditions are on the content
 Content = tuple[int, ...]  # the indices of elements in their admitted stream

@@ -13,12 +13,11 @@ from dataclasses import replace
 from itertools import groupby, permutations, product
 from math import lcm
 
-from refengine import Mode, compare, evaluate, r2r
-from refengine.engine import Answer
-from refengine.errors import InvalidSemantics
-from refengine.model import Bag, Relation, Stream
-from refengine.query import BORDERED, CLOSING, Query, WindowKind
-from refengine.semantics import (
+from refengine import Mode, evaluate
+from refengine.core import r2r
+from refengine.core.engine import Answer
+from refengine.core.query import BORDERED, CLOSING, Query, WindowKind
+from refengine.core.semantics import (
     ENUMS,
     FIELDS,
     OPTIONAL,
@@ -34,6 +33,9 @@ from refengine.semantics import (
     Tick,
     Trigger,
 )
+from refengine.model import compare
+from refengine.model.elements import Bag, Relation, Stream
+from refengine.model.errors import InvalidSemantics
 
 
 def passes(

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from refengine.model import XSD, Dataset, literal
+from refengine.model.elements import XSD, Dataset, literal
 
 P = "<urn:p>"
 

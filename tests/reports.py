@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from conformance import results
-from conformance.judge import Outcome
-from conformance.results import Result
+from conformance.verdict import results
+from conformance.verdict.outcomes import Outcome
+from conformance.verdict.results import Result
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 QUERY = "PREFIX : <http://example.org/>\nSELECT ?x WHERE { ?x :p ?y }"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from refengine.model import XSD, parse_literal
+from refengine.model.elements import XSD, parse_literal
 from refengine.sparql import evaluate, read
 
 

@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-from conformance import csrbench
-from refengine import infer, io, profiles
-from refengine.recording import BorderRow, Fate
+from conformance.benchmarks import csrbench
+from refengine.core import profiles
+from refengine.oracle import judge
+from refengine.oracle.trial import BorderRow, Fate
+from refengine.rdf import files
 
 WIDTH, LEFT, LANE, TOP = 880, 120, 34, 70
 COLOURS = {Fate.PLACE: "#1b7f4d"}
@@ -20,14 +22,14 @@ WRONG = "#c0392b"
 INK, PALE = "#1f2933", "#9aa5b1"
 
 
-def judged(folder: Path, engine: str, query: str, suffix: str) -> tuple[infer.Judgement, str, int]:
+def judged(folder: Path, engine: str, query: str, suffix: str) -> tuple[judge.Judgement, str, int]:
     """The judgement on one recording, its name and the query's slide."""
     cells = csrbench.selected(csrbench.cells(folder), engine)[query]
     cell = next(cell for cell in cells if cell.suffix == suffix)
     asked = csrbench.query(query)
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
-    recording = io.read_recording(cell.path).relations
-    return infer.judge(asked, streams, profiles.profile(engine), recording), cell.name, asked.windows[0].slide
+    recording = files.read_recording(cell.path).relations
+    return judge.judge(asked, streams, profiles.profile(engine), recording), cell.name, asked.windows[0].slide
 
 
 def shifted(row: BorderRow, slide: int) -> tuple[int, int]:

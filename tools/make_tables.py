@@ -12,15 +12,15 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from conformance import specification
-from refengine import tables
+from conformance.corpus import specification
+from refengine.core import profile_tables
 
 SPEC = Path(__file__).resolve().parent.parent / "SPEC.md"
 
 
 def filled(text: str) -> str:
     """The specification with its tables made anew."""
-    text = _put(text, "profiles", tables.markdown(tables.profiles()))
+    text = _put(text, "profiles", profile_tables.markdown(profile_tables.profiles()))
     return _put(text, "dimensions", specification.markdown(specification.table(text)))
 
 

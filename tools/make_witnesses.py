@@ -13,8 +13,8 @@ from collections import Counter
 from itertools import groupby
 from pathlib import Path
 
-from conformance.witness_defects import WITNESSES, Answer, Catalogue, Defect, Figures, load_catalogue, text_of
-from refengine.model import Row
+from conformance.corpus.witness_defects import WITNESSES, Answer, Catalogue, Defect, Figures, load_catalogue, text_of
+from refengine.model.elements import Row
 from tools import w3c
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -102,7 +102,7 @@ def report(folder: Path) -> None:
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", help="mutants to try again, such as `refengine.tick.x_due__mutmut_1` or `refengine.tick.*`")
+    parser.add_argument("names", nargs="*", help="mutants to try again, such as `refengine.core.tick.x_due__mutmut_1` or `refengine.core.tick.*`")
     parser.add_argument("--folder", type=Path, help="where to work and to go on; kept (without: a temporary folder)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many mutants at once")
     options = parser.parse_args()

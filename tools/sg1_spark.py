@@ -26,8 +26,8 @@ from conformance.spark.rows import batch
 from conformance.spark.streams import URL
 from conformance.spark.table import SCHEMA
 from refengine import cli
-from refengine.errors import RefengineError
-from refengine.texts import plain
+from refengine.model.errors import RefengineError
+from refengine.model.messages import plain
 from tools import sg1
 
 if TYPE_CHECKING:

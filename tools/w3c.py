@@ -23,10 +23,11 @@ from rdflib import Graph
 from rdflib.collection import Collection
 from rdflib.namespace import RDF, Namespace
 
-from refengine import compare, r2r
-from refengine.errors import RefengineError
-from refengine.model import Bag, Dataset, Relation, Term, Triple, row
-from refengine.query import Body
+from refengine.core import r2r
+from refengine.core.query import Body
+from refengine.model import compare
+from refengine.model.elements import Bag, Dataset, Relation, Term, Triple, row
+from refengine.model.errors import RefengineError
 from refengine.sparql.pyoxigraph_witness import from_pyoxigraph
 from refengine.sparql.witnesses import WITNESSES, NoSay
 

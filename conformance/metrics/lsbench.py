@@ -8,10 +8,10 @@ from enum import StrEnum
 from fractions import Fraction
 from itertools import permutations
 
-from refengine import compare
-from refengine.compare import Mode
-from refengine.errors import RefengineError, Unsupported
-from refengine.model import Bag
+from refengine.model import compare
+from refengine.model.compare import Mode
+from refengine.model.elements import Bag
+from refengine.model.errors import RefengineError, Unsupported
 
 Output = Sequence[Bag]  # what an engine answered: the rows of each of its relations, in the order in which they came
 

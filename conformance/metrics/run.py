@@ -13,16 +13,17 @@ from typing import Any
 
 from conformance.metrics import yabench
 from conformance.metrics.yabench import Borders, Score
-from refengine import derive, engine, r2r
-from refengine.compare import Mode
-from refengine.engine import Report
-from refengine.errors import RefengineError, Unsupported
-from refengine.extents import Extents
-from refengine.model import Bag, Dataset, Stream
-from refengine.numbers import Beyond
-from refengine.query import Query, WindowKind
-from refengine.semantics import R2S, Closure, Condition, Semantics
-from refengine.window import View
+from refengine.core import engine, r2r
+from refengine.core.engine import Report
+from refengine.core.query import Query, WindowKind
+from refengine.core.semantics import R2S, Closure, Condition, Semantics
+from refengine.core.window import View
+from refengine.incremental.numbers import Beyond
+from refengine.incremental.supports import Extents
+from refengine.model.compare import Mode
+from refengine.model.elements import Bag, Dataset, Stream
+from refengine.model.errors import RefengineError, Unsupported
+from refengine.oracle import derivations
 
 Entry = dict[str, Any]
 SHIFTED = 3  # sizes that a shifted window spans, at most: each border shifts by one
@@ -119,7 +120,7 @@ def _expecting(
         return None
 
     extents = None
-    if is_incremental and not static and derive.projects(query.body):
+    if is_incremental and not static and derivations.projects(query.body):
         with suppress(Beyond):
             extents = Extents(query.body, view.elements, view.times, SHIFTED * view.spec.span)
 

@@ -10,11 +10,11 @@ from heapq import nsmallest
 from itertools import product
 from typing import NamedTuple
 
-from refengine import compare
-from refengine.compare import Mode
-from refengine.model import Bag, Row
-from refengine.semantics import Closure
-from refengine.window import borders
+from refengine.core.semantics import Closure
+from refengine.core.window import borders
+from refengine.model import compare
+from refengine.model.compare import Mode
+from refengine.model.elements import Bag, Row
 
 Borders = tuple[int, int]
 Answer = Callable[[int, int], Bag]  # the expected rows over the elements from one instant to another, both included

@@ -88,7 +88,7 @@ def delays(metrics: Sequence[Entry]) -> Drawing:
 
 def resources(samples: Sequence[Entry]) -> Drawing:
     """Memory in MB, CPU in percent of one core, and threads, over the time of the run. Samples have CPU seconds since the start
-    (`conformance.client.Sample`): each percentage is that since the sample before."""
+    (`conformance.harness.client.Sample`): each percentage is that since the sample before."""
     drawing = Drawing(f"Memory, CPU and threads in {len(samples)} samples")
     start, end = samples[0]["at"], samples[-1]["at"]
     apart = [(a, b) for a, b in pairwise(samples) if b["at"] - a["at"] >= 0.001]  # they are told in ms

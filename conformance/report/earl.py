@@ -21,11 +21,11 @@ from datetime import date as day
 from hashlib import sha256
 from urllib.parse import quote
 
-from conformance.judge import Outcome
 from conformance.report import texts
 from conformance.report.source import Entry
-from refengine.errors import RefengineError
-from refengine.texts import shown
+from conformance.verdict.outcomes import Outcome
+from refengine.model.errors import RefengineError
+from refengine.model.messages import shown
 
 PREFIXES = {
     "earl": "http://www.w3.org/ns/earl#",

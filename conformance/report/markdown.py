@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from conformance.judge import Outcome
 from conformance.report import texts
 from conformance.report.source import Collected
+from conformance.verdict.outcomes import Outcome
 
 NOTHING = "\u200b"
 LISTED = 100  # fails and errors of each kind

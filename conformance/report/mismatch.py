@@ -9,7 +9,7 @@ from conformance.metrics.lsbench import mismatches
 from conformance.report import texts
 from conformance.report.pairs import bag, is_cut, total
 from conformance.report.source import Entry
-from refengine.errors import RefengineError
+from refengine.model.errors import RefengineError
 
 ENGINES, QUERIES, ROWS = 12, 60, 20_000
 

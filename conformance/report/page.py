@@ -16,11 +16,11 @@ from urllib.parse import quote
 import jinja2
 from markupsafe import Markup
 
-from conformance.judge import Outcome
 from conformance.report import charts, mismatch, pairs, texts, timeline
 from conformance.report.drawing import WIDTH
 from conformance.report.source import Collected, Entry
-from conformance.results import Result
+from conformance.verdict.outcomes import Outcome
+from conformance.verdict.results import Result
 
 DRAWN = 1_500  # results that are told in full, at most; equal ones count once
 BYTES = 16_000_000  # of these together

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from refengine import compare, io
-from refengine.errors import RefengineError
-from refengine.model import Bag, Row
+from refengine.model import compare
+from refengine.model.elements import Bag, Row
+from refengine.model.errors import RefengineError
+from refengine.rdf import files
 
 Report = Mapping[str, Any]
 ROWS = 5  # mappings shown of each kind
@@ -104,7 +105,7 @@ def bag(report: Report | None) -> Bag:
     """The rows of a report. Raises RefengineError for what are no terms."""
     rows = [] if report is None else report["rows"]
     variables = tuple(sorted({name for row in rows for name in row}))
-    return io.relation_from_json(rows, variables, "rows", {}).rows
+    return files.relation_from_json(rows, variables, "rows", {}).rows
 
 
 def drawn(found: Sequence[Pair], first: int | None, most: int) -> Sequence[Pair]:

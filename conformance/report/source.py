@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance import schemas
-from conformance.judge import Outcome
 from conformance.report.texts import clean
-from conformance.results import Result, from_json
-from refengine.errors import RefengineError
-from refengine.texts import shown, why
+from conformance.verdict.outcomes import Outcome
+from conformance.verdict.results import Result, from_json
+from refengine.model.errors import RefengineError
+from refengine.model.messages import shown, why
 
 NAMED = 3  # cases that a line about them names
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from refengine.model import XSD, Row
-from refengine.texts import escaped
+from refengine.model.elements import XSD, Row
+from refengine.model.messages import escaped
 
 WIDTH = 96  # characters of a term
 NAME = 160  # of an engine's, a suite's, a case's name

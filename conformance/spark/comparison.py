@@ -17,20 +17,21 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
-from conformance import explain
-from conformance.judge import Outcome
 from conformance.metrics import lsbench, yabench
 from conformance.metrics.run import of_run
 from conformance.spark import jobs
 from conformance.spark.rows import batch
 from conformance.spark.truth import Asked, rebuilt, told_of
-from refengine import compare, io
-from refengine.engine import Report
-from refengine.errors import RefengineError, Unsupported
-from refengine.io import Recording
-from refengine.model import Bag, Relation
-from refengine.profiles import brief
-from refengine.semantics import Condition
+from conformance.verdict import explain
+from conformance.verdict.outcomes import Outcome
+from refengine.core.engine import Report
+from refengine.core.profiles import brief
+from refengine.core.semantics import Condition
+from refengine.model import compare
+from refengine.model.elements import Bag, Relation
+from refengine.model.errors import RefengineError, Unsupported
+from refengine.rdf import files
+from refengine.rdf.files import Recording
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -127,7 +128,7 @@ def given(part: pyarrow.Table, start: int, recording: Recording, missing: int = 
     """A part's reports, the first of which has the place `start`, and the relations that they are compared with (GIVEN)."""
     rows = [(False, place, text) for place, text in enumerate(part["rows"].to_pylist(), start)]
     for place in range(max(0, start - missing), min(len(recording), start + part.num_rows)):
-        rows.append((True, place, json.dumps(io.relation_to_json(recording.relations[place])["results"]["bindings"])))
+        rows.append((True, place, json.dumps(files.relation_to_json(recording.relations[place])["results"]["bindings"])))
     return pyarrow.Table.from_batches([batch(GIVEN, rows)])
 
 
@@ -156,7 +157,7 @@ def _beside(asked: Asked, recorded: int, batches: Iterable[pyarrow.RecordBatch],
 
 def relation(asked: Asked, rows: str) -> Relation:
     """A report's relation from its rows as JSON."""
-    return io.relation_from_json(json.loads(rows), asked.query.body.variables, "rows", {})
+    return files.relation_from_json(json.loads(rows), asked.query.body.variables, "rows", {})
 
 
 def _failed(asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, before: int, first: int) -> list[str]:

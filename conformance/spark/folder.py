@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conformance import results
-from conformance.results import Result
 from conformance.spark import shard
 from conformance.spark.shard import Told
 from conformance.suite import Asked
-from refengine.errors import RefengineError
-from refengine.texts import shown
+from conformance.verdict import results
+from conformance.verdict.results import Result
+from refengine.model.errors import RefengineError
+from refengine.model.messages import shown
 
 MANIFEST, JOURNAL = "run.json", "journal.ndjson"
 

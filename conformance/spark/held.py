@@ -13,8 +13,8 @@ from conformance.spark import survey
 from conformance.spark.rows import Reader, Row, batch
 from conformance.spark.survey import File
 from conformance.spark.table import SCHEMA, ordered
-from refengine import model
-from refengine.errors import InvalidStream, Unsupported
+from refengine.model import elements
+from refengine.model.errors import InvalidStream, Unsupported
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,7 +39,7 @@ class Held:
         return self.spark.createDataFrame(pyarrow.Table.from_batches([batch(SCHEMA, some)]), SCHEMA), _rows
 
 
-def held(spark: SparkSession, stream: model.Stream) -> Held:
+def held(spark: SparkSession, stream: elements.Stream) -> Held:
     """Raises InvalidStream for a stream without elements, Unsupported for what a row does not hold."""
     if not stream.elements:
         raise InvalidStream("no element", rule="IO-1")

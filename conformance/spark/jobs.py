@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
 
 from conformance.spark.session import NoSpark, first_line
-from refengine.texts import plain
+from refengine.model.messages import plain
 
 if TYPE_CHECKING:
     import pyarrow

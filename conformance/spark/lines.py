@@ -16,9 +16,9 @@ from conformance.spark import survey
 from conformance.spark.files import Files, buffers
 from conformance.spark.rows import FAULT, LONGEST, Reader, Row, batch, timely
 from conformance.spark.survey import File, path_of
-from refengine import io
-from refengine.errors import InvalidStream, RefengineError
-from refengine.model import TIME_BOUND, Triple
+from refengine.model.elements import TIME_BOUND, Triple
+from refengine.model.errors import InvalidStream, RefengineError
+from refengine.rdf import files as io
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -18,19 +18,20 @@ from typing import TYPE_CHECKING, Any
 import pyarrow
 from pyarrow import parquet
 
-from conformance import results
-from conformance.explain import counted
-from conformance.results import Result
 from conformance.spark import comparison, folder, shard, streams, truth
 from conformance.spark.comparison import Compared
 from conformance.spark.streams import Stream
 from conformance.spark.survey import Extent
 from conformance.spark.truth import Asked
-from refengine import engine, model
-from refengine.errors import InvalidStream, RefengineError, Unsupported
-from refengine.io import Recording
-from refengine.semantics import End, show
-from refengine.texts import plain
+from conformance.verdict import results
+from conformance.verdict.explain import counted
+from conformance.verdict.results import Result
+from refengine.core import engine
+from refengine.core.semantics import End, show
+from refengine.model import elements
+from refengine.model.errors import InvalidStream, RefengineError, Unsupported
+from refengine.model.messages import plain
+from refengine.rdf.files import Recording
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -66,12 +67,12 @@ class Wanted:
             raise Unsupported("windows over several streams: ground truth over Spark is of one", rule="QRY-4", place="windows")
         for number, (relation, at) in enumerate(self._answers(), 1):
             other = sorted({name for row in relation.rows for name, _ in row} - {*query.body.variables})
-            if other or not -model.TIME_BOUND <= (at or 0) < model.TIME_BOUND:
+            if other or not -elements.TIME_BOUND <= (at or 0) < elements.TIME_BOUND:
                 reason = f"has ?{other[0]}, which the query has not" if other else "its timestamp must be within 64 bits"
                 raise InvalidStream(f"relation {number}: {reason}", rule="IO-2", place="answers")
-        engine.plan(query, {name: model.Stream(()) for name in names}, dataclasses.replace(semantics, horizon=End.NONE))
+        engine.plan(query, {name: elements.Stream(()) for name in names}, dataclasses.replace(semantics, horizon=End.NONE))
 
-    def _answers(self) -> Iterable[tuple[model.Relation, int | None]]:
+    def _answers(self) -> Iterable[tuple[elements.Relation, int | None]]:
         return () if self.recording is None else zip(self.recording.relations, self.recording.timestamps, strict=True)
 
     def manifest(self) -> Mapping[str, Mapping[str, Any]]:

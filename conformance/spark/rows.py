@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow
 
-from refengine.errors import InvalidStream
-from refengine.model import TIME_BOUND, Triple
+from refengine.model.elements import TIME_BOUND, Triple
+from refengine.model.errors import InvalidStream
 
 KINDS = {"long": pyarrow.int64(), "string": pyarrow.string(), "boolean": pyarrow.bool_(), "double": pyarrow.float64()}
 KINDS["array<long>"] = pyarrow.list_(KINDS["long"])

@@ -19,8 +19,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from refengine.errors import RefengineError
-from refengine.texts import plain, shown
+from refengine.model.errors import RefengineError
+from refengine.model.messages import plain, shown
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 import conformance
 import refengine
-from conformance.harnesses import Harnesses
-from conformance.results import Result, from_json
+from conformance.harness.pool import Harnesses
 from conformance.spark import jobs, session
 from conformance.suite import Asked, Item
-from refengine.errors import RefengineError
+from conformance.verdict.results import Result, from_json
+from refengine.model.errors import RefengineError
 
 if TYPE_CHECKING:
     import pyarrow

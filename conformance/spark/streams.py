@@ -1,6 +1,6 @@
 """A stream that Spark reads: what kind it is of, one pass over it, and what each part needs of it.
 
-It is a folder of `.n3t` files, or one (lines.py); or of Parquet (table.py); or what `refengine.io.read_stream` reads, which the driver does
+It is a folder of `.n3t` files, or one (lines.py); or of Parquet (table.py); or what `refengine.rdf.files.read_stream` reads, which the driver does
 (held.py).
 """
 
@@ -23,9 +23,9 @@ from conformance.spark.rows import Reader
 from conformance.spark.session import NoSpark
 from conformance.spark.survey import Extent, File
 from conformance.spark.table import Table
-from refengine import io
-from refengine.errors import InvalidStream
-from refengine.model import TIME_BOUND
+from refengine.model.elements import TIME_BOUND
+from refengine.model.errors import InvalidStream
+from refengine.rdf import files as io
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession

@@ -17,8 +17,8 @@ from urllib.parse import unquote
 import pyarrow
 
 from conformance.spark.rows import batch
-from refengine.errors import InvalidStream
-from refengine.model import TIME_BOUND
+from refengine.model.elements import TIME_BOUND
+from refengine.model.errors import InvalidStream
 
 SCHEMA = "file string, times array<long>, counts array<long>, last long, canonical long, faults long, error string, index array<array<long>>"
 STRETCHES = 50_000  # of a stream's time that are told apart

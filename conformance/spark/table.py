@@ -16,10 +16,10 @@ from conformance.spark import survey
 from conformance.spark.files import Files, buffers
 from conformance.spark.rows import FAULT, KINDS, LONGEST, Reader, Row, batch, timely
 from conformance.spark.survey import File
-from refengine import io
-from refengine.errors import InvalidStream, RefengineError
-from refengine.model import TIME_BOUND, Triple
-from refengine.texts import plain, shown
+from refengine.model.elements import TIME_BOUND, Triple
+from refengine.model.errors import InvalidStream, RefengineError
+from refengine.model.messages import plain, shown
+from refengine.rdf import files as io
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

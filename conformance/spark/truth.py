@@ -1,6 +1,6 @@
 """Ground truth over Spark: a stream cut in time, of each part the reports (ENG-7), each part's file written as soon as it is there.
 
-The definition of what a part is, and from where its elements have to be given, is refengine.slices; here are jobs and files.
+The definition of what a part is, and from where its elements have to be given, is refengine.incremental.parts; here are jobs and files.
 """
 
 from __future__ import annotations
@@ -22,14 +22,18 @@ from conformance.spark import jobs
 from conformance.spark.rows import Reader, Row, batch
 from conformance.spark.streams import Stream
 from conformance.spark.survey import Extent
-from refengine import incremental, io, model, r2r, slices, window
-from refengine.engine import Report
-from refengine.errors import RefengineError, Unsupported
-from refengine.model import Dataset, Element
-from refengine.query import Body, Query
-from refengine.semantics import Semantics
-from refengine.slices import Part, Short
-from refengine.terms import CanonicalElements
+from refengine import incremental
+from refengine.core import r2r, window
+from refengine.core.engine import Report
+from refengine.core.query import Body, Query
+from refengine.core.semantics import Semantics
+from refengine.incremental import parts as slices
+from refengine.incremental.parts import Part, Short
+from refengine.model import elements as model
+from refengine.model.elements import Dataset, Element
+from refengine.model.errors import RefengineError, Unsupported
+from refengine.model.terms import CanonicalElements
+from refengine.rdf import files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -155,7 +159,7 @@ def elements(rows: Iterable[Row]) -> Iterator[Element]:
 
 def _row(report: Report) -> tuple:
     opens, closes = report.window or (None, None)
-    rows = json.dumps(io.relation_to_json(report.relation)["results"]["bindings"], separators=(",", ":"))
+    rows = json.dumps(files.relation_to_json(report.relation)["results"]["bindings"], separators=(",", ":"))
     return report.evaluation, report.trigger, report.instant, opens, closes, sum(map(len, report.contents)), rows, None, None
 
 

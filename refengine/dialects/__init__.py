@@ -5,6 +5,8 @@ from __future__ import annotations
 from lark import Tree
 from lark.exceptions import UnexpectedInput
 
+from refengine.core.query import Query
+from refengine.core.semantics import R2S
 from refengine.dialects import grammar
 from refengine.dialects.cqels import CQELS
 from refengine.dialects.csparql import CSPARQL
@@ -12,10 +14,8 @@ from refengine.dialects.dialect import IN_TEXT, Dialect
 from refengine.dialects.rspql import RSP4J, RSPJS, RSPQL
 from refengine.dialects.source import Source, Unrenderable
 from refengine.dialects.sparqlstream import SPARQLSTREAM
-from refengine.errors import InvalidQuery
-from refengine.query import Query
-from refengine.semantics import R2S
-from refengine.texts import nearest
+from refengine.model.errors import InvalidQuery
+from refengine.model.messages import nearest
 
 __all__ = ["DIALECTS", "Unrenderable", "read", "render"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
+from refengine.core.query import Query, Window
 from refengine.dialects import durations
 from refengine.dialects.dialect import Dialect, as_streams, streams, wrap
 from refengine.dialects.grammar import Additions
 from refengine.dialects.source import Source, Unrenderable
 from refengine.dialects.windows import Extents
-from refengine.query import Query, Window
 
 RULES = r"""
     window_pattern: STREAM (iri | VAR) "[" extent "]" group

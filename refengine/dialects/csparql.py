@@ -6,14 +6,14 @@ from functools import partial
 
 from lark import Tree
 
+from refengine.core.query import Form, Query, Window
+from refengine.core.semantics import R2S
 from refengine.dialects import durations, windows
 from refengine.dialects.dialect import Dialect
 from refengine.dialects.grammar import Additions
 from refengine.dialects.source import Source, Unrenderable
 from refengine.dialects.windows import Extents
-from refengine.errors import Unsupported
-from refengine.query import Form, Query, Window
-from refengine.semantics import R2S
+from refengine.model.errors import Unsupported
 
 RULES = r"""
     register: REGISTER (QUERY | STREAM) (QUERY_NAME | iri) computed? AS

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from lark import Token, Tree
 
+from refengine.core.query import Form, Query, Window
+from refengine.core.semantics import R2S
 from refengine.dialects import windows
 from refengine.dialects.grammar import Additions
 from refengine.dialects.source import Source, Unrenderable, start
 from refengine.dialects.windows import RESERVED, Extents
-from refengine.errors import Unsupported
-from refengine.query import Form, Query, Window
-from refengine.semantics import R2S
+from refengine.model.errors import Unsupported
 
 IN_TEXT = frozenset({R2S.RSTREAM, R2S.ISTREAM, R2S.DSTREAM})  # append has no text
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from refengine.texts import integer
+from refengine.model.messages import integer
 
 UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 LONGEST = 100  # characters of an ISO 8601 duration

@@ -13,8 +13,8 @@ from functools import cached_property
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from refengine.errors import InvalidQuery
-from refengine.texts import shown
+from refengine.model.errors import InvalidQuery
+from refengine.model.messages import shown
 
 ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
 CHARACTER = rf"(?:[\w\x80-\U0010ffff]|{ESCAPE})"  # of names: more than SPARQL has, which is for the body's parser to say

@@ -11,15 +11,15 @@ from dataclasses import replace
 
 from lark import Token, Tree
 
+from refengine.core.query import Form, Query, Window
+from refengine.core.semantics import R2S
 from refengine.dialects import durations, windows
 from refengine.dialects.dialect import Dialect, bound, lone, references, unwrap, wrap
 from refengine.dialects.grammar import Additions
 from refengine.dialects.source import Source, Unrenderable
 from refengine.dialects.windows import RESERVED, Extents
-from refengine.errors import Refused, Unsupported
-from refengine.query import Form, Query, Window
-from refengine.semantics import R2S
-from refengine.texts import nearest
+from refengine.model.errors import Refused, Unsupported
+from refengine.model.messages import nearest
 
 RULES = r"""
     register: REGISTER (STREAM | QUERY | OPERATOR) (iri | WORD) entailment? AS

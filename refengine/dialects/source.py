@@ -10,11 +10,11 @@ from typing import Any, NoReturn
 
 from lark import Token, Tree
 
-from refengine import iris
+from refengine.core.query import Body
 from refengine.dialects import grammar
-from refengine.errors import InvalidQuery, RefengineError, Unsupported
-from refengine.query import Body
-from refengine.texts import nearest
+from refengine.model import iris
+from refengine.model.errors import InvalidQuery, RefengineError, Unsupported
+from refengine.model.messages import nearest
 
 
 class Unrenderable(Unsupported):

@@ -7,12 +7,12 @@ from functools import partial
 
 from lark import Tree
 
+from refengine.core.query import Form, Query, Window
 from refengine.dialects import durations, windows
 from refengine.dialects.dialect import Dialect, as_streams, streams
 from refengine.dialects.grammar import Additions
 from refengine.dialects.source import Source, Unrenderable
 from refengine.dialects.windows import Extents
-from refengine.query import Form, Query, Window
 
 RULES = r"""
     operator: OPERATOR

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from lark import Token, Tree
 
-from refengine import iris
+from refengine.core.query import Unit, Window, WindowKind
 from refengine.dialects import durations
 from refengine.dialects.source import Source, Unrenderable, start
-from refengine.errors import InvalidWindow, Unsupported
-from refengine.guard import bounded
-from refengine.query import Unit, Window, WindowKind
-from refengine.texts import integer, shown
+from refengine.model import iris
+from refengine.model.errors import InvalidWindow, Unsupported
+from refengine.model.guard import bounded
+from refengine.model.messages import integer, shown
 
 RESERVED = "urn:window"  # DIA-5: this name, and those that begin with it and a colon
 COUNTED = frozenset({"tuple", "rows", "triples"})  # forms whose lengths are numbers

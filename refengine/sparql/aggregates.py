@@ -8,8 +8,8 @@ from itertools import permutations
 from math import isfinite
 from typing import Any
 
-from refengine.errors import NoSingleAnswer
-from refengine.model import Term, parse_literal
+from refengine.model.elements import Term, parse_literal
+from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.algebra import Aggregate
 from refengine.sparql.functions import lexical
 from refengine.sparql.order import compare_in_order, extremes

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from refengine.model import Term
+from refengine.model.elements import Term
 
 
 class Var(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
-from refengine.errors import NoSingleAnswer
+from refengine.model.errors import NoSingleAnswer
 
 T = TypeVar("T")
 MOST_RUNS = 64

@@ -15,9 +15,9 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from refengine.compare import LEAST_DECIMAL, TOLERANCE, equal
-from refengine.errors import NoSingleAnswer, Unsupported
-from refengine.model import Dataset, Relation, Term, Triple, row
+from refengine.model.compare import LEAST_DECIMAL, TOLERANCE, equal
+from refengine.model.elements import Dataset, Relation, Term, Triple, row
+from refengine.model.errors import NoSingleAnswer, Unsupported
 from refengine.sparql.aggregates import aggregate
 from refengine.sparql.algebra import (
     Aggregate,

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from refengine.errors import NoSingleAnswer
-from refengine.model import XSD, Term, literal, parse_literal
+from refengine.model.elements import XSD, Term, literal, parse_literal
+from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.algebra import Call, Exists, Expression, Query, Var, conjuncts
 from refengine.sparql.choices import Choices
 from refengine.sparql.functions import (

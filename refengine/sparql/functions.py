@@ -16,9 +16,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from urllib.parse import quote
 
-from refengine.errors import NoSingleAnswer
-from refengine.iris import has_scheme, resolve
-from refengine.model import XSD, Term, is_blank, literal, parse_literal
+from refengine.model.elements import XSD, Term, is_blank, literal, parse_literal
+from refengine.model.errors import NoSingleAnswer
+from refengine.model.iris import has_scheme, resolve
+from refengine.model.terms import LANG_STRING
+from refengine.model.xsd import INTEGERS
 from refengine.sparql.regex import check_text, compile_pattern, replacement
 from refengine.sparql.values import (
     DECIMAL,
@@ -51,8 +53,6 @@ from refengine.sparql.values import (
     truth,
     value,
 )
-from refengine.terms import LANG_STRING
-from refengine.xsd import INTEGERS
 
 TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
 CASTS = ("boolean", "double", "float", "decimal", "integer", "dateTime", "string")

@@ -15,8 +15,8 @@ import lark
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from refengine.errors import InvalidQuery, Refused, Unsupported
-from refengine.texts import near, shown
+from refengine.model.errors import InvalidQuery, Refused, Unsupported
+from refengine.model.messages import near, shown
 
 _FOLDER = files("refengine.sparql")
 TABLES = "grammar_tables.json"  # made by tools/make_parser.py

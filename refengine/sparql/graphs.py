@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
-from refengine.model import Term, Triple
+from refengine.model.elements import Term, Triple
 
 
 class Index:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from refengine.errors import Unsupported
+from refengine.model.errors import Unsupported
 
 
 @dataclass(frozen=True)

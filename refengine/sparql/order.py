@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from refengine.errors import NoSingleAnswer, Unsupported
-from refengine.model import Term
+from refengine.model.elements import Term
+from refengine.model.errors import NoSingleAnswer, Unsupported
 from refengine.sparql.values import (
     ERROR,
     Moment,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from refengine.model import Term
+from refengine.model.elements import Term
 from refengine.sparql.algebra import (
     Alternative,
     Inverse,

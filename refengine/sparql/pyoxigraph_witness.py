@@ -7,8 +7,8 @@ from typing import Any
 
 import pyoxigraph
 
-from refengine.model import Dataset as Statements
-from refengine.model import (
+from refengine.model.elements import Dataset as Statements
+from refengine.model.elements import (
     Quad,
     Relation,
     Term,

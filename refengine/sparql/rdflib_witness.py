@@ -23,8 +23,8 @@ from rdflib.plugins.sparql.sparql import FrozenDict, QueryContext, SPARQLError
 from rdflib.plugins.stores.memory import Memory
 from rdflib.term import Identifier, Variable
 
-from refengine.model import XSD, Relation, Term, is_blank, literal, parse_literal
-from refengine.model import Dataset as Statements
+from refengine.model.elements import XSD, Relation, Term, is_blank, literal, parse_literal
+from refengine.model.elements import Dataset as Statements
 from refengine.sparql.algebra import Query
 from refengine.sparql.evaluation import asked, constructed, selected
 from refengine.sparql.functions import TIMESTAMP

@@ -12,7 +12,7 @@ from typing import Any
 
 import re2
 
-from refengine.errors import NoSingleAnswer
+from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.values import ERROR, Failure
 
 SPACES = r" \t\n\r"

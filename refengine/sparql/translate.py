@@ -8,9 +8,10 @@ from typing import Any
 
 from lark import Token, Tree
 
-from refengine.errors import InvalidQuery, RefengineError, Refused, Unsupported
-from refengine.iris import has_scheme, resolve
-from refengine.model import XSD, Term, literal
+from refengine.model.elements import XSD, Term, literal
+from refengine.model.errors import InvalidQuery, RefengineError, Refused, Unsupported
+from refengine.model.iris import has_scheme, resolve
+from refengine.model.messages import nearest
 from refengine.sparql.algebra import (
     Aggregate,
     Alternative,
@@ -49,7 +50,6 @@ from refengine.sparql.algebra import (
 )
 from refengine.sparql.functions import ARITIES, ARITIES_BY_IRI
 from refengine.sparql.grammar import parse, place, unescape
-from refengine.texts import nearest
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 MOST_ROWS = 10_000  # of VALUES

@@ -14,10 +14,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from refengine.compare import LEAST_DECIMAL
-from refengine.errors import NoSingleAnswer, Unsupported
-from refengine.model import XSD, Term, literal, parse_literal
-from refengine.xsd import (
+from refengine.model.compare import LEAST_DECIMAL
+from refengine.model.elements import XSD, Term, literal, parse_literal
+from refengine.model.errors import NoSingleAnswer, Unsupported
+from refengine.model.xsd import (
     BOOLEANS,
     DECIMAL_FORM,
     INTEGER_FORM,

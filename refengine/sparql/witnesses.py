@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from refengine.model import Dataset, Relation
+from refengine.model.elements import Dataset, Relation
 from refengine.sparql.algebra import Basic, Query, TriplePattern, Values, walk
 
 MOST_PARTS = 3_000  # of a body, cells of VALUES aside: rdflib takes minutes to read more, and pyoxigraph overflows its stack

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from refengine.compare import Number, equal, representatives, value
-from refengine.errors import InvalidQuery, RefengineError, Refused, Unsupported
-from refengine.model import Bag, Dataset, Relation, Row, Term, parse_literal, row
-from refengine.query import Body
+from refengine.core.query import Body
+from refengine.model.compare import Number, equal, representatives, value
+from refengine.model.elements import Bag, Dataset, Relation, Row, Term, parse_literal, row
+from refengine.model.errors import InvalidQuery, RefengineError, Refused, Unsupported
 from refengine.sparql import Limits, evaluate
 from tools.arq.draw import Draw
 from tools.arq.tree import smaller

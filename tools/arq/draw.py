@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
-from refengine.model import Dataset
+from refengine.model.elements import Dataset
 from tools.arq.expressions import Expressions
 from tools.arq.patterns import Patterns, Select
 from tools.arq.terms import PREFIXES, dataset, palette

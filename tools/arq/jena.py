@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from refengine.model import XSD, Dataset, literal
+from refengine.model.elements import XSD, Dataset, literal
 from tools.arq.differ import Answer, solutions
 from tools.arq.terms import nquads
 

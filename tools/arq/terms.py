@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from refengine.model import XSD, Dataset, Term, is_blank, literal, parse_literal
+from refengine.model.elements import XSD, Dataset, Term, is_blank, literal, parse_literal
 
 NODES = ["<urn:a>", "<urn:b>", "<urn:c>"]
 ABSENT = "<urn:absent>"  # in no dataset

@@ -19,8 +19,9 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
-from refengine import Query, Report, Semantics, equal, evaluate, from_table, profile, r2r
-from refengine.io import read_stream
+from refengine import Query, Report, Semantics, equal, evaluate, from_table, profile
+from refengine.core import r2r
+from refengine.rdf.files import read_stream
 from tools.bench.queries import STREAM
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,7 +66,7 @@ def engine(name: str) -> Engine:
     match name:
         case "incremental":
             from refengine import incremental
-            from refengine.io import elements
+            from refengine.rdf.files import elements
 
             def evaluated(query: Query, path: str, semantics: Semantics) -> Iterator[Report]:
                 whole = any(window.by for window in query.windows)  # ENG-6: partitions need their streams whole

@@ -1,0 +1,115 @@
+"""SECRET: golden vectors of the authors' own simulator (Botan et al., PVLDB 2010, VLDB Journal 2013)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from conformance.schemas import validator
+from refengine.core.engine import evaluations, plan
+from refengine.core.profiles import brief, profile
+from refengine.core.query import Body, Query, Window, WindowKind
+from refengine.core.semantics import Disorder, Semantics
+from refengine.model.elements import Element, Stream, admit
+from refengine.model.errors import InvalidStream, RefengineError
+from refengine.model.messages import why
+from refengine.rdf.files import listed, read_text
+
+BODY = Body("SELECT * { ?s ?p ?o }")  # the vectors are about windows: nothing is asked
+
+
+@dataclass(frozen=True)
+class Vector:
+    """One experiment: a window, a semantics, a stream, and the contents that are reported: as tuple ids, and for
+    vectors with the arrival (t_sys) that triggered each."""
+
+    place: str
+    name: str
+    query: Query
+    semantics: Semantics
+    stream: Stream
+    tuples: tuple[int, ...]
+    expected: tuple[Any, ...]
+    triggers: bool
+
+
+def read(path: Path) -> Iterator[Vector]:
+    """The vectors of a file, one JSON object a line, in either of the two forms (`contents` or `reports`), or of every
+    .jsonl file of a folder."""
+    if os.path.isdir(path):
+        for file in listed(path, "*.jsonl", "vector"):
+            yield from read(file)
+        return
+    text = read_text(path, InvalidStream, "vector")
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        place = f"{path}:{number}"
+        try:
+            table = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InvalidStream(f"not JSON: {why(error)}", rule="vector", place=place) from None
+        problem = next(iter(sorted(validator("secret").iter_errors(table), key=lambda e: e.json_path)), None)
+        if problem is not None:
+            raise InvalidStream(f"{problem.json_path}: {problem.message[:200]}", rule="vector", place=place)
+        try:
+            yield _vector(place, table)
+        except RefengineError as error:
+            raise error.at(place) from None
+
+
+def _vector(place: str, table: dict[str, Any]) -> Vector:
+    elements = tuple(Element(frozenset(), app, sys, batch) for sys, _, app, batch in table["stream"])
+    admit(elements, Disorder.REJECT)
+    periodic = "periodic" in table["report"]
+    semantics = profile("flink").but(
+        t0=table["t0"],
+        report=table["report"],
+        period=table.get("period") if periodic else None,
+        anchor=0 if periodic else None,
+        tick=table["tick"],
+    )
+    triggers = "reports" in table
+    expected = (
+        tuple((r["tsys"], tuple(r["content"])) for r in table["reports"]) if triggers else tuple(map(tuple, table["contents"]))
+    )
+    return Vector(
+        place,
+        f"{table.get('experiment', 'vector')} {table.get('engine', '')}".strip(),
+        Query((Window("stream", WindowKind(table["window"]), table["size"], table["slide"]),), BODY),
+        semantics.semantics(),
+        Stream(elements),
+        tuple(row[1] for row in table["stream"]),
+        expected,
+        triggers,
+    )
+
+
+def computed(vector: Vector) -> tuple[Any, ...]:
+    """What the reference engine reports, in the vector's own form."""
+    found = []
+    planned = plan(vector.query, {"stream": vector.stream}, vector.semantics)
+    for at in evaluations(planned):
+        content = tuple(vector.tuples[i] for i in at.content)
+        found.append((planned.arrivals[at.arrival].sys, content) if vector.triggers else content)
+    return tuple(found)
+
+
+def disagreement(vector: Vector) -> str | None:
+    """The first report that differs, as one line; None if all agree."""
+    try:
+        got = computed(vector)
+    except RefengineError as error:
+        raise error.at(vector.place) from None
+    if got == vector.expected:
+        return None
+    for number in range(max(len(got), len(vector.expected))):
+        ours = got[number] if number < len(got) else "no report"
+        theirs = vector.expected[number] if number < len(vector.expected) else "no report"
+        if ours != theirs:
+            return f"{vector.place}: {vector.name}: report {number + 1}: expected {theirs}, got {ours}; {brief(vector.semantics)}"
+    raise AssertionError("equal reports in unequal sequences")

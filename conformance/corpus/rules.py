@@ -1,0 +1,45 @@
+"""Which rule of SPEC.md says what a value of a field means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from refengine.core.semantics import POLICIES, T0, show
+
+INTEGER = "an integer"
+RULES = {  # the rule that says what a value means; one for the whole field, or one for each of its values
+    "t0": {INTEGER: "WIN-3"} | {str(t0): "WIN-10" if t0 in POLICIES else "WIN-7" for t0 in T0},
+    "offset": {INTEGER: "WIN-10", "none": "SEM-2"},
+    "closure": {"[)": "WIN-2", "(]": "WIN-2", "[]": "WIN-2", "none": "QRY-5"},
+    "slide": "WIN-17",
+    "partial": "WIN-11",
+    "report": {"window-close": "REP-1", "content-change": "REP-2", "non-empty": "REP-3", "periodic": "REP-4"},
+    "closing": "TICK-6",
+    "period": {INTEGER: "REP-4", "none": "SEM-2"},
+    "anchor": {INTEGER: "REP-4", "t0": "REP-11", "first-element": "REP-11", "none": "SEM-2"},
+    "against": "REP-8",
+    "change": "REP-9",
+    "expiry": "TICK-7",
+    "gap": "REP-10",
+    "tick": {"tuple": "TICK-1", "time": "TICK-2", "batch": "TICK-3"},
+    "trigger": "REP-12",
+    "collection": "R2R-9",
+    "r2s": {"Rstream": "R2S-1", "Istream": "R2S-2", "Dstream": "R2S-3", "append": "R2S-7"},
+    "base": {"previous": "R2S-4", "previous-new": "R2S-8", "none": "SEM-2"},
+    "empty": {"emit": "R2S-5", "suppress": "R2S-5", "once": "R2S-9"},
+    "horizon": "ENG-1",
+    "instant": "ENG-4",
+    "disorder": "MOD-2",
+    "window": {
+        "time": "WIN-5", "tuple": "WIN-6", "range": "WIN-12", "now": "WIN-12", "unbounded": "WIN-13", "landmark": "WIN-13",
+        "rows": "WIN-14", "partition": "WIN-15",
+    },
+    "unit": "WIN-16",
+}  # fmt: skip
+
+
+def means(field: str, value: Any) -> list[str]:
+    """The rules that say what a field's value means: of a report, one for each condition; of an open t0, ORA-2."""
+    words = sorted(value) if isinstance(value, frozenset) else [INTEGER if isinstance(value, int) else show(value)]
+    said = RULES[field]
+    return sorted({said if isinstance(said, str) else said.get(word, "ORA-2") for word in words})

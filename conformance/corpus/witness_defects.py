@@ -1,0 +1,188 @@
+"""The two libraries that confirm the definition of R2R, asked directly, and the list of what each is known to get wrong.
+
+The list is `witness_defects.toml`; `docs/witnesses.md` is generated from it and `tests/sparql/test_witness_defects.py` holds it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyoxigraph
+from rdflib.term import Node
+
+from refengine.core.r2r import DEFINITION
+from refengine.model.compare import Mode, equal
+from refengine.model.elements import XSD, Bag, Dataset, Quad, Row, Term, Triple, row
+from refengine.sparql.pyoxigraph_witness import from_pyoxigraph, to_pyoxigraph
+from refengine.sparql.rdflib_witness import QuietDataset, from_rdflib, silenced, to_rdflib
+
+SOURCE = Path(__file__).with_name("witness_defects.toml")
+PREFIXES = {"": "urn:", "xsd": XSD}
+NO_SINGLE_ANSWER = "no single answer"
+NOT_A_QUERY = "not a legal query"
+POSITIONS = ("subject", "predicate", "object")
+
+Answer = Bag | bool | str
+"""Rows, the truth of an ASK, or in words: NO_SINGLE_ANSWER, NOT_A_QUERY, or the kind of error that a library raises."""
+
+
+@dataclass(frozen=True)
+class Defect:
+    """One thing that a witness gets wrong. `right` is derived by hand from `section`; `answers` is what a witness answers today,
+    for each witness that errs. `refused`: the project's own R2R refuses such a body (QRY-3), whatever its answer."""
+
+    id: str
+    group: str
+    title: str
+    section: str
+    says: str
+    query: str
+    data: str
+    right: Answer
+    answers: Mapping[str, Answer]
+    issues: tuple[str, ...]
+    refused: bool
+
+    @property
+    def text(self) -> str:
+        """The query with its prefixes."""
+        return "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in PREFIXES.items()) + self.query
+
+    @property
+    def dataset(self) -> Dataset:
+        """The statements of `data`, which is TriG."""
+        return statements(self.data)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How somebody does on W3C's tests: how many answers are right, wrong, refused for a reason, or broken off by an error."""
+
+    right: int
+    wrong: int
+    refused: int
+    broken: int
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The list of defects, and the figures of W3C's tests: the commit of w3c/rdf-tests, the number of tests, each witness's outcome."""
+
+    defects: tuple[Defect, ...]
+    commit: str
+    tests: int
+    figures: Mapping[str, Figures]
+
+
+def load_catalogue(path: Path = SOURCE) -> Catalogue:
+    """Read the list. A key that is unknown or missing is an error."""
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    suite = table.pop("w3c")
+    defects = tuple(_defect(entry) for entry in table.pop("defect"))
+    if table:
+        raise ValueError(f"{path.name}: unknown keys {sorted(table)}")
+    return Catalogue(defects, suite["commit"], suite["tests"], {name: Figures(**suite[name]) for name in (DEFINITION, *WITNESSES)})
+
+
+def _defect(entry: dict[str, Any]) -> Defect:
+    answers = {name: _answer(entry.pop(name)) for name in WITNESSES if name in entry}
+    fields = {"data": "", "refused": False} | entry
+    fields |= {"right": _answer(entry["right"]), "answers": answers, "issues": tuple(entry.get("issues", ()))}
+    return Defect(**fields)
+
+
+def _answer(value: object) -> Answer:
+    if isinstance(value, list):
+        return Counter(row({name: term_of(text) for name, text in line.items()}) for line in value)
+    assert isinstance(value, bool | str)
+    return value
+
+
+def statements(data: str) -> Dataset:
+    """Return the triples and quads of a TriG text. Blank nodes keep their labels."""
+    head = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in PREFIXES.items())
+    return frozenset(_statement(quad) for quad in pyoxigraph.parse(head + data, pyoxigraph.RdfFormat.TRIG))
+
+
+def _statement(quad: pyoxigraph.Quad) -> Triple | Quad:
+    triple = tuple(map(from_pyoxigraph, (quad.subject, quad.predicate, quad.object)))
+    name = quad.graph_name
+    return triple if isinstance(name, pyoxigraph.DefaultGraph) else (*triple, from_pyoxigraph(name))
+
+
+def term_of(text: str) -> Term:
+    """Return the term that a Turtle text stands for."""
+    (statement,) = statements(f":s :p {text} .")
+    return statement[2]
+
+
+def text_of(term: Term) -> str:
+    """Return a short Turtle text of a term; the inverse of `term_of`."""
+    if plain := re.fullmatch(r"<urn:(\w+)>", term):
+        return f":{plain[1]}"
+    return re.sub(rf"(^|\^\^)<{re.escape(XSD)}(\w+)>$", r"\1xsd:\2", term)
+
+
+def same(a: Answer, b: Answer, mode: Mode) -> bool:
+    """Whether two answers are the same: rows up to the names of blank nodes (CMP-4)."""
+    if isinstance(a, Counter) and isinstance(b, Counter):
+        return equal(a, b, mode)
+    return type(a) is type(b) and a == b
+
+
+def answer_of(witness: str, text: str, dataset: Dataset) -> Answer:
+    """Return what a witness answers: its rows, the truth of an ASK, or the kind of error that it raises."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return WITNESSES[witness](text, dataset)
+    except Exception as error:  # a library's own failure, of whatever kind
+        return type(error).__name__
+
+
+@silenced()
+def ask_rdflib(text: str, dataset: Dataset) -> Answer:
+    """Ask rdflib, over literals as they are written."""
+    store = QuietDataset(default_union=False)
+    for statement in sorted(dataset):
+        subject, predicate, object_, *name = map(to_rdflib, statement)
+        (store.graph(*name) if name else store.default_graph).add((subject, predicate, object_))
+    result = store.query(text)
+    match result.type:
+        case "ASK":
+            return bool(result.askAnswer)
+        case "CONSTRUCT":
+            return Counter({_row_of(map(from_rdflib, triple)): 1 for triple in result.graph})
+        case _:
+            return Counter(_solution(line) for line in result.bindings)
+
+
+def ask_pyoxigraph(text: str, dataset: Dataset) -> Answer:
+    """Ask pyoxigraph."""
+    store = pyoxigraph.Store()
+    store.extend(pyoxigraph.Quad(*map(to_pyoxigraph, statement)) for statement in sorted(dataset))
+    result = store.query(text)
+    if isinstance(result, pyoxigraph.QueryBoolean):
+        return bool(result)
+    if isinstance(result, pyoxigraph.QueryTriples):
+        return Counter({_row_of(map(from_pyoxigraph, (t.subject, t.predicate, t.object))): 1 for t in result})
+    names = [variable.value for variable in result.variables]
+    return Counter(row({n: from_pyoxigraph(t) for n, t in zip(names, line, strict=True) if t is not None}) for line in result)
+
+
+def _solution(bindings: Mapping[Any, Node | None]) -> Row:
+    return row({str(variable): from_rdflib(term) for variable, term in bindings.items() if term is not None})
+
+
+def _row_of(triple: Iterable[Term]) -> Row:
+    return row(zip(POSITIONS, triple, strict=True))
+
+
+WITNESSES: dict[str, Callable[[str, Dataset], Answer]] = {"rdflib": ask_rdflib, "pyoxigraph": ask_pyoxigraph}

@@ -1,0 +1,274 @@
+"""The suite's end of the protocol (PROTOCOL.md): a harness in a process of its own, asked one command after the other.
+
+Whatever a harness does, it ends in a reply or in `Broken`: hangs, exits, floods and garbage alike. No shell is involved.
+POSIX: the process is the leader of a session of its own, and is killed with all that it started.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+from jsonschema import ValidationError
+
+from conformance.schemas import validator
+from refengine.model.messages import plain, shown, why
+from refengine.rdf.files import no_key_twice
+
+PROTOCOL = 1
+KEPT = 64 * 1024  # bytes of standard error
+CHUNK = 1 << 16
+SAMPLE = 0.5  # seconds between two samples of resources, as YABench takes them
+
+
+def _last_will() -> Callable[[], object] | None:
+    """What a new process does first: on Linux it asks to be killed when the suite is, so that none is left behind."""
+    if not sys.platform.startswith("linux"):
+        return None
+    prctl = ctypes.CDLL(None).prctl
+    return partial(prctl, 1, int(signal.SIGKILL))  # PR_SET_PDEATHSIG
+
+
+_LAST_WILL = _last_will()
+
+
+class Broken(Exception):
+    """A harness that hangs, exits, floods or writes what is no reply. Its process has been killed."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds for the reply to `start`, to any other command and for a whole case; bytes of one line and of all replies of a
+    case."""
+
+    start: float = 30
+    reply: float = 10
+    whole: float = 300
+    line: int = 16 << 20
+    case: int = 64 << 20
+
+
+class Sample(NamedTuple):
+    """What a harness's processes used: seconds since its start, resident bytes, CPU seconds and threads of all of them."""
+
+    at: float
+    rss: int
+    cpu: float
+    threads: int
+
+
+@dataclass
+class Harness:
+    """A running harness. `command` is its argument vector; `environment` replaces the suite's where it is given."""
+
+    command: Sequence[str]
+    folder: Path | None = None
+    limits: Limits = Limits()
+    environment: Mapping[str, str] | None = None
+    samples: list[Sample] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        try:
+            self._process = subprocess.Popen(
+                list(self.command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder, bufsize=0,
+                env=None if self.environment is None else dict(self.environment), start_new_session=True,
+                preexec_fn=_LAST_WILL,
+            )  # fmt: skip
+        except (OSError, ValueError, IndexError) as error:
+            raise Broken(f"{shown(str(self.command[0]) if self.command else '')} cannot be started: {error}") from None
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            os.set_blocking(stream.fileno(), False)
+        self._seq, self._spent, self._pending, self._said = 0, 0, b"", b""
+        self._started = self._began = self._sampled = time.monotonic()
+        self.alive = True
+
+    def start(self) -> dict[str, Any]:
+        """The reply to `start`: the engine's name and version."""
+        reply = self.ask("start", protocol=PROTOCOL)
+        if reply["reply"] != "result":
+            self._break(f"start: {reply['reply']}: {reply.get('context') or reply.get('reason')}")
+        if reply.get("protocol") != PROTOCOL:
+            self._break(f"start: expected protocol {PROTOCOL}, got {shown(reply.get('protocol'))}")
+        return reply
+
+    def ask(self, command: str, **fields: Any) -> dict[str, Any]:
+        """The reply to a command. Raises Broken, after which there is no process any more."""
+        if not self.alive:
+            raise Broken("the process has ended")
+        self._seq += 1
+        if command == "register":
+            self._spent, self._began = 0, time.monotonic()
+        request = {"seq": self._seq, "command": command, **fields}
+        validator("command").validate(request)
+        line = json.dumps(request, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+        try:
+            answer = self._exchange(line, self._patience(command), command)
+        except KeyboardInterrupt:  # it owes a reply, for which nobody waits
+            self._kill()
+            raise
+        reply = self._reply(answer, command)
+        if reply["reply"] == "error":
+            self._kill()
+        return reply
+
+    @property
+    def usable(self) -> bool:
+        """Whether the process is there to be asked."""
+        return self.alive and self._process.poll() is None
+
+    def stop(self) -> None:
+        """Ends the harness as it asks to be ended; what does not end is killed."""
+        if self.alive:
+            with suppress(Broken):
+                self.ask("stop")
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(1)
+        self._kill()
+
+    @property
+    def complaint(self) -> str:
+        """The end of what it wrote to standard error, as one line of bounded length."""
+        return plain(self._said.decode("utf-8", "replace").strip())
+
+    # One exchange
+
+    def _patience(self, command: str) -> float:
+        """The seconds that a reply is waited for."""
+        if command in ("start", "stop"):
+            return self.limits.start if command == "start" else self.limits.reply
+        left = self._began + self.limits.whole - time.monotonic()
+        if left <= 0:
+            self._break(f"{command}: the case takes more than {self.limits.whole:g} s")
+        return min(left, self.limits.reply)
+
+    def _exchange(self, line: bytes, seconds: float, command: str) -> bytes:
+        """The line that answers a line, before the time is over."""
+        process, deadline = self._process, time.monotonic() + seconds
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdin, selectors.EVENT_WRITE)
+            selector.register(process.stdout, selectors.EVENT_READ)
+            selector.register(process.stderr, selectors.EVENT_READ)
+            while b"\n" not in self._pending or line:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    self._break(f"{command}: no reply within {seconds:.3g} s")
+                for key, _ in selector.select(min(left, SAMPLE)):
+                    if key.fileobj is process.stdin:
+                        line = self._write(line, selector)
+                    elif key.fileobj is process.stderr:
+                        self._hear(selector)
+                    elif not self._read(command):
+                        self._hear(selector)
+                        self._break(f"{command}: the process ended{self._status()}")
+                self._sample()
+        answer, _, self._pending = self._pending.partition(b"\n")
+        if self._pending:
+            self._break(f"{command}: more than one line: {shown(self._pending[:200].decode('utf-8', 'replace'))}")
+        return answer
+
+    def _write(self, line: bytes, selector: selectors.BaseSelector) -> bytes:
+        try:
+            line = line[self._process.stdin.write(line[:CHUNK]) or 0 :]
+        except BrokenPipeError:
+            line = b""  # it has ended, or no longer reads: what it wrote, or the time, will tell
+        if not line:
+            selector.unregister(self._process.stdin)
+        return line
+
+    def _read(self, command: str) -> bool:
+        """Reads a piece of standard output; whether there was one."""
+        piece = self._process.stdout.read(CHUNK) or b""
+        self._pending += piece
+        self._spent += len(piece)
+        if len(self._pending) > self.limits.line:
+            self._break(f"{command}: a line of more than {self.limits.line} bytes")
+        if self._spent > self.limits.case:
+            self._break(f"{command}: more than {self.limits.case} bytes of replies in one case")
+        return bool(piece)
+
+    def _hear(self, selector: selectors.BaseSelector) -> None:
+        """Reads a piece of standard error, of which the end is kept."""
+        piece = self._process.stderr.read(CHUNK)
+        if piece:
+            self._said = (self._said + piece)[-KEPT:]
+        elif piece == b"" and self._process.stderr in {key.fileobj for key in selector.get_map().values()}:
+            selector.unregister(self._process.stderr)
+
+    def _reply(self, answer: bytes, command: str) -> dict[str, Any]:
+        try:
+            reply = json.loads(answer.decode("utf-8"), object_pairs_hook=no_key_twice, parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            self._break(f"{command}: not JSON: {why(error)}: {shown(answer[:200].decode('utf-8', 'replace'))}")
+        problems = sorted(validator("reply").iter_errors(reply), key=lambda error: (error.json_path, error.message))
+        if problems:
+            problem = _telling(problems[0])
+            self._break(f"{command}: no reply of the protocol: {problem.json_path}: {_ends(problem.message)}")
+        if reply["seq"] != self._seq:
+            self._break(f"{command}: expected seq {self._seq}, got {reply['seq']}")
+        return reply
+
+    # The end of a process
+
+    def _status(self) -> str:
+        with suppress(subprocess.TimeoutExpired):
+            code = self._process.wait(1)
+            return f" with exit code {code}" if code >= 0 else f" by signal {-code}"
+        return ""
+
+    def _break(self, context: str) -> None:
+        self._kill()
+        said = f"; it said: {self.complaint}" if self._said else ""
+        raise Broken(plain(context + said))
+
+    def _kill(self) -> None:
+        if not self.alive:
+            return
+        self.alive = False
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with suppress(OSError):
+                stream.close()
+
+    def _sample(self) -> None:
+        now = time.monotonic()
+        if now - self._sampled < SAMPLE and self.samples:
+            return
+        self._sampled = now
+        with suppress(psutil.Error):
+            leader = psutil.Process(self._process.pid)
+            used = [(p.memory_info().rss, sum(p.cpu_times()[:2]), p.num_threads()) for p in (leader, *leader.children(recursive=True))]
+            rss, cpu, threads = map(sum, zip(*used, strict=True))
+            self.samples.append(Sample(round(now - self._started, 3), rss, round(cpu, 3), threads))
+
+
+def _telling(problem: ValidationError) -> ValidationError:
+    """What is wrong with a reply as one of the kind that it says it is."""
+    branches: dict[int, list[ValidationError]] = {}
+    for error in problem.context or ():
+        branches.setdefault(error.relative_schema_path[0], []).append(error)
+    own = [errors for errors in branches.values() if not any(list(error.path) == ["reply"] for error in errors)]
+    return min(own[0], key=lambda error: (error.json_path, error.message)) if own else problem
+
+
+def _ends(message: str) -> str:
+    """The beginning of a message, which has the value, and its end, which has what is wrong with it."""
+    return message if len(message) <= 300 else f"{message[:200]} … {message[-97:]}"
+
+
+def _no_constant(word: str) -> float:
+    raise ValueError(f"{word} is no JSON")

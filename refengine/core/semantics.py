@@ -1,0 +1,368 @@
+"""§2 Semantics: every choice in one frozen value, and profiles, in which choices may be open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from itertools import product
+from types import MappingProxyType, NoneType
+from typing import Any, get_args, get_type_hints
+
+from refengine.model.errors import InvalidSemantics, UnknownField
+from refengine.model.guard import bounded
+from refengine.model.messages import integer, near, nearest, shown
+
+
+class Closure(StrEnum):
+    """Which borders belong to a window (WIN-2)."""
+
+    RIGHT_OPEN = "[)"
+    LEFT_OPEN = "(]"
+    CLOSED = "[]"
+
+
+class Condition(StrEnum):
+    """The report conditions (REP-1 to REP-4)."""
+
+    CLOSE = "window-close"
+    CHANGE = "content-change"
+    NON_EMPTY = "non-empty"
+    PERIODIC = "periodic"
+
+
+class Tick(StrEnum):
+    """Which arrivals are looked at (TICK-1 to TICK-3)."""
+
+    TUPLE = "tuple"
+    TIME = "time"
+    BATCH = "batch"
+
+
+class R2S(StrEnum):
+    """The relation-to-stream operators (R2S-1 to R2S-3, R2S-7)."""
+
+    RSTREAM = "Rstream"
+    ISTREAM = "Istream"
+    DSTREAM = "Dstream"
+    APPEND = "append"
+
+
+class Base(StrEnum):
+    """What Istream and Dstream compare with (R2S-4, R2S-8)."""
+
+    PREVIOUS = "previous"
+    NEW = "previous-new"
+
+
+class Empty(StrEnum):
+    """What becomes of an empty answer (R2S-5, R2S-9)."""
+
+    EMIT = "emit"
+    SUPPRESS = "suppress"
+    ONCE = "once"
+
+
+class Collection(StrEnum):
+    """What an answer is (R2R-9)."""
+
+    BAG = "bag"
+    SET = "set"
+
+
+class Instant(StrEnum):
+    """The output instant that a report is stamped with (ENG-4)."""
+
+    CLOSE = "close"
+    EVALUATION = "evaluation"
+    TRIGGER = "trigger"
+    EAGER = "eager"
+
+
+class T0(StrEnum):
+    """The start of window 0 by a policy (WIN-10) or a published formula (WIN-7); an integer is the other kind of value."""
+
+    FIRST = "first-element"
+    REACH = "first-reach"
+    REGISTRATION = "registration"
+    EPOCH = "epoch"
+    CORAL8 = "coral8"
+    ORACLE_CEP = "oracle-cep"
+    STREAM = "stream"
+    FLINK = "flink"
+    STORM = "storm"
+    KAFKA_STREAMS = "kafka-streams"
+
+
+POLICIES = frozenset({T0.FIRST, T0.REACH, T0.REGISTRATION, T0.EPOCH})
+
+
+class Slide(StrEnum):
+    """Whether a stated slide is honoured (WIN-17)."""
+
+    STATED = "stated"
+    IGNORED = "ignored"
+
+
+class Partial(StrEnum):
+    """What becomes of the windows that t0 cuts (WIN-11)."""
+
+    SUPPRESSED = "suppressed"
+    REPORTED = "reported"
+    CLIPPED = "clipped"
+
+
+class Closing(StrEnum):
+    """Which arrival closes a window [o, c): one at c, or one past it (TICK-6)."""
+
+    REACHED = "reached"
+    PASSED = "passed"
+
+
+class Anchor(StrEnum):
+    """What a period counts from (REP-11); an integer is the other kind of value."""
+
+    T0 = "t0"
+    FIRST = "first-element"
+
+
+class Against(StrEnum):
+    """What content change compares with (REP-8)."""
+
+    LAST = "last-report"
+    PREVIOUS = "previous-instant"
+
+
+class Change(StrEnum):
+    """What content change compares (REP-9)."""
+
+    ELEMENTS = "elements"
+    GRAPH = "graph"
+
+
+class Expiry(StrEnum):
+    """When an expiry at the instant of an arrival is seen (TICK-7)."""
+
+    REPLAYED = "replayed"
+    EAGER = "eager"
+
+
+class Gap(StrEnum):
+    """Which instants between two arrivals are reported (REP-10)."""
+
+    ALL = "all"
+    LATEST = "latest"
+
+
+class Trigger(StrEnum):
+    """Which of several windows make a query be evaluated (REP-12)."""
+
+    ANY = "any"
+    ALL = "all"
+    LEADING = "leading"
+    EXPLICIT = "explicit"
+
+
+class End(StrEnum):
+    """What follows the last arrival (ENG-1); an integer horizon is the other kind of value."""
+
+    NONE = "none"
+    FLUSH = "flush"
+
+
+class Disorder(StrEnum):
+    """What becomes of elements out of order (MOD-2); a bound is the other kind of value."""
+
+    REJECT = "reject"
+
+
+Report = frozenset[Condition]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Semantics:
+    """SEM-1: the complete choice. No field has a default; two engines differ iff their values differ."""
+
+    t0: int | T0
+    offset: int | None
+    closure: Closure | None
+    slide: Slide
+    partial: Partial
+    report: Report
+    closing: Closing
+    period: int | None
+    anchor: int | Anchor | None
+    against: Against
+    change: Change
+    expiry: Expiry
+    gap: Gap
+    tick: Tick
+    trigger: Trigger
+    collection: Collection
+    r2s: R2S
+    base: Base | None
+    empty: Empty
+    horizon: int | End
+    instant: Instant
+    disorder: int | Disorder
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            object.__setattr__(self, name, parse_field(name, value))
+        contradictions(self)
+
+    def __str__(self) -> str:
+        return " ".join(f"{f.name}={show(getattr(self, f.name))}" for f in fields(self))
+
+
+def contradictions(semantics: Semantics) -> None:
+    """SEM-2: values that mean nothing together are refused, each with a form that has a meaning."""
+    periodic, t0 = Condition.PERIODIC in semantics.report, semantics.t0
+    for name, form, what, when in (
+        ("period", "1000", "report is periodic", periodic),
+        ("anchor", "0", "report is periodic", periodic),
+        ("offset", "0", "t0 is epoch", t0 == T0.EPOCH),
+        ("base", "previous", "r2s is Istream or Dstream", semantics.r2s in (R2S.ISTREAM, R2S.DSTREAM)),
+    ):
+        if (getattr(semantics, name) is not None) != when:
+            reason = f"{what} but no {name} is given" if when else f"{name} given, but {what.replace(' is ', ' is not ')}"
+            raise InvalidSemantics(f"{reason}; write {name}={form if when else 'none'}", rule="SEM-2")
+    if isinstance(t0, T0) and t0 not in POLICIES and semantics.closure not in (Closure.LEFT_OPEN, None):
+        reason = f"t0={t0} is a formula over windows (o, c]; write closure=(] or an integer t0"
+        raise InvalidSemantics(reason, rule="SEM-2")
+    if semantics.period is not None and semantics.period <= 0:
+        raise InvalidSemantics(f"period must be > 0, got {semantics.period}", rule="SEM-2")
+    if semantics.gap is Gap.LATEST and not semantics.report & {Condition.CLOSE, Condition.PERIODIC}:
+        raise InvalidSemantics("gap=latest needs instants to choose from: window-close or periodic; write gap=all", rule="SEM-2")
+    if isinstance(semantics.disorder, int) and semantics.disorder < 0:
+        raise InvalidSemantics(f"disorder must be >= 0, got {semantics.disorder}; write disorder=reject", rule="SEM-2")
+
+
+FIELDS: tuple[str, ...] = tuple(f.name for f in fields(Semantics))
+_KINDS = {name: get_args(hint) or (hint,) for name, hint in get_type_hints(Semantics).items() if name != "report"}
+ENUMS: Mapping[str, type[StrEnum]] = MappingProxyType({n: k for n, kinds in _KINDS.items() for k in kinds if issubclass(k, StrEnum)})
+INTEGRAL = frozenset(name for name, kinds in _KINDS.items() if int in kinds)
+OPTIONAL = frozenset(name for name, kinds in _KINDS.items() if NoneType in kinds)
+
+
+def parse_field(name: str, value: Any) -> Any:
+    """SEM-1: one field's value from its value or its text (`report=window-close,non-empty`, `t0=-3`); integers are within 64
+    bits."""
+    known_field(name)
+    if name == "report":
+        return _report(value)
+    if name in OPTIONAL and value in (None, "none"):
+        return None
+    if name in INTEGRAL and isinstance(value, int | str) and not isinstance(value, bool) and (number := integer(value)) is not None:
+        return bounded(name, number, InvalidSemantics, "SEM-1")
+    words = [str(member) for member in ENUMS.get(name, ())]
+    if isinstance(value, str) and value in words:
+        return ENUMS[name](value)
+    words += ["none"] * (name in OPTIONAL and name != "horizon")
+    kinds = (["an integer"] if name in INTEGRAL else []) + (["one of " + ", ".join(words)] if words[1:] else words)
+    raise InvalidSemantics(f"{name} must be {' or '.join(kinds)}, got {shown(value)}{near(value, words)}", rule="SEM-1")
+
+
+def known_field(name: str) -> None:
+    """SEM-1: there are no fields but these."""
+    if name not in FIELDS:
+        raise InvalidSemantics(f"unknown key {name!r}{nearest(name, FIELDS)}", rule="SEM-1")
+
+
+def _report(value: Any) -> Report:
+    words = value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else ()
+    words, valid = [str(word).strip() for word in words], [str(c) for c in Condition]
+    for word in words:
+        if word not in valid:
+            raise InvalidSemantics(f"unknown report condition {word!r}{nearest(word, valid)}", rule="SEM-1")
+    if not words:
+        raise InvalidSemantics(f"report must name at least one of {', '.join(valid)}", rule="SEM-1")
+    return frozenset(Condition(word) for word in words)
+
+
+def show(value: Any) -> str:
+    """A field's value as its text; the inverse of `parse_field`."""
+    if isinstance(value, frozenset):
+        return ",".join(sorted(value))
+    return "none" if value is None else str(value)
+
+
+@dataclass(frozen=True)
+class Between:
+    """An integer that is only known to lie in [lo, hi]."""
+
+    lo: int
+    hi: int
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """A field that is only known to have one of these values."""
+
+    values: tuple
+
+    @staticmethod
+    def every(name: str) -> OneOf:
+        """All values of an enumerated field, none among them where it can be left out."""
+        return OneOf((*ENUMS[name], *([None] if name in OPTIONAL else [])))
+
+
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A named Semantics in which fields may be open: `UNKNOWN`, `Between` or `OneOf`. The oracle quantifies those."""
+
+    name: str
+    source: str
+    fields: Mapping[str, Any]
+
+    def but(self, /, **overrides: Any) -> Profile:
+        """The profile with some fields replaced; `unknown` opens one."""
+        parsed = {}
+        for name, value in overrides.items():
+            known_field(name)
+            parsed[name] = value if _open(value) else parse_field(name, value)
+        return replace(self, fields=MappingProxyType({**self.fields, **parsed}))
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The names of the fields that are open, in field order."""
+        return tuple(name for name in FIELDS if _open(self.fields.get(name, UNKNOWN)))
+
+    def semantics(self) -> Semantics:
+        """SEM-3: the complete value; a profile that leaves a field open has none, and the field is named."""
+        if self.unknown:
+            missing = ", ".join(self.unknown)
+            raise UnknownField(
+                f"profile {self.name!r} leaves {missing} unknown; give {' '.join(f'{n}=…' for n in self.unknown)}",
+                rule="SEM-3",
+            )
+        return Semantics(**self.fields)
+
+    def assignments(self, t0s: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+        """The fields of every assignment; an open t0 takes the given values (ORA-2), other fields all of theirs. Some may
+        contradict each other."""
+        for values in product(*(self._choices(name, t0s) for name in FIELDS)):
+            yield dict(zip(FIELDS, values, strict=True))
+
+    def _choices(self, name: str, t0s: tuple[int, ...]) -> tuple:
+        value = self.fields.get(name, UNKNOWN)
+        match value:
+            case OneOf(values):
+                return values
+            case Between(lo, hi) if name != "t0":
+                return tuple(range(lo, hi + 1))
+            case _ if name == "t0" and _open(value):
+                return t0s
+            case _ if _open(value) and name in ENUMS and name not in INTEGRAL:
+                return OneOf.every(name).values
+            case _ if _open(value):
+                raise UnknownField(f"{name} cannot be quantified without bounds; give {name}=…", rule="SEM-3")
+            case _:
+                return (value,)
+
+
+def _open(value: Any) -> bool:
+    return isinstance(value, Between | OneOf) or value == UNKNOWN

@@ -1,0 +1,40 @@
+"""§4 How a window begins: which field says that nothing is shown yet, in words for a user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from refengine.core.engine import Plan
+from refengine.core.query import WindowKind
+from refengine.core.semantics import Partial, Semantics
+from refengine.core.window import View
+
+
+def first_shown(view: View) -> int | None:
+    """The first instant at which one of CQL's ranges is shown, the last of its first window (WIN-12); None for other kinds, and for a
+    window that never opens."""
+    frame = view.frame
+    if frame is None or view.spec.kind is not WindowKind.RANGE:
+        return None
+    return frame.last + frame.least * frame.slide
+
+
+def reason(view: View, semantics: Semantics) -> str | None:
+    """Why a range is not shown yet, with the fields that say so; None for other kinds."""
+    if (first := first_shown(view)) is None:
+        return None
+    fields = f"t0={semantics.t0}"
+    if semantics.partial is Partial.SUPPRESSED:
+        fields += f" and partial={semantics.partial}"
+    return f"nothing is shown before {first}, where the first window of the range on {view.spec.stream!r} ends, by {fields}"
+
+
+def notes(planned: Plan) -> Iterator[str]:
+    """WIN-12: of each range that is not shown yet when its first element comes, which fields say so, and which t0 shows it."""
+    for view in planned.views:
+        first = first_shown(view)
+        if first is None or not view.elements or view.elements[0].app >= first:
+            continue
+        slides = -((view.elements[0].app - first) // view.frame.slide)
+        other = " or partial=reported" if planned.semantics.partial is Partial.SUPPRESSED else ""
+        yield f"{reason(view, planned.semantics)}; write t0={view.t0 - slides * view.frame.slide}{other} to see what comes before (WIN-12)"

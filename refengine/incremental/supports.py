@@ -1,0 +1,100 @@
+"""The solutions of a body over a whole stream, each with the elements that it rests on: a content has those whose elements it holds,
+so that any number of windows are answered from one pass (ORA-1 tries many)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from refengine.core.query import Body
+from refengine.incremental.algebra import Basic, Emit, Network, Solution
+from refengine.incremental.answer_delta import Kept
+from refengine.incremental.numbers import Beyond
+from refengine.model.elements import Bag, Element, Row, row
+
+
+class Dated(NamedTuple):
+    """A solution of a basic graph pattern, and the elements whose triples it rests on: the last, the first, all."""
+
+    last: int
+    first: int
+    solution: Solution
+    elements: tuple[int, ...]
+
+
+class Extents:
+    """The solutions that rest on elements at most `span` apart, of each of a body's basic graph patterns in the order of their last
+    element. Raises Beyond for a body that is not covered, and where a triple that matters comes again within the span."""
+
+    def __init__(self, body: Body, elements: Sequence[Element], times: Sequence[int], span: int) -> None:
+        self.body, self.times, self.span = body, times, span
+        network = Network(body, lambda row, count: None, dated=True)
+        self.found: list[list[Dated]] = [[] for _ in network.basics]
+        for basic, found in zip(network.basics, self.found, strict=True):
+            basic.emit = _into(found, basic.width)
+        self.kept = Kept(False, False)
+        self.top = Network(body, self.kept.change)
+        self.fed: list[list[Dated]] = [[] for _ in network.basics]
+        self.is_one_pattern = self.top.top.adds_nothing and isinstance(self.top.top.child, Basic)
+        self.rows: dict[Solution, Row] = {}
+        oldest, there = 0, set()
+        for k, element in enumerate(elements):
+            while times[oldest] < times[k] - span:
+                for triple in elements[oldest].graph:
+                    network.forget((*triple, oldest))
+                    there.discard(triple)
+                oldest += 1
+            for triple in sorted(element.graph):
+                if triple in there:
+                    raise Beyond("a triple that comes again")
+                network.enter((*triple, k))
+                if (*triple, k) in network.present:
+                    there.add(triple)
+
+    def covers(self, content: range) -> bool:
+        """Whether a content is within the span."""
+        return not content or self.times[content[-1]] - self.times[content[0]] <= self.span
+
+    def within(self, number: int, content: range) -> list[Dated]:
+        """The solutions of a basic graph pattern over a content."""
+        found = self.found[number]
+        begin = bisect_left(found, content.start, key=lambda dated: dated.last)
+        end = bisect_left(found, content.stop, key=lambda dated: dated.last)
+        return [dated for dated in found[begin:end] if dated.first >= content.start]
+
+    def answer(self, content: range) -> Bag:
+        """The body's answer over a content."""
+        if self.is_one_pattern:  # its solutions, projected
+            return Counter([self._row(dated.solution) for dated in self.within(0, content)])
+        for number, basic in enumerate(self.top.basics):
+            for sign, solutions in ((-1, self.fed[number]), (1, self.within(number, content))):
+                for dated in solutions:
+                    basic.emit(dated.solution, sign)
+                self.fed[number] = solutions
+        self.top.settle()
+        return Counter(self.kept.now)
+
+    def completed(self, content: range) -> list[tuple[Row, tuple[int, ...]]] | None:
+        """Of a body whose WHERE clause is one basic graph pattern under filters, its solutions over a content, projected, with the
+        elements that each rests on."""
+        if len(self.found) > 1:
+            return None
+        return [(self._row(dated.solution), dated.elements) for dated in self.within(0, content)]
+
+    def _row(self, solution: Solution) -> Row:
+        """A solution of the first basic graph pattern, projected to the body's variables."""
+        if solution not in self.rows:
+            named = zip(self.top.basics[0].names, solution, strict=True)
+            wanted = set(self.body.variables)
+            self.rows[solution] = row((name, term) for name, term in named if name in wanted)
+        return self.rows[solution]
+
+
+def _into(found: list[Dated], width: int) -> Emit:
+    def take(solution: Solution, count: int) -> None:
+        elements = solution[width:]
+        found.append(Dated(max(elements), min(elements), solution[:width], elements))
+
+    return take

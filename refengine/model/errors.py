@@ -1,0 +1,87 @@
+"""The errors of the engine. One base; each message starts with the rule that was broken.
+
+Every error renders as one line, `PLACE: RULE: reason`, and carries the exit code of the command line.
+"""
+
+from __future__ import annotations
+
+from refengine.model.messages import plain
+
+
+class RefengineError(Exception):
+    """Base of all errors. `place` says where (file:line, element, query), `rule` which SPEC rule."""
+
+    exit_code = 2
+
+    def __init__(self, reason: str, *, rule: str, place: str = ""):
+        super().__init__(reason, rule, place)
+        self.reason, self.rule, self.place = reason, rule, place
+
+    def __str__(self) -> str:
+        return plain(f"{self.place}: {self.rule}: {self.reason}" if self.place else f"{self.rule}: {self.reason}")
+
+    def __reduce__(self) -> tuple:
+        """Errors cross process borders whole."""
+        return _rebuilt, (type(self), dict(vars(self)))
+
+    def at(self, place: str) -> RefengineError:
+        """The same error with an outer place in front (a file, a case)."""
+        self.place = f"{place}: {self.place}" if self.place else place
+        return self
+
+
+def _rebuilt(kind: type[RefengineError], fields: dict) -> RefengineError:
+    error = kind.__new__(kind)
+    vars(error).update(fields)
+    return error
+
+
+class InvalidStream(RefengineError):
+    """MOD-1, IO-1, IO-2: a stream or a recording that is none."""
+
+
+class InvalidQuery(RefengineError):
+    """QRY-1: a query text or table that cannot be read."""
+
+
+class InvalidWindow(RefengineError):
+    """WIN-1: a window without extent."""
+
+
+class InvalidSemantics(RefengineError):
+    """SEM-1, SEM-2: an unknown key or value, or values that contradict each other."""
+
+
+class UnknownField(RefengineError):
+    """SEM-3: an evaluation was asked of a profile that leaves a field open."""
+
+
+class Refused(RefengineError):
+    """QRY-2: the query would reach the network or the disk."""
+
+
+class TooManyReports(RefengineError):
+    """ENG-3: more reports than the caller's bound."""
+
+
+class Unsupported(RefengineError):
+    """No single answer is defined, or it is out of reach: never a guess."""
+
+    exit_code = 3
+
+
+class NoSingleAnswer(Unsupported):
+    """QRY-3: at this value conforming evaluators of SPARQL may answer differently."""
+
+    def __init__(self, reason: str, *, rule: str = "QRY-3", place: str = "body"):
+        super().__init__(reason, rule=rule, place=place)
+
+
+class Disputed(RefengineError):
+    """R2R-5: no witness confirms the definition's answer; `answers` maps the definition and each witness to its relation."""
+
+    exit_code = 4
+
+    def __init__(self, reason: str, *, rule: str, place: str = "", answers: dict | None = None):
+        super().__init__(reason, rule=rule, place=place)
+        self.answers = answers or {}

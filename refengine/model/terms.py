@@ -1,0 +1,368 @@
+"""§1 Terms: text in, canonical N-Triples text out, checked once where a user gives it.
+
+A term is its canonical N-Triples text (`<iri>`, `_:label`, `"lexical"^^<datatype>`, `"lexical"@tag`), so terms compare, hash and
+sort as text. Streams and static data are checked as a whole: terms in the common plain form are
+accepted together by one regular expression, and only if that fails are triples taken apart. Nothing here imports the model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
+from itertools import chain
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from refengine.model.errors import InvalidStream
+from refengine.model.messages import SHOWN, shown
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
+
+Term = str
+
+# Literals
+
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
+_CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\^\^<([^>]*)>|@([A-Za-z0-9-]+))?', re.DOTALL)
+
+
+class Literal(NamedTuple):
+    """A literal taken apart: lexical form, datatype IRI, language tag ('' unless rdf:langString)."""
+
+    lexical: str
+    datatype: str
+    language: str
+
+
+def literal(lexical: str, datatype: str = XSD + "string", language: str = "") -> Term:
+    """The term of a literal. xsd:string is left implicit and language tags are lower case, as in canonical N-Triples."""
+    text = '"' + re.sub(r'[\\"\n\r]', lambda m: _ESCAPES[m[0]], lexical) + '"'
+    if language:
+        return f"{text}@{language.lower()}"
+    return text if datatype == XSD + "string" else f"{text}^^<{datatype}>"
+
+
+def parse_literal(term: Term) -> Literal:
+    """The parts of a literal term, N-Triples' escapes read; the inverse of `literal`. Raises ValueError for another term."""
+    match = _LITERAL.fullmatch(term)
+    if match is None:
+        raise ValueError(f"not a literal: {term}")
+    lexical, datatype, language = match.groups()
+    if language:
+        return Literal(unescape(lexical), LANG_STRING, language)
+    return Literal(unescape(lexical), datatype or XSD + "string", "")
+
+
+def is_blank(term: Term) -> bool:
+    """Whether the term is a blank node."""
+    return term.startswith("_:")
+
+
+def unescape(text: str) -> str:
+    """A text in which N-Triples' escapes are the characters that they stand for. Raises InvalidStream for a code point that is none."""
+    return _ESCAPE.sub(_character, text) if "\\" in text else text
+
+
+def _character(escape: re.Match) -> str:
+    short, long, char = escape.groups()
+    if char:
+        return _CHARACTERS.get(char, char)
+    if int(short or long, 16) > 0x10FFFF:
+        raise _invalid(f"no such character: {escape[0]}")
+    return chr(int(short or long, 16))
+
+
+def _invalid(reason: str) -> InvalidStream:
+    return InvalidStream(reason, rule="MOD-4")
+
+
+# Grammar
+
+_PLANES = "".join(f"{chr(plane << 16)}-{chr((plane << 16) + 0xFFFD)}" for plane in range(1, 14)) + "\U000e1000-\U000efffd"
+_UNRESERVED = rf"A-Za-z0-9._~\-\xa0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef{_PLANES}!$&'()*+,;="
+_PRIVATE = "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
+_PERCENT = "%[0-9A-Fa-f]{2}"
+_SEGMENT = f"(?:[{_UNRESERVED}:@]|{_PERCENT})"
+_HOST = rf"(?:\[[0-9A-Fa-f:.]+\]|(?:[{_UNRESERVED}]|{_PERCENT})*+)"
+ABSOLUTE_IRI = re.compile(  # RFC 3987, which RDF 1.1 asks for; evaluators refuse what it refuses
+    rf"[A-Za-z][A-Za-z0-9+.\-]*:"
+    rf"(?://(?:(?:[{_UNRESERVED}:]|{_PERCENT})*@)?{_HOST}(?::[0-9]*)?(?:/{_SEGMENT}*+)*+|(?!//)(?:{_SEGMENT}|/)*+)"
+    rf"(?:\?(?:[{_UNRESERVED}:@/?{_PRIVATE}]|{_PERCENT})*+)?(?:\#(?:{_SEGMENT}|[/?])*+)?"
+)
+_LANGUAGE = re.compile(  # RFC 5646, likewise
+    r"""(?:[a-z]{2,3}(?:-[a-z]{3}){0,3} | [a-z]{4,8}) (?:-[a-z]{4})? (?:-(?:[a-z]{2}|[0-9]{3}))?
+        (?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))* (?:-[0-9a-wyz](?:-[a-z0-9]{2,8})+)* (?:-x(?:-[a-z0-9]{1,8})+)?
+    | x(?:-[a-z0-9]{1,8})+ | en-gb-oed | sgn-(?:be-fr|be-nl|ch-de)
+    | i-(?:ami|bnn|default|enochian|hak|klingon|lux|mingo|navajo|pwn|tao|tay|tsu)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_UNICODE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
+_LETTER = (
+    r"A-Za-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef"
+    r"\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+IRIREF = rf'<(?:[^\x00-\x20<>"{{}}|^`\\]|{_UNICODE})*+>'
+_BLANK = rf"_:[{_LETTER}_:0-9](?:\.*[{_LETTER}_:0-9\-\xb7\u0300-\u036f\u203f\u2040])*+"
+TERM = (  # five groups: iri, blank, lexical, datatype, language
+    rf"(?P<iri>{IRIREF})|(?P<blank>{_BLANK})"
+    rf'|"(?P<lexical>(?:[^"\\\n\r]|\\[tbnrf"\'\\]|{_UNICODE})*+)"'
+    rf"(?:\^\^(?P<datatype>{IRIREF})|@(?P<language>[A-Za-z]+(?:-[A-Za-z0-9]+)*))?"
+)
+_TERM = re.compile(TERM)
+_MADE = re.compile(r"_:made/([0-9]+k?)/([0-9]+)")  # by R2R-7
+
+# Terms of most streams are like these, and canonical as they stand.
+PLAIN_IRI = r"<https?://[A-Za-z0-9.-]++(?:/[A-Za-z0-9._~-]*+)*+(?:\#[A-Za-z0-9._~-]*+)?>"
+PLAIN_DATATYPE = r"<http://www\.w3\.org/2001/XMLSchema#(?!string>)[A-Za-z]++>"
+PLAIN_LITERAL = rf'"[ !#-\[\]-~]*+"(?:\^\^{PLAIN_DATATYPE})?'
+_PLAIN_NAME = rf"(?:{PLAIN_IRI}|<urn:[A-Za-z0-9._~:-]++>)"
+_PLAIN_SUBJECT = rf"(?:{_PLAIN_NAME}|_:[A-Za-z0-9_]++)"
+_PLAIN_TEXT = rf'"(?:[^\x00-\x1f"\\\x7f-\x9f\ud800-\udfff]++|\\[nr"\\])*+"(?:\^\^{PLAIN_DATATYPE}|@[a-z]{{2,3}}(?:-[a-z]{{2}})?(?![a-z0-9-]))?'
+_PLAIN_TERM = re.compile(rf"{_PLAIN_SUBJECT}|{_PLAIN_TEXT}")
+_PLAIN_TRIPLES = re.compile(rf"(?:{_PLAIN_SUBJECT}\n{_PLAIN_NAME}\n(?:{_PLAIN_SUBJECT}|{_PLAIN_TEXT})\n)*+")
+
+
+# One term
+
+
+@lru_cache(maxsize=2**16)
+def canonical(term: Term) -> Term:
+    """MOD-4: a term is its canonical N-Triples text: escapes read, language tags in lower case, xsd:string implicit.
+
+    A blank node that an evaluation made (R2R-7) becomes one of the data, whose labels have no slash: `_:made/3/0` is `_:made-3-0`.
+    Raises InvalidStream for what is no term, with the nearest that is one.
+
+    >>> canonical('"caf\\\\u00e9"@FR'), canonical('"x"^^<http://www.w3.org/2001/XMLSchema#string>')
+    ('"café"@fr', '"x"')
+    """
+    if not isinstance(term, str):
+        raise _invalid(f"a term must be text, got {shown(term)}{_write(_python_literal(term))}")
+    found = _read(term)
+    if found is None:
+        raise _invalid(f"not a term: {shown(term)}{_nearest(term)}")
+    return found
+
+
+def _read(text: str) -> Term | None:
+    """The canonical term of a text; None if the text has not the form of a term. Raises InvalidStream for parts that are none."""
+    if _PLAIN_TERM.fullmatch(text):
+        return text
+    if match := _TERM.fullmatch(text):
+        return term_of(*match.groups())
+    if made := _MADE.fullmatch(text):
+        return f"_:made-{made[1]}-{made[2]}"
+    return None
+
+
+def term_of(iri: str | None, blank: str | None, lexical: str | None, datatype: str | None, language: str | None) -> Term:
+    """The canonical term of the groups of TERM, which are N-Triples text. Raises InvalidStream."""
+    if iri is not None:
+        return iri_term(unescape(iri[1:-1]))
+    if blank is not None:
+        return blank
+    datatype = datatype and unescape(datatype[1:-1])
+    if datatype == LANG_STRING:
+        raise _invalid(f'rdf:langString without a language: {shown(unescape(lexical))}; write it as "…"@en')
+    return literal_term(unescape(lexical), datatype, language)
+
+
+@lru_cache(maxsize=2**16)
+def iri_term(text: str) -> Term:
+    """The term of an absolute IRI (RFC 3987). Raises InvalidStream for another text."""
+    if not re.match(r"[A-Za-z][A-Za-z0-9+.\-]*:", text):
+        raise _invalid(f"relative IRI {shown(text)}; write it in full")
+    if not ABSOLUTE_IRI.fullmatch(text):
+        raise _invalid(f"not an IRI (RFC 3987): {shown(text)}")
+    return f"<{text}>"
+
+
+def literal_term(lexical: str, datatype: str | None = None, language: str | None = None) -> Term:
+    """The term of a literal whose parts are checked. Raises InvalidStream for a surrogate, a relative datatype or what is no
+    language tag (RFC 5646)."""
+    if _SURROGATE.search(lexical):
+        raise _invalid(f"a surrogate is no character: {shown(lexical)}")
+    if language and not _LANGUAGE.fullmatch(language):
+        raise _invalid(f"not a language tag (RFC 5646): {shown(language)}")
+    return literal(lexical, iri_term(datatype)[1:-1] if datatype is not None else XSD + "string", language or "")
+
+
+# What is wrong with a term
+
+
+def _nearest(term: str) -> str:
+    """`; write … or …`: the terms that are nearest to a text that is none."""
+    if re.fullmatch(r"[?$]\w+", term):
+        return "; a variable is no RDF term"
+    if term.startswith(('"', "'", "<", "_:")):
+        return _write(_first_term(_repaired(term)))
+    return _write(_first_term((f"<{term}>", f"<http://example.org/{term}>")), _first_term((literal(term),)))
+
+
+def _repaired(term: str) -> Iterator[str]:
+    """What a text that begins like a term may have been meant to be."""
+    if quoted := re.fullmatch(r"(['\"])(.*)\1(?:(@|\^\^)(.*))?", term, re.DOTALL):
+        _, lexical, mark, rest = quoted.groups()
+        text = '"' + re.sub(r'\\(?!["\\])|(?<!\\)"|[\n\r]', lambda m: _ESCAPES[m[0]], lexical) + '"'
+        match mark:
+            case None:
+                yield text
+            case "@":
+                yield f"{text}@{rest.replace('_', '-')}"
+            case _:
+                yield f"{text}^^<{re.sub('^xsd:', XSD, rest.strip('<>'))}>"
+    elif term.startswith(('"', "'")):
+        yield literal(term.strip("\"'"))
+    elif term.startswith("<"):
+        yield "<" + re.sub(r'[\x00-\x20<>"{}|^`\\]', lambda m: f"%{ord(m[0]):02X}", term.strip("<>")) + ">"
+    elif term.startswith("_:"):
+        yield "_:" + (re.sub(r"[^A-Za-z0-9]+", "-", term[2:]).strip("-") or "b")
+
+
+def _python_literal(value: Any) -> str:
+    """The literal of a number or truth value of Python; '' for another value."""
+    match value:
+        case bool():
+            return literal(str(value).lower(), XSD + "boolean")
+        case int() if abs(value) < 10**SHOWN:
+            return literal(str(value), XSD + "integer")
+        case float():
+            return literal(repr(value), XSD + "double")
+        case _:
+            return ""
+
+
+def _first_term(texts: Iterable[str]) -> str:
+    """The first text that is a term and short enough to be shown; '' if there is none."""
+    for text in texts:
+        try:
+            if len(text) <= SHOWN and _read(text):
+                return text
+        except InvalidStream:
+            pass
+    return ""
+
+
+def _write(*texts: str) -> str:
+    """`; write … or …` with those texts that are not empty; '' if there are none."""
+    return "; write " + " or ".join(filter(None, texts)) if any(texts) else ""
+
+
+# What users give
+
+_GRAPH = attrgetter("graph")
+
+
+class CanonicalElements(tuple):
+    """Elements of a stream whose terms are canonical: they are not checked again."""
+
+    __slots__ = ()
+
+
+class CanonicalIterator(Iterator):
+    """An iterator over elements whose terms are canonical, as a reader makes it: they are not checked again."""
+
+    def __init__(self, elements: Iterator) -> None:
+        self.elements = elements
+
+    def __iter__(self) -> Iterator:
+        return self.elements
+
+    def __next__(self) -> Any:
+        return next(self.elements)
+
+
+def graph_of(payload: Any, place: str) -> frozenset:
+    """The graph of a triple or of several. Raises InvalidStream for what is no set of triples."""
+    single = isinstance(payload, tuple) and len(payload) == 3 and isinstance(payload[0], str)
+    try:
+        return frozenset([payload]) if single else frozenset(payload)
+    except TypeError:  # no iterable, or with lists in it
+        raise InvalidStream(f"a graph is triples, tuples of text, got {shown(payload)}", rule="MOD-4", place=place) from None
+
+
+def canonical_elements(elements: Iterable) -> CanonicalElements:
+    """The elements with canonical terms (MOD-4), from such as have a `graph`. Raises InvalidStream with the element's position."""
+    if isinstance(elements, CanonicalElements):
+        return elements
+    given = tuple(elements)
+    if set(map(type, map(_GRAPH, given))) <= {frozenset} and not _changes(list(chain.from_iterable(map(_GRAPH, given)))):
+        return CanonicalElements(given)
+    return CanonicalElements(_canonical_element(element, f"element {n}") for n, element in enumerate(given, 1))
+
+
+def _changes(triples: Collection[tuple]) -> bool:
+    """Whether any of the triples is not canonical, or is none. Those that are plain are compared in one go."""
+    try:
+        text = "\n".join(chain.from_iterable(triples)) + "\n" if triples else ""
+        if set(map(len, triples)) <= {3} and text.count("\n") == 3 * len(triples) and _PLAIN_TRIPLES.fullmatch(text):
+            return False
+        return any(_canonical_triple(triple, (3,)) != triple for triple in dict.fromkeys(triples))
+    except (TypeError, InvalidStream):
+        return True
+
+
+def canonical_iterator(elements: Iterable) -> Iterator:
+    """An iterator over elements that gives each with canonical terms (MOD-4). Raises InvalidStream with the element's position."""
+    if isinstance(elements, CanonicalIterator) or isinstance(getattr(elements, "elements", None), CanonicalElements):
+        return iter(elements)
+    return (_canonical_element(element, f"element {n}") for n, element in enumerate(elements, 1))
+
+
+def _canonical_element(element: Any, place: str) -> Any:
+    graph = element.graph
+    try:
+        found = frozenset(_canonical_triple(triple, (3,)) for triple in _in_order(graph))
+    except InvalidStream as error:
+        raise error.at(place) from None
+    return element if type(graph) is frozenset and found == graph else element._replace(graph=found)
+
+
+def _in_order(graph: Iterable) -> Iterable:
+    """The statements in an order that does not depend on hashing, so that of several faults always the same is told."""
+    return sorted(graph, key=repr) if len(graph) > 1 else graph
+
+
+def canonical_dataset(static: Iterable) -> frozenset:
+    """Static data with canonical terms (MOD-4), from triples of the default graph and quads of named ones. Raises InvalidStream."""
+    return _canonical_dataset(frozenset(static))
+
+
+@lru_cache(maxsize=4)  # the same data is given for every evaluation of a search
+def _canonical_dataset(static: frozenset) -> frozenset:
+    try:
+        found = frozenset(_canonical_triple(statement, (3, 4)) for statement in _in_order(static))
+    except InvalidStream as error:
+        raise error.at("static data") from None
+    return static if found == static else found
+
+
+def _canonical_triple(statement: Any, lengths: tuple[int, ...]) -> tuple[Term, ...]:
+    if not isinstance(statement, tuple) or len(statement) not in lengths:
+        raise _invalid(f"a triple is three terms, got {shown(statement)}; write ('<urn:s>', '<urn:p>', '<urn:o>')")
+    try:
+        found = tuple(map(canonical, statement))
+    except TypeError:  # unhashable
+        raise _invalid(f"a term must be text, got {shown(statement)}") from None
+    return (*triple_of(*found[:3]), *map(graph_name, found[3:]))
+
+
+def triple_of(subject: Term, predicate: Term, object_: Term) -> tuple[Term, Term, Term]:
+    """A triple of terms that may stand where they do. Raises InvalidStream for a literal that is a subject, and for a predicate that is
+    no IRI."""
+    if subject.startswith('"'):
+        raise _invalid(f"a subject must be an IRI or a blank node, got {shown(subject)}")
+    if not predicate.startswith("<"):
+        raise _invalid(f"a predicate must be an IRI, got {shown(predicate)}")
+    return subject, predicate, object_
+
+
+def graph_name(term: Term) -> Term:
+    """The name of a graph. Raises InvalidStream for a literal."""
+    if term.startswith('"'):
+        raise _invalid(f"a graph must be an IRI or a blank node, got {shown(term)}")
+    return term

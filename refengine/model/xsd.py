@@ -1,0 +1,89 @@
+"""XML Schema's lexical forms and values that both computing and comparing need. An xsd:dateTime has no bound on its year."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import date
+from fractions import Fraction
+from typing import NamedTuple
+
+from refengine.model.elements import XSD
+
+
+def _signed(bits: int) -> tuple[int, int]:
+    return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+
+
+# Each integer type with its least and greatest value (XSD 1.1 §3.4).
+INTEGERS: dict[str, tuple[int | None, int | None]] = {
+    XSD + name: bounds
+    for name, bounds in {
+        "integer": (None, None),
+        "nonPositiveInteger": (None, 0),
+        "negativeInteger": (None, -1),
+        "nonNegativeInteger": (0, None),
+        "positiveInteger": (1, None),
+        "long": _signed(64),
+        "int": _signed(32),
+        "short": _signed(16),
+        "byte": _signed(8),
+        "unsignedLong": (0, 2**64 - 1),
+        "unsignedInt": (0, 2**32 - 1),
+        "unsignedShort": (0, 2**16 - 1),
+        "unsignedByte": (0, 2**8 - 1),
+    }.items()
+}
+
+_DECIMAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+INTEGER_FORM = re.compile(r"[+-]?[0-9]+")
+DECIMAL_FORM = re.compile(_DECIMAL)
+_DOUBLE_FORM = re.compile(_DECIMAL + r"(?:[eE][+-]?[0-9]+)?")
+_SPECIAL = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
+BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def in_range(number: int, datatype: str) -> bool:
+    """Return whether a number is in the range of an integer type."""
+    least, greatest = INTEGERS[datatype]
+    return (least is None or number >= least) and (greatest is None or number <= greatest)
+
+
+def double(lexical: str) -> float:
+    """Return the double nearest to the lexical form of an xsd:double or xsd:float (XSD 1.1 §3.3.5). Raises ValueError."""
+    if lexical in _SPECIAL:
+        return _SPECIAL[lexical]
+    if not _DOUBLE_FORM.fullmatch(lexical):
+        raise ValueError("not an xsd:double")
+    return float(lexical)
+
+
+class Moment(NamedTuple):
+    """An xsd:dateTime: seconds from 1970-01-01T00:00:00 (in UTC where it names a zone), and whether it names one."""
+
+    seconds: Fraction
+    zoned: bool
+
+
+_DATE_TIME = re.compile(
+    r"(-?(?:[1-9][0-9]{4,11}|[0-9]{4}))-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(\.[0-9]+)?"
+    r"(Z|[+-][0-9]{2}:[0-9]{2})?"
+)
+
+
+def date_time(lexical: str) -> Moment:
+    """Return the moment of an xsd:dateTime (XSD 1.1 §3.3.7), exact to every digit. Raises ValueError that says what is wrong."""
+    match = _DATE_TIME.fullmatch(lexical)
+    if match is None:
+        raise ValueError("not an xsd:dateTime")
+    year, month, day, hour, minute, second = map(int, match.groups()[:6])
+    fraction, zone = Fraction(match[7] or 0), match[8]
+    offset = 0 if zone in (None, "Z") else int(zone[0] + "1") * (int(zone[1:3]) * 60 + int(zone[4:]))
+    midnight = hour == 24 and minute == second == fraction == 0
+    try:  # the calendar repeats every 400 years = 146,097 days, so any year has its twin in 2000..2399
+        days = date(2000 + year % 400, month, day).toordinal() - date(1970, 1, 1).toordinal() + (year // 400 - 5) * 146_097
+    except ValueError:
+        raise ValueError("no such day") from None
+    if not (hour < 24 or midnight) or minute > 59 or second > 59 or abs(offset) > 840 or (zone or "")[4:] > "59":
+        raise ValueError("no such time of day")
+    return Moment(((days * 24 + hour) * 60 + minute - offset) * 60 + second + fraction, zone is not None)

@@ -1,0 +1,156 @@
+"""§11 Where a recording parts from a semantics whose outputs at one instant come in an unknown order (ORA-9).
+
+The sum of an instant's outputs does not depend on the order (ORA-5). So recorded relations are dealt to instants, and each instant's
+relations, summed, are held against its rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from refengine.core import r2s, window
+from refengine.model import compare
+from refengine.model.elements import Bag
+from refengine.model.errors import Unsupported
+from refengine.oracle import orders
+from refengine.oracle.trial import Answers, Distance, Divergence, Recorded, Trial
+
+STATES = 20_000  # ways of dealing relations to instants that are looked at
+APART = 10**6  # more than there are instants
+SPARE = 3  # rows that an instant's relations may have too many, beside those of one relation
+
+
+class InstantSum(NamedTuple):
+    """The rows that all outputs of one instant have together, and the moment of which they are."""
+
+    moment: orders.Moment
+    rows: Bag
+
+
+class Dealt(NamedTuple):
+    """An instant's recorded relations: those from `first` up to, not including, `stop`, and in how many rows they differ."""
+
+    instant: InstantSum
+    first: int
+    stop: int
+    cost: int
+
+
+def part_by_sums(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
+    """ORA-9: replace the divergence of a failed search over orders by the first instant whose rows, summed, are wrong.
+
+    Returns the trial unchanged if a sum depends on the order or is out of reach, if dealing takes too long, or if all are right.
+    """
+    planned = answers.planned(recorded, trial.semantics)
+    look = orders.Look(recorded, planned, answers)
+    try:
+        sums = instant_sums(look)
+    except Unsupported:
+        return trial
+    dealt, cost = (None, 0) if sums is None else _deal(recorded, sums)
+    wrong = next((one for one in dealt or () if one.cost), None)
+    if wrong is None:
+        return trial
+
+    moment, rows = wrong.instant
+    actual: Bag = Counter()
+    for relation in recorded.rows[wrong.first : wrong.stop]:
+        actual += relation
+    content = range(moment.kept.start, max(moment.kept.stop, moment.arriving.stop))
+    view = planned.views[0]
+    where = Divergence(
+        wrong.first,
+        moment.last.t,
+        window.opening(view, moment.last.windows[0].n),
+        tuple(view.elements[i] for i in content),
+        rows,
+        actual,
+        "the answers of this instant differ",
+        cost=Distance(cost, cost),
+    )
+    return replace(trial, divergence=where)
+
+
+def instant_sums(look: orders.Look) -> list[InstantSum] | None:
+    """The sums of the instants that have rows, in order; None where one depends on the order of arrival."""
+    found: list[InstantSum] = []
+    base: Bag = Counter()
+    for moment in orders.moments(look):
+        if moment.arriving:
+            rows = orders.whole_sum(look, moment, base)
+            if rows is None:
+                return None
+            base = look.answer(range(moment.kept.start, moment.arriving.stop))
+        else:
+            now = look.answer(moment.kept)
+            rows = r2s.relation_to_stream(look.operator, now, base)
+            base = now
+        if rows:
+            found.append(InstantSum(moment, rows))
+    return found
+
+
+def _deal(recorded: Recorded, sums: list[InstantSum]) -> tuple[list[Dealt] | None, int]:
+    """Deal the recorded relations to the instants, in order, so that the fewest rows differ; and say how many do.
+
+    None where that takes more than STATES ways to look at. An instant is dealt at most SPARE rows more than it has, and one relation.
+
+    What is missing of the first instant, or of the last, costs nothing where an output may be missing at that end.
+    """
+    relations = recorded.rows
+    reached: dict[tuple[int, int], tuple[int, tuple[int, int] | None]] = {(0, 0): (0, None)}
+    heap = [(0, 0, 0)]
+    done: set[tuple[int, int]] = set()
+    while heap and len(reached) <= STATES:
+        cost, number, first = heappop(heap)
+        if (number, first) in done:
+            continue
+        done.add((number, first))
+        if number == len(sums):
+            if first == len(relations):
+                return _dealt(recorded, sums, reached), cost // APART
+            following = [(number, len(relations), sum(1 + rows.total() for rows in relations[first:]))]
+        else:
+            following = [(number + 1, stop, more) for stop, more in _groups(recorded, sums, number, first)]
+        for after, stop, rows in following:
+            more = rows * APART + (rows > 0)  # of equally many rows, those of fewer instants
+            known = reached.get((after, stop))
+            if known is None or cost + more < known[0]:
+                reached[after, stop] = (cost + more, (number, first))
+                heappush(heap, (cost + more, after, stop))
+    return None, 0
+
+
+def _groups(recorded: Recorded, sums: list[InstantSum], number: int, first: int) -> list[tuple[int, int]]:
+    """Where an instant's relations may end that begin at `first`, each with the rows in which they differ from its own."""
+    expected, relations = sums[number].rows, recorded.rows
+    found = []
+    actual: Bag = Counter()
+    for stop in range(first, len(relations) + 1):
+        if stop > first:
+            if actual.total() > expected.total() + SPARE:
+                break
+            actual = actual + relations[stop - 1]
+        lacking, surplus = compare.difference(expected, actual, recorded.mode)
+        at_begin = number == 0 and recorded.missing.before > 0
+        at_end = number == len(sums) - 1 and recorded.missing.after > 0 and stop == len(relations)
+        lost = 0 if at_begin or at_end else lacking.total()
+        found.append((stop, lost + surplus.total()))
+    return found
+
+
+def _dealt(
+    recorded: Recorded, sums: list[InstantSum], reached: dict[tuple[int, int], tuple[int, tuple[int, int] | None]]
+) -> list[Dealt]:
+    """The way back from all relations dealt to none, turned around."""
+    found: list[Dealt] = []
+    state = (len(sums), len(recorded.rows))
+    while state != (0, 0):
+        cost, before = reached[state]
+        if before[0] < state[0]:
+            found.append(Dealt(sums[before[0]], before[1], state[1], (cost - reached[before][0]) // APART))
+        state = before
+    return found[::-1]

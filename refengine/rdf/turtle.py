@@ -1,0 +1,115 @@
+"""§12 Turtle and TriG: a text in, its statements out, by pyoxigraph's parsers.
+
+The parsers resolve relative IRIs by RFC 3986, strictly, and keep lexical forms. They are given a text line by line and give back each
+statement as soon as it is complete, which tells the line that it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import NamedTuple
+
+import pyoxigraph
+
+from refengine.model.errors import InvalidStream
+from refengine.model.messages import shown
+from refengine.model.terms import Term, iri_term, literal_term
+
+FORMATS = {"Turtle": pyoxigraph.RdfFormat.TURTLE, "TriG": pyoxigraph.RdfFormat.TRIG}
+
+_ERROR = re.compile(r"(?:Parser error at line [0-9]+ (?:between columns ([0-9]+) and ([0-9]+)|column [0-9]+): )?(.*?)(?: \(line [0-9]+\))?", re.DOTALL)
+# What a brace may stand in without being one of a graph, and the brace that opens a graph.
+_BRACE = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*+"""|' r"'''(?:[^'\\]|\\.|'(?!''))*+'''|"
+    r'"(?:[^"\\\n]|\\.)*+"|' r"'(?:[^'\\\n]|\\.)*+'|" r"<[^<>\n]*+>|#[^\n]*+|\\.|(?P<opens>\{)(?!\|)",
+    re.DOTALL,
+)  # fmt: skip
+
+
+class Statement(NamedTuple):
+    """A triple, the graph it is in (None: the default graph) and its line; no triple says that the graph is there."""
+
+    graph: Term | None
+    triple: tuple[Term, Term, Term] | None
+    line: int
+
+
+class Misread(ValueError):
+    """Why a text is not in its language, and the line."""
+
+    def __init__(self, reason: str, line: int):
+        super().__init__(reason, line)
+        self.reason, self.line = reason, line
+
+
+def statements(text: str, language: str, prefix: str) -> Iterator[Statement]:
+    """The statements of a text in Turtle or TriG (`language`), in its order. Blank nodes are named `_:`, `prefix` and a number from 1,
+    in the order in which they appear. A graph of TriG is announced, even if it is empty. Raises Misread."""
+    mark = f"urn:refengine:graph:{sha256(text.encode()).hexdigest()}"  # no text has the digest of itself
+    if language == "TriG":
+        text = _BRACE.sub(lambda found: f"{{ <{mark}> <{mark}> <{mark}> . " if found["opens"] else found[0], text)
+    lines = _Lines(text)
+    labels: dict[str, Term] = {}
+
+    def term(found: object) -> Term:
+        match found:
+            case pyoxigraph.NamedNode():
+                return iri_term(found.value)
+            case pyoxigraph.BlankNode():
+                return labels.setdefault(found.value, f"_:{prefix}{len(labels) + 1}")
+            case pyoxigraph.Literal() if found.language is None:
+                return literal_term(found.value, found.datatype.value)
+            case pyoxigraph.Literal() if found.direction is None:
+                return literal_term(found.value, language=found.language)
+            case _:
+                raise Misread(f"of RDF 1.2, which is not read: {shown(str(found))}", lines.number)
+
+    try:
+        for quad in pyoxigraph.parse(lines, FORMATS[language]):
+            graph = None if isinstance(quad.graph_name, pyoxigraph.DefaultGraph) else term(quad.graph_name)
+            if quad.predicate.value != mark:
+                yield Statement(graph, (term(quad.subject), term(quad.predicate), term(quad.object)), lines.number)
+            elif graph is not None:
+                yield Statement(graph, None, lines.number)
+    except SyntaxError as error:
+        line = error.lineno or lines.number
+        raise Misread(_reason(error.msg, lines.line(line), language), line) from None
+    except InvalidStream as error:  # an IRI or a literal that the parser lets pass
+        raise Misread(error.reason, lines.number) from None
+
+
+class _Lines:
+    """A text as a file that gives at most a line at a time. `number` is that of the line given last."""
+
+    def __init__(self, text: str):
+        self.lines = text.encode().split(b"\n")
+        self.number, self.rest = 0, b""
+
+    def line(self, number: int) -> str:
+        """A line by its number; '' for a number that no line has."""
+        return self.lines[number - 1].decode() if 0 < number <= len(self.lines) else ""
+
+    def read(self, size: int = -1) -> bytes:
+        """The rest of the line that is being read, or the next one; at most `size` bytes; none at the end."""
+        if not self.rest and self.number < len(self.lines):
+            self.rest = self.lines[self.number] + b"\n" * (self.number + 1 < len(self.lines))
+            self.number += 1
+        size = len(self.rest) if size < 0 else size
+        given, self.rest = self.rest[:size], self.rest[size:]
+        return given
+
+
+def _reason(message: str, line: str, language: str) -> str:
+    """What is wrong, in our words where a file of N-Triples would be told the same."""
+    first, last, said = _ERROR.fullmatch(message).groups()
+    token = line[int(first) - 1 : int(last) - 1] if first else ""
+    iri = shown(token.strip("<>"))
+    if said.startswith("No scheme found") and token:
+        return f"relative IRI {iri}; write it in full or give @base"
+    if said.startswith("Invalid IRI") and token:
+        return f"not an IRI (RFC 3987): {iri}"
+    if "subtag" in said:
+        return f"not a language tag (RFC 5646): {said}"
+    return f"not {language}: {said}"

@@ -1,0 +1,868 @@
+"""The engine's windows, reports and differences are those of the definition by enumeration (`brute.py`)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import accumulate, combinations, zip_longest
+from pathlib import Path
+
+import pytest
+from brute import ON_INSTANTS, Brute, Emitted, Reported
+from conftest import draws
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from refengine import Body, Element, Query, Relation, Stream, TooManyReports, Window, WindowKind, evaluate, literal, row, stream
+from refengine.core import engine
+from refengine.core.profiles import PLAIN
+from refengine.core.query import BORDERED, COUNTING, SIZED, SLIDING, Unit
+from refengine.core.query import CLOSING as CLOSING_KINDS
+from refengine.core.semantics import (
+    ENUMS,
+    POLICIES,
+    R2S,
+    T0,
+    Against,
+    Anchor,
+    Base,
+    Change,
+    Closing,
+    Closure,
+    Collection,
+    Condition,
+    Disorder,
+    Empty,
+    End,
+    Expiry,
+    Gap,
+    Instant,
+    Partial,
+    Semantics,
+    Slide,
+    Tick,
+    Trigger,
+    show,
+)  # fmt: skip
+from refengine.model.elements import Bag, Dataset, Triple
+from refengine.model.errors import InvalidSemantics
+
+
+def objects(dataset: Dataset) -> Bag:
+    """A row for each triple of one predicate in the default graph: bags with more than one row of a kind."""
+    return Counter(row({"o": quad[2]}) for quad in dataset if quad[1] == "<urn:p>" and len(quad) == 3)
+
+
+def count(dataset: Dataset) -> Bag:
+    """One row always: an answer that is not monotone and never empty."""
+    return Counter([row({"n": literal(str(len(dataset)))})])
+
+
+def graphs(dataset: Dataset) -> Bag:
+    """A row for each triple of a named graph, with its name."""
+    return Counter(row({"g": quad[3], "o": quad[2]}) for quad in dataset if len(quad) == 4)
+
+
+pytestmark = pytest.mark.xdist_group("drawn")  # one worker draws for all
+
+BODIES = {
+    objects: Body("SELECT ?o { ?s <urn:p> ?o }"),
+    count: Body("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"),
+    graphs: Body("SELECT ?g ?o { GRAPH ?g { ?s ?p ?o } }"),
+}
+TRIPLES: list[Triple] = [(f"<urn:{s}>", f"<urn:{p}>", f"<urn:{o}>") for s, p, o in ("apx", "bpx", "apy", "aqx")]
+GRAPHS = [frozenset(graph) for size in (1, 1, 0, 2) for graph in combinations(TRIPLES, size)]
+KEYED = [frozenset([triple]) for triple in TRIPLES[:3]]  # graphs with every key
+STATIC = [frozenset(), frozenset(), frozenset([TRIPLES[0], (*TRIPLES[1], "<urn:w1>"), (*TRIPLES[2], "<urn:g>")])]
+KEYS = [("subject",), ("object",), ("urn:p",), ("subject", "urn:p"), ("predicate",)]
+REPORTS = [frozenset(report) for size in range(1, 5) for report in combinations(Condition, size)]
+KINDS = [kind for kind in WindowKind if kind is not WindowKind.TUPLE]
+CLOSING = Semantics(
+    **PLAIN | {"t0": 0, "closure": "[)", "report": "window-close,non-empty", "tick": "tuple"},
+    empty="emit", horizon="flush", instant="close",
+)  # fmt: skip
+INTEGERS = {"offset": (-3, 9), "period": (1, 4), "anchor": (-3, 3)}
+CHOICES: dict[str, object] = {
+    **{name: [value for value in kind if name != "t0" or value in POLICIES] for name, kind in ENUMS.items()},
+    "report": REPORTS,
+    "period": range(1, 5),
+    "kind": WindowKind,
+    "stated": [None, *R2S],
+    "windows": range(1, 4),
+    "unit": Unit,
+    "intervals": [False, True],
+    "late": [False, True],
+    "static": [False, True],
+    "named": [False, True],
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A drawn case: a query, its streams, a semantics, the static data and the answer in the place of the body's."""
+
+    query: Query
+    streams: dict[str, Stream]
+    semantics: Semantics
+    static: Dataset
+    answer: Callable[[Dataset], Bag]
+
+    def features(self) -> Iterator[tuple[str, object]]:
+        """The values of all choices."""
+        windows, elements = self.query.windows, [e for w in self.query.windows for e in self.streams[w.stream]]
+        yield from vars(self.semantics).items()
+        yield from [("stated", self.query.r2s), ("windows", len(windows)), ("static", bool(self.static))]
+        yield from (("kind", window.kind) for window in windows)
+        yield from (("unit", window.unit) for window in windows)
+        yield from (("named", window.name is not None) for window in windows)
+        yield ("intervals", any(e.end not in (None, e.app) for e in elements))
+        yield ("late", bool(brute(self).late))
+
+
+def brute(case: Case, definition: type[Brute] = Brute) -> Brute:
+    """The enumeration for a case."""
+    streams = {name: elements.elements for name, elements in case.streams.items()}
+    query = case.query
+    return definition(query.windows, streams, case.semantics, registered=query.registered, static=case.static)
+
+
+# Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made once.
+integers, one_of = cache(st.integers), cache(lambda *values: st.sampled_from(values))
+SLIDE = integers(1, 8) | st.none()
+
+
+@st.composite
+def drawn_windows(draw: st.DrawFn) -> tuple[Window, ...]:
+    """One to three windows of any kinds over one or two streams; a tuple-based one is alone (QRY-5)."""
+    alone = draw(integers(0, 3)) == 0
+    windows = []
+    for number in range(1 if alone else draw(one_of(1, 1, 2, 2, 3))):
+        kind = draw(one_of(WindowKind.TUPLE, WindowKind.TIME) if alone else one_of(*KINDS))
+        windows.append(
+            Window(
+                draw(one_of(*"ssr")),
+                kind,
+                draw(integers(1, 6)) if kind in SIZED else None,
+                draw(integers(1, 8) if kind in (WindowKind.TIME, WindowKind.TUPLE) else SLIDE) if kind in SLIDING else None,
+                draw(one_of(*Unit)) if kind in COUNTING else Unit.ELEMENTS,
+                draw(one_of(*KEYS)) if kind is WindowKind.PARTITION else (),
+                f"urn:w{number}" if draw(integers(0, 3)) == 0 else None,
+                draw(st.booleans()),
+            )
+        )
+    return tuple(windows)
+
+
+WINDOWS = drawn_windows()
+LENGTH = integers(0, 8) | integers(4, 8)
+
+
+@cache
+def places(t0: int, size: int, slide: int) -> st.SearchStrategy[int]:
+    """Times soon after t0, or near the borders of windows."""
+    near_border = st.builds(
+        lambda n, side, off: t0 + n * slide + side * size + off, integers(0, 4), integers(0, 1), integers(-1, 1)
+    )
+    return integers(t0 - 5, t0 + 20) | near_border
+
+
+@st.composite
+def drawn_stream(draw: st.DrawFn, windows: tuple[Window, ...], t0: int, ordered: bool, batched: bool) -> Stream:
+    """0 to 8 elements with ties, gaps and elements on borders, in order or not, some of them valid over an interval."""
+    length, window = draw(LENGTH), draw(one_of(*windows))
+    place = places(t0, window.size or 0, window.slide or 1)
+    apps = [draw(place) for _ in range(length)]
+    apps = sorted(apps) if ordered else [app for _, app in sorted((app + draw(integers(0, 6)), app) for app in apps)]
+    sys = accumulate(draw(integers(1, 3)) for _ in apps)
+    batches = [1 + b for b in accumulate(draw(integers(0, 2)) for _ in apps)] if batched else [None] * length
+    pool = KEYED if any(w.kind is WindowKind.PARTITION for w in windows) else GRAPHS
+    long = draw(st.booleans())
+    ends = [app + draw(one_of(0, 0, 1, 3, 7)) if long else None for app in apps]
+    drawn = [draw(one_of(*pool)) for _ in apps]
+    return Stream(tuple(map(Element, drawn, apps, sys, batches, ends)))
+
+
+DISORDER = st.just(Disorder.REJECT) | integers(0, 5)
+ANCHOR = integers(-3, 3) | one_of(*Anchor)
+STATED, STATED_WITHOUT_BASE = (st.none() | one_of(*stated) for stated in (R2S, (R2S.RSTREAM, R2S.APPEND)))
+
+
+@cache
+def registrations(near: int) -> st.SearchStrategy[int | None]:
+    """None, or a time near t0."""
+    return st.none() | integers(near - 4, near + 8)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Small queries and streams under the whole of `Semantics`, as far as SEM-2 and QRY-5 let it mean something."""
+    windows, near = draw(WINDOWS), draw(integers(-8, 8))
+    policies = [T0.FIRST, T0.REACH, T0.EPOCH, T0.REGISTRATION]
+    alone = windows[0].kind is WindowKind.TUPLE
+    t0 = draw(one_of(*[near if not alone or draw(st.booleans()) else near % 4 - 3] * 4, *policies))
+    registered = draw(registrations(near)) if t0 is not T0.REGISTRATION else near
+    closes = all(window.kind in CLOSING_KINDS for window in windows)
+    report = draw(one_of(*[r for r in REPORTS if closes or Condition.CLOSE not in r]))
+    periodic, tick = Condition.PERIODIC in report, draw(one_of(*Tick))
+    r2s, disorder = draw(one_of(*R2S)), draw(DISORDER)
+    batched = tick is Tick.BATCH or draw(st.booleans())
+    over = {name: tuple(window for window in windows if window.stream == name) or windows for name in "rs"}
+    ordered = disorder is Disorder.REJECT
+    streams = {name: draw(drawn_stream(over[name], near, ordered, batched)) for name in over}
+    apps = [element.app for elements in streams.values() for element in elements]
+    after = draw(integers(1, 12)) + max(apps, default=near)
+    of_instants = report & {Condition.CLOSE, Condition.PERIODIC}
+    semantics = Semantics(
+        t0=t0,
+        offset=draw(integers(-3, 9)) if t0 is T0.EPOCH else None,
+        closure=draw(one_of(*Closure)) if any(window.kind in BORDERED for window in windows) else None,
+        slide=draw(one_of(*Slide)),
+        partial=draw(one_of(*Partial)),
+        report=report,
+        closing=draw(one_of(*Closing)),
+        period=draw(integers(1, 4)) if periodic else None,
+        anchor=draw(ANCHOR) if periodic else None,
+        against=draw(one_of(*Against)),
+        change=draw(one_of(*Change)),
+        expiry=draw(one_of(*Expiry)),
+        gap=draw(one_of(*Gap)) if of_instants else Gap.ALL,
+        tick=tick,
+        trigger=draw(one_of(*[t for t in Trigger if t is not Trigger.EXPLICIT or any(w.triggers for w in windows)])),
+        collection=draw(one_of(*Collection)),
+        r2s=r2s,
+        base=draw(one_of(*Base)) if r2s in (R2S.ISTREAM, R2S.DSTREAM) else None,
+        empty=draw(one_of(*Empty)),
+        horizon=draw(one_of(End.NONE, End.FLUSH, after)),
+        instant=draw(one_of(*Instant)),
+        disorder=disorder,
+    )
+    stated = draw(STATED if semantics.base else STATED_WITHOUT_BASE)
+    named = any(window.name for window in windows)
+    answer = draw(one_of(objects, objects, count, graphs) if named else one_of(objects, objects, count))
+    return Case(Query(windows, BODIES[answer], stated, registered), streams, semantics, draw(one_of(*STATIC)), answer)
+
+
+def windows(case: Case) -> Iterator[tuple]:
+    """What the engine reports, before any query is asked."""
+    plan = engine.plan(case.query, case.streams, case.semantics)
+    return ((e.t, e.arrival, tuple((w.n, tuple(w.content)) for w in e.windows)) for e in engine.evaluations(plan))
+
+
+def relations(case: Case) -> Iterator[Emitted]:
+    """What the engine emits for a query, with the cheap answer in the place of SPARQL's."""
+    admitted = brute(case).elements
+    indices = [{e.sys: i for i, e in enumerate(admitted[window.stream])} for window in case.query.windows]
+    reports = evaluate(
+        case.query, case.streams, case.semantics, static=case.static,
+        answer=lambda body, dataset: Relation(body.variables, case.answer(dataset)),
+    )  # fmt: skip
+    for r in reports:
+        contents = tuple(tuple(index[e.sys] for e in content) for index, content in zip(indices, r.contents, strict=True))
+        yield Emitted(r.evaluation, r.trigger, tuple(r.windows), r.instant, contents, r.late, r.relation.rows)
+
+
+def numbered(reported: Reported) -> tuple:
+    """A report of the enumeration as the engine shows it: without borders."""
+    return reported.t, reported.arrival, tuple((held.number, held.content) for held in reported.windows)
+
+
+def divergence(case: Case) -> str | None:
+    """The first report in which engine and definition differ, windows first, then relations."""
+    definition = brute(case)
+    reports = map(numbered, definition.reports())
+    for expected, got in ((reports, windows(case)), (definition.emitted(case.answer, case.query.r2s), relations(case))):
+        for number, (want, have) in enumerate(zip_longest(expected, got), 1):
+            if want != have:
+                return f"report {number}: expected {want}, got {have}"
+    return None
+
+
+def test_engine_and_enumeration_agree():
+    """SPEC §4 to §6, §8, §9: the same reports and relations."""
+
+    @given(cases())
+    def agree(case: Case) -> None:
+        found = divergence(case)
+        assert found is None, found
+
+    agree()
+
+
+@settings(max_examples=40)
+@given(cases())
+def test_a_few_draws_agree(case: Case) -> None:
+    """The same, a few times: a wrong engine seldom takes more, and `make mutants` asks this first."""
+    found = divergence(case)
+    assert found is None, found
+
+
+def test_the_drawing_exercises_every_choice():
+    """Most draws report, and every value of every choice is in one that does."""
+    reporting = [case for case, reports, _ in drawn() if reports]
+    assert 2 * len(reporting) > len(drawn())
+    exercised = {feature for case in reporting for feature in case.features()}
+    for name, values in CHOICES.items():
+        assert {(name, value) for value in values} <= exercised, f"not every {name} is in a draw that reports"
+
+
+def outputs(case: Case, definition: type[Brute] = Brute) -> tuple[list[Reported], list[Emitted]]:
+    """All that the enumeration says of a case."""
+    one = brute(case, definition)
+    return list(one.reports()), list(one.emitted(case.answer, case.query.r2s))
+
+
+@cache
+def drawn() -> list[tuple[Case, list[Reported], list[Emitted]]]:
+    """3,000 draws, the same each time, with what the enumeration says of them."""
+    found: list[Case] = []
+
+    @settings(derandomize=True, max_examples=3000, database=None, deadline=None, phases=[Phase.generate])
+    @given(cases())
+    def collect(case: Case) -> None:
+        found.append(case)
+
+    collect()
+    return [(case, *outputs(case)) for case in found]
+
+
+def noticed(changed: Callable[[Case], Case | None], definition: type[Brute] = Brute) -> bool:
+    """Whether some draw is told apart from what it is changed to, or from what another definition says of it."""
+    for case, *expected in drawn():
+        other = changed(case)
+        if other is not None and list(outputs(other, definition)) != expected:
+            return True
+    return False
+
+
+@pytest.mark.needs_shared
+@pytest.mark.parametrize("name", ["experiments", "vectors"])
+def test_enumeration_reproduces_the_simulator(shared: Path, name: str):
+    """SECRET: what the authors' own simulator reports, arrival by arrival and content by content, is what is enumerated."""
+    for number, line in enumerate((shared / "data/secret" / f"{name}.jsonl").read_text().splitlines(), 1):
+        vector = json.loads(line)
+        period = vector.get("period")
+        semantics = replace(
+            CLOSING, t0=vector["t0"], closure="(]", report=vector["report"], tick=vector["tick"], horizon="none",
+            period=period, anchor=None if period is None else 0,
+        )  # fmt: skip
+        window = Window("s", WindowKind(vector["window"]), vector["size"], vector["slide"])
+        elements = [Element(frozenset(), app, sys, batch) for sys, _, app, batch in vector["stream"]]
+        found = [
+            {"tsys": elements[r.arrival].sys, "content": [vector["stream"][index][1] for index in r.windows[0].content]}
+            for r in Brute([window], {"s": elements}, semantics).reports()
+        ]
+        if name == "experiments":
+            assert [r["content"] for r in found] == vector["contents"], f"line {number}"
+        else:
+            assert found == vector["reports"], f"line {number}"
+
+
+def swapped(name: str, value: object, other: object) -> Callable[[Case], Case | None]:
+    """The change of one value of a field of the semantics to another, where that means something (SEM-2)."""
+
+    def changed(case: Case) -> Case | None:
+        if getattr(case.semantics, name) != value:
+            return None
+        try:
+            return replace(case, semantics=replace(case.semantics, **{name: other}))
+        except InvalidSemantics:
+            return None
+
+    return changed
+
+
+def pairs() -> Iterator[tuple[str, object, object]]:
+    """All pairs of values of a field, each of which means something in the other's place in some semantics."""
+    for name, kind in ENUMS.items():
+        values = [value for value in CHOICES[name] if name != "t0" or value in (T0.FIRST, T0.REACH)]
+        yield from ((name, a, b) for a in values for b in values if a != b and {a, b} != {R2S.ISTREAM, R2S.RSTREAM})
+    yield from (("report", a, a ^ {c}) for a in REPORTS for c in Condition if a ^ {c} and c is not Condition.PERIODIC)
+    yield from (("disorder", a, a + 1) for a in range(5))
+    yield from [("t0", T0.REACH, 0), ("t0", T0.FIRST, 0), ("t0", 0, T0.FIRST), ("t0", 0, 1), ("t0", T0.REGISTRATION, T0.FIRST)]
+    yield from [("anchor", a, 0) for a in (1, *Anchor)] + [("period", 2, 3), ("offset", 0, 1), ("horizon", End.FLUSH, 30)]
+
+
+LEGAL = [
+    (name, a, b) for name, a, b in pairs()
+    if name != "r2s" or {a, b} in ({R2S.ISTREAM, R2S.DSTREAM}, {R2S.RSTREAM, R2S.APPEND})
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value", "other"), LEGAL, ids=show)
+def test_no_value_passes_for_another(name: str, value: object, other: object):
+    """Each value of each choice is told apart from the others by some draw: taken for another it does not go unnoticed."""
+    assert noticed(swapped(name, value, other)), f"{name}: {value} passes for {other}"
+
+
+def of_windows(**changes: object) -> Callable[[Case], Case | None]:
+    """The change of all windows that have these keys, to other values."""
+
+    def changed(case: Case) -> Case | None:
+        altered = [replace(w, **{k: v for k, v in changes.items() if getattr(w, k)}) for w in case.query.windows]
+        return replace(case, query=replace(case.query, windows=tuple(altered)))
+
+    return changed
+
+
+def of_kind(kind: WindowKind, other: WindowKind) -> Callable[[Case], Case | None]:
+    """The change of windows of one kind to another."""
+
+    def changed(case: Case) -> Case | None:
+        if any(w.kind is WindowKind.TUPLE or kind not in {w.kind for w in case.query.windows} for w in case.query.windows):
+            return None
+        altered = [
+            w if w.kind is not kind else Window(
+                w.stream, other, (w.size or 2) if other in SIZED else None, (w.slide or 1) if other in SLIDING else None,
+                name=w.name, by=("subject",) if other is WindowKind.PARTITION else (), triggers=w.triggers,
+            )
+            for w in case.query.windows
+        ]  # fmt: skip
+        if other is WindowKind.PARTITION and any(len(e.graph) != 1 for elements in case.streams.values() for e in elements):
+            return None
+        return replace(case, query=replace(case.query, windows=tuple(altered)))
+
+    return changed
+
+
+def of_streams(**values: object) -> Callable[[Case], Case]:
+    """The change of a field of all elements."""
+    return lambda case: replace(
+        case, streams={name: Stream(tuple(e._replace(**values) for e in elements)) for name, elements in case.streams.items()}
+    )
+
+
+CHANGES = {
+    "triples are no elements": of_windows(unit=Unit.ELEMENTS),
+    "names make no difference": of_windows(name=None),
+    "all windows are over one stream": of_windows(stream="s"),
+    "another key": of_windows(by=("object",)),
+    "sizes": of_windows(size=3),
+    "slides": of_windows(slide=2),
+    "triggers": lambda case: of_windows(triggers=False)(case) if case.semantics.trigger is Trigger.EXPLICIT else None,
+    "intervals are points": of_streams(end=None),
+    "static data": lambda case: replace(case, static=frozenset()),
+    "the operator stated": lambda case: replace(case, query=replace(case.query, r2s=None)),
+    "registration": lambda case: replace(case, query=replace(case.query, registered=3)) if case.query.registered else None,
+    **{f"{a} is no {b}": of_kind(a, b) for a in KINDS for b in KINDS if a != b},
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_no_query_passes_for_another(name: str):
+    """What a query and its streams say is in the comparison: another kind, size, key, name or interval is noticed."""
+    assert noticed(CHANGES[name]), f"not noticed: {name}"
+
+
+class BothBordersIn(Brute):
+    """Breaks WIN-2: the closing border is in under every closure."""
+
+    def unclosed(self, window, c, t):
+        return t <= c
+
+
+class EpochBeforeTheFirst(Brute):
+    """Breaks WIN-10: window 0 is the aligned window a slide before."""
+
+    def origin(self, window):
+        found = super().origin(window)
+        return found - self.slide(window) if self.semantics.t0 is T0.EPOCH and found is not None else found
+
+
+class LatestStarted(Brute):
+    """Breaks WIN-4: of the open windows the one that started last is active."""
+
+    def current(self, window, t):
+        found = super().current(window, t)
+        if found is None or window.kind is not WindowKind.TIME:
+            return found
+        return next((e for e in reversed(self.extents[window]) if t in e.instants), found)
+
+
+class PartOfTheWhole(Brute):
+    """Breaks WIN-12: of CQL's windows the earliest that has not ended is shown, up to t."""
+
+    def current(self, window, t):
+        return super().current(replace_kind(window, self), t) if window.kind is WindowKind.RANGE else super().current(window, t)
+
+
+def replace_kind(window: Window, definition: Brute) -> Window:
+    """The time-based window with the numbers of a range."""
+    timed = replace(window, kind=WindowKind.TIME, slide=window.slide or 1)
+    for table in (definition.starts, definition.extents):
+        if window in table:
+            table.setdefault(timed, table[window])
+    return timed
+
+
+class BeforeTheStart(Brute):
+    """Breaks WIN-5: instants before s0 are evaluated as well."""
+
+    def interval(self, before, now):
+        return [t for t in self.integers if before <= t < now or before == t == now]
+
+
+class CutWindowsWhole(Brute):
+    """Breaks WIN-11: where partial windows are reported, one that closes exactly at t0 is partial, too."""
+
+    def least(self, window):
+        number, o = super().least(window)
+        cut = self.semantics.partial is Partial.REPORTED and o - self.slide(window) + (window.size or 0) == self.origins[window]
+        return (number - 1, o - self.slide(window)) if cut and window.size else (number, o)
+
+
+class RowsWithoutSlide(Brute):
+    """Breaks WIN-14: the latest rows, whatever the slide."""
+
+    def rows(self, window, arrived):
+        return arrived[-window.size :] if window.unit is Unit.ELEMENTS else super().rows(window, arrived)
+
+
+class NoKeys(Brute):
+    """Breaks WIN-15: size counts all elements, of whatever key."""
+
+    def key(self, window, index):
+        return []
+
+
+class StartsOnly(Brute):
+    """Breaks WIN-18: an interval is in a scope iff its start is."""
+
+    def instants(self, window, index):
+        return super().instants(window, index)[:1]
+
+
+class EndExcluded(Brute):
+    """Breaks MOD-3: the end of an interval is no part of it."""
+
+    def valid(self, element):
+        found = super().valid(element)
+        return found[:-1] or found
+
+
+class LateIsAdded(Brute):
+    """Breaks MOD-2: nothing is late."""
+
+    def is_late(self, element, before):
+        return False
+
+
+class LateByThePrevious(Brute):
+    """Breaks MOD-2: lateness is measured from the element just before, not from the greatest app."""
+
+    def is_late(self, element, before):
+        return super().is_late(element, before[-1:])
+
+
+class LateAfterTheTrigger(Brute):
+    """Breaks MOD-2: elements that are dropped later are counted, too."""
+
+    def dropped(self, trigger):
+        return len(self.late)
+
+
+class OwnContent(Brute):
+    """Breaks WIN-8: the arrival is in the content that it triggers."""
+
+    def content(self, window, t, k):
+        return super().content(window, t, k + 1)
+
+
+class StreamAfterStream(Brute):
+    """Breaks ENG-5: simultaneous elements of two streams come by stream, not by sys."""
+
+    def merged(self):
+        named = list(self.elements)
+        return sorted(super().merged(), key=lambda arrival: (arrival.app, named.index(arrival.stream)))
+
+
+class OtherStreamFirst(Brute):
+    """Breaks ENG-5: of elements with one app and sys the stream named last comes first."""
+
+    def merged(self):
+        named = list(self.elements)
+        return sorted(super().merged(), key=lambda arrival: (arrival.app, arrival.sys, -named.index(arrival.stream)))
+
+
+class NothingWithoutScope(Brute):
+    """Breaks ENG-5: a window has no content where a window of the query has no scope."""
+
+    def contents(self, t, k):
+        scopes = [self.current(window, t) for window in self.windows]
+        return tuple(() for _ in scopes) if None in scopes else super().contents(t, k)
+
+
+class ConditionsWithoutScope(Brute):
+    """Breaks ENG-5: a window without a scope has conditions on the instant, too."""
+
+    def worthy(self, number, t, k):
+        return all(self.holds(c, number, t, k) for c in self.semantics.report - ON_INSTANTS)
+
+    def timely(self, number, instants, k):
+        window = self.windows[number]
+        periodic = self.semantics.report == {Condition.PERIODIC} and self.anchor(window) is not None
+        before = [t for t in instants if periodic and self.current(window, t) is None]
+        beats = [t for t in before if (self.border(t) - self.anchor(window)) % self.semantics.period == 0]
+        return beats + super().timely(number, instants, k)
+
+
+class TickOnTies(Brute):
+    """Breaks TICK-2: the time-driven tick looks at simultaneous elements too."""
+
+    def ticks(self, before, now):
+        return super().ticks(before, now) or (self.semantics.tick is Tick.TIME and now.app == before.app)
+
+
+class OwnInstant(Brute):
+    """Breaks TICK-4: the interval includes the arrival's own instant."""
+
+    def interval(self, before, now):
+        return [t for t in self.integers if self.start <= t and before <= t <= now]
+
+
+class PassedForAll(Brute):
+    """Breaks TICK-6: every closure has to be passed."""
+
+    def own(self, arrival):
+        found = super().own(arrival)
+        other = self.semantics.closing is Closing.PASSED and self.semantics.closure is not Closure.RIGHT_OPEN
+        return found - other * (self.windows[0].kind is not WindowKind.TUPLE)
+
+
+class ExpiryWithoutMove(Brute):
+    """Breaks TICK-7: the arrival's own instant is evaluated without it even where nothing moves."""
+
+    def moves(self, t):
+        return True
+
+
+class FirstWindowMoves(Brute):
+    """Breaks TICK-7: only the first window's scope can move."""
+
+    def moves(self, t):
+        return bool(self.scope(self.windows[0], t - 1) - self.scope(self.windows[0], t))
+
+
+class CloseAtOnce(Brute):
+    """Breaks REP-1: a window closes with an arrival at its last instant."""
+
+    def holds(self, condition, number, t, k):
+        if condition is Condition.CLOSE:
+            current = self.current(self.windows[number], t)
+            return current is not None and t == current.instants[-1]
+        return super().holds(condition, number, t, k)
+
+
+class PeriodOfInstants(Brute):
+    """Breaks REP-4: the evaluation instant, not the border instant, is a multiple of the period."""
+
+    def holds(self, condition, number, t, k):
+        return super().holds(condition, number, t - (condition is Condition.PERIODIC) * (self.border(t) - t), k)
+
+
+class EveryId(Brute):
+    """Breaks REP-7: every id of the tick is tested and reported on its own."""
+
+    def by_tick(self, ids, k):
+        return self.by_instant(ids, k)
+
+
+class ChangeWhereReported(Brute):
+    """Breaks REP-7: change and non-empty are tested at the id that is reported, not at the tick's largest."""
+
+    def by_tick(self, ids, k):
+        return self.by_instant(self.timely(0, ids, k)[-1:], k)
+
+
+class LatestBeforeContent(Brute):
+    """Breaks REP-10: the last instant at which the conditions on the instant hold, and then the content is asked."""
+
+    def timely(self, number, instants, k):
+        found = super().timely(number, instants, k)
+        return found[-1:] if self.semantics.gap is Gap.LATEST else found
+
+
+class LatestOfAll(Brute):
+    """Breaks REP-10: content change in a gap is compared as if all were reported, though the last alone is."""
+
+    def by_instant(self, instants, k):
+        latest, self.semantics = self.semantics.gap is Gap.LATEST, replace(self.semantics, gap=Gap.ALL)
+        found = list(super().by_instant(instants, k))
+        yield from found[-1:] if latest else found
+        self.semantics = replace(self.semantics, gap=Gap.LATEST if latest else Gap.ALL)
+
+
+class LatestWindowByWindow(Brute):
+    """Breaks REP-10: each window has its latest instant, and the trigger chooses among them."""
+
+    def by_instant(self, instants, k):
+        if self.semantics.gap is Gap.ALL:
+            yield from super().by_instant(instants, k)
+            return
+        before, lasts = self.previous, []
+        for number in range(len(self.windows)):
+            timely, self.previous, found = self.timely(number, instants, k), before, []
+            for t in instants:
+                found += [t] if t in timely and self.worthy(number, t, k) else []
+                self.previous = self.contents(t, k)
+            lasts.append(found[-1:])
+        for t in instants:
+            if self.fires([t in last for last in lasts]):
+                yield self.report(t, k)
+
+
+class FirstElementAnywhere(Brute):
+    """Breaks REP-11, WIN-10: t1 is the first app of all streams."""
+
+    def earliest(self, window):
+        return min((e.app for elements in self.elements.values() for e in elements), default=None)
+
+
+class OnlyTheFiring(Brute):
+    """Breaks REP-12: only the first window's content counts as reported."""
+
+    def report(self, t, k):
+        before = self.reported
+        found = super().report(t, k)
+        self.reported = self.reported[:1] + before[1:]
+        return found
+
+
+class NamedInDefault(Brute):
+    """Breaks R2R-8: a named window is part of the default graph, too."""
+
+    def dataset(self, contents):
+        found = super().dataset(contents)
+        return found | {quad[:3] for quad in found}
+
+
+class ContentWithStatic(Brute):
+    """Breaks R2R-8: a content with static data is not empty."""
+
+    def holds(self, condition, number, t, k):
+        return super().holds(condition, number, t, k) or (condition is Condition.NON_EMPTY and bool(self.static))
+
+
+class NoEnd(Brute):
+    """Breaks ENG-1: nothing follows the last arrival."""
+
+    def sentinel(self):
+        return []
+
+
+class FlushFromTheLast(Brute):
+    """Breaks ENG-1: flush counts from the last app, not from the last end."""
+
+    def sentinel(self):
+        found = super().sentinel()
+        if not found or self.semantics.horizon is not End.FLUSH:
+            return found
+        app = max(arrival.app for arrival in self.merged()) + max(window.size or 0 for window in self.windows) + 2
+        return [found[0]._replace(app=app)]
+
+
+class SuppressedIsNoBase(Brute):
+    """Breaks R2S-4: an evaluation whose empty output is suppressed leaves the base as it was."""
+
+    def rebase(self, base, answer, output):
+        return base if not output and self.semantics.empty is Empty.SUPPRESS else super().rebase(base, answer, output)
+
+
+class AppendOfArrivals(Brute):
+    """Breaks R2S-7: rows over the new elements alone, without a join with the old ones."""
+
+    def kept(self, contents, before):
+        return [() for _ in contents]
+
+
+class OnceAtFirst(Brute):
+    """Breaks R2S-9: the first empty output is emitted, too."""
+
+    def emits(self, output, before):
+        if self.semantics.empty is not Empty.ONCE:
+            return super().emits(output, before)
+        found = bool(output) or self.first
+        self.first = bool(output)
+        return found
+
+    first = True
+
+
+class CollectedAfter(Brute):
+    """Breaks R2R-9: the answer is never collected."""
+
+    def collected(self, answer):
+        return answer
+
+
+def test_the_right_definition_is_not_noticed():
+    """What is noticed below are the rules: the enumeration told apart from itself would show nothing."""
+    assert not noticed(lambda case: case)
+
+
+@pytest.mark.parametrize("broken", Brute.__subclasses__(), ids=lambda broken: broken.__name__)
+def test_a_broken_definition_is_noticed(broken: type[Brute]):
+    """The comparison can fail: with one rule broken, the draws are enough to see it."""
+    assert noticed(lambda case: case, broken), f"not noticed: {broken.__doc__}"
+
+
+EPOCH = 1_700_000_000_000
+SPARSE = [EPOCH + app for app in (1, 999, 1000, 5_000_000, 5_000_999, 86_400_000)]
+
+
+def apart(apps: list[int]) -> Stream:
+    """One element at each of the times."""
+    return stream((TRIPLES[0], app) for app in apps)
+
+
+def reports(window: Window, elements: Stream, semantics: Semantics) -> list[tuple]:
+    """What the engine reports of one window."""
+    return list(windows(Case(Query((window,), BODIES[count]), {"s": elements}, semantics, frozenset(), count)))
+
+
+@pytest.mark.parametrize("kind", [WindowKind.TIME, WindowKind.RANGE])
+@pytest.mark.parametrize("closure", Closure)
+@pytest.mark.parametrize(
+    ("report", "gap"),
+    [(report, gap) for report in ("window-close,non-empty", "window-close,content-change") for gap in Gap] + [("content-change", Gap.ALL)],
+)
+def test_a_gap_costs_nothing(kind: WindowKind, closure: Closure, report: str, gap: Gap):
+    """ENG-2: from t0 = 0 to epoch milliseconds in no time, with the reports of the stream moved to 0, windows renumbered."""
+    window, semantics = Window("s", kind, 1000, 1000), replace(CLOSING, closure=closure, report=report, gap=gap)
+    late = reports(window, apart(SPARSE), semantics)  # visiting every instant would take days
+    early = reports(window, apart([app - EPOCH for app in SPARSE]), semantics)
+    renumbered = [(t + EPOCH, k, tuple((n + EPOCH // 1000, content) for n, content in held)) for t, k, held in early]
+    assert late[len(late) - len(renumbered) :] == renumbered != []
+
+
+@settings(max_examples=draws(500))
+@given(cases(), st.integers(-(10**12), 10**12))
+def test_only_differences_of_times_count(case: Case, moved: int):
+    """WIN-3, REP-4: moving all times, t0, offset and the anchor among them, moves the reports and changes nothing else."""
+    if case.query.windows[0].kind is WindowKind.TUPLE:
+        return
+    times = {
+        name: value + moved
+        for name in ("t0", "offset", "anchor", "horizon") if type(value := getattr(case.semantics, name)) is int
+    }  # fmt: skip
+    registered = None if case.query.registered is None else case.query.registered + moved
+    later = Case(
+        replace(case.query, registered=registered),
+        {
+            name: Stream(
+                tuple(e._replace(app=e.app + moved, end=None if e.end is None else e.end + moved) for e in elements)
+            )
+            for name, elements in case.streams.items()
+        },
+        replace(case.semantics, **times), case.static, case.answer,
+    )  # fmt: skip
+    assert list(windows(later)) == [(t + moved, k, held) for t, k, held in windows(case)]
+
+
+def test_too_many_reports_name_the_gap():
+    """ENG-3: close alone reports every empty window between two arrivals; past the bound that is an error, not a wait."""
+    window, semantics = Window("s", WindowKind.TIME, 1000, 1000), replace(CLOSING, report="window-close")
+    with pytest.raises(TooManyReports, match=rf"^ENG-3: .*\b5\b.*\b{EPOCH}\b"):
+        reports(window, apart([5, EPOCH]), semantics)

@@ -1,0 +1,260 @@
+"""The suite's end of the protocol: whatever a harness does ends in a reply, or in Broken with its reason."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from conformance.harness import client
+from conformance.harness.client import Broken, Harness, Limits
+
+QUICK = Limits(start=5, reply=5, line=1 << 16, case=1 << 17)
+RIGHT = textwrap.dedent("""
+    import json, sys
+    for line in sys.stdin:
+        asked = json.loads(line)
+        reply = {"seq": asked["seq"], "reply": "result"}
+        if asked["command"] == "start":
+            reply |= {"protocol": 1, "engine": "echo", "version": "1"}
+        elif asked["command"] != "stop":
+            reply["relations"] = [{"rows": [], "instant": asked.get("at", 0)}]
+        print(json.dumps(reply), flush=True)
+        if asked["command"] == "stop":
+            break
+""")
+
+
+def harness(code: str, limits: Limits = QUICK, **options) -> Harness:
+    return Harness([sys.executable, "-c", code], limits=limits, **options)
+
+
+def test_a_conversation():
+    running = harness(RIGHT)
+    assert running.start() == {"seq": 1, "reply": "result", "protocol": 1, "engine": "echo", "version": "1"}
+    running.ask("register", query="q", dialect="csparql", streams=["s"], static="")
+    assert running.ask("push", stream="s", at=7, graph="")["relations"] == [{"rows": [], "instant": 7}]
+    assert running.ask("advance", at=9)["relations"][0]["instant"] == 9
+    running.ask("end")
+    running.stop()
+    assert not running.alive and running.samples[0].rss > 0 and running.samples[0].threads >= 1
+    with pytest.raises(Broken, match="the process has ended"):
+        running.ask("end")
+
+
+FIRST = "import sys; sys.stdin.readline(); "
+
+
+@pytest.mark.parametrize(
+    ("code", "context"),
+    [
+        ("import time; time.sleep(60)", r"start: no reply within 1 s"),
+        ("raise SystemExit(3)", r"start: the process ended with exit code 3"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", r"start: the process ended by signal 9"),
+        ("import sys; sys.exit('no licence')", r"start: the process ended with exit code 1; it said: no licence"),
+        ("while True: print('x' * 1000)", r"more than one line|not JSON"),
+        ("while True: print('x' * 1000, end='')", r"start: a line of more than 65536 bytes"),
+        (FIRST + "print(flush=True); input()", r"start: not JSON: Expecting value"),
+        (FIRST + "print('[]', flush=True); input()", r"no reply of the protocol: \$: \[\] is not of type 'object'"),
+        (FIRST + "print('{\"seq\": 2, \"reply\": \"result\"}', flush=True); input()", r"start: expected seq 1, got 2"),
+        (FIRST + "print('{\"seq\": 1, \"reply\": \"result\"}', flush=True); input()", r"start: expected protocol 1, got None"),
+        (FIRST + "print('{\"seq\": 1, \"seq\": 1, \"reply\": \"result\"}', flush=True); input()", r"key 'seq' stands twice"),
+        (FIRST + "print('{\"seq\": 1, \"reply\": \"result\", \"rows\": []}', flush=True); input()", r"'rows' was unexpected"),
+        (FIRST + "print('{\"seq\": 1, \"reply\": \"unsupported\"}', flush=True); input()", r"'reason' is a required property"),
+        (FIRST + "print('{\"seq\": NaN}', flush=True); input()", r"NaN is no JSON"),
+        (FIRST + "print('[' * 60000, flush=True); input()", r"start: not JSON: nested too deeply"),
+        (FIRST + "print('9' * 5000, flush=True); input()", r"start: not JSON: an integer of thousands of digits"),
+        (FIRST + "sys.stdout.buffer.write(bytes([255, 10])); sys.stdout.flush(); input()", r"start: not JSON: 'utf-8' codec"),
+        (FIRST + "print('{}\\n{}', flush=True); input()", r"start: more than one line: '\{\}"),
+    ],
+)
+def test_what_is_no_reply_breaks_the_harness(code, context):
+    running = harness(code, Limits(start=1 if "sleep" in code else 5, line=1 << 16))
+    with pytest.raises(Broken, match=context):
+        running.start()
+    assert not running.alive
+
+
+@pytest.mark.parametrize("told", ["window = [0, 10**400]", "window = [-(10**30), 0]", "instant = 10**400", "instant = 1e300"])
+def test_no_number_of_a_reply_is_without_bounds(told):
+    """It would go into results and pages, which draw it."""
+    name, _, value = told.partition(" = ")
+    running = harness(RIGHT.replace('"rows": []', f'"rows": [], "{name}": {value}').replace(', "instant": asked.get("at", 0)', ""))
+    running.start()
+    with pytest.raises(Broken, match=rf"push: no reply of the protocol: \$\.relations\[0\]\.{name}.* (greater|less) than the"):
+        running.ask("push", stream="s", at=1, graph="")
+
+
+def test_a_flood_of_replies_in_one_case():
+    """Each line is a reply, and together they are too many."""
+    running = harness(RIGHT.replace('"rows": []', '"rows": [{}] * 9000'))
+    running.start()
+    with pytest.raises(Broken, match="more than 131072 bytes of replies in one case"):
+        for at in range(9):
+            running.ask("push", stream="s", at=at, graph="")
+
+
+def test_standard_error_may_be_flooded():
+    running = harness("import sys; sys.stderr.write('noise\\n' * 300000); sys.stderr.flush()" + RIGHT)
+    assert running.start()["engine"] == "echo"
+    running.stop()
+    assert running.complaint.endswith("noise") and len(running.complaint) <= 2000
+
+
+def test_a_harness_that_does_not_read():
+    """A command that its pipe does not hold waits no longer than the others."""
+    running = harness(FIRST + 'print(\'{"seq": 1, "reply": "result", "protocol": 1}\', flush=True); import time; time.sleep(60)', Limits(reply=1))
+    running.start()
+    began = time.monotonic()
+    with pytest.raises(Broken, match="push: no reply within 1 s"):
+        running.ask("push", stream="s", at=1, graph="#" * (4 << 20))
+    assert time.monotonic() - began < 30
+
+
+def test_a_big_command_arrives_whole():
+    running = harness(RIGHT.replace('asked.get("at", 0)', 'len(asked.get("graph", ""))'))
+    running.start()
+    assert running.ask("push", stream="s", at=1, graph="é" * (1 << 20))["relations"][0]["instant"] == 1 << 20
+    running.stop()
+
+
+def test_what_a_harness_starts_dies_with_it(tmp_path):
+    code = 'import subprocess, sys; child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]); '
+    code += f'open({str(tmp_path / "child")!r}, "w").write(str(child.pid))'
+    running = harness(code + RIGHT)
+    running.start()
+    child = int((tmp_path / "child").read_text())
+    assert psutil.pid_exists(child)
+    running.stop()
+    deadline = time.monotonic() + 20
+    while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline, "the child lives on"
+        time.sleep(0.05)
+
+
+def test_no_shell_is_involved(tmp_path):
+    """Words are words: nothing of them is expanded or run."""
+    words = ["$(touch x)", "; touch x", "`touch x`", "*"]
+    running = Harness([sys.executable, "-c", RIGHT.replace('"echo"', "repr(sys.argv[1:])"), *words], folder=tmp_path)
+    assert running.start()["engine"] == repr(words)
+    running.stop()
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("command", [["/no/such/harness"], [""], []])
+def test_a_harness_that_is_not_there(command):
+    with pytest.raises(Broken, match="cannot be started"):
+        Harness(command)
+
+
+@pytest.mark.parametrize("reply", ['"error", "context": "no"', '"unsupported", "reason": "no"'])
+def test_what_is_no_result_is_no_start(reply):
+    running = harness(RIGHT.replace('"reply": "result"}', f'"reply": {reply}}}').replace("reply |=", "reply if True else").replace('reply["relations"]', "ignored"))
+    with pytest.raises(Broken, match=f"start: {reply[1:6]}.*: no"):
+        running.start()
+    assert not running.alive and not running.usable
+
+
+# Garbage
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+PARTS = {
+    "seq": st.just(1) | JSON,
+    "reply": st.sampled_from(["result", "unsupported", "error"]) | JSON,
+    "relations": st.lists(st.fixed_dictionaries({}, optional={"rows": st.lists(JSON, max_size=2), "instant": JSON, "window": JSON}), max_size=3) | JSON,
+    "reason": JSON,
+    "context": JSON,
+    "protocol": JSON,
+    "link": JSON,
+    "more": JSON,
+}
+REPLIES = st.dictionaries(st.sampled_from(sorted(PARTS)), st.none()).flatmap(
+    lambda keys: st.fixed_dictionaries({key: PARTS[key] for key in sorted(keys)})
+)
+LINES = (
+    st.binary(max_size=60)
+    | st.text(max_size=60).map(lambda text: text.encode("utf-8", "surrogatepass"))
+    | (REPLIES | JSON).map(lambda value: json.dumps(value).encode())
+    | st.builds(lambda value, at, piece: json.dumps(value).encode()[:at] + piece, REPLIES, st.integers(0, 60), st.binary(max_size=6))
+)
+DRAWS = {"full": 10_000, "fuzz": 10_000}.get(os.environ.get("REFENGINE_HYPOTHESIS_PROFILE", "ci"), 1000)
+
+
+class Deaf(Harness):
+    """A harness without a process, for what it would have answered."""
+
+    def __post_init__(self) -> None:
+        self._seq, self._said, self.alive = 1, b"", True
+
+    def _kill(self) -> None:
+        self.alive = False
+
+
+@settings(max_examples=DRAWS)
+@given(LINES)
+@example(b'{"seq": 1, "reply": "result", "relations": [{"rows": [{"x": {"type": "uri", "value": "urn:a"}}]}]}')
+@example(b'{"seq": true, "reply": "result"}')
+@example(b'{"seq": 1.0, "reply": "result"}')
+def test_a_line_is_a_reply_or_breaks(line):
+    """What is taken for a reply is one, by its schema, and of this command; everything else is Broken."""
+    deaf = Deaf(["none"])
+    try:
+        reply = deaf._reply(line, "push")
+    except Broken as error:
+        assert not deaf.alive and str(error).isprintable() and len(str(error)) <= 2000
+        return
+    assert deaf.alive and client.validator("reply").is_valid(reply) and reply["seq"] == 1
+
+
+def test_garbage_of_real_processes():
+    """200 lines through pipes: each process answers once with what was drawn."""
+    code = "import sys; lines = sys.stdin.readline(); sys.stdout.buffer.write(bytes.fromhex(sys.argv[1]) + b'\\n'); sys.stdout.flush(); sys.stdin.readline()"
+    broken = []
+
+    @settings(max_examples=200)
+    @given(LINES.filter(lambda line: b"\n" not in line))
+    def answered(line: bytes) -> None:
+        running = Harness([sys.executable, "-S", "-c", code, line.hex()], limits=QUICK)
+        try:
+            reply = running.ask("start", protocol=1)
+            assert client.validator("reply").is_valid(reply) and reply["seq"] == 1
+        except Broken as error:
+            assert "no reply within" not in str(error)
+            broken.append(line)
+        finally:
+            running.stop()
+
+    answered()
+    assert len(broken) >= 100
+
+
+# The protocol as it is written
+
+
+def test_the_example_of_the_protocol_is_of_its_schemas():
+    text = (Path(client.__file__).parents[1] / "PROTOCOL.md").read_text(encoding="utf-8")
+    lines = [line.split(None, 1) for line in text.split("```")[1].strip().splitlines()]
+    seqs = []
+    for speaker, message in lines:
+        validator = client.validator("command" if speaker == "suite" else "reply")
+        value = json.loads(message)
+        assert validator.is_valid(value), message
+        seqs.append(value["seq"])
+    assert seqs == [n for n in range(1, len(lines) // 2 + 1) for _ in range(2)]
+
+
+@pytest.mark.parametrize("name", ["case", "command", "engine", "reply", "secret"])
+def test_the_schemas_are_schemas(name):
+    client.validator(name).check_schema(client.validator(name).schema)

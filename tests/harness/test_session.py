@@ -1,0 +1,429 @@
+"""The corpus through the protocol: the reference engine in a process of its own, held to every hand-derived expectation."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conformance import corpus
+from conformance.benchmarks import csrbench
+from conformance.corpus import Case
+from conformance.harness import client
+from conformance.harness.client import Broken, Harness
+from conformance.harness.engine_file import Deviation, Engine, InvalidEngine, engine, engines, read
+from conformance.harness.play import Answered, Asked, Declined, play
+from conformance.verdict.outcomes import Outcome
+from conformance.verdict.probe import Question, judged, result
+from refengine import evaluate, from_table, profile, stream
+from refengine.dialects import Unrenderable
+
+ADAPTER = Path(client.__file__).parent / "adapters" / "reference.py"
+CASES = {case.id: case for case in corpus.cases()}
+
+
+def reference(*words: str) -> Harness:
+    running = Harness([sys.executable, str(ADAPTER), *(words or ("csparql", "t0=0"))])
+    assert running.start()["configurable"]
+    return running
+
+
+@pytest.fixture(scope="module")
+def harness():
+    """One process for all cases, as a worker has it."""
+    running = reference()
+    yield running
+    running.stop()
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_the_reference_engine_passes_the_corpus_through_the_protocol(harness, case):
+    """Every expectation under its own semantics: relations, windows and instants; cases of other kinds ask nothing of it."""
+    found = result(engine("reference"), harness, case)
+    expects = any("max_reports" not in block for block in case.table.get("expect", []))
+    assert found.outcome is (Outcome.PASS if expects else Outcome.UNSUPPORTED), found.argument
+
+
+def test_a_wrong_expectation_fails():
+    """What is compared: rows, the number of reports, windows, instants, and the elements that reports come with."""
+    case = CASES["WIN-2-an-element-on-the-upper-border-of-a-right-open-window-belongs-to-the-next"]
+    running, said = reference(), []
+    for change in ({"rows": []}, {"window": [0, 11]}, {"instant": 1}, {"trigger": 5}, None):
+        table = copy.deepcopy(dict(case.table))
+        reports = table["expect"][0]["reports"]
+        reports[0].update(change) if change else reports.pop()
+        found = result(engine("reference"), running, Case(case.path, table))
+        assert found.outcome is Outcome.FAIL
+        said.append(found.argument)
+    assert [re.search(r"expected (no rows|window|instant|at the end|\d+ reports)", argument)[1][:6] for argument in said] == [
+        "no row", "window", "instan", "at the", "1 repo",
+    ]  # fmt: skip
+    running.stop()
+
+
+QUERY = from_table({"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}], "body": "SELECT ?x WHERE { ?x <urn:p> ?y }"})
+EMPTY = {"s": stream([])}
+
+
+def test_what_an_engine_has_not_is_declined():
+    """A window in the past is no window of ours, and the next query is asked of the same process; bad input ends it."""
+    running = reference()
+    with pytest.raises(Declined, match=r"^line 1 column 34: DIA-7: a window in the past"):
+        play(running, Asked(QUERY, "SELECT ?x FROM NAMED STREAM <s> [NOW - 9 S TO NOW - 5 S] { ?x <urn:p> ?y }", "sparqlstream"), EMPTY)
+    text = "REGISTER QUERY q AS SELECT ?x FROM STREAM <s> [RANGE 10ms TUMBLING] { ?x <urn:p> ?y }"
+    assert play(running, Asked(QUERY, text, "csparql"), EMPTY) == []
+    with pytest.raises(Broken, match="register: InvalidQuery: line 1 column 1: DIA-7"):
+        play(running, Asked(QUERY, "SELEC", "csparql"), EMPTY)
+    assert not running.alive
+
+
+def test_an_answer_of_no_terms_is_no_answer():
+    code = """if 1:
+        import json, sys
+        for line in sys.stdin:
+            asked = json.loads(line)
+            rows = [{"x": {"type": "uri", "value": "not an IRI"}}] if asked["command"] == "end" else []
+            print(json.dumps({"seq": asked["seq"], "reply": "result", "relations": [{"rows": rows}]}), flush=True)
+    """
+    running = Harness([sys.executable, "-c", code])
+    with pytest.raises(Broken, match=r"end: relations\[0\].rows\[0\].x: IO-2: relative IRI 'not an IRI'"):
+        play(running, Asked(QUERY, "q", "csparql"), EMPTY)
+    running.stop()
+
+
+def test_elements_come_in_the_order_of_their_arrival():
+    """Of each stream as it has them, of several by app (ENG-5), also of those that the query does not name (QRY-4); with what
+    dates, batches and ends them."""
+    code = """if 1:
+        import json, sys
+        seen = []
+        for line in sys.stdin:
+            asked = json.loads(line)
+            seen.append([asked.get(key) for key in ("stream", "at", "batch", "end")])
+            rows = [{"x": {"type": "literal", "value": json.dumps(seen[1:-1])}}] if asked["command"] == "end" else []
+            print(json.dumps({"seq": asked["seq"], "reply": "result", "relations": [{"rows": rows}]}), flush=True)
+    """
+    windows = [{"stream": name, "kind": "time", "size": 10, "slide": 10} for name in "rs"]
+    query = from_table({"windows": windows, "body": "SELECT ?x WHERE { ?x <urn:p> ?y }"})
+    triple = ("<urn:a>", "<urn:p>", "<urn:y>")
+    streams = {"s": stream([(triple, 2, 1, 5), (triple, 4, 1)]), "r": stream([(triple, 4, 1), (triple, 3, 2)]), "q": stream([(triple, 4, 2)])}
+    running = Harness([sys.executable, "-c", code])
+    *_, last = play(running, Asked(query, "q", "table"), streams)
+    [((_, seen),)] = last.relation.rows
+    assert json.loads(json.loads(seen)) == [["s", 2, 1, 5], ["r", 4, 1, None], ["r", 3, 2, None], ["q", 4, 2, None], ["s", 4, 1, None]]
+    running.stop()
+
+
+# Engines under test
+
+
+def test_every_engine_has_a_file_that_holds():
+    for name, found in engines().items():
+        assert found.name == name and found.title
+        [harness] = (Path(word) for word in found.command if Path(word).parent.name == "adapters")
+        assert len(harness.read_text(encoding="utf-8").splitlines()) <= 150, "a harness is short"
+
+
+KNOWN = """
+title = "x"
+command = ["x"]
+dialect = "table"
+semantics = { profile = "csparql" }
+[[deviations]]
+reason = "it is otherwise"
+link = "https://example.org/"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("title = 1", "'command' is a required property"),
+        ('title = "x"\ncommand = []\ndialect = "table"', r"\$.command: \[\] "),
+        ('title = "x"\ncommand = ["x"]\ndialect = "sql"', r"\$.dialect: 'sql' is not one of"),
+        ('title = "x"\ncommand = ["x"]\ndialect = "table"\ncolour = 1', "'colour' was unexpected"),
+        ('title = "x"\ncommand = ["x"]\ndialect = "table"\ntolerance = 0.6', r"\$.tolerance: 0.6 is greater than"),
+        ('title = "x"\ncommand = ["x"]\ndialect = "table"\nsemantics = { profile = "csparq" }', "SEM-1: .*; did you mean 'csparql'"),
+        (KNOWN, r"\$.deviations\[0\]: 'cases' is a required property"),
+        (f"{KNOWN}cases = []", r"\$.deviations\[0\].cases: \[\] "),
+        (f'{KNOWN}cases = ["x"]\ntold = "window"\nfields = {{ gap = "all" }}', r"\$.deviations\[0\]: .* should not be valid under"),
+        (f'{KNOWN}cases = ["x"]\nfields = {{ gaps = "all" }}', "SEM-1: unknown key 'gaps'; did you mean 'gap'"),
+        ("title", "cannot be read: "),
+    ],
+)
+def test_a_file_that_is_none_is_named(tmp_path, text, message):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(Exception, match=f"mine.toml: .*{message}"):
+        read(path)
+
+
+def test_an_engine_that_there_is_not():
+    with pytest.raises(InvalidEngine, match="no engine 'rspjs'; did you mean 'rsp-js'"):
+        engine("rspjs")
+
+
+def test_what_an_engine_has_not_is_not_asked():
+    asks = from_table({"windows": [{"stream": "s", "kind": "now"}], "body": "SELECT ?x WHERE { ?x <urn:p> ?y }"})
+    with pytest.raises(Unrenderable, match="RSP-JS 1.3.5 has no windows of kind now"):
+        engine("rsp-js").text(asks)
+    with pytest.raises(Unrenderable, match="RSP-JS 1.3.5 has no ASK"):
+        engine("rsp-js").text(from_table({"windows": [{"stream": "s", "kind": "time", "size": 1, "slide": 1}], "body": "ASK {}"}))
+
+
+@pytest.mark.parametrize("tested", engines().values(), ids=list(engines()))
+def test_what_is_known_of_an_engine_names_cases_that_there_are(tested):
+    """And says each thing once."""
+    asked = {*CASES} if "corpus" in tested.suites else set()
+    if "csrbench" in tested.suites:
+        asked |= {f"{stream}{query}" for stream in ("", "embedded-") for query in csrbench.QUERIES}
+    assert [case for deviation in tested.deviations for case in deviation.cases if case not in asked] == []
+    assert len({deviation.reason for deviation in tested.deviations}) == len(tested.deviations)
+
+
+def test_a_classpath_is_the_users(tmp_path, monkeypatch):
+    """Given by name, or in the environment; without one the engine says how it is got. A place that is not there is named."""
+    monkeypatch.delenv("CONFORMANCE_CLASSPATH_CSPARQL", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    bare = engine("csparql")
+    assert bare.missing.startswith("no C-SPARQL 0.9.7, which needs --engine-classpath=csparql=PATH or CONFORMANCE_CLASSPATH_CSPARQL: ")
+    assert bare.missing.endswith(bare.get) and "\n" not in bare.missing and bare.on("") == bare
+    path = f"{tmp_path}{os.pathsep}{tmp_path}/*"
+    found = bare.on(path)
+    assert not found.missing and found.command[found.command.index("-cp") + 1] == path
+    monkeypatch.setenv("CONFORMANCE_CLASSPATH_CSPARQL", str(tmp_path))
+    assert str(tmp_path) in bare.on("").command and path in bare.on(path).command, "what is given comes before the environment"
+    with pytest.raises(InvalidEngine, match="csparql: engine: no '.*\\W for its classpath"):
+        bare.on(f"{tmp_path}/engine.jar")
+    for empty in (":", f"{tmp_path}:", f":{tmp_path}"):
+        with pytest.raises(InvalidEngine, match="csparql: engine: an empty entry in its classpath '"):
+            bare.on(empty.replace(":", os.pathsep))
+    with pytest.raises(InvalidEngine, match="rsp-js: engine: takes no classpath"):
+        engine("rsp-js").on(str(tmp_path))
+    monkeypatch.setenv("CONFORMANCE_CLASSPATH_RSP_JS", str(tmp_path))
+    assert engine("rsp-js").on("") == engine("rsp-js"), "the environment may be about another engine of that name"
+
+
+def test_a_tolerance_is_told_and_stated():
+    found = engine("cqels")
+    assert found.tolerance == 0.5 and found.command[-1] == "0.5"
+    tested = Engine("late", "an engine", (), "table", profile=CLAIM, tolerance=0.25)
+    question = Question(corpus.query_of(BORDER), corpus.streams_of(BORDER), corpus.static_of(BORDER), [])
+    _, argument, *_ = judged(tested, BORDER, question)
+    assert "replayed on the wall clock; an element may have come 0.25 of a unit of time late" in argument
+
+
+# What explains a fail: of an engine that claims csparql with t0 = 0 and answers by another semantics
+
+BORDER = CASES["WIN-2-an-element-on-the-upper-border-of-a-right-open-window-belongs-to-the-next"]
+LATE = CASES["MOD-2-an-element-earlier-than-the-one-before-it-is-refused-where-disorder-is"]
+STATED = CASES["R2S-6-a-query-that-states-Istream-means-it-under-a-semantics-with-Dstream"]
+CLAIM = profile("csparql").but(t0=0)
+
+
+def known(*cases: str, told: str = "", **fields) -> Deviation:
+    """A deviation in fields, in what is told, or in neither."""
+    fields = {name: CLAIM.but(**fields).fields[name] for name in fields}
+    return Deviation("another choice", "https://example.org/", cases or ("no-case",), fields, told)
+
+
+def judged_of(case, deviations, moved=0, **fields):
+    """(argument, deviations) of an engine that fails for these fields, which it has otherwise; its windows are told too late."""
+    query, streams = corpus.query_of(case), corpus.streams_of(case)
+    asked = replace(query, r2s=None) if "r2s" in fields else query
+    reports = evaluate(asked, streams, CLAIM.but(**fields).semantics())
+    answers = [Answered(report.relation, report.instant, tuple(border + moved for border in report.window)) for report in reports]
+    tested = Engine("wrong", "an engine", (), "table", profile=CLAIM, deviations=tuple(deviations))
+    outcome, argument, named, *_ = judged(tested, case, Question(query, streams, frozenset(), answers))
+    assert outcome is Outcome.FAIL
+    return argument, list(named)
+
+
+PASSED, NONE, LATEST, TOLD = known(closing="passed"), known(horizon="none"), known(gap="latest"), known(told="window")
+BOTH = known(closing="passed", horizon="none")
+
+
+@pytest.mark.parametrize(
+    ("deviations", "fields", "named"),
+    [
+        ([LATEST, NONE], {"gap": "latest", "horizon": "none"}, [NONE]),
+        ([PASSED, NONE], {"closing": "passed", "horizon": "none"}, [PASSED, NONE]),
+        ([BOTH, NONE, PASSED], {"closing": "passed", "horizon": "none"}, [BOTH]),
+        ([NONE, PASSED, BOTH], {"closing": "passed", "horizon": "none"}, [NONE, PASSED]),
+        ([PASSED], {"closing": "passed", "horizon": "none"}, []),
+        ([], {"horizon": "none"}, []),
+    ],
+)
+def test_the_least_set_of_what_is_known_that_explains_a_fail_is_named(deviations, fields, named):
+    """BORDER by hand: [0,10) is closed by c, on its border, and [10,20) by the end alone. The engine has all that is known of it;
+    what comes first is kept."""
+    argument, found = judged_of(BORDER, deviations, **fields)
+    assert found == named
+    rules = {"closing": "closing=passed (TICK-6)", "horizon": "horizon=none (ENG-1)"}
+    assert all(f"{rules[name]}" in argument for one in found for name in one.fields)
+    assert found or argument.endswith(f"  no known deviation explains it; the case is about WIN-2: {BORDER.name}")
+
+
+def test_a_window_that_is_told_wrongly_is_a_fail_of_its_own():
+    argument, found = judged_of(BORDER, [TOLD], moved=1)
+    assert found == [TOLD] and "answer 1 is about [0, 10]; the engine says [1, 11]" in argument and "(WIN-3)" in argument
+    assert judged_of(BORDER, [NONE], moved=1, horizon="none")[1] == []
+    assert judged_of(BORDER, [NONE, TOLD], moved=1, horizon="none")[1] == [NONE, TOLD]
+
+
+def test_what_no_field_says_explains_its_own_cases():
+    """Before all others, and no other case."""
+    here, elsewhere = known(BORDER.id), known(LATE.id)
+    argument, found = judged_of(BORDER, [NONE, here, elsewhere], horizon="none")
+    assert found == [here] and argument.endswith("  known, and explains it: WIN-2, in no field: another choice")
+    assert judged_of(BORDER, [elsewhere], horizon="none")[1] == []
+
+
+def test_a_late_element_that_is_taken_by_an_engine_that_claims_to_refuse_it_is_a_fail():
+    """MOD-2: csparql has disorder=reject; what this engine does with a at 5 and b at 4 is to put them in order."""
+    argument, found = judged_of(LATE, [known(disorder=9)], disorder=1)
+    assert argument.startswith("stream 's': element 2: MOD-2: t_app decreases from 5 to 4; ") and "and was taken" in argument
+    assert found == [known(disorder=9)] and "disorder=9 (MOD-2)" in argument
+    assert judged_of(LATE, [known(disorder=0)], disorder=1)[1] == []
+
+
+def test_an_operator_that_is_read_and_not_obeyed_is_a_deviation_in_r2s():
+    """R2S-6: the query states Istream, which is what the engine claims to do with it, and it answers as Rstream."""
+    rstream = known(r2s="Rstream", base="none")
+    argument, found = judged_of(STATED, [rstream], r2s="Rstream")
+    assert found == [rstream] and "r2s=Rstream (R2S-1)" in argument and "r2s=Istream" in argument
+
+
+def test_a_harness_that_breaks_down_is_an_error_that_can_be_known():
+    """By its cases alone, and if that is what is known of them: no semantics breaks down."""
+    code = "import sys; sys.stdin.readline(); sys.exit(3)"
+    crashes = replace(known(BORDER.id), crashes=True)
+    for deviations, named in (([NONE, crashes], 1), ([NONE, known(BORDER.id)], 0), ([NONE], 0)):
+        tested = Engine("wrong", "an engine", (), "csparql", profile=CLAIM, deviations=tuple(deviations))
+        found = result(tested, Harness([sys.executable, "-c", code]), BORDER)
+        assert found.outcome is Outcome.ERROR and len(found.deviations) == named
+        assert "WIN-2" in found.argument.splitlines()[-1]
+
+
+# RSP-JS, live
+
+
+@pytest.fixture(scope="module")
+def rsp_js():
+    """RSP-JS as npm has it; where it is not installed its tests are skipped, in CI they fail."""
+    found = engine("rsp-js")
+    if found.missing:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"no {found.title}: {found.get}")
+    running = Harness(found.command)
+    assert running.start()["version"] == "1.3.5"
+    yield running
+    running.stop()
+
+
+def answers(running, *items: tuple[str, int], slide: int = 10):
+    """(window, what ?x is) of each report over elements ?x <urn:p> <urn:y> at instants."""
+    query = from_table({"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": slide}], "body": QUERY.body.text})
+    source = stream([((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at) for name, at in items])
+    got = play(running, Asked(query, engine("rsp-js").text(query), "rsp-js"), {"s": source})
+    return [(answer.window, "".join(sorted(term[5:-1] for line in answer.relation.rows for _, term in line))) for answer in got]
+
+
+def test_rsp_js_answers_with_the_windows_that_close(rsp_js):
+    """WIN-2, REP-1 by hand: [0,10) holds a and b, [10,20) c; the last window, of d, is never closed."""
+    assert [rows for _, rows in answers(rsp_js, ("a", 3), ("b", 9), ("c", 12), ("d", 25))] == ["ab", "c"]
+
+
+def test_rsp_js_waits_for_an_element_past_the_close(rsp_js):
+    """TICK-6: b at 10 is outside of [0,10) and closes it, but the report comes with c at 11; then nothing closes [10,20)."""
+    running, query = rsp_js, QUERY
+    running.ask("register", query=engine("rsp-js").text(query), dialect="rsp-js", streams=["s"])
+    told = [running.ask("push", stream="s", at=at, graph=f"<urn:{name}> <urn:p> <urn:y> .\n")["relations"] for name, at in [("a", 3), ("b", 10), ("c", 11)]]
+    assert [len(relations) for relations in told] == [0, 0, 1]
+
+
+def test_rsp_js_does_not_see_a_stream_that_its_query_does_not_name(rsp_js):
+    """QRY-4: x is on another stream; [0,10) of s holds b alone, and c at 12 closes it."""
+    named = {
+        "r": stream([(("<urn:x>", "<urn:p>", "<urn:y>"), 3)]),
+        "s": stream([((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at) for name, at in (("b", 4), ("c", 12))]),
+    }
+    [answer] = play(rsp_js, Asked(QUERY, engine("rsp-js").text(QUERY), "rsp-js"), named)
+    assert list(answer.relation.rows) == [(("x", "<urn:b>"),)]
+
+
+def test_rsp_js_loses_windows_in_a_gap(rsp_js):
+    """REP-10: [0,10) with a and [10,20) with b both close before c at 45; the later one is reported. After a long gap it is
+    [5,15), the last that holds something."""
+    assert [rows for _, rows in answers(rsp_js, ("a", 3), ("b", 10), ("c", 45))] == ["b"]
+    assert [rows for _, rows in answers(rsp_js, ("a", 7), ("b", 1000), slide=5)] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"graph": ""}, "its elements are triples; this one has none"),
+        ({"end": 9}, "its elements have an instant, and no interval"),
+        ({"at": 2**53}, "its instants are numbers of JavaScript, which has none for 9007199254740992"),
+    ],
+)
+def test_the_harness_of_rsp_js_declines_what_rsp_js_has_not(rsp_js, more, reason):
+    rsp_js.ask("register", query=engine("rsp-js").text(QUERY), dialect="rsp-js", streams=["s"])
+    reply = rsp_js.ask("push", **{"stream": "s", "at": 3, "graph": "<urn:a> <urn:p> <urn:y> .\n", **more})
+    assert (reply["reply"], reply.get("reason")) == ("unsupported", reason)
+
+
+def test_rsp_js_aligns_what_it_closes(rsp_js):
+    """WIN-3 by hand: with ω = 10 and β = 4 its windows are [-2,8), [2,12), [6,16), not [0,10), [4,14); a at 1 is in the first
+    alone, b at 9 in the second and the third."""
+    query = from_table({"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 4}], "body": QUERY.body.text})
+    items = [(f"<urn:{name}>", at) for name, at in (("a", 1), ("b", 9), ("c", 13), ("d", 17))]
+    source = stream([((name, "<urn:p>", "<urn:y>"), at) for name, at in items])
+    got = play(rsp_js, Asked(query, engine("rsp-js").text(query), "rsp-js"), {"s": source})
+    assert [sorted(term for line in answer.relation.rows for _, term in line) for answer in got] == [["<urn:a>"], ["<urn:b>"], ["<urn:b>", "<urn:c>"]]
+
+
+SHOWN = [(deviation, case) for deviation in engine("rsp-js").deviations for case in deviation.cases]
+
+
+@pytest.mark.parametrize(("deviation", "case"), SHOWN, ids=[f"{deviation.reason[:40]}-{case}" for deviation, case in SHOWN])
+def test_a_known_deviation_of_rsp_js_is_shown_by_its_cases(rsp_js, deviation, case):
+    """The case fails, and the deviation is named with what it changes, or else with the rule of the case."""
+    found = result(engine("rsp-js"), rsp_js, CASES[case])
+    assert found.outcome in (Outcome.FAIL, Outcome.ERROR) and deviation in found.deviations, found.argument
+    assert f": {deviation.reason}" in found.argument and re.search(r"explains it: .*\b[A-Z0-9]+-[0-9]+", found.argument)
+
+
+@pytest.mark.parametrize("deviation", engine("rsp-js").deviations, ids=lambda deviation: deviation.reason[:40])
+def test_without_a_known_deviation_of_rsp_js_a_case_is_unexplained(rsp_js, deviation):
+    """None is there for nothing: what the others explain needs no other name."""
+    rest = replace(engine("rsp-js"), deviations=tuple(other for other in engine("rsp-js").deviations if other != deviation))
+    assert any(not result(rest, rsp_js, CASES[case]).deviations for case in deviation.cases)
+
+
+@pytest.mark.parametrize("deviation", engine("rsp-js").deviations, ids=lambda deviation: deviation.reason[:40])
+def test_a_known_deviation_of_rsp_js_has_a_case_that_it_alone_explains(rsp_js, deviation):
+    """But for waiting until a close has passed: while elements follow that changes no relation, nor their order."""
+    found = [result(engine("rsp-js"), rsp_js, CASES[case]).deviations for case in deviation.cases]
+    assert (deviation,) in found or "closing" in deviation.fields
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_what_becomes_of_a_case_on_rsp_js_is_known(rsp_js, case):
+    """Each passes, asks for what RSP-JS has not, is disputed, or fails for what is known of it."""
+    found = result(engine("rsp-js"), rsp_js, case)
+    assert found.outcome not in (Outcome.FAIL, Outcome.ERROR) or found.deviations, found.argument
+
+
+def test_rsp_js_without_its_deviations_is_not_explained(rsp_js):
+    """What it is known for is what explains it: with none granted, nothing does."""
+    bare = replace(engine("rsp-js"), deviations=())
+    found = result(bare, rsp_js, CASES["REP-1-every-window-that-closes-between-two-elements-is-reported"])
+    assert found.outcome is Outcome.FAIL and found.deviations == () and "first divergence" in found.argument
+    assert found.argument.endswith("the case is about REP-1: every window that closes between two elements is reported")

@@ -1,0 +1,112 @@
+"""Wrong engines as engines under test: each in a process of its own, failed through the protocol by a case of the rule it breaks.
+
+That the right engine passes the same cases is tests/harness/test_session.py. With the full profile the wrong engines that nobody has
+seen are asked, too.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+from conftest import PROFILE
+
+from conformance import corpus
+from conformance.corpus import Case
+from conformance.harness import client
+from conformance.harness.client import Broken, Harness
+from conformance.harness.engine_file import engine
+from conformance.verdict.outcomes import Outcome
+from conformance.verdict.probe import Result, result
+from conformance.wrong_engines import MINIATURES, Miniature
+from refengine.model.errors import RefengineError
+
+ADAPTER = Path(client.__file__).parent / "adapters" / "reference.py"
+NOBODY = "none known"
+SUITE = {"SEM", "CMP", "ORA", "IO", "DIA"}  # sections on what is done before an engine is asked, and after it has answered
+TERMS = "refengine.model.terms:canonical"  # an engine is told canonical terms
+ORDER = "refengine.core.engine:merged"  # of several streams: to an engine it is told by the order of the pushes
+TOLD = {"window", "rows", "instant", "trigger"}  # what the protocol carries of a report; of several windows the first
+
+ENGINES = [one for one in MINIATURES if one.rule.partition("-")[0] not in SUITE and one.target not in (ORDER, TERMS)]
+REAL = [one for one in ENGINES if one.seen != NOBODY]
+REFERENCE = engine("reference")
+
+
+def wrong(name: str) -> Harness:
+    quick = ["--incremental"] if name.startswith("ENG-6 ") else []
+    running = Harness([sys.executable, str(ADAPTER), "csparql", "t0=0", *quick, "--wrong", name])
+    running.start()
+    return running
+
+
+@cache
+def cases() -> dict[str, list[Case]]:
+    """The cases that expect reports of an engine, by their rule."""
+    found: dict[str, list[Case]] = {}
+    for case in corpus.cases():
+        blocks = [told(case, block) for block in case.table.get("expect", []) if "max_reports" not in block]
+        if blocks:
+            found.setdefault(case.rule, []).append(Case(case.path, {**case.table, "expect": blocks}))
+    return found
+
+
+def told(case: Case, block: dict) -> dict:
+    """An expectation without what the protocol does not carry; a trigger after the last element is the horizon, known to no engine."""
+    last = max((element.app for stream in corpus.streams_of(case).values() for element in stream), default=None)
+    reports = [{key: value for key, value in report.items() if key in TOLD} for report in block["reports"]]
+    for report in reports:
+        if "trigger" in report and (last is None or report["trigger"] > last):
+            del report["trigger"]
+    return {**block, "reports": reports}
+
+
+@cache
+def shows(miniature: Miniature) -> bool:
+    """Whether it reports what a case of its rule does not expect. What it refuses, and what it should have refused, is no report."""
+    with miniature.installed():
+        return any(differs(case, block) for case in cases().get(miniature.rule, []) for block in case.table["expect"])
+
+
+def differs(case: Case, block: dict) -> bool:
+    try:
+        return bool(corpus._expect(case, lambda: corpus.query_of(case), block))
+    except RefengineError:
+        return False
+
+
+def asked(miniature: Miniature) -> list[Result]:
+    """What becomes of the cases of its rule, up to one that it fails. What breaks down is started again for the next."""
+    found, running = [], None
+    for case in cases().get(miniature.rule, []):
+        if running is None or not running.alive:
+            running = wrong(f"{miniature.rule} {miniature.name}")
+        found.append(result(REFERENCE, running, case))
+        if found[-1].outcome is Outcome.FAIL:
+            break
+    if running is not None:
+        running.stop()
+    return found
+
+
+@pytest.mark.parametrize("miniature", ENGINES if PROFILE == "full" else REAL, ids=lambda m: f"{m.rule}-{m.name.replace(' ', '-')}")
+def test_a_wrong_engine_fails_a_case_of_its_rule(miniature):
+    """If and only if it reports something else: the others refuse what they should not, or the reverse."""
+    found = asked(miniature)
+    failed = [one.argument for one in found if one.outcome is Outcome.FAIL]
+    assert bool(failed) is shows(miniature), [f"{one.case.path}: {one.outcome}: {one.argument}" for one in found]
+    assert all(argument.startswith(f"{miniature.rule}: ") for argument in failed)
+
+
+def test_what_real_engines_have_wrong_shows():
+    """Half a hundred of them, of every section that is about engines."""
+    seen = [miniature for miniature in REAL if shows(miniature)]
+    assert len(seen) >= 50
+    assert {miniature.rule.partition("-")[0] for miniature in seen} == {miniature.rule.partition("-")[0] for miniature in ENGINES}
+
+
+def test_a_wrong_engine_that_there_is_not():
+    with pytest.raises(Broken, match="no wrong engine 'WIN-8 nothing expire'; did you mean 'WIN-8 nothing expires'"):
+        wrong("WIN-8 nothing expire")

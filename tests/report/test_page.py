@@ -1,0 +1,213 @@
+"""The page in a browser: it opens from a file, asks nobody for anything, filters, draws, and runs no text of an engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import reports
+from reports import BAD, MIXED
+
+import conformance
+from conformance.report import page, source
+from conformance.verdict.results import Result
+
+PATIENCE = 120_000  # ms: the machine may be busy
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+HARNESS = """
+    import json, sys
+    TEXT = %r
+    row = {"x": {"type": "literal", "value": TEXT}}
+    for line in sys.stdin:
+        asked = json.loads(line)
+        more = {"start": {"protocol": 1, "engine": TEXT, "version": TEXT}, "stop": {}}.get(asked["command"], {"relations": RELATIONS})
+        print(json.dumps({"seq": asked["seq"], "reply": "result", **more}), flush=True)
+        if asked["command"] == "stop":
+            break
+"""
+
+
+def missing(reason: str) -> None:
+    """Without a browser there is nothing to see; in CI there must be one."""
+    (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator:
+    """Debian's chromium, or whichever is there."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        missing(f"no {BROWSERS[0]}: apt-get install chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ModuleNotFoundError:
+        missing("no playwright: pip install 'refengine[dev]'")
+    with sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=found, args=["--no-sandbox"], timeout=PATIENCE)  # root has no sandbox
+        yield chromium
+        chromium.close()
+
+
+class Seen:
+    """A page that was opened, and what it did that it should not: requests, errors, dialogs."""
+
+    def __init__(self, browser, path: Path, width: int = 1280, **options):
+        self.context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        self.context.set_default_timeout(PATIENCE)
+        self.page = self.context.new_page()
+        self.wrong: list[str] = []
+        self.page.on("console", lambda message: self.wrong.append(f"console: {message.text}"))
+        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
+        self.page.on("dialog", lambda dialog: (self.wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        self.page.on("request", lambda request: request.url == path.as_uri() or request.url.startswith("data:") or self.wrong.append(f"asked for {request.url}"))
+        self.page.goto(path.as_uri())
+
+    def __enter__(self) -> Seen:
+        return self
+
+    def __exit__(self, kind, *_: object) -> None:
+        self.context.close()
+        if kind is None:
+            assert self.wrong == []
+
+    @property
+    def count(self) -> str:
+        """How many results the page says that it lists."""
+        return self.page.inner_text("#count")
+
+    @property
+    def rows(self) -> list[str]:
+        """The names listed."""
+        return self.page.locator("#list .name").all_inner_texts()
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Waits. (The browser cannot be told to: the page forbids code that comes as text.)"""
+        for _ in range(PATIENCE // 100):
+            if holds():
+                return
+            self.page.wait_for_timeout(100)
+        raise TimeoutError("it never came to be")
+
+    def open_all(self) -> None:
+        """Opens what is listed."""
+        self.page.get_by_role("button", name="open those shown").click()
+        self.until(lambda: self.page.locator("#list > li > details .body").count() == self.page.locator("#list > li").count())
+
+    def overflow(self) -> int:
+        """How much wider the page is than its window."""
+        return self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+
+def written(path: Path, found: list[Result]) -> Path:
+    """The page of results, in a file."""
+    path.write_text(page.page(source.of(found)), encoding="utf-8")
+    return path
+
+
+def judged(folder: Path, relations: str, text: str = "mine") -> list[Result]:
+    """The results of a wrong engine, asked a dozen cases."""
+    (folder / "mine.py").write_text(textwrap.dedent(HARNESS % text).replace("RELATIONS", relations))
+    told = {"title": "Mine", "command": [sys.executable, "{here}/mine.py"], "dialect": "rspql"}
+    lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in told.items())
+    (folder / "mine.toml").write_text(lines + '[semantics]\nprofile = "csparql"\nt0 = 0\n')
+    with pytest.raises(conformance.NonConformance) as caught:
+        conformance.check_engine(folder / "mine.toml", smoke=True)
+    return caught.value.results
+
+
+@pytest.mark.xdist_group("browser")
+def test_the_page_of_a_run_opens_filters_and_draws(browser, tmp_path):
+    """The reference engine and one that never answers."""
+    found = [*conformance.check_engine("reference", smoke=True), *judged(tmp_path, "[]")]
+    with Seen(browser, written(tmp_path / "page.html", found)) as seen:
+        assert seen.count == "24 results" and len(seen.rows) == 24
+        first = seen.page.locator("#list > li").first
+        assert first.locator("svg rect.due.first").count() == 1, "what nobody explained is open, its first window marked"
+        assert first.locator("svg circle.element").count() > 0 and first.locator("pre.argument").inner_text().startswith("fail: ")
+        seen.page.get_by_role("button", name="pass 12").click()
+        assert seen.count == "12 of 24 results" and seen.page.locator("#list .badge.pass").count() == 12
+        passed = seen.page.locator("#list > li").first
+        assert passed.locator("svg").count() == 0, "a pass is not open"
+        passed.locator("summary").first.click()
+        passed.locator("svg rect.given").first.wait_for()
+        assert seen.page.evaluate("document.querySelector('.cell.fail').getAttribute('href')").startswith("#rule=")
+        seen.page.locator(".cell.fail").first.click()
+        seen.until(lambda: len(seen.rows) < 12)
+        assert {text for text in seen.page.locator("#list .badge").all_inner_texts()} == {"fail"}
+        seen.page.get_by_role("button", name="show all").click()
+        assert seen.count == "24 results"
+
+
+@pytest.mark.xdist_group("browser")
+def test_filters_go_together_and_by_keyboard(browser, tmp_path):
+    with Seen(browser, written(tmp_path / "page.html", MIXED)) as seen:
+        assert seen.rows[:2] == ["a window", "Q1"]
+        button = seen.page.get_by_role("button", name="fail 2")
+        assert button.get_attribute("aria-pressed") == "false"
+        button.focus()
+        seen.page.keyboard.press("Enter")
+        assert button.get_attribute("aria-pressed") == "true" and seen.rows == ["a window", "a close"]
+        seen.page.get_by_label("Known deviation").last.select_option("none")
+        assert seen.rows == ["a window"]
+        seen.page.get_by_label("Known deviation").last.select_option("=it answers\\nlate")
+        assert seen.rows == ["a close"]
+        seen.page.get_by_role("button", name="show all").click()
+        seen.page.get_by_role("button", name="other", exact=True).click()
+        assert seen.rows == ["a border", "Q1"]
+        seen.page.get_by_label("Text", exact=True).last.fill("BORDER")
+        seen.until(lambda: len(seen.rows) == 1)
+        assert seen.count == "1 of 8 results"
+        seen.page.get_by_role("button", name="show all").click()
+        seen.page.locator("#list summary").first.focus()
+        opened = seen.page.locator("#list > li > details").first.evaluate("e => e.open")
+        seen.page.keyboard.press("Space")
+        assert seen.page.locator("#list > li > details").first.evaluate("e => e.open") != opened
+
+
+@pytest.mark.xdist_group("browser")
+def test_what_an_engine_says_runs_nowhere(browser, tmp_path):
+    """A harness that answers scripts, and results that are scripts from end to end."""
+    answers = '[{"rows": [row], "window": [0, 10]}] if asked["command"] == "push" else []'
+    found = judged(tmp_path, answers, BAD)
+    assert any(BAD in result.argument for result in found), "its answers are in the arguments"
+    others = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "\"'><svg onload=alert(1)>", "{{ 7*7 }}", "`${alert(1)}`"]
+    found += [reports.hostile(text) for text in [BAD, *others]]
+    with Seen(browser, written(tmp_path / "page.html", found)) as seen:
+        seen.open_all()
+        assert seen.page.evaluate("document.querySelectorAll('script').length") == 2
+        assert seen.page.evaluate("document.querySelectorAll('img, iframe, object, [onerror], [onload]').length") == 0
+        links = seen.page.evaluate("[...document.querySelectorAll('#list a')].map(a => a.protocol)")
+        assert set(links) <= {"http:", "https:"}
+        assert seen.page.get_by_text(BAD).count() > 0 and seen.page.get_by_text("{{ 7*7 }}").count() > 0
+
+
+@pytest.mark.xdist_group("browser")
+def test_a_link_is_a_filter(browser, tmp_path):
+    written(tmp_path / "page.html", MIXED)
+    with Seen(browser, tmp_path / "page.html") as seen:
+        seen.page.locator('a.cell.known').click()
+        seen.until(lambda: len(seen.rows) == 1)
+        assert seen.rows == ["a close"] and seen.page.locator("#list svg").count() == 1, "the only one is open"
+        assert seen.page.locator("#list a").get_attribute("href") == "https://example.org/issues/1"
+        seen.page.get_by_role("button", name="not only REP-1").click()
+        assert seen.count == "6 of 8 results", "the engine is still chosen"
+
+
+@pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_fits_its_window(browser, tmp_path, width, scheme):
+    """Wide things scroll in their own boxes."""
+    long = "x" * 300
+    found = [*MIXED, *[reports.result(engine=f"engine-{n}-of-many", case=f"WIN-2-{long}") for n in range(20)], reports.hostile(long)]
+    with Seen(browser, written(tmp_path / "page.html", found), width, color_scheme=scheme) as seen:
+        seen.open_all()
+        assert seen.overflow() == 0
+        ink, paper = seen.page.evaluate("[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor].map(c => c.match(/\\d+/g).map(Number)[0])")
+        assert (ink < paper) == (scheme == "light")

@@ -1,0 +1,736 @@
+"""Reports are made of results alone: pages, EARL, Markdown, badges; what is wrong with results is said with its line."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from urllib.parse import parse_qsl
+from xml.etree import ElementTree
+
+import pytest
+import rdflib
+import reports
+from rdflib.namespace import RDF
+from reports import BAD, DUE, MIXED, RIGHT, WRONG, evidence, report, result, write
+
+import conformance
+from conformance import schemas
+from conformance.__main__ import main
+from conformance.harness.play import Answered
+from conformance.report import badge, charts, drawing, earl, markdown, mismatch, page, pairs, source, texts, timeline
+from conformance.report.source import InvalidResults
+from conformance.verdict import evidence as evidence_of
+from conformance.verdict import outcomes
+from refengine import Relation, from_table, profile, row, stream
+
+ROOT = Path(__file__).parents[2]
+
+
+def told(html: str) -> dict:
+    """The data of a page."""
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1])
+
+
+def shown(*found, **options) -> str:
+    """The page of results."""
+    return page.page(source.of(found), **options)
+
+
+# Results as they are read
+
+
+def test_the_results_of_the_suite_are_what_the_schema_says():
+    found = conformance.check_engine("reference", smoke=True)
+    for one in [*found, *MIXED, reports.hostile()]:
+        line = json.loads(json.dumps(one.as_json()))
+        schemas.validator("result").validate(line)
+        assert schemas.accepts("result")(line)
+
+
+def broken() -> list[dict]:
+    """Results with one thing wrong, wherever something can be."""
+    metric = {"window": [0, 10], "precision": 1, "recall": 0.5, "gracious": None, "delay": 3, "elements": 1, "expected": 1, "actual": 1}
+    sample = {"at": 0, "rss": 1, "cpu": 0.5, "threads": 2}
+    more = {"metrics": [metric], "samples": [sample], "semantics": {"t0": 0}, "before": 1, "diverges": 0}
+    whole = json.loads(json.dumps(result(known=reports.KNOWN, evidence={**WRONG, **more}).as_json()))
+    schemas.validator("result").validate(whole)
+    found = []
+
+    def visit(path: tuple) -> None:
+        here = whole
+        for step in path:
+            here = here[step]
+        if path:
+            for wrong in (None, True, 7, -1, 1.5, "", "x", [], {}, [1], {"x": 1}):
+                changed = copy.deepcopy(whole)
+                _at(changed, path[:-1])[path[-1]] = wrong
+                found.append(changed)
+        if isinstance(here, dict):
+            changed = copy.deepcopy(whole)
+            _at(changed, path)["unknown"] = 1
+            found.append(changed)
+            for key in here:
+                changed = copy.deepcopy(whole)
+                del _at(changed, path)[key]
+                found.append(changed)
+        for key in here if isinstance(here, dict) else range(min(1, len(here))) if isinstance(here, list) else ():
+            visit((*path, key))
+
+    visit(())
+    return found
+
+
+def _at(value, path: tuple):
+    for step in path:
+        value = value[step]
+    return value
+
+
+def test_the_quick_check_of_a_result_is_that_of_the_schema():
+    validator, accepts = schemas.validator("result"), schemas.accepts("result")
+    found = [(validator.is_valid(line), accepts(line)) for line in broken()]
+    assert all(slow == quick for slow, quick in found)
+    assert sum(slow for slow, _ in found) > 50 and sum(not slow for slow, _ in found) > 500
+
+
+def test_no_number_of_a_result_is_without_bounds():
+    """Each is tried with one that no page could draw, as an integer and as a float."""
+    metric = {"window": [0, 10], "precision": 1, "recall": 0.5, "gracious": {"precision": 1, "recall": 1, "window": [1, 2]}, "delay": 3, "elements": 1,
+              "expected": 1, "actual": 1}  # fmt: skip
+    sample = {"at": 0, "rss": 1, "cpu": 0.5, "threads": 2}
+    elements = [{"stream": "s", "at": 1, "end": 2, "graph": ""}]
+    more = {"elements": elements, "metrics": [metric], "samples": [sample], "semantics": {"t0": 0}, "before": 1, "diverges": 0}
+    whole = json.loads(json.dumps(result(evidence={**WRONG, **more}).as_json()))
+
+    def numbers(value, path=()):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            yield path
+        for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+            yield from numbers(value[key], (*path, key))
+
+    places = list(numbers(whole))
+    assert len(places) > 30 and schemas.accepts("result")(whole)
+    for path in places:
+        for wrong in (10**400, -(10**400), 1e300):
+            changed = copy.deepcopy(whole)
+            _at(changed, path[:-1])[path[-1]] = wrong
+            assert not schemas.accepts("result")(changed), path
+
+
+def test_what_is_at_a_bound_is_drawn(tmp_path):
+    far = [report("1", window=[-(2**64), 2**64], instant=2**64)]
+    metrics = [{**METRICS[1], "window": [-(2**64), 2**64], "delay": 2**65, "elements": 2**63 - 1}]
+    samples = [{"at": 0, "rss": 0, "cpu": 0, "threads": 0}, {"at": 5e-324, "rss": 2**63 - 1, "cpu": 2**63 - 1, "threads": 0}, {**SAMPLES[3], "at": 0.001}]
+    told = {**evidence(far, far), "metrics": metrics, "samples": samples, "before": 1.0, "diverges": 2**63 - 1, "elements_total": 0}
+    path, out = tmp_path / "r.ndjson", tmp_path / "out.html"
+    path.write_text(json.dumps(result(outcome="fail", evidence=told).as_json()))
+    assert main(["report", str(path), "-o", str(out)]) == 0
+    detail = json.loads(re.search(r'id="data">(.*?)</script>', out.read_text(), re.DOTALL)[1])["details"][0]
+    assert not re.search(r'"-?(nan|inf)|[ ,](nan|inf)', detail) and "Elements (3)" in detail and "-2 more" not in detail
+    axis = drawing.Axis([0, 10**400], 0, 100)
+    assert axis(0) == 0 and axis(10**400) == axis(10**500) == 100
+
+
+def test_more_are_not_those_that_came_before_than_are_due():
+    found, _ = pairs.pairs(evidence([report("1")], DUE, before=2**62), "fail")
+    assert [(pair.due is None, pair.given is None) for pair in found] == [(False, True), (False, True), (True, False)]
+
+
+def test_a_total_is_no_less_than_its_rows():
+    told = evidence([{**report("1", "2"), "total": 0}, report("4")], DUE)
+    assert pairs.pairs(told, "fail")[1] == 1 and "2 rows" in page.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
+    assert mismatch.tables(source.of([result(engine=name, rule="", evidence=told) for name in "ab"]).entries)[0].note == ""
+
+
+def test_many_rows_that_differ_are_compared_without_tolerance():
+    """Pairing by tolerance would take the square of their number."""
+    def rows(shift: float) -> dict:
+        return report(*(f"{1 + n * 1e-12 + shift}" for n in range(1000)), "7.50" if shift else "7.5", kind="double")
+
+    (pair,), first = pairs.pairs(evidence([rows(5e-13)], [rows(0)]), "fail")
+    assert first == 0 and "without tolerance" in pair.note and len(pair.lacking) == len(pair.surplus) == pairs.ROWS
+    assert not any("7.5" in term for line in (*pair.lacking, *pair.surplus) for _, term in line), "7.50 is 7.5"
+    same = report(*map(str, range(1000))), report(*(f"{n}.0" for n in range(1000)), kind="decimal")
+    assert pairs.pairs(evidence([same[0]], [same[1]]), "fail")[1] is None
+
+
+def test_names_steer_no_terminal(tmp_path, capsys):
+    name = "\x1b]0;evil\x07\u202e"
+    path = write(tmp_path / "r.ndjson", result(engine="a", case=name), result(engine=name), result(engine="a", suite=name), result(engine=name, suite=name, case="b"))
+    path.write_text(path.read_text() * 2)
+    assert main(["report", str(path), "--badge", str(tmp_path / "b.svg")]) == 0
+    error = capsys.readouterr().err
+    assert "has no result of" in error and "more than once" in error and all(line.isprintable() for line in error.splitlines())
+
+
+def test_a_link_of_the_matrix_finds_what_it_leads_to():
+    """However long the names are: the page's script compares what the list has."""
+    long = "x" * 1000
+    html = shown(result(engine=long, suite=long, rule=long, case=long), result(engine=long, suite=long + "2", rule="", case=long))
+    data = told(html)
+    links = [dict(parse_qsl(link)) for link in re.findall(r'class="cell [^"]*" href="#([^"]*)"', html.replace("&amp;", "&"))]
+    assert len(links) == 2
+    for link in links:
+        found = [row for row in data["rows"] if data["engines"][row[0]] == link["engine"]]
+        for name, place in (("suite", 0), ("rule", 1), ("case", 2)):
+            values = [data["cases"][row[1]][place] for row in found]
+            values = [data["suites"][value] for value in values] if name == "suite" else values
+            assert link.get(name, values[0]) in values
+
+
+def test_the_columns_of_an_engine_add_up():
+    html = shown(*MIXED)
+    cells = re.findall(r"<td>(\d+)</td>", re.search(r'engine=mine">mine</a>.*?</tr>', html, re.DOTALL)[0])
+    assert cells == ["1", "1", "1", "1", "1", "1", "6"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{", "no JSON: Expecting property name"),
+        ("[]", "no result: [] is not of type 'object'"),
+        ('{"engine": NaN}', "no JSON: NaN is no number of JSON"),
+        ('{"engine": ' + "9" * 5000 + "}", "no JSON: an integer of thousands of digits"),
+        ("[" * 100_000, "no JSON: nested too deeply"),
+        (json.dumps({**result().as_json(), "colour": 1}), "no result: Additional properties are not allowed ('colour' was unexpected)"),
+        (json.dumps({**result().as_json(), "outcome": "passed"}), "no result: outcome: 'passed' is not one of"),
+        (json.dumps({**result().as_json(), "evidence": {**RIGHT, "cut": 1}}), "no result: evidence.cut: 1 is not of type 'boolean'"),
+        ('{"engine": 1e400}', "no JSON: '1e400' is beyond every number here"),
+        (json.dumps({**result().as_json(), "evidence": {**RIGHT, "before": 10**400}}), "no result: evidence.before: 1000"),
+    ],
+)
+def test_a_bad_line_is_named_and_nothing_is_written(tmp_path, capsys, line, reason):
+    path, out = write(tmp_path / "results.ndjson", result()), tmp_path / "out.html"
+    path.write_text(path.read_text() + "\n" + line + "\n")
+    out.write_text("as it was")
+    assert main(["report", str(path), "-o", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and f"{path}:3: results: {reason}" in error
+    assert out.read_text() == "as it was" and sorted(os.listdir(tmp_path)) == ["out.html", "results.ndjson"]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["nowhere", "-o", "x.html"], "nowhere: results: cannot be read: No such file or directory"),
+        ([".", "-o", "x.html"], ".: results: cannot be read: not a regular file"),
+        (["r.ndjson"], "usage: nothing to write: give -o, --earl, --markdown or --badge"),
+        (["r.ndjson", "-o", "x", "--badge", "./x"], "usage: two outputs to one file"),
+        (["r.ndjson", "-o", "./r.ndjson"], "{folder}/r.ndjson: usage: an output to a file that is read"),
+        (["r.ndjson", "--date", "2026-02-28", "-o", "x.html"], "--date: usage: is the date of --earl, which is not asked for"),
+        (["r.ndjson", "-o", "no/where.html"], "no/where.html: usage: cannot write: No such file or directory"),
+        (["r.ndjson", "--earl", "x.ttl", "--date", "2026-02-30"], "--date: usage: a date is YYYY-MM-DD, got '2026-02-30'"),
+    ],
+)
+def test_what_is_named_wrongly_is_one_line(tmp_path, monkeypatch, capsys, words, reason):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "r.ndjson", result())
+    assert main(["report", *words]) == 2
+    assert capsys.readouterr().err == f"conformance: {reason.format(folder=os.path.realpath(tmp_path))}\n" and os.listdir(tmp_path) == ["r.ndjson"]
+
+
+def test_results_are_not_overwritten_by_their_page(tmp_path, capsys):
+    path = write(tmp_path / "r.ndjson", result())
+    before = path.read_bytes()
+    (tmp_path / "link.html").symlink_to(path)
+    for out in (path, tmp_path / "link.html"):
+        assert main(["report", str(path), "-o", str(out)]) == 2 and "an output to a file that is read" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_an_interrupt_comes_before_every_output_or_after_all(tmp_path, monkeypatch, capsys):
+    path, outs = write(tmp_path / "r.ndjson", result()), [tmp_path / "a.html", tmp_path / "b.ttl"]
+    words = ["report", str(path), "-o", str(outs[0]), "--earl", str(outs[1])]
+    chmod, replace = os.chmod, os.replace
+
+    def interrupted(function):
+        def wrapped(*words):
+            function(*words)
+            os.kill(os.getpid(), signal.SIGINT)
+        return wrapped
+
+    for out in outs:
+        out.write_text("old")
+    monkeypatch.setattr(os, "chmod", interrupted(chmod))
+    assert main(words) == 130 and capsys.readouterr().err == "conformance: interrupted; nothing was written\n"
+    assert [out.read_text() for out in outs] == ["old", "old"] and len(os.listdir(tmp_path)) == 3
+    monkeypatch.setattr(os, "chmod", chmod)
+    monkeypatch.setattr(os, "replace", interrupted(replace))
+    assert main(words) == 0 and "old" not in [out.read_text() for out in outs] and len(os.listdir(tmp_path)) == 3
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_files_are_merged_and_duplicates_and_gaps_named(tmp_path, capsys):
+    first = write(tmp_path / "1.ndjson", *MIXED)
+    second = write(tmp_path / "2.ndjson", result(outcome="fail", evidence=WRONG), result(engine="third", suite="yabench", case="small", rule=""))
+    out = tmp_path / "out.html"
+    assert main(["report", str(first), str(second), "-o", str(out)]) == 0
+    error = capsys.readouterr().err
+    assert "conformance: given more than once, the last counts: mine corpus WIN-2-a-border\n" in error
+    assert "conformance: other has no result of 4 in corpus: R2R-5-witnesses, REP-1-a-close, WIN-12-now, … 1 more\n" in error
+    assert error.count("\n") == 2, "no engine lacks what its suite has not"
+    html = out.read_text(encoding="utf-8")
+    assert "1 result given more than once" in html and "mine · corpus · WIN-2-a-border" in html
+    assert "other has no result of 4 in corpus" in html and "<li>WIN-3-a-window</li>" in html
+    collected = source.read([first, second])
+    assert next(e for e in collected.entries if e.result.key == ("mine", "corpus", "WIN-2-a-border")).result.outcome == "fail"
+    again = source.read([second, first])
+    assert next(e for e in again.entries if e.result.key == ("mine", "corpus", "WIN-2-a-border")).result.outcome == "pass"
+
+
+def test_the_same_results_give_the_same_bytes(tmp_path):
+    """In whatever order and files they come."""
+    one = write(tmp_path / "1.ndjson", *MIXED)
+    two, three = write(tmp_path / "2.ndjson", *MIXED[4:]), write(tmp_path / "3.ndjson", *MIXED[:4])
+    for number, files in enumerate(([one], [two, three], [three, two])):
+        outs = [word for name in ("html", "earl", "markdown", "badge") for word in (f"--{name}", str(tmp_path / f"{name}{number}"))]
+        assert main(["report", *map(str, files), *outs]) == 0
+    for name in ("html", "earl", "markdown", "badge"):
+        assert len({(tmp_path / f"{name}{number}").read_bytes() for number in range(3)}) == 1
+
+
+# The page
+
+
+def test_a_page_has_the_engines_the_matrix_and_every_result():
+    html = shown(*MIXED)
+    assert "8 results of 2 engines." in html and "<strong>2</strong> of them are fails or errors" in html
+    assert '<a class="cell fail" href="#rule=WIN-3&amp;engine=mine" title="1 fail">fail <small>1</small></a>' in html
+    assert '<a class="cell known" href="#rule=REP-1&amp;engine=mine" title="1 known to fail">' in html
+    assert '<a class="cell error" href="#suite=csrbench&amp;case=Q1&amp;engine=mine"' in html
+    assert [html.index(f'<th scope="row">{rule}</th>') for rule in ("WIN-2", "WIN-3", "WIN-12", "REP-1", "R2R-5", "Q1")] == sorted(
+        html.index(f'<th scope="row">{rule}</th>') for rule in ("WIN-2", "WIN-3", "WIN-12", "REP-1", "R2R-5", "Q1")
+    ), "the order of SPEC.md, and of numbers"
+    data = told(html)
+    assert len(data["rows"]) == 8 and [data["cases"][row[1]][2] for row in data["rows"][:3]] == ["WIN-3-a-window", "Q1", "REP-1-a-close"]
+    assert data["texts"][data["rows"][0][4]] == "first divergence, relation 2 of 2: window [10, 20)"
+
+
+def test_a_cell_has_the_worst_of_its_results():
+    found = [result(case=f"WIN-2-{n}", outcome=outcome) for n, outcome in enumerate(("pass", "fail", "error", "disputed", "fail"))]
+    assert 'title="2 fail, 1 error, 1 disputed, 1 pass">fail <small>2/5</small>' in shown(*found)
+
+
+def test_a_page_is_one_file_that_asks_for_nothing():
+    html = shown(*MIXED, reports.hostile())
+    assert not re.search(r"<(link|img|iframe|object|embed|base)\b(?![^>]*href=\"data:,\")", html)
+    assert not re.search(r"\ssrc=|url\(|@import|\bfetch\(|XMLHttpRequest|import\(", html.split('id="data">')[0] + html.rpartition("</script>\n<script>")[2])
+    assert "default-src 'none'" in html and html.count("<script") == 2
+
+
+def test_no_text_of_a_result_is_markup():
+    """Neither in the page's own, nor in what its script puts into it."""
+    html = shown(reports.hostile(), reports.hostile("</script><img src=x onerror=alert(1)>"), reports.hostile("'\"><svg onload=alert(1)>&\u202e"))
+    data = told(html)
+    page_itself = html.split('<script type="application/json"')[0]
+    for part in (page_itself, *data["details"]):
+        assert not re.search(r"<script>alert|<img|<svg onload|\u202e", part)
+        assert not re.search(r'href="(?!https?://|#|data:,")', part)
+    assert html.count("<script") == html.count("</script>") == 2
+    assert any("&lt;script&gt;alert(1)&lt;/script&gt;" in part for part in data["details"])
+    assert not [part for part in data["details"] if 'href="https://example.org/?' in part], "an address of the web has no < in it"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_link"),
+    [
+        ("https://example.org/issues/1?a=b&c#d", True),
+        ("http://localhost:8080", True),
+        ("javascript:alert(1)", False),
+        ("https://a b", False),
+        ("https://example.org/\nx", False),
+        ("https://user@evil.org", False),
+        (" https://example.org", False),
+        ("https://example.org/" + "x" * 2000, False),
+        ("data:text/html,x", False),
+        ("", False),
+    ],
+)
+def test_links_are_those_of_the_web(text, is_link):
+    assert texts.link(text) == (text if is_link else "")
+
+
+def test_long_texts_are_cut():
+    long = "x" * 100_000
+    html = shown(*[reports.hostile(long + str(number)) for number in range(3)])
+    assert len(html) < 200_000
+
+
+def test_equal_results_are_drawn_once_and_what_is_left_out_is_said(monkeypatch):
+    found = [result(engine=f"e{n}", case=f"WIN-2-{m}") for n in range(3) for m in range(4)]
+    data = told(shown(*found))
+    assert len(data["rows"]) == 12 and len(data["details"]) == 1 and {row[5] for row in data["rows"]} == {0}
+    monkeypatch.setattr(page, "DRAWN", 2)
+    monkeypatch.setattr(page, "LISTED", 7)
+    monkeypatch.setattr(page, "ENGINES", 1)
+    html = shown(*MIXED)
+    data = told(html)
+    assert len(data["rows"]) == 7 and [row[5] >= 0 for row in data["rows"]] == [True, True] + [False] * 5, "the worst are drawn"
+    assert "the list has the first 7 of 8 results, the worst first" in html and "the matrix has 1 of 2 engines" in html
+    assert "5 results of the list have the first line of their argument alone, and no drawing: 2 are told in full" in html
+
+
+def test_no_results_are_a_page(tmp_path):
+    path = tmp_path / "none.ndjson"
+    path.write_text("")
+    outs = [word for name in ("html", "earl", "markdown", "badge") for word in (f"--{name}", str(tmp_path / name))]
+    assert main(["report", str(path), *outs]) == 0
+    assert "0 results of 0 engines." in (tmp_path / "html").read_text() and "nothing judged" in (tmp_path / "badge").read_text()
+
+
+# What differs
+
+
+def test_values_are_compared_and_the_first_difference_is_marked():
+    found, first = pairs.pairs(evidence([report("2", "1"), report("3.0", kind="decimal")], DUE), "fail")
+    assert first is None and not any(pair.differs for pair in found), "3.0 is 3, and rows have no order"
+    found, first = pairs.pairs(WRONG, "fail")
+    assert first == 1 and [pair.differs for pair in found] == [False, True]
+    assert [[dict(row) for row in rows] for rows in (found[1].lacking, found[1].surplus)] == [
+        [{"x": f'"3"^^<{reports.XSD}integer>'}], [{"x": f'"4"^^<{reports.XSD}integer>'}],
+    ]  # fmt: skip
+
+
+def test_what_is_lacking_or_too_many_differs():
+    found, first = pairs.pairs(evidence(DUE[:1], DUE), "fail")
+    assert first == 1 and len(found[1].lacking) == 1 and found[1].given is None
+    found, first = pairs.pairs(evidence([*DUE, report(window=[20, 30])], DUE), "fail")
+    assert first == 2 and found[2].due is None and not found[2].surplus, "a report without rows is one too many all the same"
+
+
+def test_a_window_that_is_another_one_differs():
+    _, first = pairs.pairs(evidence([DUE[0], report("3", window=[20, 30])], DUE), "fail")
+    assert first == 1
+
+
+def test_reports_that_were_not_recorded_shift_the_others():
+    """`before` are due and were not seen; `diverges` is the oracle's own word."""
+    found, first = pairs.pairs(evidence(DUE[1:], DUE, before=1), "fail")
+    assert first is None and found[0].given is None and not found[0].differs and not found[1].differs
+    assert pairs.pairs(evidence(DUE[1:], DUE, before=1, diverges=0), "fail")[1] == 1
+
+
+def test_the_evidence_of_a_verdict_says_where_it_begins_and_ends():
+    """Windows of 10 that hold a, b, c; recorded are b and c, then b and d. The last answers that a recording lacks are no fault."""
+    query = from_table({"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}], "body": "SELECT ?x WHERE { ?x <urn:p> ?y }"})
+    elements = stream([((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at) for name, at in (("a", 3), ("b", 13), ("c", 23), ("e", 33))])
+    for names, wanted in (("bc", {"before": 1}), ("bd", {"before": 1, "diverges": 1}), ("ab", {}), ("ad", {"diverges": 1})):
+        answers = [Answered(Relation(("x",), Counter([row({"x": f"<urn:{name}>"})]))) for name in names]
+        facts = outcomes.verdict(query, {"s": elements}, profile("csparql").but(t0=0), [a.relation for a in answers], missing=2).facts
+        told = evidence_of.judged(query, {"s": elements}, frozenset(), answers, facts)
+        assert {key: told[key] for key in ("before", "diverges") if key in told} == wanted, names
+        found, first = pairs.pairs(told, "fail" if "diverges" in wanted else "pass")
+        assert first == (wanted["diverges"] + wanted.get("before", 0) if "diverges" in wanted else None)
+
+
+def test_a_pass_has_no_difference_whatever_the_order_of_arrival():
+    found, first = pairs.pairs(evidence(DUE[::-1], DUE), "pass")
+    assert first is None and not any(pair.differs for pair in found)
+
+
+def test_what_is_no_term_or_left_out_is_not_compared():
+    bad = {"rows": [{"x": {"type": "uri", "value": "no iri"}}], "total": 1}
+    found, first = pairs.pairs(evidence([bad], [bad]), "fail")
+    assert first is None and "not compared: rows[0].x" in found[0].note
+    cut = {**report("1"), "total": 3}
+    found, first = pairs.pairs(evidence([cut], DUE[:1]), "fail")
+    assert first == 0 and "left out" in found[0].note
+
+
+# The time line
+
+
+def drawn(told: dict, outcome: str = "fail") -> drawing.Drawing:
+    return timeline.timeline(told, *pairs.pairs(told, outcome))
+
+
+def of(found: drawing.Drawing, kind: str) -> list[drawing.Shape]:
+    """The shapes of which all words are of their class."""
+    return [shape for shape in found.shapes if set(kind.split()) <= set(str(shape.attributes["class"]).split())]
+
+
+def test_a_time_line_has_elements_windows_and_reports():
+    found = drawn(WRONG)
+    elements, due, given = of(found, "element"), of(found, "due"), of(found, "given")
+    assert [shape.attributes["cx"] for shape in elements] == sorted(shape.attributes["cx"] for shape in elements) and len(elements) == 3
+    assert elements[0].title == '2: :a :p "1" .'
+    assert [shape.title for shape in due] == ["report 1 [0, 10) at 10: 2 rows", "report 2 [10, 20) at 20: 1 row"]
+    assert due[0].attributes["x"] < elements[0].attributes["cx"] < elements[1].attributes["cx"] < due[1].attributes["x"] < elements[2].attributes["cx"]
+    assert {shape.attributes["y"] for shape in due} == {due[0].attributes["y"]}, "windows that meet share a lane"
+    assert all(shape.attributes["y"] > due[0].attributes["y"] for shape in given), "what was given is below"
+    assert [shape.title for shape in of(found, "first")] == ["report 2 [10, 20) at 20: 1 row", "report 2 [10, 20): 1 row"]
+    assert len(of(found, "mark")) == 1
+
+
+def test_overlapping_windows_have_lanes():
+    assert drawing.lanes([(0, 10), (5, 15), (10, 20), (11, 12), (15, 20)], -0.5) == [0, 1, 0, 2, 1]
+
+
+def test_a_report_without_a_window_is_at_its_instant_else_at_its_number():
+    found = drawn(evidence([report("1", "2", instant=10), report("3")], DUE))
+    points = [shape for shape in of(found, "given") if shape.tag == "path"]
+    assert len(points) == 1 and points[0].attributes["d"].startswith("M")
+    assert len(of(found, "given unsure")) == 1 and "placed by its number" in of(found, "given unsure")[0].title
+    clock = drawn(evidence([report("1", "2", instant=1_400_000_000_000), report("3")], DUE))
+    assert len(of(clock, "given unsure")) == 2, "an engine's own clock is no place in the stream"
+
+
+def test_an_empty_time_is_drawn_shorter():
+    told = evidence([], [report("1", window=[0, 10]), report("1", window=[10**9, 10**9 + 10])])
+    found = drawn(told)
+    first, second = of(found, "due")
+    assert first.attributes["width"] > 30 and second.attributes["width"] > 30 and len(of(found, "break")) == 1
+
+
+def test_of_many_reports_those_around_the_first_difference_are_drawn():
+    due = [report(str(n), window=[10 * n, 10 * n + 10]) for n in range(500)]
+    given = [*due[:400], report("x", kind="string"), *due[401:]]
+    found = drawn(evidence(given, due))
+    assert len(of(found, "due")) == timeline.REPORTS and of(found, "due first")[0].title.startswith("report 401 ")
+    assert "3 more elements are not drawn" in [shape.text for shape in found.shapes]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        evidence([], []),
+        evidence([], None),
+        {**evidence([report("1")], [report("1")]), "elements": [], "elements_total": 0, "windows": []},
+        evidence([report("1", instant=5)], [report("1", instant=5)]),
+        evidence([report("1", window=[5, 5])], [report("1", window=[2**62, 2**63 - 1])]),
+        {**evidence([], []), "elements": [{"stream": "other", "at": 5, "end": 9, "graph": ""}] * 9},
+    ],
+)
+def test_whatever_there_is_can_be_drawn(told):
+    numbers = [value for shape in drawn(told).shapes for value in shape.attributes.values() if isinstance(value, (int, float))]
+    assert all(-9 <= number <= drawing.WIDTH + 9 for number in numbers)
+    assert "<svg" in page.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
+
+
+# Charts and mismatch
+
+METRICS = [
+    {"window": [0, 10], "precision": 1.0, "recall": 1.0, "gracious": None, "delay": 5, "elements": 3, "expected": 2, "actual": 2},
+    {"window": [10, 20], "precision": 0.5, "recall": 0.25, "gracious": {"precision": 1.0, "recall": 0.5, "window": [11, 20]}, "delay": -2,
+     "elements": 4, "expected": 4, "actual": 2},
+    {"window": None, "precision": 0.0, "recall": 0.0, "gracious": None, "delay": None, "elements": 0, "expected": 0, "actual": 1},
+]  # fmt: skip
+SAMPLES = [{"at": 0.5 * n, "rss": 50_000_000 + n, "cpu": 0.1 * n * n, "threads": 4} for n in range(4)]  # CPU seconds 0, 0.1, 0.4, 0.9
+
+
+def test_charts_are_drawn_where_their_data_are():
+    assert charts.charts(RIGHT) == []
+    assert [title for title, _ in charts.charts({**RIGHT, "samples": SAMPLES})] == ["Memory, CPU and threads"]
+    scores, delays, resources = (drawing for _, drawing in charts.charts({**RIGHT, "metrics": METRICS, "samples": SAMPLES}))
+    assert "window [10, 20]: precision 50.0%" in [shape.title for shape in of(scores, "precision")]
+    assert "window [10, 20]: recall 50.0%, gracious" in [shape.title for shape in of(scores, "recall hollow")]
+    assert [shape.title for shape in of(scores, "due")] == ["[0, 10]", "[10, 20]"] and [shape.title for shape in of(scores, "given")] == ["[11, 20]"]
+    assert len(of(delays, "stem")) == 2 and "window [10, 20]: 4 expected" in [shape.title for shape in of(delays, "expected")]
+    assert [of(resources, name)[0].title for name in ("rss", "cpu", "threads")] == [
+        "memory, MB: from 50 to 50", "CPU, % of one core: from 20 to 100", "threads: from 4 to 4",
+    ]  # fmt: skip
+    html = shown(result(rule="", suite="yabench", evidence={**RIGHT, "metrics": METRICS, "samples": SAMPLES}))
+    assert [title in told(html)["details"][0] for title in ("Precision and recall", "Delay, and sizes", "Memory, CPU")] == [True] * 3
+    assert charts.charts({"metrics": [METRICS[2]], "samples": SAMPLES[:1]}), "one of each, and none with a window"
+
+
+def test_what_is_left_out_of_a_chart_is_said_and_no_peak_is():
+    titles = [title for title, _ in charts.charts({"metrics": METRICS[:1] * 300})]
+    assert titles == ["Precision and recall of each window (the first 120 of 300 windows)", "Delay, and sizes (the first 120 of 300 windows)"]
+    samples = [{"at": n / 2, "rss": 9e8 if n == 4001 else 5e7, "cpu": 0, "threads": 1} for n in range(6000)]
+    ((_, resources),) = charts.charts({"samples": samples})
+    (line,) = of(resources, "rss")
+    assert line.title == "memory, MB: from 50 to 900" and 2000 <= len(line.attributes["points"].split()) <= 2002
+    assert min(float(point.split(",")[1]) for point in line.attributes["points"].split()) == 22
+
+
+def test_mismatch_is_that_of_the_metrics(monkeypatch):
+    """The measure is another module's; here it is handed what each engine gave."""
+    asked = []
+
+    def mismatches(outputs):
+        asked.append({name: [sorted(bag.elements()) for bag in output] for name, output in outputs.items()})
+        return {("0", "1"): 12.5, ("1", "0"): None}
+
+    monkeypatch.setattr(mismatch, "mismatches", mismatches)
+    one, two = (result(engine=name, suite="lsbench", case="Q1", rule="") for name in ("a", "b"))
+    (table,) = mismatch.tables(source.of([one, two, result()]).entries)
+    assert table.engines == ["a", "b"] and table.rows == [("a", ["", "12.5 %"]), ("b", ["undefined", ""])]
+    assert [row[0][1] for row in asked[0]["0"][0]] == [f'"{n}"^^<{reports.XSD}integer>' for n in (1, 2)]
+    assert "<h2 id=\"mismatch-title\">" in shown(one, two) and "mismatch-title" not in shown(one, result())
+    cut = result(engine="b", suite="lsbench", case="Q1", rule="", evidence=evidence([{**report("1"), "total": 9}], DUE))
+    assert mismatch.tables(source.of([one, cut]).entries)[0].note == "rows are left out of the results"
+
+
+# EARL. The facts are those of the EARL 1.0 Schema and of DOAP: classes, properties with domain and range, instances.
+
+EARL = rdflib.Namespace("http://www.w3.org/ns/earl#")
+DOAP = rdflib.Namespace("http://usefulinc.com/ns/doap#")
+DCT = rdflib.Namespace("http://purl.org/dc/terms/")
+SUPER = {EARL.TestRequirement: EARL.TestCriterion, EARL.TestCase: EARL.TestCriterion}
+CLASSES = {EARL.Assertion, EARL.Assertor, EARL.Software, EARL.TestSubject, EARL.TestCriterion, EARL.TestResult, DOAP.Project, *SUPER}
+INSTANCES = {
+    EARL.automatic: EARL.TestMode,
+    **dict.fromkeys((EARL.passed, EARL.failed, EARL.cantTell, EARL.inapplicable, EARL.untested), EARL.OutcomeValue),
+}
+PROPERTIES = {  # domain and range; None: any, "literal": a literal
+    EARL.assertedBy: (EARL.Assertion, EARL.Assertor),
+    EARL.subject: (EARL.Assertion, EARL.TestSubject),
+    EARL.test: (EARL.Assertion, EARL.TestCriterion),
+    EARL.result: (EARL.Assertion, EARL.TestResult),
+    EARL.mode: (EARL.Assertion, EARL.TestMode),
+    EARL.outcome: (EARL.TestResult, EARL.OutcomeValue),
+    EARL.info: (EARL.TestResult, "literal"),
+    DOAP.name: (DOAP.Project, "literal"),
+    DCT.title: (None, "literal"),
+    DCT.date: (None, "literal"),
+    DCT.isPartOf: (EARL.TestCriterion, EARL.TestCriterion),
+}
+ONCE = {EARL.Assertion: (EARL.assertedBy, EARL.subject, EARL.test, EARL.result, EARL.mode), EARL.TestResult: (EARL.outcome,)}
+
+
+def graph(*found, date: str | None = None) -> rdflib.Graph:
+    return rdflib.Graph().parse(data="\n".join(earl.turtle(source.of(found).entries, date)), format="turtle")
+
+
+def unlike_the_vocabulary(found: rdflib.Graph) -> list[str]:
+    """What is not as EARL and DOAP have it."""
+    problems = []
+
+    def kinds(node) -> set:
+        own = set(found.objects(node, RDF.type)) | ({INSTANCES[node]} if node in INSTANCES else set())
+        return own | {SUPER[kind] for kind in own if kind in SUPER}
+
+    for s, p, o in found:
+        if p == RDF.type:
+            problems += [] if o in CLASSES else [f"no class {o}"]
+            continue
+        if p not in PROPERTIES:
+            problems.append(f"no property {p}")
+            continue
+        domain, range_ = PROPERTIES[p]
+        problems += [] if domain is None or domain in kinds(s) else [f"{p} of {s}"]
+        right = isinstance(o, rdflib.Literal) if range_ == "literal" else range_ in kinds(o)
+        problems += [] if right else [f"{p} is {o}"]
+    for kind, properties in ONCE.items():
+        for node in found.subjects(RDF.type, kind):
+            problems += [f"{p} of {node}, not once" for p in properties if len(list(found.objects(node, p))) != 1]
+    return problems
+
+
+def test_earl_is_as_its_vocabulary_has_it():
+    found = graph(*MIXED, reports.hostile(), reports.hostile("\"\\\n\r\t\u0000\ud800'''é>"), date="2026-02-28")
+    assert unlike_the_vocabulary(found) == []
+    assert len(list(found.subjects(RDF.type, EARL.Assertion))) == len(MIXED) + 2
+    broken = rdflib.Graph() + found
+    broken.add((rdflib.URIRef("urn:x"), EARL.outcome, EARL.passed))
+    broken.add((rdflib.URIRef("urn:x"), EARL.colour, EARL.passed))
+    assert len(unlike_the_vocabulary(broken)) == 2, "the check itself sees what is wrong"
+
+
+def test_every_outcome_has_one_of_earl():
+    found = graph(*[result(case=outcome, outcome=outcome) for outcome in ("pass", "fail", "unsupported", "disputed", "error")])
+    told = {}
+    for assertion in found.subjects(RDF.type, EARL.Assertion):
+        told[str(assertion).rpartition(":")[2]] = found.value(found.value(assertion, EARL.result), EARL.outcome).removeprefix(EARL)
+    assert told == {"pass": "passed", "fail": "failed", "unsupported": "inapplicable", "disputed": "cantTell", "error": "cantTell"}
+
+
+def test_names_in_iris_are_bounded_and_stay_apart():
+    long = "x" * 100_000
+    found = graph(result(engine=long + "1", case=long), result(engine=long + "2", case=long))
+    subjects = {str(s) for s in found.subjects(RDF.type, EARL.TestSubject)}
+    assert len(subjects) == 2 and all(len(term) < 2000 for triple in found for term in triple if isinstance(term, rdflib.URIRef))
+
+
+def test_earl_says_rule_case_engine_and_no_date_of_its_own():
+    found = graph(result(outcome="fail", known=reports.KNOWN[:1]))
+    case, rule = rdflib.URIRef("urn:refengine:case:corpus:WIN-2-a-border"), rdflib.URIRef("urn:refengine:rule:WIN-2")
+    assert (case, DCT.isPartOf, rule) in found and (None, DCT.date, None) not in found
+    assert str(found.value(predicate=EARL.info, subject=found.value(predicate=RDF.type, object=EARL.TestResult))) == "fail: as it is\nknown: it answers\\nlate"
+    engine = rdflib.URIRef("urn:refengine:engine:mine")
+    assert (engine, DOAP.name, rdflib.Literal("mine")) in found
+    dated = graph(result(), date="2026-02-28")
+    assert (None, DCT.date, rdflib.Literal("2026-02-28", datatype=rdflib.XSD.date)) in dated
+
+
+# Markdown, badge, JUnit
+
+
+def test_markdown_has_a_table_and_the_fails():
+    lines = list(markdown.markdown(source.of(MIXED)))
+    assert "| mine | 1 | 2 | 1 | 1 | 1 | 1 |" in lines and "| other | 2 | 0 | 0 | 0 | 0 | 0 |" in lines
+    assert "| mine | WIN-3-a-window | fail | first divergence, relation 2 of 2: window \\[10, 20\\) |" in lines
+    assert "| mine | REP-1-a-close | fail | it answers\\\\nlate; no link |" in lines
+    assert any(line.startswith("- other has no result of 4 in corpus") for line in lines)
+
+
+def test_markdown_shows_what_it_is_given():
+    told = markdown.safe("a|b `c` <script>&amp; [x](javascript:y) *z* ~w~ \\ @me\n# no")
+    assert told == "a\\|b \\`c\\` &lt;script&gt;&amp;amp; \\[x\\]\\(javascript:y\\) \\*z\\* \\~w\\~ \\\\ &#64;&#8203;me\\\\n# no"
+    lines = list(markdown.markdown(source.of([reports.hostile()])))
+    assert not any("<script" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Closes #1, o/r#12, gh-3", "Closes #&#8203;1, o/r#&#8203;12, gh-&#8203;3"),
+        ("https://a.example www.a.example me@a.example", "https:&#8203;//a.example www&#8203;.a.example me&#64;&#8203;a.example"),
+        ("# big", "&#8203;# big"),
+        ("    - 1", "&#8203;- 1"),
+        ("1. one", "&#8203;1. one"),
+        ("WIN-2 #x 1.5", "WIN-2 #x 1.5"),
+    ],
+)
+def test_markdown_of_an_engine_closes_no_issue_and_names_nobody(text, written):
+    assert markdown.safe(text) == written
+
+
+def test_a_badge_says_how_many_pass():
+    def made(*found):
+        svg = badge.badge(source.of(found).entries)
+        root = ElementTree.fromstring(svg)
+        return root.get("aria-label"), next(rect.get("fill") for rect in list(root.iter("{http://www.w3.org/2000/svg}rect"))[2:])
+
+    assert made(*MIXED) == ("RSP conformance: 3 of 6 pass, 1 known", badge.COLOURS["wrong"])
+    assert made(result(), MIXED[2]) == ("RSP conformance: 1 of 2 pass, 1 known", badge.COLOURS["known"])
+    assert made(result(), MIXED[4]) == ("RSP conformance: 1 of 1 pass", badge.COLOURS["right"])
+    assert made(MIXED[4]) == ("RSP conformance: nothing judged", badge.COLOURS["none"])
+
+
+def test_pytest_writes_the_page_and_junit_has_the_properties(tmp_path):
+    html, xml = tmp_path / "page.html", tmp_path / "junit.xml"
+    words = ["--engine-command=sh tests/harnesses/tumbling.sh", "--engine-semantics=csparql t0=0", "--smoke", "-k", "upper-border or overlap"]
+    command = [sys.executable, "-m", "pytest", "conformance", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *words, f"--report={html}", f"--junitxml={xml}"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert found.returncode == 1, found.stdout + found.stderr
+    data = told(html.read_text(encoding="utf-8"))
+    assert len(data["rows"]) == 2 and [row[2] for row in data["rows"]] == [1, 0], "the fail first"
+    cases = list(ElementTree.parse(xml).iter("testcase"))
+    properties = [{p.get("name"): p.get("value") for p in case.iter("property")} for case in cases]
+    assert all(set(found) == {"outcome", "rule", "argument"} for found in properties) and len(properties) == 2
+    assert {found["outcome"] for found in properties} == {"pass", "fail"} and {found["rule"] for found in properties} == {"WIN-1", "WIN-2"}
+    assert any("first divergence" in found["argument"] for found in properties)
+    bad = subprocess.run([*command, f"--report={tmp_path}/no/page.html"], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert bad.returncode == 4 and "usage: cannot write" in bad.stderr and "Traceback" not in bad.stderr
+
+
+def test_a_schema_with_an_unknown_keyword_is_no_quick_check():
+    with pytest.raises(LookupError, match="no check of pattern"):
+        schemas._compiled({"pattern": "x"}, {}, {})
+
+
+def test_bad_results_are_an_error_of_ours(tmp_path):
+    path = tmp_path / "latin.ndjson"
+    path.write_bytes(b'{"engine": "\xe9"}\n')
+    with pytest.raises(InvalidResults, match=re.escape(f"{path}:1: results: not UTF-8")):
+        source.read([path])
+    assert BAD in reports.hostile().engine

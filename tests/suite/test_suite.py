@@ -1,0 +1,494 @@
+"""The suite as a user runs it: engines named, behind a command, in a file, of a package, recorded; right, wrong and broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import PROFILE
+
+import conformance
+from conformance import suite
+from conformance.benchmarks import csrbench
+from conformance.corpus import cases
+from conformance.harness import engine_file
+from conformance.harness.pool import Harnesses
+from conformance.verdict.results import from_json
+from refengine.model.errors import RefengineError
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = engine_file.engine("reference")
+TUMBLING = "sh " + str(ROOT / "tests" / "harnesses" / "tumbling.sh")
+
+
+def run(*words: str, folder: Path = ROOT, suite: str = "conformance", **environment: str) -> subprocess.CompletedProcess:
+    """pytest on the suite."""
+    command = [sys.executable, "-m", "pytest", suite, "-q", "-p", "no:cacheprovider", *words]
+    workers = [] if "-n" in words else ["-p", "no:xdist"]
+    return subprocess.run(
+        command + workers, cwd=folder, capture_output=True, text=True, timeout=300, env={**os.environ, **environment}
+    )
+
+
+def told(path: Path) -> list:
+    """The results in a file."""
+    return [from_json(json.loads(line)) for line in path.read_text().splitlines()]
+
+
+def mine(folder: Path, code: str, **more: object) -> Path:
+    """An engine's file whose harness is this Python."""
+    path = folder / "mine.toml"
+    (folder / "mine.py").write_text(textwrap.dedent(code))
+    keys = {"title": "Mine", "command": [sys.executable, "{here}/mine.py"], "dialect": "rspql", **more}
+    semantics = '[semantics]\nprofile = "csparql"\nt0 = 0\n'
+    path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items()) + semantics)
+    return path
+
+
+SILENT = """
+    import json, sys
+    for line in sys.stdin:
+        asked = json.loads(line)
+        more = {"start": {"protocol": 1, "engine": "mine", "version": "1"}, "stop": {}}.get(asked["command"], {"relations": []})
+        CRASH
+        print(json.dumps({"seq": asked["seq"], "reply": "result", **more}), flush=True)
+        if asked["command"] == "stop":
+            break
+"""
+
+
+# The reference engine
+
+
+def test_the_reference_engine_passes_all_whoever_runs_it(tmp_path):
+    """By two processes, each with a harness of its own, or by one: the same results, written once."""
+    alone, spread = tmp_path / "alone.ndjson", tmp_path / "spread.ndjson"
+    found = run("--engine=reference", "-m", "corpus", f"--results={spread}", "-n", "2")
+    assert found.returncode == 0, found.stdout
+    results = told(spread)
+    assert {result.outcome for result in results} == {"pass"}
+    asked = {case.id for case in cases() if any("max_reports" not in block for block in case.table.get("expect", []))}
+    assert {result.case for result in results} == asked and len(results) == len(asked)
+    assert f"conformance: reference: {len(asked)} pass" in found.stdout
+    assert run("--engine=reference", "--smoke", f"--results={alone}").returncode == 0
+    assert {*alone.read_text().splitlines()} < {*spread.read_text().splitlines()} and len(told(alone)) == 12
+
+
+def test_the_smoke_cases_are_a_dozen_and_one_call(capsys):
+    results = conformance.check_engine("reference", smoke=True)
+    assert len(results) == sum(case.table.get("smoke", False) for case in cases()) == 12
+    assert len({result.rule.partition("-")[0] for result in results}) >= 4
+
+
+# Other engines
+
+
+def test_a_shell_script_is_an_engine():
+    """20 lines; the case is that of WIN-2's border."""
+    assert len((ROOT / "tests" / "harnesses" / "tumbling.sh").read_text().splitlines()) <= 20
+    words = [f"--engine-command={TUMBLING}", "--engine-semantics=csparql t0=0", "--smoke"]
+    found = run(*words, "-k", "upper-border")
+    assert found.returncode == 0 and "1 passed" in found.stdout, found.stdout
+    found = run(*words, "-k", "overlap")
+    assert found.returncode == 1 and "window [5, 15) at t=14: the recording ends too early" in found.stdout, found.stdout
+
+
+def test_a_wrong_engine_is_told_all_that_is_wrong(tmp_path):
+    path = mine(tmp_path, SILENT.replace("CRASH", ""))
+    with pytest.raises(conformance.NonConformance, match="mine-WIN-2-an-element-on-the-upper-border") as caught:
+        conformance.check_engine(path, smoke=True)
+    assert [result.outcome for result in caught.value.results] == ["fail"] * 12, "an engine that never answers"
+
+
+def test_a_crash_is_the_error_of_its_case_alone(tmp_path):
+    """It dies at every query that counts, and is started again for the next."""
+    crash = 'if "COUNT" in asked.get("query", ""): sys.exit("no such function")'
+    path = mine(tmp_path, SILENT.replace("CRASH", crash))
+    results = tmp_path / "results.ndjson"
+    found = run(f"--engine={path}", "--smoke", f"--results={results}")
+    errors = [result for result in told(results) if result.outcome == "error"]
+    assert found.returncode == 1 and len(told(results)) == 12 and {result.rule for result in errors} == {"R2R-1", "R2R-6"}
+    assert "register: the process ended with exit code 1; it said: no such function" in errors[0].argument
+
+
+def test_an_engine_that_does_not_start_is_tried_twice(tmp_path):
+    path = mine(tmp_path, f"open({str(tmp_path / 'tries')!r}, 'a').write('x')")
+    results = tmp_path / "results.ndjson"
+    assert run(f"--engine={path}", "--smoke", f"--results={results}").returncode == 1
+    assert {result.outcome for result in told(results)} == {"error"} and (tmp_path / "tries").read_text() == "xx"
+    assert "it does not start, twice tried: start: the process ended" in told(results)[-1].argument
+
+
+def test_an_engine_of_a_package(tmp_path):
+    """The group conformance.engines of entry points: the path of a file."""
+    mine(tmp_path, SILENT.replace("CRASH", ""))
+    info = tmp_path / "theirs-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[conformance.engines]\ntheirs = theirs:ENGINE\n")
+    (tmp_path / "theirs.py").write_text("from pathlib import Path\nENGINE = Path(__file__).with_name('mine.toml')\n")
+    found = run("--engine=theirs", "--smoke", "-k", "upper-border", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    assert "conformance: theirs: " in found.stdout, found.stdout + found.stderr
+    (info / "entry_points.txt").write_text("[conformance.engines]\ntheirs = theirs:NONE\n")
+    found = run("--engine=theirs", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    assert found.returncode == 4 and "theirs: engine: its entry point 'theirs:NONE' gives none" in found.stderr, found.stderr
+    found = run("--engine=their", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    assert found.returncode == 4 and "engine: no engine 'their'; did you mean 'theirs'" in found.stderr
+
+
+# What was judged, and what was not
+
+
+def test_an_engine_of_which_nothing_was_judged_is_not_green(tmp_path):
+    path = mine(tmp_path, "", needs=[str(tmp_path / "engine.jar")], get="make engine.jar")
+    found = run(f"--engine={path}", "--engine=reference", "--smoke", "-rs")
+    assert found.returncode == 4 and "12 passed, 12 skipped" in found.stdout, found.stdout
+    assert "conformance: every item of mine was skipped (exit code 4; 0 with --allow-missing)" in found.stdout
+    assert f"no Mine, which needs {tmp_path}/engine.jar: make engine.jar" in found.stdout
+    assert run(f"--engine={path}", "--smoke", "--allow-missing").returncode == 0
+    with pytest.raises(RefengineError, match="mine: engine: no Mine, which needs"):
+        conformance.check_engine(path)
+
+
+@pytest.mark.parametrize("name", ["cqels", "csparql"])
+def test_an_engine_that_its_user_brings_is_skipped_without_it(name, monkeypatch):
+    """In one line, which says how it is got."""
+    monkeypatch.delenv(f"CONFORMANCE_CLASSPATH_{name.upper()}", raising=False)
+    found = run(f"--engine={name}", "--smoke", "-rs")
+    reasons = [line for line in found.stdout.splitlines() if line.startswith("SKIPPED")]
+    assert found.returncode == 4 and len(reasons) == 1, found.stdout
+    assert f"which needs --engine-classpath={name}=PATH or CONFORMANCE_CLASSPATH_{name.upper()}: docs/engines.md says" in reasons[0]
+
+
+def test_an_engine_whose_program_is_nowhere_is_skipped(tmp_path, monkeypatch):
+    """A need is a path, or a program on PATH."""
+    (tmp_path / "java").write_text("#!/bin/sh\n")
+    (tmp_path / "java").chmod(0o755)
+    for place, missing in ((tmp_path, ""), (tmp_path / "nowhere", "no CQELS 1.0.0, which needs the command java: docs/engines.md says")):
+        monkeypatch.setenv("PATH", str(place))
+        tested = suite.engine_file.engine("cqels").on(str(tmp_path))
+        assert tested.missing.startswith(missing) and bool(tested.missing) == bool(missing)
+
+
+def test_a_fresh_engine_has_a_process_a_case(tmp_path):
+    """And another one none."""
+    code = SILENT.replace("CRASH", "").replace("import json, sys", f"import json, sys; open({str(tmp_path / 'starts')!r}, 'a').write('x')")
+    for more, starts in (({"fresh": True}, 12), ({}, 1)):
+        (tmp_path / "starts").write_text("")
+        with pytest.raises(conformance.NonConformance):
+            conformance.check_engine(mine(tmp_path, code, **more), smoke=True)
+        assert len((tmp_path / "starts").read_text()) == starts
+
+
+def test_what_an_engine_is_known_for_explains_its_fails_and_must_show(tmp_path):
+    """In the cases that it names: a fail there is expected, a pass is a failure."""
+    deviation = '[[deviations]]\nreason = "it overlaps no windows"\nlink = "https://example.org/1"\n'
+    path = mine(tmp_path, "", command=TUMBLING.split())
+    whole = path.read_text()
+    overlap, border = ([case.id for case in cases() if case.table.get("smoke") and word in case.id] for word in ("overlap", "upper-border"))
+    words = [f"--engine={path}", "--smoke", "-rx", "-k", "overlap or upper-border"]
+    path.write_text(whole + deviation + f"cases = {json.dumps(overlap)}\n")
+    found = run(*words)
+    assert found.returncode == 0 and "1 passed, 10 deselected, 1 xfailed" in found.stdout, found.stdout
+    assert "it overlaps no windows (https://example.org/1)" in found.stdout
+    path.write_text(whole + deviation + f"cases = {json.dumps(overlap + border)}\n")
+    found = run(*words)
+    assert found.returncode == 1 and "1 failed, 10 deselected, 1 xfailed" in found.stdout, found.stdout
+    assert "pass, without what the engine is known for here: it overlaps no windows" in found.stdout
+
+
+def test_the_results_come_from_an_interrupted_run_too(tmp_path):
+    """-x ends the run at its first failure; what was judged is written."""
+    path = mine(tmp_path, SILENT.replace("CRASH", ""))
+    results = tmp_path / "results.ndjson"
+    assert run(f"--engine={path}", "--smoke", "-x", f"--results={results}").returncode == 1
+    assert 0 < len(told(results)) < 12 and told(results)[-1].outcome == "fail"
+
+
+# Told windows, and what is asked
+
+
+def reference_file(folder: Path, semantics: str, *words: str, name: str = "mine") -> Path:
+    """The reference engine as one that has a profile, which is told its semantics by its command line."""
+    path = folder / f"{name}.toml"
+    command = json.dumps(["{python}", "{adapters}/reference.py", "csparql", *words])
+    path.write_text(f'title = "Mine"\ncommand = {command}\ndialect = "table"\n[semantics]\nprofile = "csparql"\n{semantics}\n')
+    return path
+
+
+def test_an_engine_whose_t0_is_its_own_may_tell_its_windows(tmp_path):
+    """Asked in tables: t0 is open, and the windows that are told say which it is."""
+    assert conformance.check_engine(reference_file(tmp_path, 't0 = "unknown"', "t0=-5"), smoke=True)
+    with pytest.raises(conformance.NonConformance, match=r"WIN-3 at t=9: answer 1 is about \[0, 10\]; the engine says \[5, 15\]"):
+        conformance.check_engine(engine_file_of_a_window_too_late(tmp_path), smoke=True)
+
+
+def engine_file_of_a_window_too_late(folder: Path) -> Path:
+    """Of tumbling.sh, which tells no window, one that tells the next window."""
+    script = (ROOT / "tests" / "harnesses" / "tumbling.sh").read_text()
+    told = '"rows\\":[$rows],\\"window\\":[$((window * 10 + 5)),$((window * 10 + 15))]}'
+    (folder / "late.sh").write_text(script.replace('"rows\\":[$rows]}', told))
+    path = mine(folder, "", command=["sh", "{here}/late.sh"])
+    return path
+
+
+def test_what_is_unsupported_is_so_before_an_answer(tmp_path):
+    answers = SILENT.replace("CRASH", """if asked["command"] == "push":
+            more = {"relations": [{"rows": []}]}
+        if asked["command"] == "end":
+            print(json.dumps({"seq": asked["seq"], "reply": "unsupported", "reason": "too late"}), flush=True)
+            continue""")
+    with pytest.raises(conformance.NonConformance) as caught:
+        conformance.check_engine(mine(tmp_path, answers), smoke=True)
+    assert {result.outcome for result in caught.value.results} == {"error"}
+    assert "unsupported, after 2 reports: too late" in str(caught.value)
+
+
+# What a known deviation does not hide
+
+
+def test_an_engine_that_does_not_start_is_not_known_for_it(tmp_path):
+    says_no = """
+        import json, sys
+        asked = json.loads(sys.stdin.readline())
+        print(json.dumps({"seq": asked["seq"], "reply": "error", "context": "no licence\\udce9\\u001b[2J"}), flush=True)
+    """
+    path = mine(tmp_path, says_no)
+    ids = json.dumps([case.id for case in cases() if case.table.get("smoke")])
+    path.write_text(path.read_text() + f'[[deviations]]\nreason = "it never answers"\nlink = "https://example.org/1"\ncases = {ids}\n')
+    results = tmp_path / "results.ndjson"
+    found = run(f"--engine={path}", "--smoke", f"--results={results}")
+    assert found.returncode == 1 and "12 failed" in found.stdout, found.stdout
+    assert all("start: error: no licence\\udce9\\x1b[2J" in result.argument for result in told(results)[:2])
+
+
+def test_what_is_known_is_a_failure_for_who_asks_for_that(tmp_path):
+    path = mine(tmp_path, SILENT.replace("CRASH", ""))
+    ids = json.dumps([case.id for case in cases() if case.table.get("smoke")])
+    path.write_text(path.read_text() + f'[[deviations]]\nreason = "it never answers"\nlink = "https://example.org/1"\ncases = {ids}\n')
+    assert run(f"--engine={path}", "--smoke", "-k", "upper-border").returncode == 0
+    assert "1 failed" in run(f"--engine={path}", "--smoke", "-k", "upper-border", "--runxfail").stdout
+
+
+def test_a_deviation_of_no_case_is_refused(tmp_path):
+    path = mine(tmp_path, "")
+    path.write_text(path.read_text() + '[[deviations]]\nreason = "it never answers"\nlink = "https://example.org/1"\ncases = ["WIN-2-x"]\n')
+    with pytest.raises(RefengineError, match="mine: deviations: engine: no case 'WIN-2-x'"):
+        conformance.check_engine(path)
+
+
+def test_two_engines_of_one_name_are_refused(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        mine(tmp_path / folder, "")
+    with pytest.raises(RefengineError, match="mine: engine: 2 engines have this name"):
+        suite.items(suite.Chosen((str(tmp_path / "a" / "mine.toml"), str(tmp_path / "b" / "mine.toml"))))
+
+
+# Ends
+
+
+def test_no_harness_is_left_behind(tmp_path):
+    """Ctrl-C while it starts, and reads nothing: the suite ends, and so does it."""
+    path = mine(tmp_path, "import os, time; open('PID', 'w').write(str(os.getpid())); time.sleep(600)".replace("PID", str(tmp_path / "pid")))
+    command = [sys.executable, "-m", "pytest", "conformance", "-q", "-p", "no:cacheprovider", f"--engine={path}", "--smoke", "-n", "1"]
+    running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not ((tmp_path / "pid").exists() and (tmp_path / "pid").read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    running.wait(60)
+    harness = int((tmp_path / "pid").read_text())
+    while os.path.exists(f"/proc/{harness}") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not os.path.exists(f"/proc/{harness}")
+
+
+def test_only_a_run_that_asked_replaces_results(tmp_path):
+    results = tmp_path / "results.ndjson"
+    results.write_text("{}\n")
+    assert run("--engine=reference", "--smoke", "--collect-only", f"--results={results}").returncode == 0
+    assert results.read_text() == "{}\n"
+
+
+# Bad words
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--engine=refrence"], "engine: no engine 'refrence'; did you mean 'reference'"),
+        (["--engine=../engines/reference"], "engine: no engine '../engines/reference'"),
+        (["--engine=nowhere.toml"], "nowhere.toml: engine: cannot be read: "),
+        (["--engine=sparqlstream"], "'sparqlstream' is judged by its recordings: give --answers=DIR"),
+        (["--engine=cqels", "--engine-classpath=cqels"], "engine: 'cqels' is not NAME=PATH"),
+        (["--engine=cqels", "--engine-classpath=cqel=x"], "engine: a classpath for 'cqel', which is not asked for; did you mean 'cqels'"),
+        (["--engine=cqels", "--engine-classpath=cqels=nowhere.jar"], "cqels: engine: no 'nowhere.jar' for its classpath"),
+        (["--engine=csparql", "--engine-classpath=csparql=:"], "csparql: engine: an empty entry in its classpath ':'"),
+        (["--engine=csparql", "--engine-classpath=csparql="], "csparql: engine: an empty classpath"),
+        (["--engine=reference", "--engine-classpath=reference=/tmp"], "reference: engine: takes no classpath"),
+        (["--engine=reference", "--report=x", "--results=./x"], "usage: two outputs to one file"),
+        (["--engine-command="], "engine: an empty command"),
+        (["--engine-command='"], "engine: cannot be read: No closing quotation"),
+        (["--engine-command=x", "--engine-dialect=sparql"], "DIA-1: no dialect 'sparql'"),
+        (["--engine-command=x", "--engine-semantics=csparkl"], "did you mean 'csparql'"),
+        (["--engine-command=x", "--engine-semantics=csparql t0"], "'t0' is not key=value"),
+        (["--engine-command=x", "--engine-semantics="], "engine: an empty semantics"),
+        (["--engine=reference", "--results=no/where/results.ndjson"], "usage: cannot write: No such file or directory"),
+        (["--engine=rsp-js-heartbeat", "--csrbench=nowhere"], "nowhere: IO-1: "),
+        (["--smoke"], "no engine named: give --engine=NAME"),
+    ],
+)
+def test_what_is_named_wrongly_ends_the_run_in_one_line(words, reason):
+    found = run(*words)
+    assert found.returncode == 4 and reason in found.stderr, found.stdout + found.stderr
+    assert "Traceback" not in found.stdout + found.stderr
+
+
+# The wheel
+
+
+def test_the_wheel_holds_all_that_the_suite_needs(tmp_path):
+    """Unpacked elsewhere, and run in an empty folder."""
+    build = [sys.executable, "-c", "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))", str(tmp_path)]
+    name = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True).stdout.split()[-1]
+    place, empty = tmp_path / "place", tmp_path / "empty"
+    empty.mkdir()
+    with zipfile.ZipFile(tmp_path / name) as wheel:
+        wheel.extractall(place)
+        assert not [name for name in wheel.namelist() if "node_modules" in name or name.startswith("tests")]
+    found = run("--pyargs", "--engine=reference", "--smoke", f"--report={empty}/page.html", folder=empty, PYTHONPATH=str(place))
+    assert "12 results of 1 engine." in (empty / "page.html").read_text(encoding="utf-8")
+    assert found.returncode == 0 and "conformance: reference: 12 pass" in found.stdout, found.stdout + found.stderr
+
+
+# Recordings
+
+
+@pytest.fixture
+def yabench(tmp_path):
+    """A run of YABench: two tumbling windows of 5 s, and what C-SPARQL answers to them, by hand."""
+    lines = [("a", 1000), ("b", 4000), ("c", 6000)]
+    (tmp_path / "SG_small1").write_text("".join(f'<http://x/{name}> <http://x/p> "1" "{at}" .\n' for name, at in lines))
+    query = "REGISTER QUERY q AS SELECT ?x FROM STREAM <http://x/s> [RANGE 5s STEP 5s] WHERE { ?x <http://x/p> ?y }"
+    (tmp_path / "QUERY_small1").write_text(query)
+    (tmp_path / "QR_small1").write_text("100\nx\t\n5100\nhttp://x/a\t\nhttp://x/b\t\n10100\nhttp://x/c\t\n")
+    return tmp_path
+
+
+def test_a_recording_of_yabench_is_an_item(yabench):
+    found = run("--engine=csparql", f"--answers={yabench}")
+    assert found.returncode == 0 and "conformance: csparql: 1 pass" in found.stdout, found.stdout + found.stderr
+    (yabench / "QR_small1").write_text("100\nx\t\n5100\nhttp://x/a\t\nhttp://x/c\t\n10100\nhttp://x/b\t\n")
+    found = run("--engine=csparql", f"--answers={yabench}")
+    assert found.returncode == 1 and "test_engine[csparql-small1]" in found.stdout, found.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "QR_small1:1: IO-2: expected a clock, an integer (ms), got ''"),
+        ("100\nx y\t\n", "QR_small1:2: IO-2: expected the variables' names, each once and followed by a tab"),
+        ("100\nx\t\nhttp://x/a\t\n", "QR_small1:3: IO-2: expected a clock, or 1 values after one"),
+        ("100\nx\t\n5100\nhttp://x/a\thttp://x/b\t\n", "QR_small1:4: IO-2: expected a clock, or 1 values"),
+        ("100\nx\t\n5100\n9^^nothing\t\n", "QR_small1:4: IO-2: "),
+    ],
+)
+def test_a_malformed_recording_of_yabench_costs_its_item(yabench, text, reason):
+    (yabench / "QR_small1").write_text(text)
+    [item] = suite.recorded("csparql", yabench)
+    result = item.run(Harnesses())
+    assert result.outcome == "error" and str(yabench) in result.argument and reason in result.argument
+    assert suite.unexpected(item, result) == f"error: {result.argument}"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("SG_small2", "<http://x/a> <http://x/p>\n", "SG_small2:1: IO-1: a line is s p o"),
+        ("SG_small2", None, "SG_small2: IO-1: cannot be read: No such file or directory"),
+        ("QUERY_small2", "REGISTER QUERY", "QUERY_small2"),
+        ("QR_small2", "100\nx\t\n5100\nhttp://x/a\t\nhttp://x/b\t\nhttp://x/c", "QR_small2:6: IO-2: "),
+    ],
+)
+def test_a_malformed_run_of_yabench_leaves_the_others_alone(yabench, tmp_path, name, text, reason):
+    """The first run passes; the second, of which one file is malformed, is an error, and all is written."""
+    for file in ("SG", "QUERY", "QR"):
+        (yabench / f"{file}_small2").write_text((yabench / f"{file}_small1").read_text())
+    if text is None:
+        (yabench / name).unlink()
+    else:
+        (yabench / name).write_text(text)
+    results = tmp_path / "results.ndjson"
+    found = run("--engine=csparql", f"--answers={yabench}", f"--results={results}")
+    assert found.returncode == 1 and "1 error, 1 pass" in found.stdout, found.stdout + found.stderr
+    good, bad = told(results)
+    assert (good.case, good.outcome, bad.case, bad.outcome) == ("small1", "pass", "small2", "error")
+    assert reason in bad.argument and f"error: {yabench}" in found.stdout
+
+
+def test_a_malformed_recording_of_csrbench_costs_its_item(tmp_path):
+    (tmp_path / "data_00.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
+    for name, text in (("sparqlstream-answer-1", '{"relations": []}'), ("sparqlstream-answer-2", "{"), ("sparqlstream-answer-8", "{}")):
+        (tmp_path / f"{name}.json").write_text(text)
+    (tmp_path / "rdfox-answer-1.json").write_text("{}")
+    items = suite.recorded("sparqlstream", tmp_path)
+    found = {result.case: result for result in (item.run(Harnesses()) for item in items)}
+    assert {case: str(result.outcome) for case, result in found.items()} == {
+        "Q1": "pass", "Q2": "error", "sparqlstream-answer-8.json": "error",
+    }  # fmt: skip
+    assert f"{tmp_path}/sparqlstream-answer-2.json:1: IO-2: not JSON" in found["Q2"].argument
+    with pytest.raises(RefengineError, match="SEM-1: unknown profile 'rdfox'"):
+        suite.recorded("rdfox", tmp_path)
+    csrbench.stream.cache_clear()
+    (tmp_path / "data_00.ttl").write_text("<urn:a>")
+    with pytest.raises(RefengineError, match="data_00.ttl:1: IO-1: "):
+        suite.recorded("sparqlstream", tmp_path)
+
+
+# RSP-JS, live
+
+
+@pytest.fixture(scope="module")
+def installed():
+    """RSP-JS; where it is not installed its tests are skipped, in CI they fail."""
+    found = engine_file.engine("rsp-js")
+    if found.missing:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(found.missing)
+
+
+@pytest.mark.xdist_group("rsp-js")
+def test_rsp_js_does_what_it_is_known_for(installed, tmp_path):
+    """Green with its known deviations, and the same again, however the items are spread."""
+    first, second = tmp_path / "1.ndjson", tmp_path / "2.ndjson"
+    found = run("--engine=rsp-js", f"--results={first}", "-n", "2")
+    assert found.returncode == 0, found.stdout
+    assert run("--engine=rsp-js", f"--results={second}", "-k", "rsp-js-REP").returncode == 0
+    outcomes = [{(result.case, result.outcome, result.known) for result in told(path)} for path in (first, second)]
+    assert outcomes[1] < outcomes[0] and len(outcomes[0]) == len(suite.questions())
+
+
+@pytest.mark.xdist_group("rsp-js")
+def test_rsp_js_with_heartbeats(installed):
+    found = run("--engine=rsp-js-heartbeat")
+    assert found.returncode == 0, found.stdout
+
+
+@pytest.mark.needs_shared
+@pytest.mark.xdist_group("rsp-js")
+def test_rsp_js_with_heartbeats_passes_csrbench(installed, shared, tmp_path):
+    """Q1, Q2 and Q5 over CSRBench's own stream; all three with the full profile, since each takes 15,188 pushes."""
+    chosen = ["Q1", "Q2", "Q5"] if PROFILE == "full" else ["Q2"]
+    results = tmp_path / "results.ndjson"
+    folder = shared / "data" / "csrbench"
+    found = run("--engine=rsp-js-heartbeat", f"--csrbench={folder}", f"--results={results}", "-k", " or ".join(chosen))
+    assert found.returncode == 0, found.stdout
+    assert [(result.case, result.outcome) for result in told(results)] == [(name, "pass") for name in chosen]
