@@ -1,4 +1,4 @@
-"""pytest: the suite's options, and the items that they make. What an item is and becomes is in suite.py.
+"""pytest: the suite's options, and the items that they make. What an item is and becomes is in the package `suite`.
 
 Every pytest run in the environment loads this: nothing of ours is imported, and no option registered, before it is asked for.
 """
@@ -95,7 +95,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if _option(config, "--spark") is not None and (getattr(config.option, "numprocesses", None) or hasattr(config, "workerinput")):
         raise pytest.UsageError("--spark spreads the items itself: leave out -n")
     try:
-        from conformance import suite
+        from conformance import suite  # noqa: F401
         from conformance.report import page  # noqa: F401  what they need is missed before the run
         from conformance.verdict import results  # noqa: F401
         from refengine.model.errors import RefengineError

@@ -175,10 +175,10 @@ def _unread(cell: Cell, error: RefengineError | None) -> Result:
 
 
 def _evidence(asked: Query, streams: Mapping[str, Stream], facts: Judgement | None, *recorded: Iterable) -> Mapping[str, Any] | None:
-    from conformance.harness.play import Answered
     from conformance.verdict import evidence
+    from conformance.verdict.engine_report import EngineReport
 
-    return evidence.benchmarked(asked, streams, list(map(Answered, *recorded)), facts)
+    return evidence.benchmarked(asked, streams, list(map(EngineReport, *recorded)), facts)
 
 
 def _result(engine: str, name: str, suffix: str, found: Verdict, rests_on: Mapping[str, Any] | None) -> Result:

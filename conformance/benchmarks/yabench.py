@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.harness.play import Answered
 from conformance.verdict import evidence
+from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Judging, Outcome, verdict
 from conformance.verdict.results import Result
 from refengine.core.profiles import profile
@@ -42,10 +42,10 @@ class Run:
         return files.read_stream(self.folder / f"SG_{self.name}")
 
     @property
-    def answers(self) -> list[Answered]:
+    def answers(self) -> list[EngineReport]:
         """The reports, stamped with the clock since the stream began."""
         recording = files.read_recording(self.folder / f"QR_{self.name}")
-        return list(map(Answered, recording.relations, recording.timestamps))
+        return list(map(EngineReport, recording.relations, recording.timestamps))
 
 
 def runs(engine: str, folder: Path) -> list[Run]:

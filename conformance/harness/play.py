@@ -6,25 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from conformance.harness.client import Broken, Harness
+from conformance.verdict.engine_report import EngineReport, to_nquads
 from refengine.core.query import Query
 from refengine.core.semantics import Semantics, show
-from refengine.model.elements import Dataset, Element, Relation, Stream, Term
+from refengine.model.elements import Dataset, Element, Stream, Term
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import plain
 from refengine.rdf import files
-
-
-class Answered(NamedTuple):
-    """One report of an engine: its relation; what it is stamped with and the window that it is about, if the engine says so;
-    and the instant of the element that it came with, or None if it came with none."""
-
-    relation: Relation
-    instant: int | None = None
-    window: tuple[int, int] | None = None
-    came: int | None = None
 
 
 class Declined(Exception):
@@ -47,7 +38,7 @@ class Asked:
 
 def play(
     harness: Harness, asked: Asked, streams: Mapping[str, Stream], static: Dataset = frozenset(), heartbeat: int = 0
-) -> list[Answered]:
+) -> list[EngineReport]:
     """What an engine answers to a query over streams, in the order of its reports. With a heartbeat it is told of the instant
     after every multiple of it, until the last window with an element is over.
 
@@ -56,7 +47,7 @@ def play(
     names = list(streams) or sorted({window.stream for window in asked.query.windows})  # what is not declared is for the judge (QRY-4)
     fields: dict[str, Any] = {"query": asked.text, "dialect": asked.dialect, "streams": names}
     if static:
-        fields["static"] = lines(static)
+        fields["static"] = to_nquads(static)
     if asked.semantics is not None:
         fields["semantics"] = {name: _value(value) for name, value in vars(asked.semantics).items()}
     answered, labels = [], {}
@@ -83,7 +74,7 @@ def _pushes(query: Query, streams: Mapping[str, Stream]) -> Iterator[tuple[str, 
     order = {name: number for number, name in enumerate(dict.fromkeys([*windows, *streams]))}
     named = ([(name, element) for element in stream] for name, stream in streams.items())
     for name, element in merge(*named, key=lambda arrival: (arrival[1].app, arrival[1].sys, order[arrival[0]])):
-        yield "push", {"stream": name, "at": element.app, "graph": lines(element.graph), **_more(element)}
+        yield "push", {"stream": name, "at": element.app, "graph": to_nquads(element.graph), **_more(element)}
 
 
 def _with_heartbeats(pushes: Iterator[tuple[str, dict[str, Any]]], every: int, after: int) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -108,16 +99,11 @@ def _more(element: Element) -> dict[str, int]:
     return batch if element.end in (None, element.app) else {**batch, "end": element.end}
 
 
-def lines(dataset: Dataset) -> str:
-    """Triples as N-Triples, quads as N-Quads, sorted."""
-    return "".join(f"{' '.join(statement)} .\n" for statement in sorted(dataset))
-
-
 def _value(value: Any) -> Any:
     return value if isinstance(value, int) else show(value)
 
 
-def _answers(reply: Mapping[str, Any], variables: tuple[str, ...], command: str, labels: dict[str, Term]) -> Iterator[Answered]:
+def _answers(reply: Mapping[str, Any], variables: tuple[str, ...], command: str, labels: dict[str, Term]) -> Iterator[EngineReport]:
     for number, entry in enumerate(reply.get("relations", ())):
         where = f"relations[{number}].rows"
         try:
@@ -125,4 +111,4 @@ def _answers(reply: Mapping[str, Any], variables: tuple[str, ...], command: str,
         except InvalidStream as error:
             raise Broken(f"{command}: {error}") from None
         instant, window = (int(entry["instant"]) if "instant" in entry else None), entry.get("window")  # 1.0 is an integer, too
-        yield Answered(relation, instant, None if window is None else (int(window[0]), int(window[1])))
+        yield EngineReport(relation, instant, None if window is None else (int(window[0]), int(window[1])))

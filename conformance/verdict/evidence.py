@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from conformance.harness.play import Answered, lines
 from conformance.metrics.run import of_run
+from conformance.verdict.engine_report import EngineReport, to_nquads
 from refengine import incremental
 from refengine.core import engine, r2r
 from refengine.core.query import Query
@@ -27,7 +27,7 @@ Told = tuple[Relation, tuple[int, int] | None, int | None]  # a report: its rela
 def evidence(
     query: Query,
     streams: Mapping[str, Stream],
-    answers: Sequence[Answered],
+    answers: Sequence[EngineReport],
     expected: Sequence[Told] | None,
     semantics: Semantics | None,
     text: str = "",
@@ -54,7 +54,7 @@ def evidence(
 
 
 def judged(
-    query: Query, streams: Mapping[str, Stream], static: Dataset, answers: Sequence[Answered], facts: judge.Judgement | None, text: str = ""
+    query: Query, streams: Mapping[str, Stream], static: Dataset, answers: Sequence[EngineReport], facts: judge.Judgement | None, text: str = ""
 ) -> dict[str, Any]:
     """The evidence of a verdict: what is due is what the assignment that wins, or is nearest, reports. `before` of these were not
     recorded, if any; `diverges` is the place among those given where a failed assignment goes no further."""
@@ -89,14 +89,14 @@ def _places(facts: judge.Judgement) -> Iterator[tuple[str, int]]:
         yield "before", before
 
 
-def benchmarked(query: Query, streams: Mapping[str, Stream], answers: Sequence[Answered], facts: judge.Judgement | None) -> dict[str, Any]:
+def benchmarked(query: Query, streams: Mapping[str, Stream], answers: Sequence[EngineReport], facts: judge.Judgement | None) -> dict[str, Any]:
     """The evidence of a verdict on a benchmark's query, with its measures."""
     found, metrics = judged(query, streams, frozenset(), answers, facts), measured(query, streams, frozenset(), answers, facts)
     return found if metrics is None else {**found, "metrics": metrics}
 
 
 def measured(
-    query: Query, streams: Mapping[str, Stream], static: Dataset, answers: Sequence[Answered], facts: judge.Judgement | None
+    query: Query, streams: Mapping[str, Stream], static: Dataset, answers: Sequence[EngineReport], facts: judge.Judgement | None
 ) -> list[dict[str, Any]] | None:
     """YABench's measures, an entry a window (metrics/run.py); None for what YABench has no measure for, and for outputs so long
     that they are not kept."""
@@ -122,7 +122,7 @@ def _elements(named: Iterable[str], streams: Mapping[str, Stream]) -> Iterable[d
             if left < 0:
                 return
             more = {} if element.end in (None, element.app) else {"end": element.end}
-            yield {"stream": name, "at": element.app, "graph": lines(element.graph), **more}
+            yield {"stream": name, "at": element.app, "graph": to_nquads(element.graph), **more}
 
 
 def _reports(query: Query, streams: Mapping[str, Stream], static: Dataset, semantics: Semantics) -> Iterable[engine.Report]:

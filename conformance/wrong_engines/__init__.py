@@ -1,6 +1,8 @@
 """Miniatures: wrong engines, each the reference engine with one function replaced. Its rule's cases must catch it.
 
 A case that no wrong engine fails proves nothing; these are the wrong engines. Many have a defect that a real one has.
+
+Imports refengine. Begin with `Miniature` below, then any of the modules, one for some sections of SPEC.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""§13 Dialects: a continuous query as RSP-QL, C-SPARQL, CQELS-QL or SPARQLstream, read and rendered."""
+"""§13 Dialects: a continuous query as RSP-QL, C-SPARQL, CQELS-QL or SPARQLstream, read and rendered.
+
+Imports `model` and `core`. Begin with `read` and `render` below, then `dialect`, which each language's module fills in.
+"""
 
 from __future__ import annotations
 

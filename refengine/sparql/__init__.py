@@ -4,6 +4,8 @@ Begin with `evaluate`, which has one function for each operator. It walks over `
 `grammar` reads. Expressions (§17) are in `expressions`, `functions`, `values` and `regex`, set functions (§18.5.1) in `aggregates`,
 ORDER BY (§15.1) in `order`, paths (§18.4) in `paths`. `graphs` indexes triples, `joins` orders patterns, `choices` tries what an
 evaluator may choose, `limits` bounds the cost, `witnesses` asks rdflib and pyoxigraph. Nothing here knows of windows.
+
+Imports `model` alone.
 """
 
 from refengine.sparql.evaluation import evaluate

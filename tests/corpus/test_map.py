@@ -1,13 +1,11 @@
-"""The map: a rule of SPEC.md, its function, its cases and its miniatures name one id; and the core stays small."""
+"""The map: a rule of SPEC.md, its function, its cases and its miniatures name one id."""
 
 import ast
 import importlib
 import inspect
-import io
 import re
 import subprocess
 import sys
-import tokenize
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -22,8 +20,6 @@ from refengine.core.semantics import FIELDS
 from refengine.sparql import grammar
 
 ROOT = Path(__file__).resolve().parents[2]
-CORE = ("model", "semantics", "query", "window", "tick", "report", "r2r", "r2s", "engine", "errors")
-MOST = 1400
 ABSENT = "which SPEC.md does not have"
 
 
@@ -190,25 +186,3 @@ A mention of **AB-6** within a paragraph.
 """
     found = {"AB-1": ("a.one",), "AB-2": ("a.two",), "AB-3": ("a.two",), "AB-4": ("a.four", "a.five"), "AB-5": (), "AB-7": ("a.seven",)}
     assert rules(text) == found
-
-
-# Size
-
-
-def lines_of_code(source):
-    """The numbers of the lines that hold code: no blank line, comment or docstring."""
-    dull = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
-    tokens = [token for token in tokenize.generate_tokens(io.StringIO(source).readline) if token.type not in dull]
-    code = {line for token in tokens for line in range(token.start[0], token.end[0] + 1)}
-    return code - {line for first, last, _ in docstrings(source) for line in range(first, last + 1)}
-
-
-def test_lines_of_code_are_counted_without_blanks_comments_and_docstrings():
-    source = '"""Doc.\n\nMore."""\n\n# comment\nx = 1  # comment\n\n\ndef f():\n    """Doc."""\n    return """a\n\n    b"""\n'
-    assert lines_of_code(source) == {6, 9, 11, 12, 13}
-
-
-def test_the_core_is_small():
-    counted = {name: len(lines_of_code((ROOT / "refengine" / f"{name}.py").read_text(encoding="utf-8"))) for name in CORE}
-    total = sum(counted.values())
-    assert total <= MOST, f"the core has {total} lines of code, more than {MOST}: {counted}"

@@ -19,9 +19,10 @@ from conformance.corpus import Case
 from conformance.harness import client
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Deviation, Engine, InvalidEngine, engine, engines, read
-from conformance.harness.play import Answered, Asked, Declined, play
+from conformance.harness.play import Asked, Declined, play
+from conformance.suite.probe import Question, judged, result
+from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Outcome
-from conformance.verdict.probe import Question, judged, result
 from refengine import evaluate, from_table, profile, stream
 from refengine.dialects import Unrenderable
 
@@ -239,7 +240,7 @@ def judged_of(case, deviations, moved=0, **fields):
     query, streams = corpus.query_of(case), corpus.streams_of(case)
     asked = replace(query, r2s=None) if "r2s" in fields else query
     reports = evaluate(asked, streams, CLAIM.but(**fields).semantics())
-    answers = [Answered(report.relation, report.instant, tuple(border + moved for border in report.window)) for report in reports]
+    answers = [EngineReport(report.relation, report.instant, tuple(border + moved for border in report.window)) for report in reports]
     tested = Engine("wrong", "an engine", (), "table", profile=CLAIM, deviations=tuple(deviations))
     outcome, argument, named, *_ = judged(tested, case, Question(query, streams, frozenset(), answers))
     assert outcome is Outcome.FAIL

@@ -18,8 +18,8 @@ from conformance.corpus import Case
 from conformance.harness import client
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import engine
+from conformance.suite.probe import Result, result
 from conformance.verdict.outcomes import Outcome
-from conformance.verdict.probe import Result, result
 from conformance.wrong_engines import MINIATURES, Miniature
 from refengine.model.errors import RefengineError
 

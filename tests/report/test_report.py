@@ -23,11 +23,11 @@ from reports import BAD, DUE, MIXED, RIGHT, WRONG, evidence, report, result, wri
 import conformance
 from conformance import schemas
 from conformance.__main__ import main
-from conformance.harness.play import Answered
 from conformance.report import badge, charts, drawing, earl, markdown, mismatch, page, pairs, source, texts, timeline
 from conformance.report.source import InvalidResults
 from conformance.verdict import evidence as evidence_of
 from conformance.verdict import outcomes
+from conformance.verdict.engine_report import EngineReport
 from refengine import Relation, from_table, profile, row, stream
 
 ROOT = Path(__file__).parents[2]
@@ -422,7 +422,7 @@ def test_the_evidence_of_a_verdict_says_where_it_begins_and_ends():
     query = from_table({"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}], "body": "SELECT ?x WHERE { ?x <urn:p> ?y }"})
     elements = stream([((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at) for name, at in (("a", 3), ("b", 13), ("c", 23), ("e", 33))])
     for names, wanted in (("bc", {"before": 1}), ("bd", {"before": 1, "diverges": 1}), ("ab", {}), ("ad", {"diverges": 1})):
-        answers = [Answered(Relation(("x",), Counter([row({"x": f"<urn:{name}>"})]))) for name in names]
+        answers = [EngineReport(Relation(("x",), Counter([row({"x": f"<urn:{name}>"})]))) for name in names]
         facts = outcomes.verdict(query, {"s": elements}, profile("csparql").but(t0=0), [a.relation for a in answers], missing=2).facts
         told = evidence_of.judged(query, {"s": elements}, frozenset(), answers, facts)
         assert {key: told[key] for key in ("before", "diverges") if key in told} == wanted, names

@@ -174,7 +174,7 @@ def test_an_engine_whose_program_is_nowhere_is_skipped(tmp_path, monkeypatch):
     (tmp_path / "java").chmod(0o755)
     for place, missing in ((tmp_path, ""), (tmp_path / "nowhere", "no CQELS 1.0.0, which needs the command java: docs/engines.md says")):
         monkeypatch.setenv("PATH", str(place))
-        tested = suite.engine_file.engine("cqels").on(str(tmp_path))
+        tested = engine_file.engine("cqels").on(str(tmp_path))
         assert tested.missing.startswith(missing) and bool(tested.missing) == bool(missing)
 
 

@@ -25,9 +25,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from conformance.harness.relational import COLUMNS, NUMBER, program
-from refengine.core.query import from_table
-from refengine.model.elements import Relation
-from refengine.model.errors import Unsupported
+from refengine import Relation, Unsupported, from_table
 from refengine.rdf import files
 
 CONFIG = {

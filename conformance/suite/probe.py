@@ -12,8 +12,9 @@ from conformance.corpus import Case
 from conformance.corpus.rules import means
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Deviation, Engine
-from conformance.harness.play import Answered, Asked, Declined, play
+from conformance.harness.play import Asked, Declined, play
 from conformance.verdict import evidence, outcomes
+from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Outcome
 from refengine.core.query import Query
 from refengine.core.semantics import Closure, Disorder, show
@@ -54,7 +55,7 @@ class Question:
     query: Query
     streams: Mapping[str, Stream]
     static: Dataset
-    answers: list[Answered]
+    answers: list[EngineReport]
     text: str = ""
     window_closure: Closure | None = None
     missing: int = 0
@@ -228,7 +229,7 @@ def _expected_with(told: Asked, streams: Mapping[str, Stream]) -> frozenset[int]
     return None if waits else frozenset(element.app for window in told.query.windows for element in streams[window.stream])
 
 
-def _differences(query: Query, block: Mapping[str, Any], got: list[Answered], instants: frozenset[int] | None) -> Iterator[str]:
+def _differences(query: Query, block: Mapping[str, Any], got: list[EngineReport], instants: frozenset[int] | None) -> Iterator[str]:
     """What is said of a report and compared; a trigger that is no element's instant is the horizon, which is told to no engine."""
     wanted = block["reports"]
     if len(got) != len(wanted):

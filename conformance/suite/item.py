@@ -15,7 +15,7 @@ from conformance.harness import engine_file
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Engine, InvalidEngine
 from conformance.harness.pool import Harnesses
-from conformance.verdict import probe
+from conformance.suite import probe
 from conformance.verdict.outcomes import Judging, Outcome
 from conformance.verdict.results import Result
 from refengine import cli
