@@ -604,6 +604,29 @@ def a_cycle_is_not_closed(graph: Any, path: Any, start: Any, end: Any, spend: An
     return ((a, b) for a, b in found if not (isinstance(path, Repeated) and path.least and a == b))
 
 
+def iris_are_ordered_in_brackets(left: Result, right: Result) -> int | None:
+    """IRIs are compared as N-Triples writes them, so that <urn:a1> comes before <urn:a>."""
+    if isinstance(left, str) and isinstance(right, str) and left[0] == right[0] == "<":
+        return (left > right) - (left < right)
+    return right_compare_in_order(left, right)
+
+
+def case_is_pythons(character: str, function: Callable[[str], str]) -> bool:
+    """The case of a letter is what this Python's Unicode has."""
+    return True
+
+
+def labels_are_of_an_operator(expressions: Expressions, results: Sequence[Term], nodes: Any) -> Result:
+    """Each operator has blank nodes of its own, whose labels no other has met."""
+    expressions.operators.clear()
+    return right_node(expressions, results, nodes)
+
+
+def captures_are_those_of_the_library(pattern: str, flags: str) -> bool:
+    """What a group has captured is what RE2 says."""
+    return False
+
+
 def any_term_is_in_the_middle(graph: Any, path: Any, start: Any, end: Any, spend: Any) -> Iterator[tuple[Term, Term]]:
     """The node in the middle of a sequence may be a term that is not in the graph."""
     if not isinstance(path, Steps) or start is not None or end is None:
@@ -733,8 +756,11 @@ MINIATURES = (
     Miniature("R2R-14", "casts have one form", BOTH, f"{SPARQL}.expressions:Expressions.cast", casts_have_one_form),
     Miniature("R2R-14", "strings alone are strings", BOTH, f"{SPARQL}.functions:string", strings_alone_are_strings),
     Miniature("R2R-14", "zero is one duration", "pyoxigraph 0.5", f"{SPARQL}.expressions:Expressions.applied", zero_is_one_duration),
+    Miniature("R2R-14", "the case of a letter is Python's", "rdflib 7.6", f"{SPARQL}.functions:has_sure_case", case_is_pythons),
+    Miniature("R2R-14", "labels are of an operator", "ARQ 5.6", f"{SPARQL}.expressions:Expressions.node", labels_are_of_an_operator),
     Miniature("R2R-14", "years are of times", "rdflib 7.6", f"{SPARQL}.expressions:Expressions.applied", years_are_of_times),
     Miniature("R2R-15", "the dollar sign is Python's", "rdflib 7.6", f"{SPARQL}.regex:compile_pattern", dollar_is_pythons),
+    Miniature("R2R-15", "captures are those of RE2", "pyoxigraph 0.5", f"{SPARQL}.regex:has_open_capture", captures_are_those_of_the_library),
     Miniature("R2R-15", "a replacement has no groups", NOBODY, f"{SPARQL}.regex:replacement", empty_matches_are_replaced),
     Miniature("R2R-15", "repetitions are not nested", NOBODY, f"{SPARQL}.regex:compile_pattern", repetitions_are_not_nested),
     Miniature("R2R-16", "errors are counted", "rdflib 7.6", f"{SPARQL}.aggregates:aggregate", errors_are_counted),
@@ -756,6 +782,7 @@ MINIATURES = (
     Miniature("R2R-18", "a bound variable is given", "rdflib 7.6", f"{SPARQL}.evaluation:Evaluation.path_ends", a_bound_variable_is_given),
     Miniature("R2R-19", "nothing is substituted", NOBODY, f"{SPARQL}.evaluation:substituted", nothing_is_substituted),
     Miniature("R2R-19", "EXISTS is a join", NOBODY, f"{SPARQL}.evaluation:Evaluation.exists", values_are_substituted),
+    Miniature("R2R-20", "IRIs are ordered in brackets", NOBODY, f"{SPARQL}.order:compare_in_order", iris_are_ordered_in_brackets),
     Miniature("R2R-20", "kinds are ordered", BOTH, f"{SPARQL}.order:compare_in_order", kinds_are_ordered),
     Miniature("R2R-20", "literals come first", NOBODY, f"{SPARQL}.order:compare_in_order", literals_come_first),
     Miniature("R2R-20", "any order will do", BOTH, f"{SPARQL}.order:check_border", any_order_will_do),

@@ -18,7 +18,7 @@ from refengine.model.messages import shown
 
 ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
 CHARACTER = rf"(?:[\w\x80-\U0010ffff]|{ESCAPE})"  # of names: more than SPARQL has, which is for the body's parser to say
-PREFIX = rf"(?:(?!_:)(?:[\w\x80-\U0010ffff.-]|{ESCAPE}){{0,200}})"  # bounded: what follows may be no colon
+PREFIX = rf"(?:(?!_:|[0-9.-])(?:[\w\x80-\U0010ffff.-]|{ESCAPE}){{0,200}})"  # bounded: what follows may be no colon
 LOCAL = rf"(?:{CHARACTER}|[:]|%[0-9A-Fa-f]{{2}}|\\[^uU])"
 SHARED = rf"""
     start: HEAD form clause* where solution*

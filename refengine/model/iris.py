@@ -13,33 +13,51 @@ def has_scheme(iri: str) -> bool:
 
 
 def resolve(base: str, reference: str) -> str:
-    """The IRI of a reference; a relative one is kept as it is where there is no base."""
+    """Return the IRI of a reference (§5.2.2, §5.2.3); a relative one is kept as it is where there is no base.
+
+    >>> resolve("http://a/b/c", "../g"), resolve("http://a/./b", "#x"), resolve("urn:a/b", "../g")
+    ('http://a/g', 'http://a/./b#x', 'urn:/g')
+    """
     scheme, authority, path, query, fragment = PARTS.fullmatch(reference).groups()
     if scheme is not None or not base:
         return reference
-    scheme, own_authority, own_path, own_query, _ = PARTS.fullmatch(base).groups()
-    if authority is None:
-        authority = own_authority
-        if not path:
-            path, query = own_path, own_query if query is None else query
-        elif not path.startswith("/"):
-            path = _without_dots(own_path[: own_path.rfind("/") + 1] or "/" * (authority is not None)) + path
-    path = _without_dots(path)
+    scheme, base_authority, base_path, base_query, _ = PARTS.fullmatch(base).groups()
+    if authority is not None:
+        path = remove_dot_segments(path)
+    elif not path:
+        path = base_path
+        query = base_query if query is None else query
+    elif path.startswith("/"):
+        path = remove_dot_segments(path)
+    elif base_authority is not None and not base_path:
+        path = remove_dot_segments("/" + path)
+    else:
+        path = remove_dot_segments(base_path[: base_path.rfind("/") + 1] + path)
+    authority = base_authority if authority is None else authority
     pieces = (("", scheme, ":"), ("//", authority, ""), ("", path, ""), ("?", query, ""), ("#", fragment, ""))
     return "".join(f"{before}{part}{after}" for before, part, after in pieces if part is not None)
 
 
-def _without_dots(path: str) -> str:
-    """RFC 3986 §5.2.4, for a path whose segments are parted by slashes."""
-    if not re.search(r"(?:^|/)\.\.?(?:/|$)", path):
-        return path
-    kept: list[str] = []
-    segments = path.split("/")
+def remove_dot_segments(path: str) -> str:
+    """Return a path without the segments `.` and `..` (§5.2.4): step by step what the RFC's loop does.
+
+    >>> remove_dot_segments("/a/b/../c/."), remove_dot_segments("a/../g")
+    ('/a/c/', '/g')
+    """
+    kept: list[str] = []  # segments, each with the slash before it
+    segments = re.findall(r"/[^/]*|^[^/]+", path)
     for number, segment in enumerate(segments):
-        if segment == ".." and len(kept) > 1:
-            kept.pop()
-        if segment in (".", ".."):
-            kept += [""] * (number == len(segments) - 1)
-        else:
+        is_last = number == len(segments) - 1
+        name = segment.removeprefix("/")
+        if name not in (".", ".."):
             kept.append(segment)
-    return "/".join(kept)
+            continue
+        if not segment.startswith("/"):  # at the beginning of a path without a slash it goes, with the slash behind it
+            following = slice(number + 1, number + 2)
+            segments[following] = [other.removeprefix("/") for other in segments[following]]
+            continue
+        if name == ".." and kept:
+            kept.pop()
+        if is_last:
+            kept.append("/")
+    return "".join(kept)

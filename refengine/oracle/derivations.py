@@ -39,7 +39,7 @@ from refengine.sparql.algebra import (
 )
 from refengine.sparql.choices import Choices, one_answer
 from refengine.sparql.evaluation import output
-from refengine.sparql.expressions import Expressions, standalone
+from refengine.sparql.expressions import Expressions, LabelledNodes, standalone
 from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.graphs import Index
 from refengine.sparql.values import ERROR, same
@@ -185,7 +185,7 @@ class Solver:
     def extended(self, solution: Solution, bindings: Iterable[tuple[Var, Expression]]) -> Solution:
         """Bind each variable whose expression is no error."""
         for variable, expression in bindings:
-            result = self.expressions.result(expression, solution, {})
+            result = self.expressions.result(expression, solution, LabelledNodes(expression))
             if result is not ERROR:
                 solution = {**solution, variable.name: result}
         return solution

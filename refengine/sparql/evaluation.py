@@ -50,7 +50,7 @@ from refengine.sparql.algebra import (
     walk,
 )
 from refengine.sparql.choices import Choices, one_answer
-from refengine.sparql.expressions import Expressions
+from refengine.sparql.expressions import Expressions, LabelledNodes
 from refengine.sparql.graphs import Index
 from refengine.sparql.joins import order_by_shared_variables
 from refengine.sparql.limits import WIDE, Budget, Limits
@@ -372,7 +372,8 @@ class Evaluation:
 
     def extended(self, solution: Solution, bindings: Iterable[tuple[Var, Expression]]) -> Solution:
         """Bind each variable whose expression is no error (§18.5, Extend). BNODE's labels hold for all of them."""
-        nodes: dict[str, Term] = {}
+        bindings = tuple(bindings)
+        nodes = LabelledNodes(bindings)
         solution = dict(solution)
         self.budget.spend(len(bindings) // 8)
         for variable, expression in bindings:
@@ -391,7 +392,7 @@ class Evaluation:
             members[()] = self.solutions(group.pattern)
         else:
             for solution in self.solutions(group.pattern):
-                nodes: dict[str, Term] = {}
+                nodes = LabelledNodes(("GROUP BY", group.keys))
                 key = tuple([self.expressions.result(expression, solution, nodes) for _, expression in group.keys])
                 self.budget.spend(len(key) // 8)
                 has_computed = has_computed or any(isinstance(term, Computed) for term in key)
@@ -423,7 +424,7 @@ class Evaluation:
             members = self.distinct(solutions) if function.is_distinct else solutions
             return aggregate(Aggregate("COUNT", None), [boolean(True)] * len(members), self.choices.choose)
 
-        results = [self.expressions.result(function.argument, solution, {}) for solution in solutions]
+        results = [self.expressions.result(function.argument, solution, LabelledNodes(function)) for solution in solutions]
         if (function.is_distinct or function.name == "SAMPLE") and any(isinstance(result, Computed) for result in results):
             self.budget.spend(len(results) * len(set(results)))  # each is compared with those that are known
         return aggregate(function, results, self.choose_anew())
@@ -490,7 +491,7 @@ class Evaluation:
         """Return solutions in one of the orders that ORDER BY allows, and the results of its conditions for each. Raises
         NoSingleAnswer where one of those is unknown."""
         self.budget.spend(len(solutions) * len(conditions))
-        keys = [tuple(self.expressions.result(part, solution, {}) for part, _ in conditions) for solution in solutions]
+        keys = [tuple(self.expressions.result(part, solution, LabelledNodes(("ORDER BY", part))) for part, _ in conditions) for solution in solutions]
         if any(isinstance(result, Unknown) for own in keys for result in own):
             raise NoSingleAnswer("ORDER BY a value that has no single answer")
         order = ordered(keys, [is_descending for _, is_descending in conditions])

@@ -7,7 +7,7 @@ ERROR. Aggregates are in `aggregates`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from refengine.model.elements import XSD, Term, literal, parse_literal
@@ -55,6 +55,14 @@ Solution = Mapping[str, Term]
 SIGNS = {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1)}
 
 
+class LabelledNodes(dict[str, Term]):
+    """The blank nodes that BNODE made for one solution, by label, and the operator that computes its expressions there."""
+
+    def __init__(self, operator: Hashable) -> None:
+        super().__init__()
+        self.operator = operator
+
+
 class Expressions:
     """The expressions of one evaluation: how they ask for patterns (EXISTS), for new blank nodes and for the times of triples."""
 
@@ -72,11 +80,12 @@ class Expressions:
         self.time = time
         self.choose = choose
         self.unknowns = 0
+        self.operators: dict[str, Hashable] = {}  # of BNODE's labels: the operator in which each is met
         self.base = query.base
         self.tags = query.tags
         self.spend = spend
 
-    def result(self, expression: Expression, solution: Solution, nodes: dict[str, Term]) -> Result:
+    def result(self, expression: Expression, solution: Solution, nodes: LabelledNodes) -> Result:
         """R2R-11: compute an expression for a solution; `nodes` has the blank nodes that BNODE made for it, by label."""
         match expression:
             case Var(name):
@@ -100,9 +109,10 @@ class Expressions:
         If one conjunct is false or an error, that of the whole is not true, whatever the others are.
         """
         left_open: NoSingleAnswer | None = None
+        nodes = LabelledNodes(condition)
         for conjunct in conjuncts(condition):
             try:
-                if truth(self.result(conjunct, solution, {})) is not True:
+                if truth(self.result(conjunct, solution, nodes)) is not True:
                     return False
             except NoSingleAnswer as error:
                 left_open = error
@@ -110,7 +120,7 @@ class Expressions:
             raise left_open
         return True
 
-    def called(self, call: Call, solution: Solution, nodes: dict[str, Term]) -> Result:
+    def called(self, call: Call, solution: Solution, nodes: LabelledNodes) -> Result:
         """Compute a call of an operator or a function."""
         name, arguments = call.name, call.arguments
         match name:
@@ -131,7 +141,7 @@ class Expressions:
             return ERROR
         return self.applied(name, results, nodes)
 
-    def applied(self, name: str, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
+    def applied(self, name: str, results: Sequence[Term], nodes: LabelledNodes) -> Result:
         """Apply an operator or a function to terms."""
         if any(isinstance(result, Unknown) for result in results):
             return of_unknown(name, results)
@@ -174,7 +184,7 @@ class Expressions:
                 raise AssertionError(name)
 
     def combine_conditions(
-        self, arguments: Sequence[Expression], solution: Solution, nodes: dict[str, Term], decisive: bool
+        self, arguments: Sequence[Expression], solution: Solution, nodes: LabelledNodes, decisive: bool
     ) -> Result:
         """R2R-11: compute `||`, which a true operand decides, or `&&`, which a false one does."""
         return decide(arguments, lambda argument: truth(self.result(argument, solution, nodes)), decisive)
@@ -189,7 +199,7 @@ class Expressions:
         kinds = tuple(sorted(kind_of(term) for term in (left, right)))
         return self.choose(("=", kinds), (False, ERROR), "whether literals of two kinds are known to differ (SPARQL 17.3.1)")
 
-    def membership(self, arguments: Sequence[Expression], solution: Solution, nodes: dict[str, Term]) -> Result:
+    def membership(self, arguments: Sequence[Expression], solution: Solution, nodes: LabelledNodes) -> Result:
         """Compute IN, which a comparison by `=` that is true decides (§17.4.1.9)."""
         first, *others = arguments
         one = self.result(first, solution, nodes)
@@ -226,13 +236,19 @@ class Expressions:
             return result
         return self.choose(("cast", kind, parse_literal(term).datatype), (changed, kept), "whether a cast keeps the lexical form of its operand")
 
-    def node(self, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
-        """R2R-14: return BNODE's new blank node; for one label the same within a solution, and another in the next (§17.4.2.9)."""
+    def node(self, results: Sequence[Term], nodes: LabelledNodes) -> Result:
+        """R2R-14: return BNODE's new blank node; for one label the same within a solution, and another in the next (§17.4.2.9).
+
+        Raises NoSingleAnswer if an operator has met the label before: whether a solution that goes from one operator to the next
+        is still the same is open.
+        """
         if not results:
             return self.blank()
         label = simple(results[0])
         if label is ERROR:
             return ERROR
+        if self.operators.setdefault(label, nodes.operator) != nodes.operator:
+            raise NoSingleAnswer("BNODE with one label in two places of a body")
         if label not in nodes:
             nodes[label] = self.blank()
         return nodes[label]

@@ -12,8 +12,10 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import unicodedata
 from collections.abc import Callable
 from fractions import Fraction
+from unicodedata import ucd_3_2_0
 from urllib.parse import quote
 
 from refengine.model.elements import XSD, Term, is_blank, literal, parse_literal
@@ -21,7 +23,7 @@ from refengine.model.errors import NoSingleAnswer
 from refengine.model.iris import has_scheme, resolve
 from refengine.model.terms import LANG_STRING
 from refengine.model.xsd import INTEGERS
-from refengine.sparql.regex import check_text, compile_pattern, replacement
+from refengine.sparql.regex import check_text, compile_pattern, has_open_capture, replacement
 from refengine.sparql.values import (
     DECIMAL,
     ERROR,
@@ -214,7 +216,21 @@ def _mapped(term: Term, function: Callable[[str], str]) -> Result:
     whole, each = function(string_value.lexical), "".join(map(function, string_value.lexical))
     if whole != each or any(len(function(c)) > 1 for c in string_value.lexical):
         raise NoSingleAnswer("a case mapping that depends on the neighbours or makes more than one character")
+    if not string_value.lexical.isascii() and not all(has_sure_case(c, function) for c in string_value.lexical):
+        raise NoSingleAnswer("the case of a letter, which depends on the version of Unicode")
     return text(whole, string_value.language)
+
+
+def has_sure_case(character: str, function: Callable[[str], str]) -> bool:
+    """Return whether a character has the same case mapping in every version of Unicode since 3.2.
+
+    A letter of one case without a partner may be given one, and an unassigned code point may become a letter: `ƛ` has had an upper
+    case since Unicode 16.
+    """
+    mapped = function(character)
+    if character == mapped:
+        return unicodedata.category(character) not in ("Cn", "Ll" if function is str.upper else "Lu")
+    return "Cn" not in (ucd_3_2_0.category(character), ucd_3_2_0.category(mapped))
 
 
 def compatible(left: Term, right: Term) -> tuple[StringValue, StringValue] | Failure:
@@ -317,6 +333,8 @@ def replaced(term: Term, pattern: Term, by: Term, flags: Term = '""', spend: Cal
     parts = replacement(template, compiled.groups)
     if parts is ERROR:
         return ERROR
+    if any(isinstance(part, int) and part for part in parts) and has_open_capture(expression, modes):
+        raise NoSingleAnswer("what a repeated group that may be empty has captured")
     made, end, length = [], 0, len(subject.lexical)
     spend(length * compiled.programsize // MATCH_PER_STEP)
     for match in compiled.finditer(subject.lexical):

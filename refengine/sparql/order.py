@@ -37,7 +37,8 @@ def compare_in_order(left: Result, right: Result) -> int | None:
         case 1:
             return 0 if left == right else None
         case 2:
-            return (left > right) - (left < right)
+            one, other = left[1:-1], right[1:-1]  # without their brackets: <urn:a> comes before <urn:a1>
+            return (one > other) - (one < other)
     try:
         order = compare(left, right)
     except NoSingleAnswer:
@@ -82,7 +83,7 @@ def _sort_key(result: Result, by_value: bool) -> tuple:
     """
     place = rank(result)
     if place < 3:
-        return place, 0, result if place else ""
+        return place, 0, result[1:-1] if place else ""
     match value(result):
         case Number(_, number, _):
             return (3, 1, 0) if number != number else (3, 0, number)

@@ -6,6 +6,7 @@ refused with its reason.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -32,6 +33,8 @@ CATEGORIES = {"L": "ultmo", "M": "nce", "N": "dlo", "P": "cdseifo", "Z": "slp", 
 MOST_REPEATED = 1000
 DECIMALS = tuple("0123456789")
 LONGEST_PATTERN = 2000  # characters of a pattern
+NAME_CLASS = re.compile(r"\\[icIC]")
+UNEVEN_PAIRS = "\u0131\u03f4"  # dotless i, and the capital theta that is a sign
 
 
 class BadPattern(Exception):
@@ -59,13 +62,31 @@ def compile_pattern(pattern: str, flags: str) -> Any | Failure:
         raise NoSingleAnswer(f"a regular expression that is out of reach: {error}") from None
 
 
+@lru_cache(maxsize=512)
+def has_open_capture(pattern: str, flags: str) -> bool:
+    """Return whether a valid pattern repeats a group that may be empty, as `(a*)+`: whether a last empty repetition counts as what
+    the group has captured is not said (F&O §7.6.3)."""
+    translator = Translator(pattern, flags)
+    translator.translate()
+    return translator.has_open_capture
+
+
 def check_text(flags: str, pattern: str, text: str) -> None:
-    """Raise NoSingleAnswer where XPath's versions read a pattern on this text in two ways: `.` on a carriage return, and `^` after
-    a last line end."""
+    """Raise NoSingleAnswer where a pattern on this text has no single answer.
+
+    XPath's versions differ in `.` on a carriage return, in `^` after a last line end, and in the names (`\\i`, `\\c`) that have other
+    letters than those of ASCII. Under the flag i, RE2 does not pair all letters that F&O §7.6.1.1 pairs: not ı with i, and ϴ with ϑ.
+    """
     if "\r" in text and "." in pattern and "s" not in flags:
         raise NoSingleAnswer("whether '.' matches a carriage return, in which XPath's versions differ")
     if "m" in flags and "^" in pattern and text.endswith("\n"):
         raise NoSingleAnswer("whether '^' matches after the last line end, in which XPath's versions differ")
+    if not text.isascii() and NAME_CLASS.search(pattern):
+        raise NoSingleAnswer("which letters names have, in which XML's editions differ")
+    if "i" in flags and any(letter in text or letter in pattern for letter in UNEVEN_PAIRS):
+        raise NoSingleAnswer("letters that are the same in upper case alone, or in lower case alone, under the flag i")
+    if "i" in flags and not pattern.isascii() and "-" in pattern:
+        raise NoSingleAnswer("a range of letters beyond ASCII under the flag i")
 
 
 class Translator:
@@ -80,6 +101,7 @@ class Translator:
         self.pattern = pattern
         self.at = 0
         self.groups = 0
+        self.has_open_capture = False  # whether a group that may be empty is repeated
 
     def translate(self) -> str:
         """Return the pattern in RE2's syntax. Raises BadPattern."""
@@ -134,6 +156,7 @@ class Translator:
                 inner = self.alternatives(depth + 1)
                 if self.take() != ")":
                     raise BadPattern("'(' is not closed")
+                self.has_open_capture |= self.peek() in ("*", "+", "{") and re2.fullmatch(inner, "") is not None
                 return f"({inner})"
             case "[":
                 return self.character_class()

@@ -68,7 +68,10 @@ def read(text: str) -> tuple[Query, str]:
     Unsupported for DESCRIBE and for functions that have no definition here.
     """
     reader = Reader(text)
-    algebra = reader.query(parse(text))
+    try:
+        algebra = reader.query(parse(text))
+    except RecursionError:
+        raise Unsupported("nested too deeply", rule="QRY-1", place="body") from None
     plain = text
     for start, end, written in sorted(reader.edits, reverse=True):
         plain = plain[:start] + written + plain[end:]

@@ -443,13 +443,15 @@ def equal(left: Term, right: Term) -> bool | Failure:
 
 def same(left: Term, right: Term) -> bool:
     """R2R-10: return whether two terms are the same term (§17.4.1.8). Raises NoSingleAnswer where that hangs on the form of a
-    computed one, or on NOW or RAND. A UUID is the same as itself alone."""
+    computed one, or on NOW or RAND. A UUID is the same as itself alone, and NOW() as NOW()."""
     if not isinstance(left, Computed) and not isinstance(right, Computed):
         return left == right
     if left is right:
         return True
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         unknown = left if isinstance(left, Unknown) else right
+        if isinstance(left, Unknown) and isinstance(right, Unknown) and left.kind == right.kind == "NOW":
+            return True  # one value for all of an evaluation (§17.4.5.1)
         if unknown.kind in ("NOW", "RAND"):
             raise NoSingleAnswer(f"{unknown.kind} has no single answer")
         return isinstance(left, Unknown) and isinstance(right, Unknown) and str(left) == str(right)  # each call has a text of its own
