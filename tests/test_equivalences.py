@@ -74,13 +74,20 @@ def objects(body: Body, graph: frozenset) -> Relation:
     return Relation(("o",), Counter(row({"o": o}) for _, _, o in graph))
 
 
+def triple(name: str) -> Triple:
+    return "<urn:s>", "<urn:p>", f"<urn:{name}>"
+
+
+ABC = st.sampled_from([triple(name) for name in "abc"])
+
+
 @st.composite
 def sides(draw: st.DrawFn, *, recurring: bool = True) -> Side:
     """One window over time, and a stream of up to 8 points with ties, gaps and elements on borders; where triples do not
     recur, each element has its own."""
     window = draw(windows(kinds=["time"], sizes=st.integers(1, 5), slides=st.integers(1, 6), triggers=False))
     t0 = draw(st.integers(-4, 4))
-    stream = draw(streams(window, t0=t0, payloads=st.sampled_from([triple(name) for name in "abc"])))
+    stream = draw(streams(window, t0=t0, payloads=ABC))
     if not recurring:
         stream = Stream(tuple(element._replace(graph=frozenset({triple(f"n{element.sys}")})) for element in stream))
     last = stream.elements[-1].app if stream.elements else t0
@@ -89,10 +96,6 @@ def sides(draw: st.DrawFn, *, recurring: bool = True) -> Side:
         instant="evaluation", disorder="reject",
     )  # fmt: skip
     return Side(window, stream, draw(drawn))
-
-
-def triple(name: str) -> Triple:
-    return "<urn:s>", "<urn:p>", f"<urn:{name}>"
 
 
 class Beyond(Exception):
