@@ -269,12 +269,10 @@ def _keyed(windows: Iterable[Window], payloads: Strategy | None) -> Strategy:
 def _arrivals(draw: st.DrawFn, over: Mapping[str, tuple[Window, ...]], payloads: Mapping[str, Strategy], shape: _Shape) -> dict:
     """Elements of all streams in one order of arrival."""
     t0 = draw(st.sampled_from([0, -500, MILLISECONDS])) if shape.t0 is None else shape.t0
-    one = [st.tuples(st.just(name), _instants(tuple(map(_extent, windows)), t0), payloads[name]) for name, windows in over.items()]
-    item = st.tuples(st.one_of(one), LIKE_THE_LAST, *_more(over, shape))
-    rush = draw(st.sampled_from([False] * 5 + [True]))  # most elements are simultaneous
+    rush = draw(RUSH)
     least = max(shape.least, draw(st.sampled_from([0, shape.most // 2, shape.most // 2])))  # lists alone would often be empty
     found, last = [], {}
-    for (name, app, payload), (tie, again), lasting, step, lag in draw(st.lists(item, min_size=least, max_size=shape.most)):
+    for (name, app, payload), (tie, again), lasting, step, lag in draw(_lists(tuple(over.items()), tuple(payloads.values()), shape, t0, least)):
         app = found[-1][-1].app if found and tie != rush else app if shape.before is None else min(app, shape.before - 1)
         last[name] = payload = last[name] if again and name in last else _graph(payload)
         found.append((app + lag, name, Element(payload, app, 0, step, None if lasting is None else app + lasting)))
@@ -287,6 +285,16 @@ def _arrivals(draw: st.DrawFn, over: Mapping[str, tuple[Window, ...]], payloads:
     return {name: Stream(tuple(element for other, element in arrived if other == name)) for name in over}
 
 
+@lru_cache(maxsize=1024)
+def _lists(over: tuple[tuple[str, tuple[Window, ...]], ...], payloads: tuple[Strategy, ...], shape: _Shape, t0: int, least: int) -> Strategy[list]:
+    """At least so many elements. Kept, since Hypothesis looks at all parts of a new strategy before the first draw."""
+    named = zip(over, payloads, strict=True)
+    one = [st.tuples(st.just(name), _instants(tuple(map(_extent, windows)), t0), payload) for (name, windows), payload in named]
+    item = st.tuples(st.one_of(one), LIKE_THE_LAST, *_more(dict(over), shape))
+    return st.lists(item, min_size=least, max_size=shape.most)
+
+
+RUSH = st.sampled_from([False] * 5 + [True])  # whether most elements are simultaneous
 # Whether an element comes at the instant of the one drawn before it, and whether with the same graph.
 LIKE_THE_LAST = st.sampled_from([(False, False)] * 5 + [(True, False)] * 2 + [(False, True)] * 2 + [(True, True)])
 

@@ -208,7 +208,8 @@ class Semantics:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            object.__setattr__(self, name, parse_field(name, value))
+            if type(value) is not ENUMS.get(name):  # as most are: the oracle makes thousands of a profile's values
+                object.__setattr__(self, name, parse_field(name, value))
         contradictions(self)
 
     def __str__(self) -> str:

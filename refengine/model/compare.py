@@ -123,6 +123,8 @@ def equal(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
         return True
     if a.total() != b.total():
         return False
+    if not blanks(a) and not blanks(b):
+        return not any(difference(a, b, mode))
     classes = _classes([*a, *b], mode)
     (plain, parts), (other_plain, other_parts) = _components(a, mode, classes), _components(b, mode, classes)
     if Counter({key: len(found) for key, found in parts.items()}) != Counter({k: len(f) for k, f in other_parts.items()}):
@@ -144,9 +146,11 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     for key in left.keys() | right.keys():
         ours, theirs = left.get(key, []), right.get(key, [])
         paired = _matching(ours, theirs)
-        used = set(paired.values())
-        missing.update(line for i, (_, line) in enumerate(ours) if i not in paired)
-        extra.update(line for j, (_, line) in enumerate(theirs) if j not in used)
+        if len(paired) < len(ours):
+            missing.update(line for i, (_, line) in enumerate(ours) if i not in paired)
+        if len(paired) < len(theirs):
+            used = set(paired.values())
+            extra.update(line for j, (_, line) in enumerate(theirs) if j not in used)
     return missing, extra
 
 
@@ -197,7 +201,8 @@ def _grouped(rows: Bag, mode: Mode) -> dict[tuple, list[tuple[tuple[Number, ...]
         exact, numbers = split(line, mode)
         groups[exact].append((numbers, line))
     for group in groups.values():
-        group.sort(key=lambda item: ([_place(n.value) for n in item[0]], item[1]))
+        if len(group) > 1:
+            group.sort(key=lambda item: ([_place(n.value) for n in item[0]], item[1]))
     return groups
 
 

@@ -401,6 +401,7 @@ def orders(
     steps = len(classes) + usable if silent else moment.count
     reach: dict[frozenset[int], set[State]] = {frozenset(): states}
     known: dict[frozenset[int], Bag] = {}
+    borders, closure = look.window_of(moment)
 
     def answer(done: frozenset[int]) -> Bag:
         if done not in known:
@@ -422,7 +423,7 @@ def orders(
                     raise Unsupported(f"{reason} is out of reach", rule="ORA-7")
                 output = r2s.relation_to_stream(look.operator, answer(then), before)
                 shown = r2s.emitted(look.semantics.empty, output, Counter())
-                found = advance(reached, output, look.recorded, *look.window_of(moment)) if shown else reached
+                found = advance(reached, output, look.recorded, borders, closure) if shown else reached
                 if found:
                     following[then] |= found
                     furthest = max(furthest, *(state.matched for state in found))

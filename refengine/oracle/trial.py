@@ -212,12 +212,14 @@ def advance(
     `borders` and `closure` are those of the output's window, which the next relation must not contradict (ORA-11).
     """
     rows, following = recorded.rows, set()
+    same: dict[int, bool] = {}  # of each relation, which several states may have next
     for before, matched, after in states:
         if matched == 0 and before < recorded.missing.before:
             following.add(State(before + 1, 0, 0))
 
-        is_next = matched < len(rows) and compare.equal(output, rows[matched], recorded.mode)
-        if is_next and recorded.is_about(matched, borders, closure):
+        if matched < len(rows) and matched not in same:
+            same[matched] = compare.equal(output, rows[matched], recorded.mode)
+        if same.get(matched) and recorded.is_about(matched, borders, closure):
             following.add(State(before, matched + 1, 0))
 
         if matched == len(rows) and rows and after < recorded.missing.after:

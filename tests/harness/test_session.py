@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ from refengine.dialects import Unrenderable
 
 ADAPTER = Path(client.__file__).parent / "adapters" / "reference.py"
 CASES = {case.id: case for case in corpus.cases()}
+REFERENCE, RSP_JS = engine("reference"), engine("rsp-js")
 
 
 def reference(*words: str) -> Harness:
@@ -47,7 +49,7 @@ def harness():
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 def test_the_reference_engine_passes_the_corpus_through_the_protocol(harness, case):
     """Every expectation under its own semantics: relations, windows and instants; cases of other kinds ask nothing of it."""
-    found = result(engine("reference"), harness, case)
+    found = result(REFERENCE, harness, case)
     expects = any("max_reports" not in block for block in case.table.get("expect", []))
     assert found.outcome is (Outcome.PASS if expects else Outcome.UNSUPPORTED), found.argument
 
@@ -328,6 +330,12 @@ def rsp_js():
     running.stop()
 
 
+@pytest.fixture(scope="module")
+def becomes(rsp_js):
+    """What becomes of a case on RSP-JS, found out once."""
+    return cache(lambda case: result(RSP_JS, rsp_js, CASES[case]))
+
+
 def answers(running, *items: tuple[str, int], slide: int = 10):
     """(window, what ?x is) of each report over elements ?x <urn:p> <urn:y> at instants."""
     query = from_table({"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": slide}], "body": QUERY.body.text})
@@ -393,10 +401,11 @@ def test_rsp_js_aligns_what_it_closes(rsp_js):
 SHOWN = [(deviation, case) for deviation in engine("rsp-js").deviations for case in deviation.cases]
 
 
+@pytest.mark.xdist_group("what becomes of cases")
 @pytest.mark.parametrize(("deviation", "case"), SHOWN, ids=[f"{deviation.reason[:40]}-{case}" for deviation, case in SHOWN])
-def test_a_known_deviation_of_rsp_js_is_shown_by_its_cases(rsp_js, deviation, case):
+def test_a_known_deviation_of_rsp_js_is_shown_by_its_cases(becomes, deviation, case):
     """The case fails, and the deviation is named with what it changes, or else with the rule of the case."""
-    found = result(engine("rsp-js"), rsp_js, CASES[case])
+    found = becomes(case)
     assert found.outcome in (Outcome.FAIL, Outcome.ERROR) and deviation in found.deviations, found.argument
     assert f": {deviation.reason}" in found.argument and re.search(r"explains it: .*\b[A-Z0-9]+-[0-9]+", found.argument)
 
@@ -404,21 +413,23 @@ def test_a_known_deviation_of_rsp_js_is_shown_by_its_cases(rsp_js, deviation, ca
 @pytest.mark.parametrize("deviation", engine("rsp-js").deviations, ids=lambda deviation: deviation.reason[:40])
 def test_without_a_known_deviation_of_rsp_js_a_case_is_unexplained(rsp_js, deviation):
     """None is there for nothing: what the others explain needs no other name."""
-    rest = replace(engine("rsp-js"), deviations=tuple(other for other in engine("rsp-js").deviations if other != deviation))
+    rest = replace(RSP_JS, deviations=tuple(other for other in RSP_JS.deviations if other != deviation))
     assert any(not result(rest, rsp_js, CASES[case]).deviations for case in deviation.cases)
 
 
+@pytest.mark.xdist_group("what becomes of cases")
 @pytest.mark.parametrize("deviation", engine("rsp-js").deviations, ids=lambda deviation: deviation.reason[:40])
-def test_a_known_deviation_of_rsp_js_has_a_case_that_it_alone_explains(rsp_js, deviation):
+def test_a_known_deviation_of_rsp_js_has_a_case_that_it_alone_explains(becomes, deviation):
     """But for waiting until a close has passed: while elements follow that changes no relation, nor their order."""
-    found = [result(engine("rsp-js"), rsp_js, CASES[case]).deviations for case in deviation.cases]
+    found = [becomes(case).deviations for case in deviation.cases]
     assert (deviation,) in found or "closing" in deviation.fields
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
-def test_what_becomes_of_a_case_on_rsp_js_is_known(rsp_js, case):
+@pytest.mark.xdist_group("what becomes of cases")
+@pytest.mark.parametrize("case", CASES)
+def test_what_becomes_of_a_case_on_rsp_js_is_known(becomes, case):
     """Each passes, asks for what RSP-JS has not, is disputed, or fails for what is known of it."""
-    found = result(engine("rsp-js"), rsp_js, case)
+    found = becomes(case)
     assert found.outcome not in (Outcome.FAIL, Outcome.ERROR) or found.deviations, found.argument
 
 

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -21,8 +22,9 @@ from rdflib.namespace import RDF
 from reports import BAD, DUE, MIXED, RIGHT, WRONG, evidence, report, result, write
 
 import conformance
-from conformance import schemas
+from conformance import corpus, schemas
 from conformance.__main__ import main
+from conformance.harness import engine_file
 from conformance.report import badge, charts, drawing, earl, markdown, mismatch, page, pairs, source, texts, timeline
 from conformance.report.source import InvalidResults
 from conformance.verdict import evidence as evidence_of
@@ -54,13 +56,18 @@ def test_the_results_of_the_suite_are_what_the_schema_says():
         assert schemas.accepts("result")(line)
 
 
-def broken() -> list[dict]:
-    """Results with one thing wrong, wherever something can be."""
+def whole_result() -> dict:
+    """A result in which all is."""
     metric = {"window": [0, 10], "precision": 1, "recall": 0.5, "gracious": None, "delay": 3, "elements": 1, "expected": 1, "actual": 1}
     sample = {"at": 0, "rss": 1, "cpu": 0.5, "threads": 2}
     more = {"metrics": [metric], "samples": [sample], "semantics": {"t0": 0}, "before": 1, "diverges": 0}
     whole = json.loads(json.dumps(result(known=reports.KNOWN, evidence={**WRONG, **more}).as_json()))
     schemas.validator("result").validate(whole)
+    return whole
+
+
+def broken(whole: dict) -> list[dict]:
+    """The same with one thing wrong, wherever something can be."""
     found = []
 
     def visit(path: tuple) -> None:
@@ -95,9 +102,40 @@ def _at(value, path: tuple):
 
 def test_the_quick_check_of_a_result_is_that_of_the_schema():
     validator, accepts = schemas.validator("result"), schemas.accepts("result")
-    found = [(validator.is_valid(line), accepts(line)) for line in broken()]
+    found = [(validator.is_valid(line), accepts(line)) for line in broken(whole_result())]
     assert all(slow == quick for slow, quick in found)
     assert sum(slow for slow, _ in found) > 50 and sum(not slow for slow, _ in found) > 500
+
+
+STREAM = {"elements": [{"at": 1, "graph": ":a :p :b", "batch": 1, "end": 2}]}
+RECORDED = {"profile": {"profile": "csparql"}, "answers": [[{"x": ":a"}]], "outcome": "pass", "missing": 1, "timestamps": [1], "windows": [[0, 10], []]}
+TABLES = {  # of each schema, in which much is
+    "case": [
+        {**next(case.table for case in corpus.cases() if "expect" in case.table), "streams": {"s": STREAM}, "judge": [RECORDED]},
+        *(next(case.table for case in corpus.cases() if kind in case.table) for kind in ("judge", "refuse", "read", "render")),
+    ],
+    "engine": [tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(engine_file.FILES.glob("*.toml"))],
+    "command": [
+        {"seq": 1, "command": "start", "protocol": 1}, {"seq": 2, "command": "end"}, {"seq": 3, "command": "advance", "at": 1},
+        {"seq": 2, "command": "register", "query": "{}", "dialect": "table", "streams": ["s", "r"], "static": "", "semantics": {"t0": 0}},
+        {"seq": 3, "command": "push", "stream": "s", "at": 1, "graph": "", "batch": 1, "end": 2},
+    ],
+    "reply": [
+        {"seq": 1, "reply": "result", "protocol": 1, "engine": "mine", "version": "1", "configurable": True},
+        {"seq": 2, "reply": "result", "relations": [{"rows": [{"x": {"type": "uri", "value": "urn:a"}}], "window": [0, 10], "instant": 1}]},
+        {"seq": 3, "reply": "unsupported", "reason": "no", "link": "https://example.org"}, {"seq": 4, "reply": "error", "context": "no"},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_quick_check_of_what_is_read_is_that_of_its_schema(name: str):
+    """Which is asked, for its words, where the quick check says no."""
+    validator, accepts = schemas.validator(name), schemas.accepts(name)
+    found = [(validator.is_valid(line), accepts(line)) for whole in TABLES[name] for line in (whole, *broken(whole))]
+    assert all(slow == quick for slow, quick in found)
+    assert sum(slow for slow, _ in found) >= len(TABLES[name]) and sum(not slow for slow, _ in found) > 50
+    assert all(accepts(whole) for whole in TABLES[name][1:])
 
 
 def test_no_number_of_a_result_is_without_bounds():
@@ -724,8 +762,8 @@ def test_pytest_writes_the_page_and_junit_has_the_properties(tmp_path):
 
 
 def test_a_schema_with_an_unknown_keyword_is_no_quick_check():
-    with pytest.raises(LookupError, match="no check of pattern"):
-        schemas._compiled({"pattern": "x"}, {}, {})
+    with pytest.raises(LookupError, match="no check of multipleOf"):
+        schemas._compiled({"multipleOf": 2}, {}, {})
 
 
 def test_bad_results_are_an_error_of_ours(tmp_path):

@@ -34,6 +34,10 @@ TUMBLING = Window("s", WindowKind.TIME, 10, 10)
 ASK = from_table({"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 5}], "body": "ASK {}"})
 
 
+# What several tests look at is drawn by one worker.
+of_drawn_streams, of_drawn_queries, of_drawn_semantics = (pytest.mark.xdist_group(f"drawn {name}") for name in ("streams", "queries", "semantics"))
+
+
 def draws(strategy: st.SearchStrategy, count: int = 400) -> list:
     """What a strategy draws, the same each time."""
     found: list = []
@@ -128,22 +132,26 @@ TERMS: dict[str, Callable[[str], bool]] = {
 }
 
 
+@of_drawn_streams
 @pytest.mark.parametrize("kind", TERMS)
 def test_streams_have_terms_with(kind: str):
     assert sum(any(TERMS[kind](o) for e in s for _, _, o in e.graph) for s in tumbling_streams()) >= 5, kind
 
 
+@of_drawn_streams
 def test_streams_have_canonical_terms_and_triples_that_are_drawn_alone_others_too():
     assert all(canonical(term) == term for s in tumbling_streams() for e in s for triple in e.graph for term in triple)
     changed = {o for _, _, o in draws(triples(), 1500) if canonical(o) != o}
     assert changed >= {'"x"@EN', '"a\\tb\x7f"', f'"x"^^<{XSD}string>'}
 
 
+@of_drawn_streams
 @pytest.mark.parametrize("feature", FEATURES)
 def test_streams_have(feature: str):
     assert sum(map(FEATURES[feature], tumbling_streams())) >= 5, feature
 
 
+@of_drawn_streams
 def test_streams_are_in_order_without_batches_and_ends():
     for stream in tumbling_streams():
         check(stream.elements)
@@ -255,11 +263,13 @@ WRITTEN_SO = {
 }  # fmt: skip
 
 
+@of_drawn_queries
 @pytest.mark.parametrize("pattern", [*(f"(?i){p}" for p in WRITTEN.values()), *WRITTEN_SO.values()], ids=[*WRITTEN, *WRITTEN_SO])
 def test_bodies_have(pattern: str):
     assert sum(bool(re.search(pattern, query.body.text, re.DOTALL)) for query in drawn_queries()) >= 1
 
 
+@of_drawn_queries
 def test_queries_are_valid_and_of_every_kind():
     found = drawn_queries()
     for query in found:
@@ -325,6 +335,7 @@ def drawn_semantics() -> list[Semantics]:
     return draws(semantics(), 1000)
 
 
+@of_drawn_semantics
 @pytest.mark.parametrize("name", FIELDS)
 def test_semantics_have_every_value(name: str):
     found = {getattr(choice, name) for choice in drawn_semantics()}
@@ -351,6 +362,7 @@ def drawable(fields: dict, query: Any = None) -> bool:
     return True
 
 
+@of_drawn_semantics
 def test_what_means_something_can_be_drawn_and_nothing_else():
     """Over the whole product of the fields that SEM-2 couples, group by group, and any values of all of them."""
 
