@@ -38,10 +38,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a mutant first what notices most the soonest. And groups that hold: pytest-xdist 3.8 writes them to `_nodeid`, which
+    """Of a mutant first what notices most the soonest, else what takes long. And groups that hold: pytest-xdist 3.8 writes them to `_nodeid`, which
     pytest 9.2 reads no more, so that two workers each drew all, and each started a Spark."""
     if PROFILE == "mutation":
         items.sort(key=lambda item: item.name != "test_a_few_draws_agree")
+    else:
+        items.sort(key=lambda item: item.get_closest_marker("long") is None)
     for item in items:
         if grouped := vars(item).get("_nodeid"):
             item._id = type(item._id).parse(grouped)

@@ -34,6 +34,7 @@ def pytest_run(*arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.long
 @pytest.mark.needs_shared
 def test_the_21_cells_of_table_2(shared, capsys):
     """Of the second run of C-SPARQL's Q3, one row that came late explains as much as three that came early (ORA-9)."""
@@ -89,6 +90,7 @@ def test_a_recording_is_an_item(shared):
     assert "test_engine[cqels-Q7]" in run.stdout and "first divergence" in run.stdout
 
 
+@pytest.mark.long
 def test_our_engines_right_and_wrong(tmp_path, capsys):
     path = tmp_path / "results.ndjson"
     assert main(["csrbench", "--format", "tsv", "--results", str(path)]) == 0

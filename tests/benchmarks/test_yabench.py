@@ -96,6 +96,7 @@ def tumbling(body: str) -> Query:
     return from_table({"body": body, "windows": [{"stream": "s", "kind": "time", "size": 5000, "slide": 5000}]})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_expected_sizes_are_those_that_yabench_published(tmp_path, name):
     body, seed, stations, duration, triples, rows = PUBLISHED[name]
@@ -113,6 +114,7 @@ def test_the_expected_sizes_are_those_that_yabench_published(tmp_path, name):
     assert [(one["expected"], one["elements"]) for one in found] == [(size, triples) for size in rows]
 
 
+@pytest.mark.long
 def test_an_exact_engine_has_the_published_figures_under_content_change(tmp_path):
     """Experiment 1, small, for CQELS, which was exact in it: each window from its opening to its last new row, with its rows and
     the triples of the whole window. Each row came by itself, and at once."""
