@@ -381,6 +381,12 @@ def tokens_are_unknown(left: Term, right: Term) -> bool | Failure:
     return ERROR if kinds == {OtherLiteral, StringValue} else right_equal(left, right)
 
 
+def languages_are_known_to_differ(left: Term, right: Term) -> bool | Failure:
+    """Every evaluator knows that a string with a language differs from one without."""
+    one, other = value(left), value(right)
+    return one == other if isinstance(one, StringValue) and isinstance(other, StringValue) else right_equal(left, right)
+
+
 def integers_divide_to_integers(sign: str, left: Result, right: Result) -> Result:
     """A division of integers is cut to an integer."""
     found = right_calculate(sign, left, right)
@@ -739,6 +745,7 @@ MINIATURES = (
     Miniature("R2R-12", "all of a time counts", BOTH, f"{SPARQL}.values:compare", all_of_a_time_counts),
     Miniature("R2R-12", "years have any digits", "pyoxigraph 0.5", f"{SPARQL}.values:compare", years_have_any_digits),
     Miniature("R2R-12", "tokens are unknown", BOTH, f"{SPARQL}.values:equal", tokens_are_unknown),
+    Miniature("R2R-12", "languages are known to differ", BOTH, f"{SPARQL}.values:equal", languages_are_known_to_differ),
     Miniature("R2R-13", "integers divide to integers", NOBODY, f"{SPARQL}.values:calculate", integers_divide_to_integers),
     Miniature("R2R-13", "numbers alone are multiplied", BOTH, f"{SPARQL}.values:calculate", numbers_alone_are_multiplied),
     Miniature("R2R-13", "zero divides", NOBODY, f"{SPARQL}.values:calculate", zero_divides),

@@ -414,21 +414,22 @@ def as_binary(number: Number, rank: int) -> float:
 def equal(left: Term, right: Term) -> bool | Failure:
     """R2R-12: compare two terms as `=` does (§17.4.1.7).
 
-    Two numbers, strings (of which the language is a part), booleans or dateTimes are compared by value. Of other terms, an IRI or a
-    blank node equals itself alone. A string with a language equals no literal of a datatype that SPARQL does not know, and no
-    ill-typed one. Of other two literals of which one is such, the same term is equal, and two different terms are an ERROR.
+    Two numbers, plain strings, booleans or dateTimes are compared by value, and two strings with languages as terms. An IRI or a
+    blank node equals itself alone. Of two literals of which one is ill-typed, or of a datatype that SPARQL does not know, the same
+    term is equal, and two different terms are an ERROR.
+
+    Literals of two known kinds, such as 1 and "a", "a" and "a"@en, or a number and an xsd:date, give FALSE_OR_ERROR: SPARQL's own
+    `=` has no operator for them, but an evaluator may know that they differ. So does a string with a language beside any other
+    literal, since no datatype has a language.
 
     Raises NoSingleAnswer where an evaluator may have an operator for them (two durations, a token and a string).
-
-    Literals of two known kinds, such as 1 and "a", or a number and an xsd:date, give FALSE_OR_ERROR: SPARQL's own `=` has no operator for them, but evaluators
-    may know that they differ.
     """
     if left[0] != '"' or right[0] != '"':
         return same(left, right)
     one, other = value(left), value(right)
     tagged = [isinstance(each, StringValue) and bool(each.language) for each in (one, other)]
-    if any(tagged) and (all(tagged) or any(isinstance(each, OtherLiteral) for each in (one, other))):
-        return one == other  # no datatype has a language
+    if any(tagged):
+        return one == other if all(tagged) else FALSE_OR_ERROR
     if isinstance(one, OtherLiteral) or isinstance(other, OtherLiteral):
         if left == right:
             return True

@@ -7,7 +7,7 @@ from random import Random
 
 from refengine.model.elements import XSD, Dataset, Term, is_blank, literal, parse_literal
 
-NODES = ["<urn:a>", "<urn:b>", "<urn:a/c>"]  # one begins another: their order differs with brackets around them
+NODES = ["<urn:a>", "<urn:b>", "<urn:a1>"]  # one begins another: their order differs with brackets around them
 ABSENT = "<urn:absent>"  # in no dataset
 PREDICATES = ["<urn:p>", "<urn:q>", "<urn:r>"]
 GRAPHS = ["<urn:g>", "<urn:h>"]
