@@ -1,4 +1,6 @@
-"""Hold RDF stream engines against the reference engine: `check_engine` in one call, or `pytest --pyargs conformance --engine=…`."""
+"""Hold RDF stream engines against the reference engine: `check_engine` in one call, or `pytest
+--pyargs conformance --engine=…`.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""`python -m conformance`: verdicts on recorded engines, the golden vectors, reports of results; the suite, and ground truth, over Spark.
+"""`python -m conformance`: verdicts on recorded engines, the golden vectors, reports of results;
+the suite, and ground truth, over Spark.
 
-Exit codes: 0 the run worked (whatever the verdicts, but see shard), 1 a self-check or a golden vector failed, 2 bad input,
-3 unsupported, 130 interrupted. shard: 0 all as expected, 1 a failure that no known deviation explains, or a known one that no
-longer shows, 2 bad input, no Spark, or nowhere to write, 4 an engine of which nothing was judged. truth: 4 no witness
-confirms an answer.
+Exit codes: 0 the run worked (whatever the verdicts, but see shard), 1 a self-check or a golden
+vector failed, 2 bad input, 3 unsupported, 130 interrupted. shard: 0 all as expected, 1 a failure
+that no known deviation explains, or a known one that no longer shows, 2 bad input, no Spark, or
+nowhere to write, 4 an engine of which nothing was judged. truth: 4 no witness confirms an answer.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from refengine import cli
 from refengine.model.errors import RefengineError
 from refengine.model.messages import plain
 
-if TYPE_CHECKING:  # the suite is imported where it is used, within `cli.guarded`: that takes long enough to be interrupted
+# the suite is imported where it is used, within `cli.guarded`: that takes long enough to be
+# interrupted
+if TYPE_CHECKING:
     from conformance.spark.folder import Folder
     from conformance.suite import Asked, Item
     from conformance.verdict.results import Result
@@ -43,67 +46,261 @@ def _main(arguments: list[str] | None) -> int:
     from refengine.dialects import DIALECTS
     from refengine.sparql.witnesses import WITNESSES
 
-    parser = argparse.ArgumentParser(prog="conformance", description="Hold RDF stream engines against the reference engine.")
+    parser = argparse.ArgumentParser(
+        prog="conformance", description="Hold RDF stream engines against the reference engine."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
-    bench = commands.add_parser("csrbench", help="CSRBench's seven queries against every recording of a folder")
-    bench.add_argument("folder", nargs="?", type=cli.path, metavar="DIR", help="without it: our own engines, right and wrong")
+    bench = commands.add_parser(
+        "csrbench", help="CSRBench's seven queries against every recording of a folder"
+    )
+    bench.add_argument(
+        "folder",
+        nargs="?",
+        type=cli.path,
+        metavar="DIR",
+        help="without it: our own engines, right and wrong",
+    )
     bench.add_argument("--format", choices=("table", "tsv", "json"), default="table")
-    bench.add_argument("--results", type=cli.path, metavar="FILE", help="also write every verdict as NDJSON")
+    bench.add_argument(
+        "--results", type=cli.path, metavar="FILE", help="also write every verdict as NDJSON"
+    )
     cores = min(7, os.cpu_count() or 1)
-    bench.add_argument("--jobs", type=int, default=cores, help="processes, at most one a recording helps (default: one a core)")
-    bench.add_argument("--missing", type=int, default=1, metavar="K", help="outputs that may be missing at each end (default: %(default)s)")
-    bench.add_argument("--witness", choices=sorted(WITNESSES), help="one witness alone (default: all)")
-    bench.add_argument("--dialect", choices=sorted(DIALECTS), help="the queries as texts Q1.DIALECT … Q7.DIALECT (default: Q1.toml …)")
-    bench.add_argument("--queries", type=cli.path, metavar="DIR", help="the folder of the queries (default: ours)")
+    bench.add_argument(
+        "--jobs",
+        type=int,
+        default=cores,
+        help="processes, at most one a recording helps (default: one a core)",
+    )
+    bench.add_argument(
+        "--missing",
+        type=int,
+        default=1,
+        metavar="K",
+        help="outputs that may be missing at each end (default: %(default)s)",
+    )
+    bench.add_argument(
+        "--witness", choices=sorted(WITNESSES), help="one witness alone (default: all)"
+    )
+    bench.add_argument(
+        "--dialect",
+        choices=sorted(DIALECTS),
+        help="the queries as texts Q1.DIALECT … Q7.DIALECT (default: Q1.toml …)",
+    )
+    bench.add_argument(
+        "--queries", type=cli.path, metavar="DIR", help="the folder of the queries (default: ours)"
+    )
     vectors = commands.add_parser("secret", help="golden vectors of the SECRET simulator")
     vectors.add_argument("files", nargs="+", type=cli.path, metavar="FILE")
     report = commands.add_parser("report", help="results as a page, EARL, Markdown or a badge")
-    report.add_argument("files", nargs="+", type=cli.path, metavar="RESULTS", help="NDJSON, as --results writes it; of what is there twice the last counts")
-    report.add_argument("-o", "--html", type=cli.path, metavar="FILE", help="a page, in one file that needs nothing else")
+    report.add_argument(
+        "files",
+        nargs="+",
+        type=cli.path,
+        metavar="RESULTS",
+        help="NDJSON, as --results writes it; of what is there twice the last counts",
+    )
+    report.add_argument(
+        "-o",
+        "--html",
+        type=cli.path,
+        metavar="FILE",
+        help="a page, in one file that needs nothing else",
+    )
     report.add_argument("--earl", type=cli.path, metavar="FILE", help="EARL in Turtle")
-    report.add_argument("--date", metavar="YYYY-MM-DD", help="the date of the results in EARL (default: none)")
+    report.add_argument(
+        "--date", metavar="YYYY-MM-DD", help="the date of the results in EARL (default: none)"
+    )
     report.add_argument("--markdown", type=cli.path, metavar="FILE", help="a summary")
     report.add_argument("--badge", type=cli.path, metavar="FILE", help="a badge, in SVG")
     shard = commands.add_parser(
-        "shard", help="the suite over Spark: pytest conformance/ --engine=…, spread over executors",
-        epilog="exit codes: 0 all as expected, 1 a failure that no known deviation explains or a known one that no longer shows, "
-        "2 bad input, no Spark or nowhere to write, 4 an engine of which nothing was judged, 130 interrupted",
-    )  # fmt: skip
-    shard.add_argument("--engine", action="append", required=True, metavar="NAME", help="engine to judge, by name or by its file (*.toml); repeatable")
+        "shard",
+        help="the suite over Spark: pytest conformance/ --engine=…, spread over executors",
+        epilog="exit codes: 0 all as expected, 1 a failure that no known deviation explains or "
+        "a known one that no longer shows, "
+        "2 bad input, no Spark or nowhere to write, 4 an engine of which nothing was judged, "
+        "130 interrupted",
+    )
+    shard.add_argument(
+        "--engine",
+        action="append",
+        required=True,
+        metavar="NAME",
+        help="engine to judge, by name or by its file (*.toml); repeatable",
+    )
     shard.add_argument("--answers", metavar="DIR", help="judge the engine's recordings in DIR")
-    shard.add_argument("--csrbench", metavar="DIR", help="CSRBench's stream for engines that are started (default: an embedded one)")
-    shard.add_argument("--engine-classpath", action="append", default=[], metavar="NAME=PATH", help="the classpath of an engine that you bring; repeatable")
-    shard.add_argument("--missing", type=int, metavar="K", help="outputs that may be missing at each end (default: 0 of an engine that is started, 1 of a recording)")
+    shard.add_argument(
+        "--csrbench",
+        metavar="DIR",
+        help="CSRBench's stream for engines that are started (default: an embedded one)",
+    )
+    shard.add_argument(
+        "--engine-classpath",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="the classpath of an engine that you bring; repeatable",
+    )
+    shard.add_argument(
+        "--missing",
+        type=int,
+        metavar="K",
+        help="outputs that may be missing "
+        "at each end (default: 0 of an "
+        "engine that is started, 1 of "
+        "a recording)",
+    )
     shard.add_argument("--smoke", action="store_true", help="a dozen cases for a first look")
-    shard.add_argument("--allow-missing", action="store_true", help="no failure if every item of an engine is skipped")
-    shard.add_argument("--spark", metavar="MASTER", help="local[2], spark://HOST:PORT, sc://HOST:PORT, … (default: what Spark is configured to)")
-    shard.add_argument("--environment", type=cli.path, metavar="ARCHIVE", help="the Python of executors, packed by venv-pack (default: theirs)")
-    shard.add_argument("--parallel", type=int, metavar="N", help="shards that run at a time (default: as many as there are slots for tasks)")
-    shard.add_argument("--resume", action="store_true", help="go on with the run in OUT; what is done is not done again")
-    shard.add_argument("-o", "--out", type=cli.path, required=True, metavar="OUT", help="the folder of the results: results.ndjson, results.parquet")
+    shard.add_argument(
+        "--allow-missing",
+        action="store_true",
+        help="no failure if every item of an engine is skipped",
+    )
+    shard.add_argument(
+        "--spark",
+        metavar="MASTER",
+        help="local[2], spark://HOST:PORT, "
+        "sc://HOST:PORT, … (default: what "
+        "Spark is configured to)",
+    )
+    shard.add_argument(
+        "--environment",
+        type=cli.path,
+        metavar="ARCHIVE",
+        help="the Python of executors, packed by venv-pack (default: theirs)",
+    )
+    shard.add_argument(
+        "--parallel",
+        type=int,
+        metavar="N",
+        help="shards that run at a time (default: as many as there are slots for tasks)",
+    )
+    shard.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with the run in OUT; what is done is not done again",
+    )
+    shard.add_argument(
+        "-o",
+        "--out",
+        type=cli.path,
+        required=True,
+        metavar="OUT",
+        help="the folder of the results: results.ndjson, results.parquet",
+    )
     truth = commands.add_parser(
-        "truth", help="ground truth over Spark: the reports of a query over a stream of any length, and a recording beside them",
-        epilog="exit codes: 0 done, whatever the verdict, 2 bad input, no Spark or nowhere to write, 3 unsupported, "
+        "truth",
+        help="ground truth over Spark: the reports of a query over a stream of any "
+        "length, and a recording beside them",
+        epilog="exit codes: 0 done, whatever the verdict, 2 bad input, no Spark or nowhere to "
+        "write, 3 unsupported, "
         "4 no witness confirms an answer, 130 interrupted",
-    )  # fmt: skip
-    truth.add_argument("query", type=cli.path, metavar="QUERY", help="a TOML file: windows, body and optionally r2s; or a text, with --dialect")
-    truth.add_argument("--dialect", choices=sorted(DIALECTS), help="QUERY is a text in this dialect")
-    truth.add_argument("--stream", required=True, metavar="PATH", help="a folder or URL of .n3t or .parquet files; or what `refengine run` reads")
-    truth.add_argument("--semantics", required=True, nargs="+", metavar=("PROFILE", "key=value"), help="a profile and the fields to replace, such as t0=0")
-    truth.add_argument("--static", type=cli.path, action="append", default=[], metavar="FILE", help="static data: .ttl, .nt, .nq, .trig; repeatable")
-    truth.add_argument("--answers", type=cli.path, metavar="FILE", help="what an engine recorded, to be judged: CSRBench's JSON, or YABench's QR_ file")
-    truth.add_argument("--missing", type=int, default=1, metavar="K", help="reports that may not be recorded, at each end (default: %(default)s)")
-    truth.add_argument("--engine", default="engine", metavar="NAME", help="the name of that engine in the result (default: %(default)s)")
-    truth.add_argument("--witness", choices=sorted(WITNESSES), help="one witness alone (default: all)")
-    truth.add_argument("--on-error", choices=("stop", "quarantine"), default="stop", help="what becomes of a line that is no triple (default: stop)")
-    truth.add_argument("--parts", type=int, metavar="N", help="into how many parts the stream is cut, at most (default: one a slot or 500,000 triples)")
-    truth.add_argument("--spark", metavar="MASTER", help="local[2], spark://HOST:PORT, sc://HOST:PORT, … (default: what Spark is configured to)")
-    truth.add_argument("--environment", type=cli.path, metavar="ARCHIVE", help="the Python of executors, packed by venv-pack (default: theirs)")
-    truth.add_argument("--parallel", type=int, metavar="N", help="parts that are computed at a time (default: as many as there are slots for tasks)")
-    truth.add_argument("--resume", action="store_true", help="go on with the run in OUT; what is done is not done again")
-    truth.add_argument("-o", "--out", type=cli.path, required=True, metavar="OUT", help="the folder of the reports: parts/*.parquet")
+    )
+    truth.add_argument(
+        "query",
+        type=cli.path,
+        metavar="QUERY",
+        help="a TOML file: windows, body and optionally r2s; or a text, with --dialect",
+    )
+    truth.add_argument(
+        "--dialect", choices=sorted(DIALECTS), help="QUERY is a text in this dialect"
+    )
+    truth.add_argument(
+        "--stream",
+        required=True,
+        metavar="PATH",
+        help="a folder or URL of .n3t or .parquet files; or what `refengine run` reads",
+    )
+    truth.add_argument(
+        "--semantics",
+        required=True,
+        nargs="+",
+        metavar=("PROFILE", "key=value"),
+        help="a profile and the fields to replace, such as t0=0",
+    )
+    truth.add_argument(
+        "--static",
+        type=cli.path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="static data: .ttl, .nt, .nq, .trig; repeatable",
+    )
+    truth.add_argument(
+        "--answers",
+        type=cli.path,
+        metavar="FILE",
+        help="what an engine recorded, to be judged: CSRBench's JSON, or YABench's QR_ file",
+    )
+    truth.add_argument(
+        "--missing",
+        type=int,
+        default=1,
+        metavar="K",
+        help="reports that may not be recorded, at each end (default: %(default)s)",
+    )
+    truth.add_argument(
+        "--engine",
+        default="engine",
+        metavar="NAME",
+        help="the name of that engine in the result (default: %(default)s)",
+    )
+    truth.add_argument(
+        "--witness", choices=sorted(WITNESSES), help="one witness alone (default: all)"
+    )
+    truth.add_argument(
+        "--on-error",
+        choices=("stop", "quarantine"),
+        default="stop",
+        help="what becomes of a line that is no triple (default: stop)",
+    )
+    truth.add_argument(
+        "--parts",
+        type=int,
+        metavar="N",
+        help="into how many parts the stream "
+        "is cut, at most (default: one a "
+        "slot or 500,000 triples)",
+    )
+    truth.add_argument(
+        "--spark",
+        metavar="MASTER",
+        help="local[2], spark://HOST:PORT, "
+        "sc://HOST:PORT, … (default: what "
+        "Spark is configured to)",
+    )
+    truth.add_argument(
+        "--environment",
+        type=cli.path,
+        metavar="ARCHIVE",
+        help="the Python of executors, packed by venv-pack (default: theirs)",
+    )
+    truth.add_argument(
+        "--parallel",
+        type=int,
+        metavar="N",
+        help="parts that are computed at a time (default: as many as there are slots for tasks)",
+    )
+    truth.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with the run in OUT; what is done is not done again",
+    )
+    truth.add_argument(
+        "-o",
+        "--out",
+        type=cli.path,
+        required=True,
+        metavar="OUT",
+        help="the folder of the reports: parts/*.parquet",
+    )
     options = parser.parse_args(arguments)
-    return {"csrbench": _csrbench, "secret": _secret, "report": _report, "shard": _shard, "truth": _truth}[options.command](options)
+    return {
+        "csrbench": _csrbench,
+        "secret": _secret,
+        "report": _report,
+        "shard": _shard,
+        "truth": _truth,
+    }[options.command](options)
 
 
 def _csrbench(options: argparse.Namespace) -> int:
@@ -112,7 +309,8 @@ def _csrbench(options: argparse.Namespace) -> int:
     from conformance.verdict.outcomes import Judging
     from refengine.sparql.witnesses import WITNESSES
 
-    gc.set_threshold(50_000, 20, 50)  # a stream lives as long as the run: looking for what does not is a tenth of the time
+    # a stream lives as long as the run: looking for what does not is a tenth of the time
+    gc.set_threshold(50_000, 20, 50)
     _check_missing(options.missing)
     if options.jobs < 1:
         raise RefengineError(f"--jobs must be > 0, got {options.jobs}", rule="usage")
@@ -125,8 +323,13 @@ def _csrbench(options: argparse.Namespace) -> int:
     else:
         chosen = csrbench.selected(csrbench.cells(options.folder))
         csrbench.stream(options.folder)
-        alone = len(witnesses) > 1  # with two a self-join's fail takes a third of all; with one, engines share more than that
-        parts = [(name, some) for name, cells in chosen.items() for some in ([[cell] for cell in cells] if alone else [cells])]
+        # with two a self-join's fail takes a third of all; with one, engines share more than that
+        alone = len(witnesses) > 1
+        parts = [
+            (name, some)
+            for name, cells in chosen.items()
+            for some in ([[cell] for cell in cells] if alone else [cells])
+        ]
         tasks = [(csrbench.judge_query, options.folder, *part, judging, written) for part in parts]
     found = [result for some in _spread(tasks, options.jobs) for result in some]
     if target is not None:
@@ -169,7 +372,14 @@ def _spread(tasks: list[tuple[Callable, ...]], jobs: int) -> Iterator[list[Resul
     """The results of all tasks in their order, over several processes where that helps."""
     from tqdm import tqdm
 
-    bar = partial(tqdm, total=len(tasks), desc="verdicts", unit="verdict", disable=not sys.stderr.isatty(), leave=False)
+    bar = partial(
+        tqdm,
+        total=len(tasks),
+        desc="verdicts",
+        unit="verdict",
+        disable=not sys.stderr.isatty(),
+        leave=False,
+    )
     jobs = min(jobs, len(tasks))
     if jobs < 2:
         with bar() as progress:
@@ -181,7 +391,8 @@ def _spread(tasks: list[tuple[Callable, ...]], jobs: int) -> Iterator[list[Resul
     pool, done = ProcessPoolExecutor(max_workers=jobs, initializer=_left_to_the_parent), False
     try:
         with _uninterrupted():
-            futures = [pool.submit(*task) for task in reversed(tasks)]  # the joins are the last queries and take longest
+            # the joins are the last queries and take longest
+            futures = [pool.submit(*task) for task in reversed(tasks)]
         with bar() as progress:
             for future in reversed(futures):
                 yield future.result()
@@ -191,14 +402,19 @@ def _spread(tasks: list[tuple[Callable, ...]], jobs: int) -> Iterator[list[Resul
         for worker in set(multiprocessing.active_children()) - others:
             worker.kill()  # it would finish its task first, which may take minutes
         if isinstance(error, BrokenProcessPool):
-            raise RefengineError("a worker process was killed; nothing was written", rule="usage") from None
+            raise RefengineError(
+                "a worker process was killed; nothing was written", rule="usage"
+            ) from None
         raise
     finally:
-        pool.shutdown(wait=done, cancel_futures=True)  # when all is done, so that nothing is left for the end of the interpreter
+        # when all is done, so that nothing is left for the end of the interpreter
+        pool.shutdown(wait=done, cancel_futures=True)
 
 
 def _left_to_the_parent() -> None:
-    """A worker dies by its parent's hand: Ctrl-C reaches the whole group, and would have it print where it was."""
+    """A worker dies by its parent's hand: Ctrl-C reaches the whole group, and would have it print
+    where it was.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
@@ -207,7 +423,9 @@ def _left_to_the_parent() -> None:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """An interrupt comes when this ends: not to a half-started pool, nor to a worker before it has its handlers."""
+    """An interrupt comes when this ends: not to a half-started pool, nor to a worker before it has
+    its handlers.
+    """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -228,13 +446,21 @@ def _report(options: argparse.Namespace) -> int:
         "markdown": markdown.markdown,
         "badge": lambda found: [badge.badge(found.entries)],
     }
-    wanted = {name: results.target(path) for name in makers if (path := getattr(options, name)) is not None}
+    wanted = {
+        name: results.target(path)
+        for name in makers
+        if (path := getattr(options, name)) is not None
+    }
     if not wanted:
-        raise RefengineError("nothing to write: give -o, --earl, --markdown or --badge", rule="usage")
+        raise RefengineError(
+            "nothing to write: give -o, --earl, --markdown or --badge", rule="usage"
+        )
     if len(set(wanted.values())) < len(wanted):
         raise RefengineError("two outputs to one file", rule="usage")
     if options.date is not None and options.earl is None:
-        raise RefengineError("is the date of --earl, which is not asked for", rule="usage", place="--date")
+        raise RefengineError(
+            "is the date of --earl, which is not asked for", rule="usage", place="--date"
+        )
     if options.date is not None:
         earl.check(options.date)
     read = {Path(os.path.realpath(path)) for path in options.files}
@@ -243,7 +469,8 @@ def _report(options: argparse.Namespace) -> int:
     found = source.read(options.files)
     for line in found.warnings:
         print(f"conformance: {line}", file=sys.stderr)
-    results.replace({target: list(makers[name](found)) for name, target in wanted.items()})  # all are made before the first is written
+    # all are made before the first is written
+    results.replace({target: list(makers[name](found)) for name, target in wanted.items()})
     return 0
 
 
@@ -255,7 +482,14 @@ def _shard(options: argparse.Namespace) -> int:
         raise RefengineError(f"--parallel must be > 0, got {options.parallel}", rule="usage")
     _check_missing(options.missing)
     asked = Asked(
-        options.engine, None, options.answers, options.csrbench, options.smoke, True, options.engine_classpath, options.missing
+        options.engine,
+        None,
+        options.answers,
+        options.csrbench,
+        options.smoke,
+        True,
+        options.engine_classpath,
+        options.missing,
     )
     items = asked.items()
     for missing in dict.fromkeys(item.missing for item in items if item.missing):
@@ -269,12 +503,17 @@ def _shard(options: argparse.Namespace) -> int:
             run.write()
         except KeyboardInterrupt:
             done = f"{run.count()} of {len(wanted)} items are done"
-            print(f"conformance: interrupted; {done}: the same command with --resume goes on", file=sys.stderr)
+            print(
+                f"conformance: interrupted; {done}: the same command with --resume goes on",
+                file=sys.stderr,
+            )
             return 130
         return _concluded(items, run.done, options.allow_missing)
 
 
-def _spread_over_spark(run: Folder, asked: Asked, wanted: list[Item], options: argparse.Namespace) -> None:
+def _spread_over_spark(
+    run: Folder, asked: Asked, wanted: list[Item], options: argparse.Namespace
+) -> None:
     from tqdm import tqdm
 
     from conformance.spark import jobs, session, shard
@@ -284,12 +523,23 @@ def _spread_over_spark(run: Folder, asked: Asked, wanted: list[Item], options: a
         return
     with session.opened(options.spark, run.path / "spark.log", True, options.environment) as spark:
         parallel, began = options.parallel or jobs.slots(spark), time.monotonic()
-        with tqdm(total=len(wanted), initial=len(run.done), desc="items", unit="item", disable=not sys.stderr.isatty(), leave=False) as progress:
-            with closing(shard.spread(spark, asked, rest, parallel)) as shards:
-                for found in shards:
-                    run.add(found)
-                    progress.update(len(found))
-        print(f"conformance: {len(rest)} items in {time.monotonic() - began:.1f} s", file=sys.stderr)
+        with (
+            tqdm(
+                total=len(wanted),
+                initial=len(run.done),
+                desc="items",
+                unit="item",
+                disable=not sys.stderr.isatty(),
+                leave=False,
+            ) as progress,
+            closing(shard.spread(spark, asked, rest, parallel)) as shards,
+        ):
+            for found in shards:
+                run.add(found)
+                progress.update(len(found))
+        print(
+            f"conformance: {len(rest)} items in {time.monotonic() - began:.1f} s", file=sys.stderr
+        )
 
 
 def _truth(options: argparse.Namespace) -> int:
@@ -307,19 +557,38 @@ def _truth(options: argparse.Namespace) -> int:
         if (value := getattr(options, name)) is not None and value < 1:
             raise RefengineError(f"--{name} must be > 0, got {value}", rule="usage")
     profile, *fields = options.semantics
-    semantics = profiles.profile(profile).but(**dict(pair(word, "key=value") for word in fields)).semantics()
+    semantics = (
+        profiles.profile(profile)
+        .but(**dict(pair(word, "key=value") for word in fields))
+        .semantics()
+    )
     query = files.read_query(options.query, options.dialect, bool(options.static))
     static = frozenset().union(*map(files.read_static, options.static))
-    asked = Asked(query, semantics, static, (options.witness,) if options.witness else tuple(WITNESSES))
+    asked = Asked(
+        query, semantics, static, (options.witness,) if options.witness else tuple(WITNESSES)
+    )
     recording = None if options.answers is None else files.read_recording(options.answers)
-    wanted = output.Wanted(asked, options.stream, options.parts, options.on_error == "quarantine", recording, options.engine, options.query.stem, options.missing)
+    wanted = output.Wanted(
+        asked,
+        options.stream,
+        options.parts,
+        options.on_error == "quarantine",
+        recording,
+        options.engine,
+        options.query.stem,
+        options.missing,
+    )
     wanted.check()
     session.check(options.spark)  # before anything is written
     with output.opened(options.out, wanted, options.resume) as done:
         try:
-            with session.opened(options.spark, options.out / "spark.log", True, options.environment) as spark:
+            with session.opened(
+                options.spark, options.out / "spark.log", True, options.environment
+            ) as spark:
                 parallel, began = options.parallel or jobs.slots(spark), time.monotonic()
-                with tqdm(desc="first pass", unit="part", disable=not sys.stderr.isatty(), leave=False) as progress:
+                with tqdm(
+                    desc="first pass", unit="part", disable=not sys.stderr.isatty(), leave=False
+                ) as progress:
 
                     def tell(some: int, of: int) -> None:
                         progress.total, progress.n = of, some
@@ -328,13 +597,19 @@ def _truth(options: argparse.Namespace) -> int:
                     found = output.run(spark, wanted, options.out, done, parallel, tell)
                 print(f"conformance: {time.monotonic() - began:.1f} s", file=sys.stderr)
         except KeyboardInterrupt:
-            print(f"conformance: interrupted; {len(done)} parts are done: the same command with --resume goes on", file=sys.stderr)
+            print(
+                f"conformance: interrupted; {len(done)} parts are done: the same command "
+                "with --resume goes on",
+                file=sys.stderr,
+            )
             return 130
     print("\n".join(output.told(found)))
     return 0
 
 
-def _concluded(items: list[Item], done: Mapping[tuple[str, str, str], dict], allow_missing: bool) -> int:
+def _concluded(
+    items: list[Item], done: Mapping[tuple[str, str, str], dict], allow_missing: bool
+) -> int:
     """Says what is not as expected, and sums up; the exit code."""
     from conformance import suite
     from conformance.spark import shard
@@ -352,7 +627,7 @@ def _concluded(items: list[Item], done: Mapping[tuple[str, str, str], dict], all
             wrong = True
         if result is not None:
             found.append(result)
-        if reason or result is not None and suite.judged(result):
+        if reason or (result is not None and suite.judged(result)):
             held.add(item.engine)
     unheld = sorted({item.engine for item in items} - held)
     for line in (*results.summary(found), *map(results.unheld, unheld)):

@@ -1,6 +1,8 @@
-"""pytest: the suite's options, and the items that they make. What an item is and becomes is in the package `suite`.
+"""pytest: the suite's options, and the items that they make. What an item is and becomes is in the
+package `suite`.
 
-Every pytest run in the environment loads this: nothing of ours is imported, and no option registered, before it is asked for.
+Every pytest run in the environment loads this: nothing of ours is imported, and no option
+registered, before it is asked for.
 """
 
 from __future__ import annotations
@@ -19,31 +21,62 @@ if TYPE_CHECKING:
     from conformance.verdict.results import Result
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    "--engine": {"action": "append", "default": [], "metavar": "NAME", "help": "engine to judge, by name or by its file (*.toml); repeatable"},
-    "--answers": {"metavar": "DIR", "help": "judge the engine's recordings in DIR (CSRBench's layout, or YABench's QR_ files)"},
-    "--engine-command": {"metavar": "COMMAND", "help": "judge the engine behind this harness; no shell reads the command"},
-    "--engine-dialect": {"default": "rspql", "metavar": "DIALECT", "help": "the language that it reads (default: rspql)"},
+    "--engine": {
+        "action": "append",
+        "default": [],
+        "metavar": "NAME",
+        "help": "engine to judge, by name or by its file (*.toml); repeatable",
+    },
+    "--answers": {
+        "metavar": "DIR",
+        "help": "judge the engine's recordings in DIR (CSRBench's layout, or YABench's QR_ files)",
+    },
+    "--engine-command": {
+        "metavar": "COMMAND",
+        "help": "judge the engine behind this harness; no shell reads the command",
+    },
+    "--engine-dialect": {
+        "default": "rspql",
+        "metavar": "DIALECT",
+        "help": "the language that it reads (default: rspql)",
+    },
     "--engine-semantics": {
-        "default": "csparql", "metavar": "WORDS", "help": "what it sets out to do: a profile and key=value words (default: csparql)",
+        "default": "csparql",
+        "metavar": "WORDS",
+        "help": "what it sets out to do: a profile and key=value words (default: csparql)",
     },
     "--engine-classpath": {
-        "action": "append", "default": [], "metavar": "NAME=PATH",
-        "help": "the classpath of an engine that its user brings; else CONFORMANCE_CLASSPATH_NAME; repeatable",
+        "action": "append",
+        "default": [],
+        "metavar": "NAME=PATH",
+        "help": "the classpath of an engine that its user brings; else "
+        "CONFORMANCE_CLASSPATH_NAME; repeatable",
     },
     "--missing": {
-        "type": int, "metavar": "K",
-        "help": "outputs that may be missing at each end (default: 0 of an engine that is started, 1 of a recording; of YABench's 1 at the end)",
+        "type": int,
+        "metavar": "K",
+        "help": "outputs that may be missing at each end (default: 0 of an engine that is "
+        "started, 1 of a recording; of YABench's 1 at the end)",
     },
-    "--csrbench": {"metavar": "DIR", "help": "CSRBench's stream for engines that are started (default: an embedded one)"},
+    "--csrbench": {
+        "metavar": "DIR",
+        "help": "CSRBench's stream for engines that are started (default: an embedded one)",
+    },
     "--smoke": {"action": "store_true", "help": "a dozen cases for a first look"},
     "--results": {"metavar": "FILE", "help": "write every result as NDJSON"},
     "--report": {"metavar": "FILE", "help": "write a page of all results (HTML)"},
     "--spark": {
-        "nargs": "?", "const": "", "metavar": "MASTER",
-        "help": "spread the items over Spark: local[2], spark://HOST:PORT, sc://HOST:PORT (default: what Spark is configured to)",
+        "nargs": "?",
+        "const": "",
+        "metavar": "MASTER",
+        "help": "spread the items over Spark: local[2], spark://HOST:PORT, sc://HOST:PORT "
+        "(default: what Spark is configured to)",
     },
-    "--allow-missing": {"action": "store_true", "help": "no failure if every item of an engine is skipped"},
-}  # fmt: skip
+    "--allow-missing": {
+        "action": "store_true",
+        "help": "no failure if every item of an engine is skipped",
+    },
+}
 MARKERS = {
     "corpus": "a case of the corpus against an engine",
     "csrbench": "a CSRBench query against an engine or its recording",
@@ -52,13 +85,16 @@ MARKERS = {
 }
 ITEMS = pytest.StashKey[list]()
 ASKED = pytest.StashKey["Asked"]()
-ELSEWHERE = pytest.StashKey["Callable[[Item], Result]"]()  # with --spark, what gives an item's result
+# with --spark, what gives an item's result
+ELSEWHERE = pytest.StashKey["Callable[[Item], Result]"]()
 RESULT = pytest.StashKey[dict]()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(parser: pytest.Parser, args: list[str]) -> Iterator[None]:
-    """The suite's own options, after those of the project under test, which may have the same names."""
+    """The suite's own options, after those of the project under test, which may have the same
+    names.
+    """
     result = yield
     asked = any(word.partition("=")[0] in (*OPTIONS, "-h", "--help") for word in args)
     probes = [_probe(option, words) for option, words in OPTIONS.items()]
@@ -85,22 +121,33 @@ def _option(config: pytest.Config, option: str) -> Any:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The suite's own markers, and the items that the command line asks for: what it names wrongly ends the run here."""
+    """The suite's own markers, and the items that the command line asks for: what it names wrongly
+    ends the run here.
+    """
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
     if not _option(config, "--engine") and _option(config, "--engine-command") is None:
-        if any(_option(config, option) for option in ("--answers", "--csrbench", "--smoke", "--results", "--report")):
-            raise pytest.UsageError("no engine named: give --engine=NAME or --engine-command=COMMAND")
+        if any(
+            _option(config, option)
+            for option in ("--answers", "--csrbench", "--smoke", "--results", "--report")
+        ):
+            raise pytest.UsageError(
+                "no engine named: give --engine=NAME or --engine-command=COMMAND"
+            )
         return
-    if _option(config, "--spark") is not None and (getattr(config.option, "numprocesses", None) or hasattr(config, "workerinput")):
+    if _option(config, "--spark") is not None and (
+        getattr(config.option, "numprocesses", None) or hasattr(config, "workerinput")
+    ):
         raise pytest.UsageError("--spark spreads the items itself: leave out -n")
     try:
         from conformance import suite  # noqa: F401
         from conformance.report import page  # noqa: F401  what they need is missed before the run
-        from conformance.verdict import results  # noqa: F401
+        from conformance.verdict import results
         from refengine.model.errors import RefengineError
     except ModuleNotFoundError as error:
-        raise pytest.UsageError(f"{error.name} is not installed: pip install 'refengine[suite]'") from None
+        raise pytest.UsageError(
+            f"{error.name} is not installed: pip install 'refengine[suite]'"
+        ) from None
     try:
         paths = [_option(config, option) for option in ("--results", "--report")]
         targets = [results.target(Path(path)) for path in paths if path is not None]
@@ -113,7 +160,9 @@ def pytest_configure(config: pytest.Config) -> None:
     except ModuleNotFoundError as error:
         if error.name != "jinja2":
             raise
-        raise pytest.UsageError("--report: jinja2 is not installed: pip install 'refengine[suite]'") from None
+        raise pytest.UsageError(
+            "--report: jinja2 is not installed: pip install 'refengine[suite]'"
+        ) from None
 
 
 def _asked(config: pytest.Config) -> Asked:
@@ -121,12 +170,26 @@ def _asked(config: pytest.Config) -> Asked:
     from refengine.model.errors import RefengineError
 
     line = _option(config, "--engine-command")
-    command = None if line is None else (line, _option(config, "--engine-dialect"), _option(config, "--engine-semantics"))
+    command = (
+        None
+        if line is None
+        else (line, _option(config, "--engine-dialect"), _option(config, "--engine-semantics"))
+    )
     keep = any(_option(config, option) is not None for option in ("--results", "--report"))
-    words = {name: _option(config, f"--{name}") for name in ("answers", "csrbench", "smoke", "missing")}
+    words = {
+        name: _option(config, f"--{name}") for name in ("answers", "csrbench", "smoke", "missing")
+    }
     if words["missing"] is not None and words["missing"] < 0:
-        raise RefengineError(f"must be >= 0, got {words['missing']}", rule="ORA-3", place="--missing")
-    return Asked(_option(config, "--engine"), command, **words, keep=keep, classpaths=_option(config, "--engine-classpath"))
+        raise RefengineError(
+            f"must be >= 0, got {words['missing']}", rule="ORA-3", place="--missing"
+        )
+    return Asked(
+        _option(config, "--engine"),
+        command,
+        **words,
+        keep=keep,
+        classpaths=_option(config, "--engine-classpath"),
+    )
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -142,10 +205,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One item a question: `rsp-js-WIN-2-…`, `cqels-Q4`."""
     if "conformance_item" not in metafunc.fixturenames:
         return
-    items = [pytest.param(item, id=item.id, marks=_marks(item)) for item in metafunc.config.stash.get(ITEMS, [])]
+    items = [
+        pytest.param(item, id=item.id, marks=_marks(item))
+        for item in metafunc.config.stash.get(ITEMS, [])
+    ]
     reason = "no engine named: give --engine=NAME, and --answers=DIR for a recorded one"
-    if not hasattr(metafunc.config.option, _dest("--engine")) and any(metafunc.config.getoption(option, None) for option in OPTIONS):
-        reason = "an option of the suite is an option of another plugin or conftest.py here: run the suite elsewhere"
+    if not hasattr(metafunc.config.option, _dest("--engine")) and any(
+        metafunc.config.getoption(option, None) for option in OPTIONS
+    ):
+        reason = (
+            "an option of the suite is an option of another plugin or conftest.py here: run the "
+            "suite elsewhere"
+        )
     nothing = [pytest.param(None, marks=pytest.mark.skip(reason=reason), id="no-engine")]
     metafunc.parametrize("conformance_item", items or nothing)
 
@@ -156,16 +227,29 @@ def _marks(item: Item) -> list[pytest.MarkDecorator]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
-    """With --spark, the items that are left after -k and the like are spread before the first is run."""
+    """With --spark, the items that are left after -k and the like are spread before the first is
+    run.
+    """
     config = session.config
-    if ITEMS not in config.stash or _option(config, "--spark") is None or config.option.collectonly or session.testsfailed:
+    if (
+        ITEMS not in config.stash
+        or _option(config, "--spark") is None
+        or config.option.collectonly
+        or session.testsfailed
+    ):
         return (yield)
     from conformance.spark import shard
     from refengine.model.errors import RefengineError
 
-    items = [one.callspec.params["conformance_item"] for one in session.items if "conformance_item" in getattr(one, "fixturenames", ())]
+    items = [
+        one.callspec.params["conformance_item"]
+        for one in session.items
+        if "conformance_item" in getattr(one, "fixturenames", ())
+    ]
     try:
-        with shard.elsewhere(config.stash[ASKED], items, _option(config, "--spark") or None) as config.stash[ELSEWHERE]:
+        with shard.elsewhere(
+            config.stash[ASKED], items, _option(config, "--spark") or None
+        ) as config.stash[ELSEWHERE]:
             return (yield)
     except RefengineError as error:  # of Spark: an item's own is its failure
         raise pytest.UsageError(str(error)) from None
@@ -182,8 +266,12 @@ def conformance_harnesses() -> Iterator[Harnesses]:
 
 
 @pytest.fixture
-def conformance_settle(request: pytest.FixtureRequest, conformance_harnesses: Harnesses, pytestconfig: pytest.Config) -> Any:
-    """A function from an item to its end as a test's: known deviations are expected failures, and strict ones."""
+def conformance_settle(
+    request: pytest.FixtureRequest, conformance_harnesses: Harnesses, pytestconfig: pytest.Config
+) -> Any:
+    """A function from an item to its end as a test's: known deviations are expected failures, and
+    strict ones.
+    """
     from conformance.spark.session import NoSpark
     from conformance.suite import unexpected
     from conformance.verdict.outcomes import Outcome
@@ -201,7 +289,8 @@ def conformance_settle(request: pytest.FixtureRequest, conformance_harnesses: Ha
             pytest.exit(str(error), returncode=pytest.ExitCode.INTERRUPTED)
         except RefengineError as error:
             pytest.fail(f"error: {error}", pytrace=False)
-        request.node.stash[RESULT]["result"] = json.dumps(result.as_json())  # a text: xdist does not carry every integer
+        # a text: xdist does not carry every integer
+        request.node.stash[RESULT]["result"] = json.dumps(result.as_json())
         for name in ("outcome", "rule", "argument"):
             request.node.user_properties.append((name, str(getattr(result, name))))
         if reason := unexpected(item, result):
@@ -258,7 +347,9 @@ class _Collected:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Writes the results and their page, and tells a run in which an engine was not judged from a green one."""
+        """Writes the results and their page, and tells a run in which an engine was not judged from
+        a green one.
+        """
         from conformance.verdict import results
 
         if (path := _option(self.config, "--results")) is not None and self.ran:
@@ -267,7 +358,11 @@ class _Collected:
             from conformance.report import page, source
 
             results.replace({results.target(Path(path)): [page.page(source.of(self.results))]})
-        if self.unheld and not _option(self.config, "--allow-missing") and session.exitstatus == pytest.ExitCode.OK:
+        if (
+            self.unheld
+            and not _option(self.config, "--allow-missing")
+            and session.exitstatus == pytest.ExitCode.OK
+        ):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

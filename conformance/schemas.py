@@ -1,4 +1,6 @@
-"""The JSON Schemas of the suite: cases, vectors, engines, results, and the messages of the protocol."""
+"""The JSON Schemas of the suite: cases, vectors, engines, results, and the messages of the
+protocol.
+"""
 
 from __future__ import annotations
 
@@ -22,22 +24,30 @@ TYPES: dict[str, Check] = {
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
     "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
-    "integer": lambda value: (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value.is_integer()),
+    "integer": lambda value: (
+        (isinstance(value, int) and not isinstance(value, bool))
+        or (isinstance(value, float) and value.is_integer())
+    ),
 }
 OBJECT = frozenset({"required", "properties", "additionalProperties"})
-SILENT = frozenset({"$schema", "$id", "$defs", "title", "description"})  # of a schema, what asks for nothing
+# of a schema, what asks for nothing
+SILENT = frozenset({"$schema", "$id", "$defs", "title", "description"})
 
 
 @cache
 def validator(name: str) -> Draft202012Validator:
     """The validator of a schema: case, secret, engine, result, command or reply."""
-    return Draft202012Validator(json.loads((FOLDER / f"{name}.schema.json").read_text(encoding="utf-8")))
+    return Draft202012Validator(
+        json.loads((FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
+    )
 
 
 @cache
 def accepts(name: str) -> Check:
-    """Whether a schema's validator finds no error, a hundred times as fast: files of results have 100,000 lines, and a session has
-    as many messages. Raises LookupError for a keyword that is not known here."""
+    """Whether a schema's validator finds no error, a hundred times as fast: files of results have
+    100,000 lines, and a session has as many messages. Raises LookupError for a keyword that is not
+    known here.
+    """
     schema = validator(name).schema
     return _compiled(schema, schema, {})
 
@@ -46,7 +56,8 @@ def _compiled(schema: Mapping[str, Any], root: Mapping[str, Any], done: dict[str
     if "$ref" in schema:
         where = schema["$ref"].removeprefix("#/$defs/")
         if where not in done:
-            done[where] = lambda value: done[where](value)  # until it is known: a schema may refer to itself
+            # until it is known: a schema may refer to itself
+            done[where] = lambda value: done[where](value)
             done[where] = _compiled(root["$defs"][where], root, done)
         return done[where]
     checks = [_keyword(key, schema, root, done) for key in schema if key not in SILENT | OBJECT]
@@ -65,9 +76,18 @@ def _compiled(schema: Mapping[str, Any], root: Mapping[str, Any], done: dict[str
 
 
 def _object(schema: Mapping[str, Any], root: Mapping[str, Any], done: dict[str, Check]) -> Check:
-    parts = {name: _compiled(part, root, done) for name, part in schema.get("properties", {}).items()}
-    required, wanted = frozenset(schema.get("required", ())), schema.get("additionalProperties", True)
-    rest = (lambda _, known=bool(wanted): known) if isinstance(wanted, bool) else _compiled(wanted, root, done)
+    parts = {
+        name: _compiled(part, root, done) for name, part in schema.get("properties", {}).items()
+    }
+    required, wanted = (
+        frozenset(schema.get("required", ())),
+        schema.get("additionalProperties", True),
+    )
+    rest = (
+        (lambda _, known=bool(wanted): known)
+        if isinstance(wanted, bool)
+        else _compiled(wanted, root, done)
+    )
 
     def check(value: Any) -> bool:
         if not isinstance(value, dict):
@@ -80,7 +100,9 @@ def _object(schema: Mapping[str, Any], root: Mapping[str, Any], done: dict[str, 
     return check
 
 
-def _keyword(key: str, schema: Mapping[str, Any], root: Mapping[str, Any], done: dict[str, Check]) -> Check:
+def _keyword(
+    key: str, schema: Mapping[str, Any], root: Mapping[str, Any], done: dict[str, Check]
+) -> Check:
     wanted = schema[key]
     match key:
         case "type":
@@ -113,7 +135,10 @@ def _keyword(key: str, schema: Mapping[str, Any], root: Mapping[str, Any], done:
         case "maxItems":
             return lambda value: not isinstance(value, list) or len(value) <= wanted
         case "uniqueItems":
-            return lambda value: not isinstance(value, list) or not any(_same(one, other) for one, other in combinations(value, 2))
+            return lambda value: (
+                not isinstance(value, list)
+                or not any(_same(one, other) for one, other in combinations(value, 2))
+            )
         case "minProperties":
             return lambda value: not isinstance(value, dict) or len(value) >= wanted
         case "minLength":

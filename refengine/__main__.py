@@ -1,7 +1,9 @@
-"""`python -m refengine`: run a continuous query over recorded streams, or render it in another language.
+"""`python -m refengine`: run a continuous query over recorded streams, or render it in another
+language.
 
-Exit codes: 0 done, 2 bad input, 3 unsupported (no single answer is defined), 4 no witness confirms an answer, 130 interrupted.
-Reports are printed as they are computed: after 4 or 130 standard output holds those before, each with the witnesses that confirm it.
+Exit codes: 0 done, 2 bad input, 3 unsupported (no single answer is defined), 4 no witness confirms
+an answer, 130 interrupted. Reports are printed as they are computed: after 4 or 130 standard output
+holds those before, each with the witnesses that confirm it.
 """
 
 from __future__ import annotations
@@ -16,9 +18,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from refengine import cli
-from refengine.model.errors import Disputed, InvalidQuery, InvalidSemantics, RefengineError, UnknownField
+from refengine.model.errors import (
+    Disputed,
+    InvalidQuery,
+    InvalidSemantics,
+    RefengineError,
+    UnknownField,
+)
 
-if TYPE_CHECKING:  # the engine is imported where it is used, within `cli.guarded`: that takes long enough to be interrupted
+# the engine is imported where it is used, within `cli.guarded`: that takes long enough to be
+# interrupted
+if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from refengine.core.engine import Report
@@ -36,51 +46,107 @@ def _main(arguments: list[str] | None) -> int:
     from refengine.core import engine, profiles, r2r
     from refengine.rdf import files
 
-    parser = argparse.ArgumentParser(prog="refengine", description="The reference engine for RDF stream processing.")
+    parser = argparse.ArgumentParser(
+        prog="refengine", description="The reference engine for RDF stream processing."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     listed = commands.add_parser("profiles", help="print all profiles as a table, with sources")
     listed.add_argument("--format", choices=("markdown", "json"), default="markdown")
     run = commands.add_parser(
         "run",
         help="print one JSON object a report",
-        description="Print one JSON object a report, each as it is computed: if no witness confirms one, those before it have "
+        description="Print one JSON object a report, each as it is computed: if no witness "
+        "confirms one, those before it have "
         "been printed, and the exit code is 4.",
     )
-    run.add_argument("query", type=cli.path, metavar="QUERY", help="a TOML file: windows, body and optionally r2s; or a case")
-    run.add_argument("--dialect", choices=sorted(dialects.DIALECTS), help="QUERY is a text in this dialect")
     run.add_argument(
-        "--stream", required=True, action="append", metavar="[NAME=]FILE", help="a .n3t, .nq or .trig file, or a folder of data_NN.ttl"
+        "query",
+        type=cli.path,
+        metavar="QUERY",
+        help="a TOML file: windows, body and optionally r2s; or a case",
+    )
+    run.add_argument(
+        "--dialect", choices=sorted(dialects.DIALECTS), help="QUERY is a text in this dialect"
+    )
+    run.add_argument(
+        "--stream",
+        required=True,
+        action="append",
+        metavar="[NAME=]FILE",
+        help="a .n3t, .nq or .trig file, or a folder of data_NN.ttl",
     )
     run.add_argument(
         "--semantics",
         required=True,
         nargs="+",
         metavar=("PROFILE", "key=value"),
-        help=f"a profile and the fields to replace, such as t0=0; profiles: {', '.join(sorted(profiles.PROFILES))}",
+        help="a profile and the fields to replace, such as t0=0; profiles: "
+        f"{', '.join(sorted(profiles.PROFILES))}",
     )
-    run.add_argument("--time-predicate", default=files.PROV_GENERATED_AT_TIME, metavar="IRI", help="dates the graphs of .nq and .trig")
-    run.add_argument("--batch-predicate", metavar="IRI", help="gives the graphs of .nq and .trig their batch ids")
     run.add_argument(
-        "--static", type=cli.path, action="append", default=[], metavar="FILE", help="static data: .ttl, .nt, .nq, .trig; repeatable"
+        "--time-predicate",
+        default=files.PROV_GENERATED_AT_TIME,
+        metavar="IRI",
+        help="dates the graphs of .nq and .trig",
+    )
+    run.add_argument(
+        "--batch-predicate", metavar="IRI", help="gives the graphs of .nq and .trig their batch ids"
+    )
+    run.add_argument(
+        "--static",
+        type=cli.path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="static data: .ttl, .nt, .nq, .trig; repeatable",
     )
     run.add_argument("--max-reports", type=int, default=engine.MAX_REPORTS, metavar="N")
-    run.add_argument("--witness", choices=sorted(r2r.WITNESSES), help="ask one witness alone (default: both)")
-    run.add_argument("--seconds", type=float, metavar="S", help="give up an evaluation that takes longer (R2R-17; default: steps alone limit it)")
-    run.add_argument("--trace", action="store_true", help="print the rules applied to standard error")
-    rendered = commands.add_parser("render", help="print a query as a text in a dialect")
-    rendered.add_argument("query", type=cli.path, metavar="QUERY", help="a TOML file or a case; or a text in the dialect of --from")
-    rendered.add_argument("--dialect", required=True, choices=sorted(dialects.DIALECTS))
-    rendered.add_argument("--from", dest="source", choices=sorted(dialects.DIALECTS), help="the dialect that QUERY is in")
-    rendered.add_argument(
-        "--semantics", nargs="+", metavar=("PROFILE", "key=value"), help="whose r2s is meant where the query states none (DIA-4)"
+    run.add_argument(
+        "--witness", choices=sorted(r2r.WITNESSES), help="ask one witness alone (default: both)"
     )
-    rendered.add_argument("--static", action="store_true", help="the query is asked beside static data, which some patterns do not see")
+    run.add_argument(
+        "--seconds",
+        type=float,
+        metavar="S",
+        help="give up an evaluation that takes longer (R2R-17; default: steps alone limit it)",
+    )
+    run.add_argument(
+        "--trace", action="store_true", help="print the rules applied to standard error"
+    )
+    rendered = commands.add_parser("render", help="print a query as a text in a dialect")
+    rendered.add_argument(
+        "query",
+        type=cli.path,
+        metavar="QUERY",
+        help="a TOML file or a case; or a text in the dialect of --from",
+    )
+    rendered.add_argument("--dialect", required=True, choices=sorted(dialects.DIALECTS))
+    rendered.add_argument(
+        "--from",
+        dest="source",
+        choices=sorted(dialects.DIALECTS),
+        help="the dialect that QUERY is in",
+    )
+    rendered.add_argument(
+        "--semantics",
+        nargs="+",
+        metavar=("PROFILE", "key=value"),
+        help="whose r2s is meant where the query states none (DIA-4)",
+    )
+    rendered.add_argument(
+        "--static",
+        action="store_true",
+        help="the query is asked beside static data, which some patterns do not see",
+    )
     options = parser.parse_args(arguments)
     try:
         {"run": _run, "profiles": _profiles, "render": _render}[options.command](options)
     except Disputed as error:
         for name, relation in sorted(error.answers.items()):
-            error.add_note(f"{name}: {json.dumps(files.relation_to_json(relation)['results']['bindings'])[:2000]}")
+            error.add_note(
+                f"{name}: "
+                f"{json.dumps(files.relation_to_json(relation)['results']['bindings'])[:2000]}"
+            )
         raise
     return 0
 
@@ -126,16 +192,28 @@ def _run(options: argparse.Namespace) -> None:
     witnesses = (options.witness,) if options.witness else tuple(r2r.WITNESSES)
     planned = engine.plan(query, streams, chosen)
     read = {spec.stream for spec in query.windows}
-    if (len(read) > 1 or any(not streams[name].ordered for name in read)) and orders.order_matters(planned):
-        print("refengine: note: the arrival order of simultaneous elements was not recorded; taken by text (ORA-4)", file=sys.stderr)
+    if (len(read) > 1 or any(not streams[name].ordered for name in read)) and orders.order_matters(
+        planned
+    ):
+        print(
+            "refengine: note: the arrival order of simultaneous elements was not recorded; "
+            "taken by text (ORA-4)",
+            file=sys.stderr,
+        )
     if planned.late:
         place = f"the first at {planned.late[0].app}, arrival {planned.late[0].sys}"
-        print(f"refengine: note: {len(planned.late)} late elements dropped, {place} (MOD-2)", file=sys.stderr)
+        print(
+            f"refengine: note: {len(planned.late)} late elements dropped, {place} (MOD-2)",
+            file=sys.stderr,
+        )
     for note in startup.notes(planned):
         print(f"refengine: note: {note}", file=sys.stderr)
-    deque(engine.evaluations(planned, options.max_reports), maxlen=0)  # nothing is printed if this fails
+    # nothing is printed if this fails
+    deque(engine.evaluations(planned, options.max_reports), maxlen=0)
     answer = Hearing(witnesses, options.seconds)
-    for step in engine.steps(query, planned, static=static, answer=answer, max_reports=options.max_reports):
+    for step in engine.steps(
+        query, planned, static=static, answer=answer, max_reports=options.max_reports
+    ):
         if options.trace:
             for line in trace.lines(query, planned, step):
                 print(line, file=sys.stderr)
@@ -168,12 +246,16 @@ def _streams(options: argparse.Namespace, query: Query) -> dict[str, Stream]:
             name, path = query.windows[0].stream, word
         if name in streams:
             raise InvalidQuery(f"stream {name!r} is given twice", rule="QRY-4")
-        streams[name] = files.read_stream(cli.path(path), options.time_predicate, options.batch_predicate)
+        streams[name] = files.read_stream(
+            cli.path(path), options.time_predicate, options.batch_predicate
+        )
     return streams
 
 
 class Hearing:
-    """The answers that reports are made of, by definition, and the witnesses that confirmed all of them since it was last asked."""
+    """The answers that reports are made of, by definition, and the witnesses that confirmed all of
+    them since it was last asked.
+    """
 
     def __init__(self, witnesses: Sequence[str], seconds: float | None = None) -> None:
         from refengine import sparql
@@ -184,7 +266,9 @@ class Hearing:
         self.confirming = list(witnesses)
 
     def __call__(self, body: Body, graph: Dataset) -> Relation:
-        """Return the answer of the definition. Raises Disputed where witnesses were asked and none confirms it."""
+        """Return the answer of the definition. Raises Disputed where witnesses were asked and none
+        confirms it.
+        """
         from refengine.core import r2r
 
         testimony = r2r.heard(body, graph, self.witnesses, self.asked)
@@ -200,8 +284,15 @@ class Hearing:
 def _as_json(query: Query, report: Report, witnesses: Sequence[str]) -> dict:
     from refengine.rdf import files
 
-    windows = [None if borders is None else dict(zip(("open", "close"), borders, strict=True)) for borders in report.windows]
-    several = {"windows": [{"stream": w.stream, "window": b} for w, b in zip(query.windows, windows, strict=True)]}
+    windows = [
+        None if borders is None else dict(zip(("open", "close"), borders, strict=True))
+        for borders in report.windows
+    ]
+    several = {
+        "windows": [
+            {"stream": w.stream, "window": b} for w, b in zip(query.windows, windows, strict=True)
+        ]
+    }
     return {
         **({"window": windows[0]} if len(windows) == 1 else several),
         **({"late": report.late} if report.late else {}),

@@ -1,4 +1,6 @@
-"""What both command lines share: one line and an exit code for whatever ends a run. Nothing heavy is imported here."""
+"""What both command lines share: one line and an exit code for whatever ends a run. Nothing heavy
+is imported here.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,19 @@ def path(text: str) -> Path:
 
 
 def guarded(name: str, run: Callable[[], int], interrupted: str = "interrupted") -> int:
-    """The exit code of a run. Bad input, an interrupt and an output that cannot be written end it with one line on standard
-    error; the notes of an error follow it."""
+    """The exit code of a run. Bad input, an interrupt and an output that cannot be written end it
+    with one line on standard error; the notes of an error follow it.
+    """
     for stream in ("stdout", "stderr"):
-        if getattr(sys, stream) is None:  # closed: print() would then take standard output for standard error
-            setattr(sys, stream, open(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8", closefd=False))
-    rdflib = logging.getLogger("rdflib")  # it logs the literals that it cannot read, with tracebacks
+        # closed: print() would then take standard output for standard error
+        if getattr(sys, stream) is None:
+            setattr(
+                sys,
+                stream,
+                open(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8", closefd=False),
+            )
+    # it logs the literals that it cannot read, with tracebacks
+    rdflib = logging.getLogger("rdflib")
     rdflib.addHandler(logging.NullHandler())
     rdflib.propagate = False
     code, lines = 2, []
@@ -48,7 +57,9 @@ def guarded(name: str, run: Callable[[], int], interrupted: str = "interrupted")
     except BrokenPipeError:
         code = 0
     except OSError as error:
-        lines = [f"{error.filename or 'standard output'}: usage: cannot be written: {error.strerror}"]
+        lines = [
+            f"{error.filename or 'standard output'}: usage: cannot be written: {error.strerror}"
+        ]
     finally:
         with suppress(OSError):
             for line in lines:
@@ -59,7 +70,9 @@ def guarded(name: str, run: Callable[[], int], interrupted: str = "interrupted")
 
 
 def _drained(stream) -> None:
-    """What cannot be written any more is dropped: the interpreter would try again when it ends, and complain."""
+    """What cannot be written any more is dropped: the interpreter would try again when it ends, and
+    complain.
+    """
     try:
         stream.flush()
     except OSError:

@@ -22,7 +22,11 @@ def lines(query: Query, planned: Plan, step: Step) -> Iterator[str]:
     """The rules that were applied at one evaluation, each as `RULE what it said here`."""
     semantics, at = planned.semantics, step.at
     flushed = at.arrival == len(planned.counts[0]) - 1
-    who = f"the horizon {step.report.trigger}" if flushed else f"arrival {at.arrival + 1} at {step.report.trigger}"
+    who = (
+        f"the horizon {step.report.trigger}"
+        if flushed
+        else f"arrival {at.arrival + 1} at {step.report.trigger}"
+    )
     if flushed:
         yield f"ENG-1 the stream is flushed to {step.report.trigger}"
     yield f"{TICKS[semantics.tick]} {semantics.tick} tick: {who} is looked at"
@@ -36,11 +40,17 @@ def lines(query: Query, planned: Plan, step: Step) -> Iterator[str]:
         yield f"REP-12 the trigger is {semantics.trigger} of {len(planned.views)} windows"
     if step.report.late:
         yield f"MOD-2 {step.report.late} late elements were dropped"
-    yield f"R2R-1 the dataset has {len({t for content in step.report.contents for e in content for t in e.graph})} triples of streams"
+    yield (
+        "R2R-1 the dataset has "
+        f"{len({t for content in step.report.contents for e in content for t in e.graph})} "
+        "triples of streams"
+    )
     yield f"{FORMS[query.body.form]} {query.body.form} answers {step.answer.total()} rows"
     operator = engine.operator(query, semantics)
     said = "R2S-6 stated by the query" if query.r2s else "R2S-6 said by the semantics"
-    yield f"{OPERATORS[operator]} {operator} ({said}) gives {step.report.relation.rows.total()} rows"
+    yield (
+        f"{OPERATORS[operator]} {operator} ({said}) gives {step.report.relation.rows.total()} rows"
+    )
     if not step.report.relation:
         rule = "R2S-9" if semantics.empty is Empty.ONCE else "R2S-5"
         yield f"{rule} the empty answer is {'emitted' if step.emitted else 'suppressed'}"
@@ -48,7 +58,12 @@ def lines(query: Query, planned: Plan, step: Step) -> Iterator[str]:
 
 
 def _window(
-    semantics: Semantics, view: View, t: int, held: engine.Held, borders: tuple[int, int] | None, own: int
+    semantics: Semantics,
+    view: View,
+    t: int,
+    held: engine.Held,
+    borders: tuple[int, int] | None,
+    own: int,
 ) -> Iterator[str]:
     kind = view.spec.kind
     if view.frame is None or (extent := window.scope(view.frame, t)) is None:
@@ -57,7 +72,11 @@ def _window(
         return
     if borders:
         left, right = semantics.closure or "[]"
-        which = "WIN-12 the latest window that has ended" if kind is WindowKind.RANGE else "WIN-4 the active window"
+        which = (
+            "WIN-12 the latest window that has ended"
+            if kind is WindowKind.RANGE
+            else "WIN-4 the active window"
+        )
         yield f"{which} is number {held.n}, WIN-3 {left}{borders[0]}, {borders[1]}{right}"
     if kind not in CONTENTS and kind is not WindowKind.UNBOUNDED:
         yield f"WIN-5 the scope is the instants {extent[0]} to {extent[1]}"
@@ -65,20 +84,30 @@ def _window(
     yield from _conditions(semantics, view, t, held.content, own)
 
 
-def _conditions(semantics: Semantics, view: View, t: int, content: Content, own: int) -> Iterator[str]:
+def _conditions(
+    semantics: Semantics, view: View, t: int, content: Content, own: int
+) -> Iterator[str]:
     for condition in (condition for condition in Condition if condition in semantics.report):
         match condition:
             case Condition.CLOSE:
                 holds = bool(report.closes(view.frame, range(t, t + 1), own))
-                yield f"REP-1 window close {'holds' if holds else 'does not hold'}: {t} is {'' if holds else 'not '}a window's last instant"
+                yield (
+                    f"REP-1 window close {'holds' if holds else 'does not hold'}: {t} is "
+                    f"{'' if holds else 'not '}a window's last instant"
+                )
             case Condition.CHANGE:
-                yield f"REP-2 content change is of {semantics.change}, against the {semantics.against}"
+                change, against = semantics.change, semantics.against
+                yield f"REP-2 content change is of {change}, against the {against}"
             case Condition.NON_EMPTY:
                 yield f"REP-3 non-empty {'holds' if content else 'does not hold'}"
             case Condition.PERIODIC:
                 holds = bool(report.beats(semantics, view, range(t, t + 1)))
                 since = report.anchor(semantics, view)
-                yield f"REP-4 periodic {'holds' if holds else 'does not hold'}: every {semantics.period} from {since}"
+                yield (
+                    f"REP-4 periodic {'holds' if holds else 'does not hold'}: every "
+                    f"{semantics.period} "
+                    f"from {since}"
+                )
     if view.spec.kind is WindowKind.TUPLE:
         yield f"REP-7 {t} is the largest id of the tick at which they hold"
 

@@ -1,4 +1,6 @@
-"""What tests that need Spark share: a server of Spark Connect, and commands that are run, and killed."""
+"""What tests that need Spark share: a server of Spark Connect, and commands that are run, and
+killed.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ import pytest
 from conformance.spark import session
 
 ROOT = Path(__file__).resolve().parent.parent
-JAVA = {"JAVA_TOOL_OPTIONS": session.LIGHT, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
+JAVA = {
+    "JAVA_TOOL_OPTIONS": session.LIGHT,
+    "PYSPARK_PYTHON": sys.executable,
+    "PYTHONPATH": str(ROOT),
+}
 spark = pytest.mark.xdist_group("spark")  # one server for all
 
 
@@ -27,13 +33,17 @@ def shell(*words: object) -> list[str]:
 
 
 def classic() -> dict[str, str]:
-    """The environment of a command that is to begin a classic Spark, whatever session is open here."""
+    """The environment of a command that is to begin a classic Spark,
+    whatever session is open here.
+    """
     return {name: value for name, value in os.environ.items() if name not in session.MODES}
 
 
 def run(words: list[str], code: int, **more: object) -> subprocess.CompletedProcess:
     """A command that ends with this code, and with no stack."""
-    found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, **{"env": classic(), **more})
+    found = subprocess.run(
+        words, cwd=ROOT, capture_output=True, text=True, timeout=300, **{"env": classic(), **more}
+    )
     assert found.returncode == code, found.stdout + found.stderr
     assert "Traceback" not in found.stdout + found.stderr
     return found
@@ -70,8 +80,14 @@ def installed() -> None:
 
 @pytest.fixture(scope="session")
 def master(installed, request) -> str:
-    """What the tests of this run are run on: a server of Spark Connect, or, with CONFORMANCE_SPARK=classic, a classic Spark."""
-    return "local[1]" if os.environ.get("CONFORMANCE_SPARK") == "classic" else request.getfixturevalue("connect")
+    """What the tests of this run are run on: a server of Spark Connect, or, with
+    CONFORMANCE_SPARK=classic, a classic Spark.
+    """
+    return (
+        "local[1]"
+        if os.environ.get("CONFORMANCE_SPARK") == "classic"
+        else request.getfixturevalue("connect")
+    )
 
 
 @pytest.fixture(scope="session")
@@ -87,15 +103,31 @@ def connect(installed, server_folder) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    config = {"connect.grpc.binding.port": port, "connect.grpc.binding.address": "127.0.0.1", "ui.enabled": "false"}
-    config |= {"driver.host": "127.0.0.1", "driver.bindAddress": "127.0.0.1", "sql.shuffle.partitions": 2}
-    submit = [Path(pyspark.__file__).parent / "bin" / "spark-submit", "--master", f"local[1,{session.RETRIES}]"]
+    config = {
+        "connect.grpc.binding.port": port,
+        "connect.grpc.binding.address": "127.0.0.1",
+        "ui.enabled": "false",
+    }
+    config |= {
+        "driver.host": "127.0.0.1",
+        "driver.bindAddress": "127.0.0.1",
+        "sql.shuffle.partitions": 2,
+    }
+    submit = [
+        Path(pyspark.__file__).parent / "bin" / "spark-submit",
+        "--master",
+        f"local[1,{session.RETRIES}]",
+    ]
     words = [word for key, value in config.items() for word in ("--conf", f"spark.{key}={value}")]
     with open(server_folder / "server.log", "wb") as log:
         server = subprocess.Popen(
             [*submit, *words, "--class", "org.apache.spark.sql.connect.service.SparkConnectServer"],
-            cwd=server_folder, stdout=log, stderr=log, env={**os.environ, **JAVA}, start_new_session=True,
-        )  # fmt: skip
+            cwd=server_folder,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, **JAVA},
+            start_new_session=True,
+        )
     try:
         until(lambda: session._answers("127.0.0.1", port) or server.poll() is not None, 120)
         assert server.poll() is None, (server_folder / "server.log").read_text()[-2000:]

@@ -1,4 +1,6 @@
-"""How many draws a property gets, and where the recordings and vectors kept beside the checkout are."""
+"""How many draws a property gets, and where the recordings and vectors kept beside the checkout
+are.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,20 @@ from hypothesis import HealthCheck, Phase, settings
 PROFILE = os.environ.get("REFENGINE_HYPOTHESIS_PROFILE", "ci")
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=1500, database=None)
-settings.register_profile("full", derandomize=False, deadline=None, max_examples=10_000, database=None, print_blob=True)
+settings.register_profile(
+    "full", derandomize=False, deadline=None, max_examples=10_000, database=None, print_blob=True
+)
 settings.register_profile("fuzz", settings.get_profile("full"), max_examples=20_000)
 # Few draws and no search for the smallest: of a mutant it is enough to know that it fails.
 settings.register_profile(
-    "mutation", derandomize=True, deadline=None, max_examples=300, database=None,
-    phases=[Phase.explicit, Phase.generate], suppress_health_check=[HealthCheck.too_slow],
-)  # fmt: skip
+    "mutation",
+    derandomize=True,
+    deadline=None,
+    max_examples=300,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile(PROFILE)
 
 
@@ -31,15 +40,19 @@ def draws(usual: int) -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Outside of CI draws are new each time: the seed is chosen here, so that it can be printed and given again."""
+    """Outside of CI draws are new each time: the seed is chosen here, so that it can be printed and
+    given again.
+    """
     if PROFILE not in ("ci", "mutation") and config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a mutant first what notices most the soonest, else what takes long. And groups that hold: pytest-xdist 3.8 writes them to `_nodeid`, which
-    pytest 9.2 reads no more, so that two workers each drew all, and each started a Spark."""
+    """Of a mutant first what notices most the soonest, else what takes long. And groups that hold:
+    pytest-xdist 3.8 writes them to `_nodeid`, which pytest 9.2 reads no more, so that two workers
+    each drew all, and each started a Spark.
+    """
     if PROFILE == "mutation":
         items.sort(key=lambda item: item.name != "test_a_few_draws_agree")
     else:
@@ -52,27 +65,37 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_report_header(config: pytest.Config) -> str:
     """The profile and, if the draws are not fixed, the seed that repeats them."""
     seed = config.getoption("--hypothesis-seed")
-    return f"draws: profile {PROFILE}" + ("" if seed is None else f", repeat with --hypothesis-seed={seed}")
+    return f"draws: profile {PROFILE}" + (
+        "" if seed is None else f", repeat with --hypothesis-seed={seed}"
+    )
 
 
 @pytest.fixture(autouse=PROFILE == "mutation")
 def ended(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A mutant that loops for ever fails in the first test that shows it: each has some five times what the slowest takes."""
+    """A mutant that loops for ever fails in the first test that shows it: each has some five times
+    what the slowest takes.
+    """
     seconds = 60 if request.node.name == "test_engine_and_enumeration_agree" else 10
 
     def expired(*_: object) -> None:
         raise TimeoutError("no end in sight")
 
     signal.signal(signal.SIGVTALRM, expired)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1)  # again and again: a property is tried twice
+    # again and again: a property is tried twice
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1)
     yield
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder beside the checkout with the recordings and vectors; without it the test is skipped."""
+    """The folder beside the checkout with the recordings and vectors; without it the test is
+    skipped.
+    """
     folder = Path(__file__).parents[2] / "shared"
     if not folder.is_dir():
-        pytest.skip("no folder shared/ beside the checkout: its recordings and vectors are not part of this repository")
+        pytest.skip(
+            "no folder shared/ beside the checkout: its recordings and vectors are not "
+            "part of this repository"
+        )
     return folder

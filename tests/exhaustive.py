@@ -1,8 +1,9 @@
-"""The oracle by enumeration: every t0, every order of simultaneous elements, every value of an open field, one by one.
+"""The oracle by enumeration: every t0, every order of simultaneous elements, every value of an open
+field, one by one.
 
-A second witness of SPEC §11. It knows no classes of t0, no derivations and no search: it asks the engine for the outputs
-of each assignment and looks for the recording in them. Too slow for anything but small draws, and too plain to be wrong
-in the same way.
+A second witness of SPEC §11. It knows no classes of t0, no derivations and no search: it asks the
+engine for the outputs of each assignment and looks for the recording in them. Too slow for anything
+but small draws, and too plain to be wrong in the same way.
 """
 
 from __future__ import annotations
@@ -49,36 +50,54 @@ def passes(
 ) -> bool:
     """ORA-1: whether some assignment's outputs hold the recording as a piece."""
     wanted = [relation.rows for relation in recording]
-    return any(piece(wanted, outputs, missing, mode) for _, outputs in possible(query, streams, profile, answer))
+    return any(
+        piece(wanted, outputs, missing, mode)
+        for _, outputs in possible(query, streams, profile, answer)
+    )
 
 
 def possible(
     query: Query, streams: Mapping[str, Stream], profile: Profile, answer: Answer = r2r.confirmed
 ) -> Iterator[tuple[Semantics, list[Bag]]]:
     """Every assignment and the outputs of the semantics under it."""
-    is_batched = all(element.batch is not None for spec in query.windows for element in streams[spec.stream])
+    is_batched = all(
+        element.batch is not None for spec in query.windows for element in streams[spec.stream]
+    )
     for semantics in every_semantics(query, streams, profile):
         if semantics.tick is Tick.BATCH and not is_batched:  # TICK-3
             continue
         for ordered in every_order(query, streams):
-            yield semantics, [report.relation.rows for report in evaluate(query, ordered, semantics, answer=answer)]
+            yield (
+                semantics,
+                [
+                    report.relation.rows
+                    for report in evaluate(query, ordered, semantics, answer=answer)
+                ],
+            )
 
 
 def piece(wanted: Sequence[Bag], outputs: Sequence[Bag], missing: int, mode: Mode) -> bool:
-    """ORA-3: the wanted relations are consecutive outputs, with at most so many missing before them and after them;
-    none are wanted only where there is no output."""
+    """ORA-3: the wanted relations are consecutive outputs, with at most so many missing before them
+    and after them; none are wanted only where there is no output.
+    """
     if not wanted:
         return not outputs
     for before in range(missing + 1):
         after = len(outputs) - before - len(wanted)
         found = outputs[before : before + len(wanted)]
-        if 0 <= after <= missing and all(compare.equal(a, b, mode) for a, b in zip(found, wanted, strict=True)):
+        if 0 <= after <= missing and all(
+            compare.equal(a, b, mode) for a, b in zip(found, wanted, strict=True)
+        ):
             return True
     return False
 
 
-def every_semantics(query: Query, streams: Mapping[str, Stream], profile: Profile) -> Iterator[Semantics]:
-    """SEM-3, ORA-2: every value of every open field; values that contradict each other (SEM-2) are no assignment."""
+def every_semantics(
+    query: Query, streams: Mapping[str, Stream], profile: Profile
+) -> Iterator[Semantics]:
+    """SEM-3, ORA-2: every value of every open field; values that contradict each other (SEM-2) are
+    no assignment.
+    """
     others = [name for name in FIELDS if name != "t0"]
     for values in product(*(every_value(query, streams, profile, name) for name in others)):
         fields = dict(zip(others, values, strict=True))
@@ -98,13 +117,22 @@ def is_meant(query: Query, semantics: Semantics) -> bool:
     """QRY-5: whether query and semantics mean something together."""
     is_based = query.r2s not in (R2S.ISTREAM, R2S.DSTREAM) or semantics.base is not None
     is_bordered = any(spec.kind in BORDERED for spec in query.windows)
-    is_closing = all(spec.kind in CLOSING for spec in query.windows) or Condition.CLOSE not in semantics.report
-    is_triggered = semantics.trigger is not Trigger.EXPLICIT or any(spec.triggers for spec in query.windows)
-    return is_based and is_closing and is_triggered and is_bordered == (semantics.closure is not None)
+    is_closing = (
+        all(spec.kind in CLOSING for spec in query.windows)
+        or Condition.CLOSE not in semantics.report
+    )
+    is_triggered = semantics.trigger is not Trigger.EXPLICIT or any(
+        spec.triggers for spec in query.windows
+    )
+    return (
+        is_based and is_closing and is_triggered and is_bordered == (semantics.closure is not None)
+    )
 
 
 def every_value(query: Query, streams: Mapping[str, Stream], profile: Profile, name: str) -> list:
-    """The values of one field: those listed, those between bounds, those of its kind, or the one given."""
+    """The values of one field: those listed, those between bounds, those of its kind, or the one
+    given.
+    """
     match profile.fields[name]:
         case OneOf(values):
             return list(values)
@@ -119,17 +147,20 @@ def every_value(query: Query, streams: Mapping[str, Stream], profile: Profile, n
 
 
 def unknown_origins(query: Query, streams: Mapping[str, Stream], profile: Profile) -> list:
-    """ORA-2: from one slide before the last t0 at which no window that holds the first element is missing, up to that element;
-    0, the registration, and the formulas of WIN-7."""
+    """ORA-2: from one slide before the last t0 at which no window that holds the first element is
+    missing, up to that element; 0, the registration, and the formulas of WIN-7.
+    """
     if len(query.windows) > 1:
         return several_origins(query, streams, profile)
     spec = query.windows[0]
     elements = streams[spec.stream].elements
-    first = 1 if spec.kind is WindowKind.TUPLE else elements[0].app  # the streams that are drawn have an element
+    # the streams that are drawn have an element
+    first = 1 if spec.kind is WindowKind.TUPLE else elements[0].app
     slide = 1 if profile.fields["slide"] == "ignored" else spec.slide or 1
     slide = 2 if spec.kind is WindowKind.LANDMARK else slide
     cycle = lcm(slide, beat(profile))
-    known = [t0 for t0 in T0 if t0 not in POLICIES]  # with another closure than (o, c] they are no assignment (SEM-2)
+    # with another closure than (o, c] they are no assignment (SEM-2)
+    known = [t0 for t0 in T0 if t0 not in POLICIES]
     if spec.kind is WindowKind.TUPLE:
         known.remove(T0.KAFKA_STREAMS)
     if query.registered is not None:
@@ -143,13 +174,18 @@ def beat(profile: Profile) -> int:
 
 
 def several_origins(query: Query, streams: Mapping[str, Stream], profile: Profile) -> list:
-    """ORA-2: of several windows one common multiple of the slides up to the last t0 that loses no element of any stream, on to
-    the last of the first elements; and a t0 for each window by its first element."""
+    """ORA-2: of several windows one common multiple of the slides up to the last t0 that loses no
+    element of any stream, on to the last of the first elements; and a t0 for each window by its
+    first element.
+    """
     elements = {spec.stream: streams[spec.stream].elements for spec in query.windows}
     firsts = {name: found[0].app for name, found in elements.items() if found}
     cycle, reach = beat(profile), None
     for spec in query.windows:
-        is_ignored = profile.fields["slide"] == "ignored" and spec.kind in (WindowKind.TIME, WindowKind.RANGE)
+        is_ignored = profile.fields["slide"] == "ignored" and spec.kind in (
+            WindowKind.TIME,
+            WindowKind.RANGE,
+        )
         slide = 1 if is_ignored else spec.slide or 1
         cycle = lcm(cycle, 2 if spec.kind is WindowKind.LANDMARK else slide)
         if spec.stream in firsts:
@@ -159,7 +195,9 @@ def several_origins(query: Query, streams: Mapping[str, Stream], profile: Profil
 
 
 def every_order(query: Query, streams: Mapping[str, Stream]) -> Iterator[dict[str, Stream]]:
-    """ORA-1: every arrival order of elements with the same t_app, where the order was not recorded."""
+    """ORA-1: every arrival order of elements with the same t_app, where the
+    order was not recorded.
+    """
     names = sorted({spec.stream for spec in query.windows})
     for orders in product(*(every_order_of(streams[name]) for name in names)):
         yield {**streams, **dict(zip(names, orders, strict=True))}
@@ -181,10 +219,12 @@ def every_order_of(source: Stream) -> list[Stream]:
 
 
 def out_of_scope(query: Query, streams: Mapping[str, Stream], profile: Profile) -> bool:
-    """Whether some assignment is one that the oracle does not search. ORA-2: a t0 without bounds under a report that
-    counts the empty windows since it. ORA-7: simultaneous elements in no known order under windows that count elements,
-    or looked at one by one under the batch tick, a body that makes blank nodes, or a semantics by which more than the
-    instant's set of elements and the answer before it matters."""
+    """Whether some assignment is one that the oracle does not search. ORA-2: a t0 without bounds
+    under a report that counts the empty windows since it. ORA-7: simultaneous elements in no known
+    order under windows that count elements, or looked at one by one under the batch tick, a body
+    that makes blank nodes, or a semantics by which more than the instant's set of elements and the
+    answer before it matters.
+    """
     spec, report = query.windows[0], profile.fields["report"]
     if profile.fields["t0"] == UNKNOWN and not report & {Condition.CHANGE, Condition.NON_EMPTY}:
         return True
@@ -193,16 +233,27 @@ def out_of_scope(query: Query, streams: Mapping[str, Stream], profile: Profile) 
         return False
     if spec.kind in (WindowKind.TUPLE, WindowKind.ROWS, WindowKind.PARTITION):
         return True
-    one_by_one = [s for s in every_semantics(query, streams, profile) if not (closes(s) or s.tick is Tick.TIME)]
+    one_by_one = [
+        s
+        for s in every_semantics(query, streams, profile)
+        if not (closes(s) or s.tick is Tick.TIME)
+    ]
     makes_nodes = "BNODE" in query.body.text or re.search(r"CONSTRUCT.*\[.*\].*{", query.body.text)
     beyond = [
-        s for s in one_by_one
-        if s.tick is Tick.BATCH or Condition.CLOSE in s.report or (s.change == "graph" and Condition.CHANGE in s.report) or s.base == "previous-new" or s.empty == "once"
-    ]  # fmt: skip
+        s
+        for s in one_by_one
+        if s.tick is Tick.BATCH
+        or Condition.CLOSE in s.report
+        or (s.change == "graph" and Condition.CHANGE in s.report)
+        or s.base == "previous-new"
+        or s.empty == "once"
+    ]
     return bool(beyond or (one_by_one and makes_nodes))
 
 
 def closes(semantics: Semantics) -> bool:
-    """ORA-4: under window close only complete instants are seen, unless content change compares with the instant before."""
+    """ORA-4: under window close only complete instants are seen, unless content change compares
+    with the instant before.
+    """
     looks_back = Condition.CHANGE in semantics.report and semantics.against == "previous-instant"
     return Condition.CLOSE in semantics.report and not looks_back

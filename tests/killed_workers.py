@@ -1,4 +1,5 @@
-"""Two workers of a standalone cluster on this machine, one of which is killed in the middle: `make cluster`, a few minutes.
+"""Two workers of a standalone cluster on this machine, one of which is killed in the middle: `make
+cluster`, a few minutes.
 
 What comes of the run is what a run without Spark, or without a cluster, comes to.
 """
@@ -27,7 +28,7 @@ body = '''
 PREFIX : <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#>
 SELECT ?sensor ?value { ?obs :procedure ?sensor ; :result [ :floatValue ?value ] FILTER(?value > 50) }'''
 windows = [{ stream = "s", kind = "time", size = 5000, slide = 5000 }]
-"""
+"""  # noqa: E501
 
 
 class Cluster:
@@ -47,10 +48,28 @@ class Cluster:
         self._start("master.Master", "--host", "127.0.0.1", "--port", self.port, "--webui-port", 0)
         until(lambda: session._answers("127.0.0.1", self.port))
         self.workers = [
-            self._start("worker.Worker", "--host", "127.0.0.1", "--cores", 1, "--memory", "2g", "--work-dir", folder / f"work{n}", "--webui-port", 0, self.url)
+            self._start(
+                "worker.Worker",
+                "--host",
+                "127.0.0.1",
+                "--cores",
+                1,
+                "--memory",
+                "2g",
+                "--work-dir",
+                folder / f"work{n}",
+                "--webui-port",
+                0,
+                self.url,
+            )
             for n in (1, 2)
         ]
-        until(lambda: all("Successfully registered" in (folder / f"{worker.pid}.log").read_text() for worker in self.workers))
+        until(
+            lambda: all(
+                "Successfully registered" in (folder / f"{worker.pid}.log").read_text()
+                for worker in self.workers
+            )
+        )
 
     @property
     def url(self) -> str:
@@ -60,9 +79,16 @@ class Cluster:
         log = self.folder / "new.log"
         with open(log, "wb") as into:
             started = subprocess.Popen(
-                [self.home / "bin" / "spark-class", f"org.apache.spark.deploy.{name}", *map(str, words)],
-                stdout=into, stderr=into, start_new_session=True, env={**classic(), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable},
-            )  # fmt: skip
+                [
+                    self.home / "bin" / "spark-class",
+                    f"org.apache.spark.deploy.{name}",
+                    *map(str, words),
+                ],
+                stdout=into,
+                stderr=into,
+                start_new_session=True,
+                env={**classic(), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable},
+            )
         self.started.append(started)
         log.rename(self.folder / f"{started.pid}.log")
         return started
@@ -75,7 +101,9 @@ class Cluster:
                 words = place.read_bytes()
             except OSError:
                 continue
-            if b"CoarseGrainedExecutorBackend" in words and os.path.realpath(place.parent / "cwd").startswith(f"{self.folder}/work{worker}/"):
+            if b"CoarseGrainedExecutorBackend" in words and os.path.realpath(
+                place.parent / "cwd"
+            ).startswith(f"{self.folder}/work{worker}/"):
                 found.append(int(place.parent.name))
         return found
 
@@ -110,36 +138,85 @@ def test_ground_truth_outlives_a_worker(two_workers, tmp_path):
     stream = tmp_path / "stream"
     stream.mkdir()
     for n in range(6):
-        some = sg1.observations(parameters := sg1.Parameters(stations=1000, interval=1000, duration=30_000), rounds=range(5 * n, 5 * n + 5))
+        some = sg1.observations(
+            parameters := sg1.Parameters(stations=1000, interval=1000, duration=30_000),
+            rounds=range(5 * n, 5 * n + 5),
+        )
         (stream / f"part-{n}.n3t").write_text("".join(map(sg1.lines, some)))
     (tmp_path / "query.toml").write_text(QUERY)
-    words = shell("truth", tmp_path / "query.toml", "--stream", stream, "--parts", 6, "--semantics", "cqels", "t0=0")
+    words = shell(
+        "truth",
+        tmp_path / "query.toml",
+        "--stream",
+        stream,
+        "--parts",
+        6,
+        "--semantics",
+        "cqels",
+        "t0=0",
+    )
     alone = run([*words, "--spark", "local[2]", "-o", tmp_path / "alone"], 0, env=classic())
     assert alone.stdout.startswith(f"{parameters.triples} triples, 6 parts, ")
     out = tmp_path / "out"
     running = subprocess.Popen(
-        [*words, "--spark", two_workers.url, "-o", out], env={**classic(), "PYSPARK_PYTHON": sys.executable}, stdout=subprocess.PIPE, text=True
+        [*words, "--spark", two_workers.url, "-o", out],
+        env={**classic(), "PYSPARK_PYTHON": sys.executable},
+        stdout=subprocess.PIPE,
+        text=True,
     )
-    until(lambda: (out / "parts").is_dir() and any((out / "parts").iterdir()) or running.poll() is not None, 120)
+    until(
+        lambda: (
+            ((out / "parts").is_dir() and any((out / "parts").iterdir()))
+            or running.poll() is not None
+        ),
+        120,
+    )
     two_workers.kill(1)
     assert len(list((out / "parts").iterdir())) < 6
     assert running.communicate(timeout=300)[0] == alone.stdout and running.returncode == 0
     for n in range(6):
-        assert (out / "parts" / f"{n:05d}.parquet").read_bytes() == (tmp_path / "alone" / "parts" / f"{n:05d}.parquet").read_bytes()
+        assert (out / "parts" / f"{n:05d}.parquet").read_bytes() == (
+            tmp_path / "alone" / "parts" / f"{n:05d}.parquet"
+        ).read_bytes()
 
 
 def test_the_suite_outlives_a_worker(two_workers, tmp_path):
-    pytest_words = [sys.executable, "-m", "pytest", "conformance", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--engine=reference"]
+    pytest_words = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "conformance",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "--engine=reference",
+    ]
     run([*pytest_words, f"--results={tmp_path / 'alone.ndjson'}"], 0)
     out = tmp_path / "out"
     running = subprocess.Popen(
-        [*shell("shard", "--engine=reference", "--parallel", 8, "--spark", two_workers.url, "-o", out)],
-        env={**classic(), "PYSPARK_PYTHON": sys.executable}, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
+        [
+            *shell(
+                "shard",
+                "--engine=reference",
+                "--parallel",
+                8,
+                "--spark",
+                two_workers.url,
+                "-o",
+                out,
+            )
+        ],
+        env={**classic(), "PYSPARK_PYTHON": sys.executable},
+        stdout=subprocess.DEVNULL,
+    )
     until(lambda: lines(out / "journal.ndjson") or running.poll() is not None, 120)
     two_workers.kill(2)
     done = len(lines(out / "journal.ndjson"))
     assert running.wait(300) == 0
     assert (out / "results.ndjson").read_bytes() == (tmp_path / "alone.ndjson").read_bytes()
     told = [json.loads(line) for line in lines(out / "journal.ndjson")]
-    assert done < len(told) and {*Counter((one["engine"], one["suite"], one["case"]) for one in told).values()} == {1}
+    assert done < len(told) and {
+        *Counter((one["engine"], one["suite"], one["case"]) for one in told).values()
+    } == {1}

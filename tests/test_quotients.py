@@ -12,7 +12,9 @@ def test_every_quotient_has_an_answer():
     """One without end is rounded once, which CMP-2 tolerates."""
     for numerator in range(1, 40):
         for denominator in range(2, 14):
-            (row,) = evaluate(read(f"SELECT ({numerator}/{denominator} AS ?r) {{}}")[0], frozenset()).rows.elements()
+            (row,) = evaluate(
+                read(f"SELECT ({numerator}/{denominator} AS ?r) {{}}")[0], frozenset()
+            ).rows.elements()
             lexical, datatype, _ = parse_literal(dict(row)["r"])
             exact = Fraction(numerator, denominator)
             assert datatype == XSD + "decimal"

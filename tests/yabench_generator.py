@@ -1,8 +1,9 @@
-"""YABench's generator SG1 as its Java code runs: with java.util.Random, one sequence of draws, and all that it does not mean.
+"""YABench's generator SG1 as its Java code runs: with java.util.Random, one sequence of draws, and
+all that it does not mean.
 
-`tools/sg1.py` makes streams of the same shape, from draws of its own; here the streams are those that YABench published figures
-of. The figures of the generator are public (YABench/yabench, yabench-generator); java.util.Random's algorithm is in its
-documentation.
+`tools/sg1.py` makes streams of the same shape, from draws of its own; here the streams are those
+that YABench published figures of. The figures of the generator are public (YABench/yabench,
+yabench-generator); java.util.Random's algorithm is in its documentation.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ class JavaRandom:
         return self.state >> (BITS - bits)
 
     def next_int(self, bound: int) -> int:
-        """Draw a number in [0, bound). Draws of the last, incomplete stretch of `bound` numbers are drawn again."""
+        """Draw a number in [0, bound). Draws of the last, incomplete stretch of `bound` numbers are
+        drawn again.
+        """
         if bound & (bound - 1) == 0:
             return (bound * self.next(31)) >> 31
 
@@ -53,11 +56,14 @@ class Observation(NamedTuple):
     temperature: int
 
 
-def observations(seed: int, stations: int, duration: int, interval: int = 1000) -> Iterator[Observation]:
+def observations(
+    seed: int, stations: int, duration: int, interval: int = 1000
+) -> Iterator[Observation]:
     """Make the observations of a stream in its order, which is that of time.
 
-    Each station draws its phase, in [0, interval); those of one phase stay in the order of their numbers. The first
-    observation is at 0, whatever its station's phase, and one at the very end of the duration is in the stream.
+    Each station draws its phase, in [0, interval); those of one phase stay in the order of their
+    numbers. The first observation is at 0, whatever its station's phase, and one at the very end of
+    the duration is in the stream.
     """
     random = JavaRandom(seed)
     phases = [(random.next_int(interval), station) for station in range(stations)]

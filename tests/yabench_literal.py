@@ -1,8 +1,10 @@
-"""YABench's measures under window close, written out from its definitions alone: nothing of this project is imported.
+"""YABench's measures under window close, written out from its definitions alone: nothing of this
+project is imported.
 
-An observation is (time, station, degrees), a row (station, time, degrees) of an observation above 50 degrees. Window k, from 1,
-is from max(0, k·slide − size) to k·slide (WindowFactory); the paper's lacks its end, the code's has it. It is held against the
-k-th relation of the engine. TP are the rows that are found when each that is found is taken out of the answer (FMeasure).
+An observation is (time, station, degrees), a row (station, time, degrees) of an observation above
+50 degrees. Window k, from 1, is from max(0, k·slide − size) to k·slide (WindowFactory); the paper's
+lacks its end, the code's has it. It is held against the k-th relation of the engine. TP are the
+rows that are found when each that is found is taken out of the answer (FMeasure).
 """
 
 from __future__ import annotations
@@ -64,19 +66,35 @@ def as_the_paper(observations, size, slide, windows, relations, clocks):
     for k in range(1, windows + 1):
         relation = relations[k - 1] if k <= len(relations) else []
         clock = clocks[k - 1] if k <= len(clocks) else None
-        found.append(measure_window(observations, k, size, slide, relation, clock, both_borders=False))
+        found.append(
+            measure_window(observations, k, size, slide, relation, clock, both_borders=False)
+        )
 
     for relation in relations[windows:]:
         precision, recall = scores([], relation)
-        found.append({"precision": precision, "recall": recall, "expected": 0, "actual": len(relation), "delay": None})
+        found.append(
+            {
+                "precision": precision,
+                "recall": recall,
+                "expected": 0,
+                "actual": len(relation),
+                "delay": None,
+            }
+        )
     return found
 
 
 def as_the_code(observations, size, slide, windows, relations, clocks):
-    """Measure the windows that a relation came for. Beyond the last window the code ends with an exception."""
+    """Measure the windows that a relation came for. Beyond the last window the code ends with an
+    exception.
+    """
     found = []
     for k in range(1, windows + 1):
         if k > len(relations):
             break
-        found.append(measure_window(observations, k, size, slide, relations[k - 1], clocks[k - 1], both_borders=True))
+        found.append(
+            measure_window(
+                observations, k, size, slide, relations[k - 1], clocks[k - 1], both_borders=True
+            )
+        )
     return found

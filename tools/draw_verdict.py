@@ -1,4 +1,5 @@
-"""Draw a verdict's border rows on a time line: `python tools/draw_verdict.py DIR ENGINE QUERY [SUFFIX] -o FILE.svg`.
+"""Draw a verdict's border rows on a time line: `python tools/draw_verdict.py DIR ENGINE QUERY
+[SUFFIX] -o FILE.svg`.
 
 The picture in README.md is `csparql Q3 rerun` of CSRBench's recordings.
 """
@@ -29,7 +30,11 @@ def judged(folder: Path, engine: str, query: str, suffix: str) -> tuple[judge.Ju
     asked = csrbench.query(query)
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
     recording = files.read_recording(cell.path).relations
-    return judge.judge(asked, streams, profiles.profile(engine), recording), cell.name, asked.windows[0].slide
+    return (
+        judge.judge(asked, streams, profiles.profile(engine), recording),
+        cell.name,
+        asked.windows[0].slide,
+    )
 
 
 def shifted(row: BorderRow, slide: int) -> tuple[int, int]:
@@ -39,10 +44,18 @@ def shifted(row: BorderRow, slide: int) -> tuple[int, int]:
 
 
 def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Element:
-    """An SVG: the windows that the rows are about, and a dot for each row, joined to the window it came with."""
+    """An SVG: the windows that the rows are about, and a dot for each row, joined to the window it
+    came with.
+    """
     size = rows[0].window[1] - rows[0].window[0]
     shown = {window for row in rows for window in (row.window, shifted(row, slide))}
-    windows = sorted({(first[0] + n * slide, first[1] + n * slide) for first in [min(shown)] for n in range((max(shown)[0] - first[0]) // slide + 1)})
+    windows = sorted(
+        {
+            (first[0] + n * slide, first[1] + n * slide)
+            for first in [min(shown)]
+            for n in range((max(shown)[0] - first[0]) // slide + 1)
+        }
+    )
     lo, hi = windows[0][0], windows[-1][1]
 
     def x(t: int) -> float:
@@ -50,18 +63,45 @@ def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Ele
 
     height = TOP + LANE + 44 + 28 * len(rows)
     root = ElementTree.Element(
-        "svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {WIDTH} {height}", role="img", style="background:#fff"
+        "svg",
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {WIDTH} {height}",
+        role="img",
+        style="background:#fff",
     )
     ElementTree.SubElement(root, "title").text = title
 
-    def text(at: float, y: float, words: str, colour: str = INK, anchor: str = "middle", size: int = 13) -> None:
-        attributes = {"x": str(at), "y": str(y), "fill": colour, "text-anchor": anchor, "font-size": str(size)}
-        ElementTree.SubElement(root, "text", {**attributes, "font-family": "system-ui, sans-serif"}).text = words
+    def text(
+        at: float, y: float, words: str, colour: str = INK, anchor: str = "middle", size: int = 13
+    ) -> None:
+        attributes = {
+            "x": str(at),
+            "y": str(y),
+            "fill": colour,
+            "text-anchor": anchor,
+            "font-size": str(size),
+        }
+        ElementTree.SubElement(
+            root, "text", {**attributes, "font-family": "system-ui, sans-serif"}
+        ).text = words
 
     text(LEFT, 26, title, anchor="start", size=16)
-    text(LEFT, 48, "each dot is a row, at the instant of the element that completes it: the first or the last of its window", PALE, "start")
+    text(
+        LEFT,
+        48,
+        "each dot is a row, at the instant of the element that completes it: the "
+        "first or the last of its window",
+        PALE,
+        "start",
+    )
     for o, c in windows:
-        box = {"x": str(x(o) + 1.5), "y": str(TOP), "width": str(x(c) - x(o) - 3), "height": str(LANE), "rx": "4"}
+        box = {
+            "x": str(x(o) + 1.5),
+            "y": str(TOP),
+            "width": str(x(c) - x(o) - 3),
+            "height": str(LANE),
+            "rx": "4",
+        }
         ElementTree.SubElement(root, "rect", {**box, "fill": "#e8eef4", "stroke": PALE})
         text((x(o) + x(c)) / 2, TOP + 22, f"[{o // 1000}, {c // 1000})")
     for t in sorted({b for window in windows for b in window}):
@@ -71,9 +111,16 @@ def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Ele
         colour = COLOURS.get(row.fate, WRONG)
         ElementTree.SubElement(root, "circle", cx=str(x(row.at)), cy=str(y), r="6", fill=colour)
         came = shifted(row, slide)[0]
-        to = round(x(came) + (x(came + size) - x(came)) * (0.35 if row.fate is Fate.PLACE else 0.65), 1)
+        to = round(
+            x(came) + (x(came + size) - x(came)) * (0.35 if row.fate is Fate.PLACE else 0.65), 1
+        )
         ElementTree.SubElement(
-            root, "path", d=f"M {x(row.at)} {y} L {to} {y} L {to} {TOP + LANE + 3}", stroke=colour, fill="none", **{"stroke-width": "1.5"}
+            root,
+            "path",
+            d=f"M {x(row.at)} {y} L {to} {y} L {to} {TOP + LANE + 3}",
+            stroke=colour,
+            fill="none",
+            **{"stroke-width": "1.5"},
         )
         side = 12 if to < x(row.at) else -12
         text(x(row.at) + side, y + 4, str(row.fate), colour, "start" if side > 0 else "end", 12)
@@ -95,8 +142,14 @@ def main() -> int:
         print(f"{name}: no row is at the edge of a window", file=sys.stderr)
         return 1
     off = sum(row.fate is not Fate.PLACE for row in rows)
-    tree = draw(rows, slide, f"{name}: {off} of {len(rows)} rows at the edge of a window came with another one")
-    options.output.write_text(ElementTree.tostring(tree, encoding="unicode") + "\n", encoding="utf-8")
+    tree = draw(
+        rows,
+        slide,
+        f"{name}: {off} of {len(rows)} rows at the edge of a window came with another one",
+    )
+    options.output.write_text(
+        ElementTree.tostring(tree, encoding="unicode") + "\n", encoding="utf-8"
+    )
     return 0
 
 

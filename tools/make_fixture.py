@@ -2,12 +2,14 @@
 
     python tools/make_fixture.py [--seed N] [--stations N] [--instants N] [--out DIR]
 
-DIR/data/data_NN.ttl holds the triples with application time NN * 1000 ms, in no particular order; DIR/MANIFEST.json
-the parameters and the SHA-256 of every file. The same parameters give the same bytes on every platform and Python.
+DIR/data/data_NN.ttl holds the triples with application time NN * 1000 ms, in no particular order;
+DIR/MANIFEST.json the parameters and the SHA-256 of every file. The same parameters give the same
+bytes on every platform and Python.
 
-The weather repeats every 20 instants. What FIXED and SILENT say holds for every seed, so that with 21 instants or
-more each of CSRBench's queries has, over windows with t0 = 0, some answers that are empty and some that are not, and
-an element on the border of a window that decides its answer. The other observations are drawn.
+The weather repeats every 20 instants. What FIXED and SILENT say holds for every seed, so that with
+21 instants or more each of CSRBench's queries has, over windows with t0 = 0, some answers that are
+empty and some that are not, and an element on the border of a window that decides its answer. The
+other observations are drawn.
 """
 
 from __future__ import annotations
@@ -23,12 +25,15 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 PERIOD = 20  # instants; phases 0..8 are warm, the others cool
 WARM_PHASES = range(9)
-SILENT = {2, 12, 13, 14, 15}  # phases without a file: a gap, and a window of 4 s, [12, 16), without content
+# phases without a file: a gap, and a window of 4 s, [12, 16), without content
+SILENT = {2, 12, 13, 14, 15}
 NAMED_STATION = "C1190"  # Q7 names it; station 0
 
 
 class Quantity(NamedTuple):
-    """An observed property: its names in the vocabulary, and the values drawn, lowest and highest, when warm and cool."""
+    """An observed property: its names in the vocabulary, and the values drawn, lowest and highest,
+    when warm and cool.
+    """
 
     name: str
     observation: str
@@ -38,23 +43,30 @@ class Quantity(NamedTuple):
 
 
 TEMPERATURE = Quantity("AirTemperature", "TemperatureObservation", "fahrenheit", (60, 95), (55, 74))
-HUMIDITY = Quantity("RelativeHumidity", "RelativeHumidityObservation", "percentage", (30, 90), (50, 95))
+HUMIDITY = Quantity(
+    "RelativeHumidity", "RelativeHumidityObservation", "percentage", (30, 90), (50, 95)
+)
 
 # phase -> (station, quantity, lowest, highest)
 FIXED: dict[int, list[tuple[int, Quantity, int, int]]] = {
-    0: [(1, TEMPERATURE, 81, 90)],  # hot on a border of every window; at 20 after eleven cool instants
+    # hot on a border of every window; at 20 after eleven cool instants
+    0: [(1, TEMPERATURE, 81, 90)],
     4: [(1, TEMPERATURE, 81, 90), (1, HUMIDITY, 25, 48)],  # on a border of 4 s
     5: [(1, TEMPERATURE, 81, 88), (0, TEMPERATURE, 60, 70)],  # on a border of 5 s
-    8: [(1, TEMPERATURE, 91, 96), (1, HUMIDITY, 25, 48)],  # on a border of 4 s, and warmer than at 5
+    # on a border of 4 s, and warmer than at 5
+    8: [(1, TEMPERATURE, 91, 96), (1, HUMIDITY, 25, 48)],
     10: [(1, TEMPERATURE, 80, 80)],  # on a border of 5 s and 10 s, and on the limit of "> 80"
     11: [(1, TEMPERATURE, 75, 75)],  # on the limit of "> 75", beside a warmer one
-    16: [(0, TEMPERATURE, 78, 78), (0, HUMIDITY, 24, 24), (1, HUMIDITY, 49, 49)],  # on the limits of humidity
+    # on the limits of humidity
+    16: [(0, TEMPERATURE, 78, 78), (0, HUMIDITY, 24, 24), (1, HUMIDITY, 49, 49)],
     17: [(1, TEMPERATURE, 78, 78)],  # as warm as the named station, not warmer
 }
 
 
 class Generator:
-    """Knuth's MMIX linear congruential generator: x := 6364136223846793005 x + 1442695040888963407 mod 2**64."""
+    """Knuth's MMIX linear congruential generator: x := 6364136223846793005 x + 1442695040888963407
+    mod 2**64.
+    """
 
     def __init__(self, seed: int) -> None:
         self.state = seed
@@ -80,17 +92,23 @@ class Observation(NamedTuple):
 
 
 def observations(instant: int, stations: int, draw: Generator) -> Iterator[Observation]:
-    """What is observed at an instant: the fixed observations of its phase, and of the others one in four."""
+    """What is observed at an instant: the fixed observations of its phase, and of the others one in
+    four.
+    """
     phase = instant % PERIOD
     if phase in SILENT:
         return
-    fixed = {(station, quantity): (lowest, highest) for station, quantity, lowest, highest in FIXED.get(phase, [])}
+    fixed = {
+        (station, quantity): (lowest, highest)
+        for station, quantity, lowest, highest in FIXED.get(phase, [])
+    }
     for station in range(stations):
         for quantity in (TEMPERATURE, HUMIDITY):
             if (station, quantity) in fixed:
                 yield Observation(station, quantity, draw.between(*fixed[station, quantity]))
             elif station == 0 and quantity is TEMPERATURE and phase not in WARM_PHASES:
-                continue  # the named station's few cool temperatures are fixed: windows without it exist
+                # the named station's few cool temperatures are fixed: windows without it exist
+                continue
             elif draw.below(4) == 0:
                 values = quantity.warm if phase in WARM_PHASES else quantity.cool
                 yield Observation(station, quantity, draw.between(*values))
@@ -110,7 +128,9 @@ PREFIXES = """\
 
 
 def turtle(instant: int, observed: list[Observation], draw: Generator) -> str:
-    """The file of an instant: one block of triples a subject, shuffled, so that a result can precede its observation."""
+    """The file of an instant: one block of triples a subject, shuffled, so that a result can
+    precede its observation.
+    """
     minute, second = divmod(instant, 60)
     stamp = f"2030_01_01_00_{minute:02d}_{second:02d}"
     blocks = [
@@ -157,12 +177,17 @@ def make(seed: int, stations: int, instants: int) -> dict[str, bytes]:
 
 
 def write(files: dict[str, bytes], out: Path) -> None:
-    """Replaces the fixture in `out`. A folder with data that no manifest lists was not made here and is refused."""
+    """Replaces the fixture in `out`. A folder with data that no manifest lists was not made here
+    and is refused.
+    """
     manifest = out / "MANIFEST.json"
     before = set(json.loads(manifest.read_bytes())["files"]) if manifest.exists() else set()
     present = {path.relative_to(out).as_posix() for path in (out / "data").glob("*")}
     if strangers := sorted(present - before):
-        sys.exit(f"{out}: not a fixture made by this generator: {strangers[0]} is not in its MANIFEST.json")
+        sys.exit(
+            f"{out}: not a fixture made by this generator: {strangers[0]} is not in its "
+            "MANIFEST.json"
+        )
     for path in present:
         (out / path).unlink()
     for path, content in files.items():
@@ -175,7 +200,9 @@ def integer(lowest: int, highest: int):
 
     def parse(text: str) -> int:
         if not text.isdecimal() or not lowest <= int(text) <= highest:
-            raise argparse.ArgumentTypeError(f"must be an integer in [{lowest}, {highest}], got {text}")
+            raise argparse.ArgumentTypeError(
+                f"must be an integer in [{lowest}, {highest}], got {text}"
+            )
         return int(text)
 
     return parse
@@ -183,12 +210,27 @@ def integer(lowest: int, highest: int):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Makes a small CSRBench-shaped stream.")
-    parser.add_argument("--seed", type=integer(0, 2**64 - 1), default=1, help="default: %(default)s")
-    parser.add_argument("--stations", type=integer(2, 999), default=6,
-                        help=f"System_{NAMED_STATION} and N - 1 others; default: %(default)s")
-    parser.add_argument("--instants", type=integer(1, 100), default=24,
-                        help="seconds of stream, some without a file; default: %(default)s")
-    parser.add_argument("--out", type=Path, default=ROOT / "fixtures" / "csrbench", help="default: fixtures/csrbench")
+    parser.add_argument(
+        "--seed", type=integer(0, 2**64 - 1), default=1, help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--stations",
+        type=integer(2, 999),
+        default=6,
+        help=f"System_{NAMED_STATION} and N - 1 others; default: %(default)s",
+    )
+    parser.add_argument(
+        "--instants",
+        type=integer(1, 100),
+        default=24,
+        help="seconds of stream, some without a file; default: %(default)s",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=ROOT / "fixtures" / "csrbench",
+        help="default: fixtures/csrbench",
+    )
     options = parser.parse_args()
     files = make(options.seed, options.stations, options.instants)
     write(files, options.out)

@@ -1,7 +1,7 @@
 """Make the tables of SPARQL's parser from its grammar: refengine/sparql/grammar_tables.json.
 
-They spare each process the third of a second that lark takes to compute them. With --check nothing is written, and the exit code
-is 1 if they are not those of the grammar.
+They spare each process the third of a second that lark takes to compute them. With --check nothing
+is written, and the exit code is 1 if they are not those of the grammar.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ FILE = Path(grammar.__file__).parent / grammar.TABLES
 def tables_of(parser: Lark, text: str) -> str:
     """Return the tables of a parser as JSON. The same grammar gives the same text."""
     data, parts = json.loads(json.dumps(parser.memo_serialize([TerminalDef, Rule])))
-    numbers = {old: new for new, old in enumerate(sorted(parts, key=lambda number: json.dumps(parts[number])))}
+    numbers = {
+        old: new
+        for new, old in enumerate(sorted(parts, key=lambda number: json.dumps(parts[number])))
+    }
     data["parser"]["parser"] = number_states(data["parser"]["parser"])
     found = {
         "of": grammar.label_tables(text),
@@ -36,7 +39,9 @@ def tables_of(parser: Lark, text: str) -> str:
 
 
 def with_numbers(node: Any, numbers: dict[str, int]) -> Any:
-    """Return a part of the tables with each reference to a rule or a terminal, {"@": number}, numbered anew."""
+    """Return a part of the tables with each reference to a rule or a terminal, {"@": number},
+    numbered anew.
+    """
     match node:
         case {"@": int(old)}:
             return {"@": numbers[str(old)]}
@@ -48,8 +53,9 @@ def with_numbers(node: Any, numbers: dict[str, int]) -> Any:
 
 
 def number_states(parser: dict[str, Any]) -> dict[str, Any]:
-    """Return the parse table with tokens numbered by name, and states in the order in which they are reached from the start: lark
-    numbers both as its sets happen to have them."""
+    """Return the parse table with tokens numbered by name, and states in the order in which they
+    are reached from the start: lark numbers both as its sets happen to have them.
+    """
     names = sorted(parser["tokens"].values())
     tokens = {old: names.index(name) for old, name in parser["tokens"].items()}
     (start,) = parser["start_states"].values()
@@ -58,15 +64,26 @@ def number_states(parser: dict[str, Any]) -> dict[str, Any]:
     rows: dict[int, dict[int, Any]] = {}
     to_visit = [start]
     for old in to_visit:  # which grows
-        row = sorted((tokens[token], action) for token, action in parser["states"][str(old)].items())
+        row = sorted(
+            (tokens[token], action) for token, action in parser["states"][str(old)].items()
+        )
         for _, (kind, target) in row:
             if kind == SHIFT and target not in states:
                 states[target] = len(states)
                 to_visit.append(target)
-        rows[states[old]] = {token: [kind, states[target] if kind == SHIFT else target] for token, (kind, target) in row}
+        rows[states[old]] = {
+            token: [kind, states[target] if kind == SHIFT else target]
+            for token, (kind, target) in row
+        }
 
     ends = {name: states[state] for name, state in parser["end_states"].items()}
-    return {**parser, "tokens": dict(enumerate(names)), "states": rows, "start_states": {name: 0 for name in ends}, "end_states": ends}
+    return {
+        **parser,
+        "tokens": dict(enumerate(names)),
+        "states": rows,
+        "start_states": {name: 0 for name in ends},
+        "end_states": ends,
+    }
 
 
 def main() -> int:
@@ -81,7 +98,11 @@ def main() -> int:
         return 0
 
     is_current = FILE.read_text(encoding="utf-8") == tables
-    print(f"{FILE.name} is up to date" if is_current else f"{FILE.name} is out of date: run tools/make_parser.py")
+    print(
+        f"{FILE.name} is up to date"
+        if is_current
+        else f"{FILE.name} is out of date: run tools/make_parser.py"
+    )
     return int(not is_current)
 
 

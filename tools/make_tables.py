@@ -1,7 +1,8 @@
-"""Write the generated tables of SPEC.md: `python tools/make_tables.py` (`--check`: only say whether they are up to date).
+"""Write the generated tables of SPEC.md: `python tools/make_tables.py` (`--check`: only say whether
+they are up to date).
 
-They stand between `<!-- table: NAME -->` and `<!-- end -->`: `dimensions`, every value with its rule, function, case and
-miniature, and `profiles`.
+They stand between `<!-- table: NAME -->` and `<!-- end -->`: `dimensions`, every value with its
+rule, function, case and miniature, and `profiles`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,12 @@ def filled(text: str) -> str:
 
 def _put(text: str, name: str, lines: Iterable[str]) -> str:
     body = "\n".join(lines)
-    filled, count = re.subn(rf"(<!-- table: {name} -->\n\n).*?(\n\n<!-- end -->)", lambda m: m[1] + body + m[2], text, flags=re.DOTALL)
+    filled, count = re.subn(
+        rf"(<!-- table: {name} -->\n\n).*?(\n\n<!-- end -->)",
+        lambda m: m[1] + body + m[2],
+        text,
+        flags=re.DOTALL,
+    )
     if count != 1:
         raise LookupError(f"SPEC.md has {count} tables named {name}")
     return filled
@@ -40,7 +46,11 @@ def main() -> int:
     text = SPEC.read_text(encoding="utf-8")
     made = filled(text)
     if options.check:
-        print("SPEC.md's tables are up to date" if made == text else "SPEC.md's tables are out of date: run tools/make_tables.py")
+        print(
+            "SPEC.md's tables are up to date"
+            if made == text
+            else "SPEC.md's tables are out of date: run tools/make_tables.py"
+        )
         return int(made != text)
     SPEC.write_text(made, encoding="utf-8")
     return 0

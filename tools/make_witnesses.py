@@ -1,7 +1,9 @@
-"""Write the generated parts of docs/witnesses.md: `python -m tools.make_witnesses` (`--check`: only say whether they are up to date).
+"""Write the generated parts of docs/witnesses.md: `python -m tools.make_witnesses` (`--check`: only
+say whether they are up to date).
 
-They stand between `<!-- NAME -->` and `<!-- end -->`: `figures`, `index` and `defects`, all made from
-conformance/witness_defects.toml. `--w3c FOLDER` counts the figures anew, as `make w3c` does, and says whether they are listed.
+They stand between `<!-- NAME -->` and `<!-- end -->`: `figures`, `index` and `defects`, all made
+from conformance/witness_defects.toml. `--w3c FOLDER` counts the figures anew, as `make w3c` does,
+and says whether they are listed.
 """
 
 from __future__ import annotations
@@ -13,7 +15,15 @@ from collections import Counter
 from itertools import groupby
 from pathlib import Path
 
-from conformance.corpus.witness_defects import WITNESSES, Answer, Catalogue, Defect, Figures, load_catalogue, text_of
+from conformance.corpus.witness_defects import (
+    WITNESSES,
+    Answer,
+    Catalogue,
+    Defect,
+    Figures,
+    load_catalogue,
+    text_of,
+)
 from refengine.model.elements import Row
 from tools import w3c
 
@@ -39,12 +49,16 @@ def _put(text: str, name: str, body: str) -> str:
 def figures(catalogue: Catalogue) -> str:
     """Return the table of W3C's tests, a row a witness."""
     lines = [
-        f"Of the {catalogue.tests} tests in scope at commit `{catalogue.commit}` of [w3c/rdf-tests](https://github.com/w3c/rdf-tests):",
+        f"Of the {catalogue.tests} tests in scope at commit `{catalogue.commit}` of "
+        "[w3c/rdf-tests](https://github.com/w3c/rdf-tests):",
         "",
         "| who | right | wrong | refused | broken off |",
         "|---|---|---|---|---|",
     ]
-    lines += [f"| {name} | {f.right} | {f.wrong} | {f.refused} | {f.broken} |" for name, f in catalogue.figures.items()]
+    lines += [
+        f"| {name} | {f.right} | {f.wrong} | {f.refused} | {f.broken} |"
+        for name, f in catalogue.figures.items()
+    ]
     return "\n".join(lines)
 
 
@@ -57,7 +71,11 @@ def index(defects: tuple[Defect, ...]) -> str:
 
 
 def _counts(defects: list[Defect]) -> str:
-    numbers = Counter(name for defect in defects for name in (defect.answers if len(defect.answers) == 1 else ["both"]))
+    numbers = Counter(
+        name
+        for defect in defects
+        for name in (defect.answers if len(defect.answers) == 1 else ["both"])
+    )
     return " | ".join(str(numbers[name]) for name in [*WITNESSES, "both"])
 
 
@@ -71,12 +89,21 @@ def _groups(defects: tuple[Defect, ...]) -> list[str]:
 
 def section(defect: Defect) -> str:
     """Return the section of one defect."""
-    lines = [f"### {_escaped(defect.title)}", "", f"`{defect.id}` · {defect.section}. {_escaped(defect.says)}", ""]
+    lines = [
+        f"### {_escaped(defect.title)}",
+        "",
+        f"`{defect.id}` · {defect.section}. {_escaped(defect.says)}",
+        "",
+    ]
     lines += ["```sparql", defect.query, "```", ""]
     lines += [f"- over {_code(defect.data)}"] if defect.data else []
     lines += [f"- right: {in_words(defect.right)}"]
     lines += [f"- {name}: {in_words(answer)}" for name, answer in defect.answers.items()]
-    lines += ["- refused by the project, which finds no single answer in such a body (QRY-3)"] if defect.refused else []
+    lines += (
+        ["- refused by the project, which finds no single answer in such a body (QRY-3)"]
+        if defect.refused
+        else []
+    )
     lines += [f"- upstream: {', '.join(map(_link, defect.issues))}"] if defect.issues else []
     return "\n".join(lines)
 
@@ -119,7 +146,10 @@ def main() -> int:
     options = parser.parse_args()
     catalogue = load_catalogue()
     if options.w3c:
-        counted = {name: Figures(*(outcomes[kind] for kind in w3c.OUTCOMES)) for name, outcomes in w3c.count(options.w3c).items()}
+        counted = {
+            name: Figures(*(outcomes[kind] for kind in w3c.OUTCOMES))
+            for name, outcomes in w3c.count(options.w3c).items()
+        }
         print(*(f"{name} = {numbers}" for name, numbers in counted.items()), sep="\n")
         return int(counted != dict(catalogue.figures))
     text = PAGE.read_text(encoding="utf-8")

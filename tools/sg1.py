@@ -1,22 +1,28 @@
-"""YABench's stream generator SG1: air temperature observations of weather stations, as a `.n3t` stream.
+"""YABench's stream generator SG1: air temperature observations of weather stations, as a `.n3t`
+stream.
 
-    python tools/sg1.py --out FILE --duration TIME [--stations N] [--interval TIME] [--seed N] [--min-temp N] [--max-temp N]
+    python tools/sg1.py --out FILE --duration TIME [--stations N] [--interval TIME] [--seed N]
+        [--min-temp N] [--max-temp N]
                         [--together]
 
-Each station observes once an interval, at a phase of its own in [0, interval): observation k of a station is at
-k · interval + phase, so that `stations` · duration / interval observations fall into [0, duration). An observation is the
-seven triples below, all with its time (ms); a line of the file is a triple and its time, in the order of time, station and
-triple. The temperature is a whole number of [min, max), written with one decimal as xsd:float.
+Each station observes once an interval, at a phase of its own in [0, interval): observation k of a
+station is at k · interval + phase, so that `stations` · duration / interval observations fall into
+[0, duration). An observation is the seven triples below, all with its time (ms); a line of the file
+is a triple and its time, in the order of time, station and triple. The temperature is a whole
+number of [min, max), written with one decimal as xsd:float.
 
-The same parameters give the same bytes on every platform and Python: all is integer arithmetic. What is drawn for an
-observation depends on the seed, the station and k alone, so that any part of a stream can be made by itself (`observations`).
-A station has a SplitMix64 of its own (Steele, Lea, Flood, OOPSLA 2014), seeded by the output number `station` of SplitMix64(seed);
-of its outputs number 0 draws the phase and number k + 1 the temperature of observation k.
+The same parameters give the same bytes on every platform and Python: all is integer arithmetic.
+What is drawn for an observation depends on the seed, the station and k alone, so that any part of a
+stream can be made by itself (`observations`). A station has a SplitMix64 of its own (Steele, Lea,
+Flood, OOPSLA 2014), seeded by the output number `station` of SplitMix64(seed); of its outputs
+number 0 draws the phase and number k + 1 the temperature of observation k.
 
-Source: YABench's SG1 and its template (Kolchin, Wetz et al., ICWE 2016), from which the defaults, the phases, the triples and the
-half-open range of temperatures are. It differs where that generator does not do what it means: there a literal is without quotes,
-the first observation is at 0 whatever its station's phase, and one at the very end of the duration is in the stream. And its draws
-are one sequence of Java's generator, which has to be made from the start. Decided here: an interval divides the duration.
+Source: YABench's SG1 and its template (Kolchin, Wetz et al., ICWE 2016), from which the defaults,
+the phases, the triples and the half-open range of temperatures are. It differs where that generator
+does not do what it means: there a literal is without quotes, the first observation is at 0 whatever
+its station's phase, and one at the very end of the duration is in the stream. And its draws are one
+sequence of Java's generator, which has to be made from the start. Decided here: an interval divides
+the duration.
 """
 
 from __future__ import annotations
@@ -56,10 +62,12 @@ def split_mix(seed: int, n: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """A stream's parameters: the interval of a station and the duration in ms; temperatures in [lowest, highest).
-    `together`: every phase is 0, so that all stations observe at once and windows have observations on their borders.
+    """A stream's parameters: the interval of a station and the duration in ms; temperatures in
+    [lowest, highest). `together`: every phase is 0, so that all stations observe at once and
+    windows have observations on their borders.
 
-    Raises ValueError for what no stream has."""
+    Raises ValueError for what no stream has.
+    """
 
     duration: int
     stations: int = 10
@@ -71,16 +79,25 @@ class Parameters:
 
     def __post_init__(self) -> None:
         for name, least, most in (
-            ("stations", 1, 10**7), ("interval", 1, 2**32), ("duration", 1, 2**53), ("seed", 0, WORD),
-            ("lowest", -(10**6), 10**6), ("highest", -(10**6), 10**6),
-        ):  # fmt: skip
+            ("stations", 1, 10**7),
+            ("interval", 1, 2**32),
+            ("duration", 1, 2**53),
+            ("seed", 0, WORD),
+            ("lowest", -(10**6), 10**6),
+            ("highest", -(10**6), 10**6),
+        ):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
                 raise ValueError(f"{name} must be an integer in [{least}, {most}], got {value!r}")
         if self.lowest >= self.highest:
-            raise ValueError(f"temperatures are in [lowest, highest), got [{self.lowest}, {self.highest})")
+            raise ValueError(
+                f"temperatures are in [lowest, highest), got [{self.lowest}, {self.highest})"
+            )
         if self.duration % self.interval:
-            raise ValueError(f"the interval must divide the duration, got {self.interval} ms and {self.duration} ms")
+            raise ValueError(
+                f"the interval must divide the duration, got {self.interval} ms "
+                f"and {self.duration} ms"
+            )
 
     @property
     def rounds(self) -> int:
@@ -101,9 +118,13 @@ class Observation(NamedTuple):
     temperature: int
 
 
-def observations(parameters: Parameters, stations: range | None = None, rounds: range | None = None) -> Iterator[Observation]:
-    """The observations of some stations and rounds (ranges within those of the stream, from 0; by default all), sorted. Those of
-    round k are in [k · interval, (k + 1) · interval). Nothing that comes before is made: parts, merged, are the whole."""
+def observations(
+    parameters: Parameters, stations: range | None = None, rounds: range | None = None
+) -> Iterator[Observation]:
+    """The observations of some stations and rounds (ranges within those of the stream, from 0; by
+    default all), sorted. Those of round k are in [k · interval, (k + 1) · interval). Nothing that
+    comes before is made: parts, merged, are the whole.
+    """
     stations = _within("stations", stations, parameters.stations)
     rounds = _within("rounds", rounds, parameters.rounds)
     seeds = ((station, split_mix(parameters.seed, station)) for station in stations)
@@ -111,12 +132,16 @@ def observations(parameters: Parameters, stations: range | None = None, rounds: 
     return _rounds(parameters, order, rounds)
 
 
-def _rounds(parameters: Parameters, order: list[tuple[int, int, int]], rounds: range) -> Iterator[Observation]:
+def _rounds(
+    parameters: Parameters, order: list[tuple[int, int, int]], rounds: range
+) -> Iterator[Observation]:
     lowest, bound = parameters.lowest, parameters.highest - parameters.lowest
     for k in rounds:
         start = k * parameters.interval
         for phase, station, seed in order:
-            yield Observation(start + phase, station, lowest + _below(bound, split_mix(seed, k + 1)))
+            yield Observation(
+                start + phase, station, lowest + _below(bound, split_mix(seed, k + 1))
+            )
 
 
 def _phase(parameters: Parameters, seed: int) -> int:
@@ -130,7 +155,7 @@ def _below(bound: int, draw: int) -> int:
 
 def _within(name: str, part: range | None, count: int) -> range:
     part = range(count) if part is None else part
-    if part.step != 1 or part and not 0 <= part.start <= part.stop <= count:
+    if part.step != 1 or (part and not 0 <= part.start <= part.stop <= count):
         raise ValueError(f"{name} must be a range within [0, {count}), got {part}")
     return part
 
@@ -166,7 +191,9 @@ class Written(NamedTuple):
 
 
 def write(parameters: Parameters, path: Path) -> Written:
-    """Writes the stream. The file, behind its links, is there only when it is whole. Raises OSError for what is no file."""
+    """Writes the stream. The file, behind its links, is there only when it is whole. Raises OSError
+    for what is no file.
+    """
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
         raise OSError(f"{path} is no regular file")
@@ -213,22 +240,49 @@ def ended(*_: object) -> None:
 def arguments(description: str) -> argparse.ArgumentParser:
     """A parser of a stream's parameters, under the names that Parameters has for them."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--stations", type=whole, default=10, metavar="N", help="default: %(default)s")
-    parser.add_argument("--interval", type=milliseconds, default=300_000, metavar="TIME",
-                        help="between two observations of a station, such as 500ms, 1s, 5m or 1h; default: 5m")
-    parser.add_argument("--duration", type=milliseconds, required=True, metavar="TIME", help="a multiple of the interval")
+    parser.add_argument(
+        "--stations", type=whole, default=10, metavar="N", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--interval",
+        type=milliseconds,
+        default=300_000,
+        metavar="TIME",
+        help="between two observations of a station, such as 500ms, 1s, 5m or 1h; default: 5m",
+    )
+    parser.add_argument(
+        "--duration",
+        type=milliseconds,
+        required=True,
+        metavar="TIME",
+        help="a multiple of the interval",
+    )
     parser.add_argument("--seed", type=whole, default=1, metavar="N", help="default: %(default)s")
-    parser.add_argument("--min-temp", type=whole, default=0, metavar="N", dest="lowest", help="default: %(default)s")
-    parser.add_argument("--max-temp", type=whole, default=100, metavar="N", dest="highest",
-                        help="above the highest temperature; default: %(default)s")
-    parser.add_argument("--together", action="store_true", help="all stations observe at once, at the start of each interval")
+    parser.add_argument(
+        "--min-temp", type=whole, default=0, metavar="N", dest="lowest", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--max-temp",
+        type=whole,
+        default=100,
+        metavar="N",
+        dest="highest",
+        help="above the highest temperature; default: %(default)s",
+    )
+    parser.add_argument(
+        "--together",
+        action="store_true",
+        help="all stations observe at once, at the start of each interval",
+    )
     return parser
 
 
 def main() -> None:
     signal.signal(signal.SIGTERM, ended)
     parser = arguments("Makes a stream as YABench's generator SG1 does.")
-    parser.add_argument("--out", type=file, required=True, metavar="FILE", help="the stream, FILE.n3t")
+    parser.add_argument(
+        "--out", type=file, required=True, metavar="FILE", help="the stream, FILE.n3t"
+    )
     options = vars(parser.parse_args())
     out = options.pop("out")
     try:
@@ -238,7 +292,10 @@ def main() -> None:
         parser.error(str(error))
     except KeyboardInterrupt:
         parser.exit(130, "sg1: interrupted; nothing was written\n")
-    print(f"{out}: {parameters.triples} triples, {written.size} bytes, sha256 {written.sha256}", file=sys.stderr)
+    print(
+        f"{out}: {parameters.triples} triples, {written.size} bytes, sha256 {written.sha256}",
+        file=sys.stderr,
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
-"""SG1 as a Spark job: the stream of tools/sg1.py, as Parquet that `python -m conformance truth --stream` reads.
+"""SG1 as a Spark job: the stream of tools/sg1.py, as Parquet that `python -m conformance truth
+--stream` reads.
 
-    python tools/sg1_spark.py --out PATH --duration TIME [the other parameters of tools/sg1.py] [--spark MASTER] [--parts N]
+    python tools/sg1_spark.py --out PATH --duration TIME [the other parameters of tools/sg1.py]
+        [--spark MASTER] [--parts N]
 
-Columns: time (ms), element (the order within an instant), subject, predicate, object (N-Triples). Sorted by time and element, the
-rows are the lines of tools/sg1.py, byte for byte. A part is some rounds, or, where there are fewer rounds than parts, some stations
-of a round; parts come in the order of time. PATH is where Spark's executors write.
+Columns: time (ms), element (the order within an instant), subject, predicate, object (N-Triples).
+Sorted by time and element, the rows are the lines of tools/sg1.py, byte for byte. A part is some
+rounds, or, where there are fewer rounds than parts, some stations of a round; parts come in the
+order of time. PATH is where Spark's executors write.
 
 Exit codes: 0 it is written, 2 bad input, no Spark or nowhere to write, 130 interrupted.
 """
@@ -43,21 +46,36 @@ def parts(parameters: sg1.Parameters, count: int) -> list[tuple[range, range]]:
     times = min(count, rounds)
     wide = min(stations, -(-count // times))
     return [
-        (range(rounds * k // times, rounds * (k + 1) // times), range(stations * i // wide, stations * (i + 1) // wide))
+        (
+            range(rounds * k // times, rounds * (k + 1) // times),
+            range(stations * i // wide, stations * (i + 1) // wide),
+        )
         for k in range(times)
         for i in range(wide)
     ]
 
 
-def rows(parameters: sg1.Parameters, rounds: range, stations: range) -> Iterator[tuple[int, int, str, str, str]]:
+def rows(
+    parameters: sg1.Parameters, rounds: range, stations: range
+) -> Iterator[tuple[int, int, str, str, str]]:
     """The rows of a part, sorted."""
     for observation in sg1.observations(parameters, stations, rounds):
         for number, line in enumerate(sg1.lines(observation).splitlines()):
             subject, predicate, object_ = line.rsplit(' "', 1)[0].split(" ", 2)
-            yield observation.time, observation.station * sg1.TRIPLES + number, subject, predicate, object_
+            yield (
+                observation.time,
+                observation.station * sg1.TRIPLES + number,
+                subject,
+                predicate,
+                object_,
+            )
 
 
-def made(parameters: sg1.Parameters, work: list[tuple[range, range]], batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+def made(
+    parameters: sg1.Parameters,
+    work: list[tuple[range, range]],
+    batches: Iterable[pyarrow.RecordBatch],
+) -> Iterator[pyarrow.RecordBatch]:
     """The rows of the parts whose numbers come, in a worker."""
     for some in batches:
         for number in some.column(0).to_pylist():
@@ -66,28 +84,45 @@ def made(parameters: sg1.Parameters, work: list[tuple[range, range]], batches: I
                 yield batch(SCHEMA, lines)
 
 
-def write(spark: SparkSession, parameters: sg1.Parameters, out: str, count: int | None = None) -> int:
+def write(
+    spark: SparkSession, parameters: sg1.Parameters, out: str, count: int | None = None
+) -> int:
     """Writes the stream; in how many parts. Raises RefengineError."""
     from pyspark import cloudpickle
     from pyspark.errors import PySparkException
 
-    for module in (sg1, sys.modules[batch.__module__], sys.modules[__name__]):  # executors need not have them
+    # executors need not have them
+    for module in (sg1, sys.modules[batch.__module__], sys.modules[__name__]):
         cloudpickle.register_pickle_by_value(module)
     work = parts(parameters, count or 2 * jobs.slots(spark))
     target = out if URL.match(out) else f"file://{os.path.abspath(out)}"
-    frame = spark.range(0, len(work), 1, len(work)).mapInArrow(partial(made, parameters, work), SCHEMA)
+    frame = spark.range(0, len(work), 1, len(work)).mapInArrow(
+        partial(made, parameters, work), SCHEMA
+    )
     try:
         frame.write.parquet(target)
     except PySparkException as error:
-        reason = "is there already; name another folder" if "PATH_ALREADY_EXISTS" in str(error) else jobs.reason(error)
+        reason = (
+            "is there already; name another folder"
+            if "PATH_ALREADY_EXISTS" in str(error)
+            else jobs.reason(error)
+        )
         raise RefengineError(plain(reason), rule="usage", place=out) from None
     return len(work)
 
 
 def main() -> int:
     parser = sg1.arguments("Makes a stream as YABench's generator SG1 does, with Spark.")
-    parser.add_argument("--out", required=True, metavar="PATH", help="a folder, or a URL, that is not there yet")
-    parser.add_argument("--spark", metavar="MASTER", help="local[2], spark://HOST:PORT, sc://HOST:PORT, … (default: what Spark is configured to)")
+    parser.add_argument(
+        "--out", required=True, metavar="PATH", help="a folder, or a URL, that is not there yet"
+    )
+    parser.add_argument(
+        "--spark",
+        metavar="MASTER",
+        help="local[2], spark://HOST:PORT, "
+        "sc://HOST:PORT, … (default: what "
+        "Spark is configured to)",
+    )
     parser.add_argument("--parts", type=sg1.whole, metavar="N", help="default: two a slot")
     options = vars(parser.parse_args())
     out, master, count = (options.pop(name) for name in ("out", "spark", "parts"))
@@ -99,7 +134,10 @@ def main() -> int:
         parser.error(str(error))
     with session.opened(master, light=True) as spark:
         number = write(spark, parameters, out, count)
-    print(f"{out}: {parameters.triples} triples in {number} part{'s' if number > 1 else ''}", file=sys.stderr)
+    print(
+        f"{out}: {parameters.triples} triples in {number} part{'s' if number > 1 else ''}",
+        file=sys.stderr,
+    )
     return 0
 
 

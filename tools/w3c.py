@@ -1,10 +1,12 @@
-"""Hold R2R's definition, and each witness alone, to W3C's SPARQL 1.0 and 1.1 query evaluation tests.
+"""Hold R2R's definition, and each witness alone, to W3C's SPARQL 1.0 and 1.1 query evaluation
+tests.
 
     python -m tools.w3c FOLDER [--verbose]     FOLDER: sparql/ of a checkout of w3c/rdf-tests
 
-In scope are the tests over SELECT, ASK and CONSTRUCT that need no service, entailment or protocol. Prints, for each who is asked,
-how many are right, wrong (another answer), refused (unsupported, with a reason) and broken (an error of a library's own). Exits with
-1 if the definition has one wrong or broken.
+In scope are the tests over SELECT, ASK and CONSTRUCT that need no service, entailment or protocol.
+Prints, for each who is asked, how many are right, wrong (another answer), refused (unsupported,
+with a reason) and broken (an error of a library's own). Exits with 1 if the definition has one
+wrong or broken.
 """
 
 from __future__ import annotations
@@ -34,7 +36,14 @@ from refengine.sparql.witnesses import WITNESSES, NoSay
 MANIFEST = Namespace("http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#")
 QUERY = Namespace("http://www.w3.org/2001/sw/DataAccess/tests/test-query#")
 RESULTS = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"
-OUT_OF_SCOPE = {"entailment", "service", "protocol", "http-rdf-update", "service-description", "csv-tsv-res"}
+OUT_OF_SCOPE = {
+    "entailment",
+    "service",
+    "protocol",
+    "http-rdf-update",
+    "service-description",
+    "csv-tsv-res",
+}
 SYNTAXES = {
     ".ttl": pyoxigraph.RdfFormat.TURTLE,
     ".n3": pyoxigraph.RdfFormat.TURTLE,
@@ -53,7 +62,9 @@ OUTCOMES = ("right", "wrong", "refused", "broken")
 
 @dataclass(frozen=True)
 class Test:
-    """One of W3C's tests: its name, the query's file, those of the default graph, of named graphs by IRI, and of the result."""
+    """One of W3C's tests: its name, the query's file, those of the default graph, of named graphs
+    by IRI, and of the result.
+    """
 
     name: str
     query: Path
@@ -69,17 +80,34 @@ class Test:
     @property
     def dataset(self) -> Dataset:
         """The triples and quads that it is asked over. Blank nodes of two files are apart."""
-        files = [(path, ()) for path in self.default] + [(path, (f"<{iri}>",)) for iri, path in self.named]
-        return frozenset((*triple, *name) for number, (path, name) in enumerate(files) for triple in triples(path, f"f{number}x"))
+        files = [(path, ()) for path in self.default] + [
+            (path, (f"<{iri}>",)) for iri, path in self.named
+        ]
+        return frozenset(
+            (*triple, *name)
+            for number, (path, name) in enumerate(files)
+            for triple in triples(path, f"f{number}x")
+        )
 
     def expected(self, form: str) -> Bag | bool:
         """The right answer: a truth value, or rows as `refengine` has them."""
         if self.result.suffix in TABLES:
-            found = pyoxigraph.parse_query_results(self.result.read_bytes(), TABLES[self.result.suffix])
+            found = pyoxigraph.parse_query_results(
+                self.result.read_bytes(), TABLES[self.result.suffix]
+            )
             if isinstance(found, pyoxigraph.QueryBoolean):
                 return bool(found)
             names = [variable.value for variable in found.variables]
-            return Counter(row({n: from_pyoxigraph(t) for n, t in zip(names, line, strict=True) if t is not None}) for line in found)
+            return Counter(
+                row(
+                    {
+                        n: from_pyoxigraph(t)
+                        for n, t in zip(names, line, strict=True)
+                        if t is not None
+                    }
+                )
+                for line in found
+            )
         graph = list(triples(self.result, "r"))
         if form == "CONSTRUCT":
             return Counter({row(zip(TRIPLE, triple, strict=True)): 1 for triple in graph})
@@ -95,10 +123,18 @@ def _result_set(graph: list[Triple]) -> Bag | bool:
         if predicate == f"<{RESULTS}boolean>":
             return value.startswith('"true"')
     rows: Bag = Counter()
-    solutions = [node for (_, predicate), nodes in about.items() if predicate == f"<{RESULTS}solution>" for node in nodes]
+    solutions = [
+        node
+        for (_, predicate), nodes in about.items()
+        if predicate == f"<{RESULTS}solution>"
+        for node in nodes
+    ]
     for solution in solutions:
         bindings = about.get((solution, f"<{RESULTS}binding>"), [])
-        cells = [(about[b, f"<{RESULTS}variable>"][0], about[b, f"<{RESULTS}value>"][0]) for b in bindings]
+        cells = [
+            (about[b, f"<{RESULTS}variable>"][0], about[b, f"<{RESULTS}value>"][0])
+            for b in bindings
+        ]
         rows[row({name.strip('"'): term for name, term in cells})] += 1
     return rows
 
@@ -114,10 +150,18 @@ def tests(folder: Path) -> Iterator[Test]:
     """Yield the tests in scope below a folder, those that their manifests still list."""
     for manifest in sorted(folder.resolve().rglob("*manifest.ttl")):
         area, edition = manifest.parent.name, manifest.parent.parent.name
-        if edition not in ("sparql10", "sparql11") or area in OUT_OF_SCOPE or area.startswith("syntax"):
+        if (
+            edition not in ("sparql10", "sparql11")
+            or area in OUT_OF_SCOPE
+            or area.startswith("syntax")
+        ):
             continue
         graph = Graph().parse(manifest, publicID=manifest.as_uri())
-        listed = {entry for head in graph.objects(None, MANIFEST.entries) for entry in Collection(graph, head)}
+        listed = {
+            entry
+            for head in graph.objects(None, MANIFEST.entries)
+            for entry in Collection(graph, head)
+        }
         for node in sorted(listed & set(graph.subjects(RDF.type, MANIFEST.QueryEvaluationTest))):
             action, result = graph.value(node, MANIFEST.action), graph.value(node, MANIFEST.result)
             query = graph.value(action, QUERY.query)
@@ -125,7 +169,13 @@ def tests(folder: Path) -> Iterator[Test]:
                 continue
             default = tuple(_path(iri) for iri in graph.objects(action, QUERY.data))
             named = tuple((str(iri), _path(iri)) for iri in graph.objects(action, QUERY.graphData))
-            yield Test(f"{edition}/{area}/{graph.value(node, MANIFEST.name)}", _path(query), default, named, _path(result))
+            yield Test(
+                f"{edition}/{area}/{graph.value(node, MANIFEST.name)}",
+                _path(query),
+                default,
+                named,
+                _path(result),
+            )
 
 
 def _path(iri: object) -> Path:
@@ -143,9 +193,13 @@ def outcome(test: Test, answer: Callable[[Body, Dataset], Relation]) -> tuple[st
         return "broken", str(error)
     right = test.expected(body.form)
     if isinstance(right, bool):
-        is_right = [dict(line)["ask"].startswith(f'"{str(right).lower()}"') for line in rows] == [True]
+        is_right = [dict(line)["ask"].startswith(f'"{str(right).lower()}"') for line in rows] == [
+            True
+        ]
     else:
-        is_right = compare.equal(rows, right) or (re.search(r"\bREDUCED\b", test.text) is not None and set(rows) == set(right))
+        is_right = compare.equal(rows, right) or (
+            re.search(r"\bREDUCED\b", test.text) is not None and set(rows) == set(right)
+        )
     return ("right", "") if is_right else ("wrong", f"{sum(rows.values())} rows")
 
 
@@ -183,7 +237,10 @@ def main() -> int:
     counts = count(options.folder, options.verbose)
     total = sum(counts[r2r.DEFINITION].values())
     if not total:
-        print(f"w3c: no tests below {options.folder}; give sparql/ of a checkout of w3c/rdf-tests", file=sys.stderr)
+        print(
+            f"w3c: no tests below {options.folder}; give sparql/ of a checkout of w3c/rdf-tests",
+            file=sys.stderr,
+        )
         return 2
     for name, outcomes in counts.items():
         print(f"{name}: {', '.join(f'{outcomes[kind]} {kind}' for kind in OUTCOMES)} of {total}")

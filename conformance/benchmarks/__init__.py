@@ -1,4 +1,5 @@
-"""The benchmarks of the literature: CSRBench, YABench, LSBench's measures, and SECRET's golden vectors.
+"""The benchmarks of the literature: CSRBench, YABench, LSBench's measures, and SECRET's golden
+vectors.
 
 Imports refengine and `verdict`. Begin with `csrbench`.
 """

@@ -1,4 +1,6 @@
-"""CSRBench: seven queries over one stream, judged against every recording of a folder (Dell'Aglio et al., ISWC 2013)."""
+"""CSRBench: seven queries over one stream, judged against every recording of a folder (Dell'Aglio
+et al., ISWC 2013).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ from refengine.oracle.trial import Answers
 from refengine.rdf import files
 from refengine.rdf.files import Recording
 
-if TYPE_CHECKING:  # these and what evidence rests on are imported where they are used: not every run does, and they take long
+# these and what evidence rests on are imported where they are used: not every run does, and they
+# take long
+if TYPE_CHECKING:
     from conformance.wrong_engines import Miniature
     from refengine.oracle.judge import Judgement
 
@@ -38,9 +42,11 @@ ANSWER_FOLDERS = ("answers", "src/main/resources/answers", ".")
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One recording to judge: engine and query, the suffix of an extra recording ('' in the table), and its file.
+    """One recording to judge: engine and query, the suffix of an extra recording ('' in the table),
+    and its file.
 
-    `fault` is why it cannot be judged, if its file's name says so; a file whose name has no query has its name for one.
+    `fault` is why it cannot be judged, if its file's name says so; a file whose name has no query
+    has its name for one.
     """
 
     engine: str
@@ -84,10 +90,11 @@ def query_table(name: str) -> dict[str, Any]:
 
 
 def cells(folder: Path) -> list[Cell]:
-    """The recordings ENGINE-answer-N[-SUFFIX].json of a folder in CSRBench's layout, by engine, query and suffix.
+    """The recordings ENGINE-answer-N[-SUFFIX].json of a folder in CSRBench's layout, by engine,
+    query and suffix.
 
-    A file that is named otherwise, or after an engine without a profile, is a cell with a fault. Raises InvalidStream for
-    what is no such folder.
+    A file that is named otherwise, or after an engine without a profile, is a cell with a fault.
+    Raises InvalidStream for what is no such folder.
     """
     if not os.path.isdir(folder):
         reason = "not a folder" if os.path.exists(folder) else "no such folder"
@@ -97,10 +104,15 @@ def cells(folder: Path) -> list[Cell]:
         if found:
             break
     else:
-        *places, itself = ANSWER_FOLDERS
-        reason = f"no recording ENGINE-answer-N.json, neither in {' nor in '.join(places)} nor in the folder itself"
+        *places, _itself = ANSWER_FOLDERS
+        reason = (
+            f"no recording ENGINE-answer-N.json, neither in {' nor in '.join(places)} nor in the "
+            "folder itself"
+        )
         raise InvalidStream(reason, rule="IO-2", place=str(folder))
-    return sorted(map(_cell, found), key=lambda cell: (cell.query, _column(cell.engine), cell.suffix))
+    return sorted(
+        map(_cell, found), key=lambda cell: (cell.query, _column(cell.engine), cell.suffix)
+    )
 
 
 def _cell(path: Path) -> Cell:
@@ -114,7 +126,9 @@ def _cell(path: Path) -> Cell:
     engine, number, suffix = match.groups()
     fault = None
     if engine not in PROFILES:
-        fault = InvalidStream(f"no profile {engine!r}{nearest(engine, PROFILES)}", rule="SEM-1", place=str(path))
+        fault = InvalidStream(
+            f"no profile {engine!r}{nearest(engine, PROFILES)}", rule="SEM-1", place=str(path)
+        )
     return Cell(engine, f"Q{number}", suffix or "", path, fault)
 
 
@@ -135,12 +149,16 @@ def stream(folder: Path) -> Stream:
 
 
 def judge_query(
-    folder: Path, name: str, chosen: tuple[Cell, ...], judging: Judging, written: Written = Written()
+    folder: Path,
+    name: str,
+    chosen: tuple[Cell, ...],
+    judging: Judging,
+    written: Written = Written(),
 ) -> list[Result]:
     """Judge all recordings of one query, which share the answers of their windows.
 
-    A recording that cannot be read is an error, and costs no other its verdict. What a verdict rests on takes one more
-    evaluation each.
+    A recording that cannot be read is an error, and costs no other its verdict. What a verdict
+    rests on takes one more evaluation each.
     """
     if name not in QUERIES:  # a file that is named after none
         return [_unread(cell, cell.fault) for cell in chosen]
@@ -165,7 +183,9 @@ def judge_query(
         )
         rests_on = None
         if judging.keep:
-            rests_on = _evidence(asked, streams, found.facts, recording.relations, recording.timestamps)
+            rests_on = _evidence(
+                asked, streams, found.facts, recording.relations, recording.timestamps
+            )
         results.append(_result(cell.engine, name, cell.suffix, found, rests_on))
     return results
 
@@ -174,15 +194,28 @@ def _unread(cell: Cell, error: RefengineError | None) -> Result:
     return Result(cell.engine, "csrbench", cell.case, "", Outcome.ERROR, str(error))
 
 
-def _evidence(asked: Query, streams: Mapping[str, Stream], facts: Judgement | None, *recorded: Iterable) -> Mapping[str, Any] | None:
+def _evidence(
+    asked: Query, streams: Mapping[str, Stream], facts: Judgement | None, *recorded: Iterable
+) -> Mapping[str, Any] | None:
     from conformance.verdict import evidence
     from conformance.verdict.engine_report import EngineReport
 
     return evidence.benchmarked(asked, streams, list(map(EngineReport, *recorded)), facts)
 
 
-def _result(engine: str, name: str, suffix: str, found: Verdict, rests_on: Mapping[str, Any] | None) -> Result:
-    return Result(engine, "csrbench", f"{name} {suffix}".strip(), "", found.outcome, found.argument, evidence=rests_on, witnesses=found.witnesses)
+def _result(
+    engine: str, name: str, suffix: str, found: Verdict, rests_on: Mapping[str, Any] | None
+) -> Result:
+    return Result(
+        engine,
+        "csrbench",
+        f"{name} {suffix}".strip(),
+        "",
+        found.outcome,
+        found.argument,
+        evidence=rests_on,
+        witnesses=found.witnesses,
+    )
 
 
 def suffix(result: Result) -> str:
@@ -191,16 +224,20 @@ def suffix(result: Result) -> str:
     return extra if name in QUERIES else result.case
 
 
-# Without recordings: the reference engine and three wrong engines, recorded over the embedded stream.
+# Without recordings: the reference engine and three wrong engines, recorded over the embedded
+# stream.
 
 EMBEDDED = (HERE / "fixtures" / "csrbench", HERE.parent / "fixtures" / "csrbench")
 SEED = 2013
-WRONG = ("WIN-8 nothing expires", "ENG-2 latest of a gap", "R2R-2 sets of solutions")  # each seen in a real engine
+# each seen in a real engine
+WRONG = ("WIN-8 nothing expires", "ENG-2 latest of a gap", "R2R-2 sets of solutions")
 
 
 @dataclass(frozen=True)
 class Recorder:
-    """An engine of ours that is recorded here: a profile, and the miniature that it is, if it is a wrong one."""
+    """An engine of ours that is recorded here: a profile, and the miniature that it is, if it is a
+    wrong one.
+    """
 
     name: str
     profile: str
@@ -208,12 +245,16 @@ class Recorder:
 
 
 def recorders() -> list[Recorder]:
-    """The reference engine under each of CSRBench's profiles, and three wrong engines under C-SPARQL's."""
+    """The reference engine under each of CSRBench's profiles, and three wrong engines under
+    C-SPARQL's.
+    """
     from conformance.wrong_engines import MINIATURES
 
     reference = [Recorder(f"reference/{name}", name) for name in TABLE_ORDER]
     miniatures = {f"{miniature.rule} {miniature.name}": miniature for miniature in MINIATURES}
-    return reference + [Recorder(f"wrong/{miniatures[name].rule}", "csparql", miniatures[name]) for name in WRONG]
+    return reference + [
+        Recorder(f"wrong/{miniatures[name].rule}", "csparql", miniatures[name]) for name in WRONG
+    ]
 
 
 def embedded() -> Path:
@@ -222,8 +263,9 @@ def embedded() -> Path:
 
 
 def record(recorder: Recorder, name: str, asked: Query, folder: Path) -> list[Relation]:
-    """What an engine of ours answers: t0 and the arrival order of simultaneous elements drawn with a fixed seed, as a
-    live engine draws them, and kept from the judge."""
+    """What an engine of ours answers: t0 and the arrival order of simultaneous elements drawn with
+    a fixed seed, as a live engine draws them, and kept from the judge.
+    """
     draw = Random(f"{SEED} {recorder.profile} {name}")
     spec, elements = asked.windows[0], list(stream(folder))
     draw.shuffle(elements)
@@ -242,7 +284,10 @@ def record(recorder: Recorder, name: str, asked: Query, folder: Path) -> list[Re
 
 
 def judge_ours(
-    name: str, judging: Judging, chosen: Iterable[Recorder] | None = None, written: Written = Written()
+    name: str,
+    judging: Judging,
+    chosen: Iterable[Recorder] | None = None,
+    written: Written = Written(),
 ) -> list[Result]:
     """Judge our own engines on one query."""
     folder, asked = embedded(), query(name, written)
@@ -250,7 +295,12 @@ def judge_ours(
     for recorder in recorders() if chosen is None else chosen:
         recording = record(recorder, name, asked, folder)
         found = verdict(
-            asked, streams, profile(recorder.profile), recording, missing=judging.bound, witnesses=judging.witnesses
+            asked,
+            streams,
+            profile(recorder.profile),
+            recording,
+            missing=judging.bound,
+            witnesses=judging.witnesses,
         )
         rests_on = _evidence(asked, streams, found.facts, recording) if judging.keep else None
         results.append(_result(recorder.name, name, "", found, rests_on))
@@ -258,7 +308,9 @@ def judge_ours(
 
 
 def self_check(results: Iterable[Result]) -> list[str]:
-    """What is wrong with the verdicts on our own engines: the reference passes every query, a wrong engine fails one."""
+    """What is wrong with the verdicts on our own engines: the reference passes every query, a wrong
+    engine fails one.
+    """
     outcomes: dict[str, list[Outcome]] = {}
     for result in results:
         outcomes.setdefault(result.engine, []).append(result.outcome)
@@ -292,15 +344,21 @@ def as_tsv(results: list[Result]) -> Iterator[str]:
 def as_text(results: list[Result]) -> Iterator[str]:
     """Yield the table to read, and then the extra recordings and every argument that is not a pass.
 
-    Between them stands which fails would pass as sets of rows, since CSRBench's own oracle compares relations as sets.
+    Between them stands which fails would pass as sets of rows, since CSRBench's own oracle compares
+    relations as sets.
     """
     lines = [line.split("\t") for line in as_tsv(results)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        yield "  ".join(
+            cell.ljust(width) for cell, width in zip(line, widths, strict=True)
+        ).rstrip()
     as_sets = [f"{result.engine} {result.case}" for result in results if AS_SETS in result.argument]
     yield ""
-    yield "Relations are compared as bags of rows (CMP-3). CSRBench's own oracle compares them as sets; as sets"
+    yield (
+        "Relations are compared as bags of rows (CMP-3). CSRBench's own oracle compares them "
+        "as sets; as sets"
+    )
     yield f"of rows, these would pass, too: {', '.join(as_sets) or 'no others'}."
     for result in results:
         if suffix(result) or result.outcome is not Outcome.PASS:
@@ -316,4 +374,3 @@ def selected(all_cells: Iterable[Cell], engine: str | None = None) -> dict[str, 
         if engine is None or cell.engine == engine:
             chosen.setdefault(cell.query, []).append(cell)
     return {name: tuple(found) for name, found in sorted(chosen.items())}
-

@@ -1,4 +1,6 @@
-"""SECRET: golden vectors of the authors' own simulator (Botan et al., PVLDB 2010, VLDB Journal 2013)."""
+"""SECRET: golden vectors of the authors' own simulator (Botan et al., PVLDB 2010, VLDB Journal
+2013).
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,9 @@ BODY = Body("SELECT * { ?s ?p ?o }")  # the vectors are about windows: nothing i
 
 @dataclass(frozen=True)
 class Vector:
-    """One experiment: a window, a semantics, a stream, and the contents that are reported: as tuple ids, and for
-    vectors with the arrival (t_sys) that triggered each."""
+    """One experiment: a window, a semantics, a stream, and the contents that are reported: as tuple
+    ids, and for vectors with the arrival (t_sys) that triggered each.
+    """
 
     place: str
     name: str
@@ -38,8 +41,9 @@ class Vector:
 
 
 def read(path: Path) -> Iterator[Vector]:
-    """The vectors of a file, one JSON object a line, in either of the two forms (`contents` or `reports`), or of every
-    .jsonl file of a folder."""
+    """The vectors of a file, one JSON object a line, in either of the two forms (`contents` or
+    `reports`), or of every .jsonl file of a folder.
+    """
     if os.path.isdir(path):
         for file in listed(path, "*.jsonl", "vector"):
             yield from read(file)
@@ -53,9 +57,13 @@ def read(path: Path) -> Iterator[Vector]:
             table = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise InvalidStream(f"not JSON: {why(error)}", rule="vector", place=place) from None
-        problem = next(iter(sorted(validator("secret").iter_errors(table), key=lambda e: e.json_path)), None)
+        problem = next(
+            iter(sorted(validator("secret").iter_errors(table), key=lambda e: e.json_path)), None
+        )
         if problem is not None:
-            raise InvalidStream(f"{problem.json_path}: {problem.message[:200]}", rule="vector", place=place)
+            raise InvalidStream(
+                f"{problem.json_path}: {problem.message[:200]}", rule="vector", place=place
+            )
         try:
             yield _vector(place, table)
         except RefengineError as error:
@@ -63,7 +71,9 @@ def read(path: Path) -> Iterator[Vector]:
 
 
 def _vector(place: str, table: dict[str, Any]) -> Vector:
-    elements = tuple(Element(frozenset(), app, sys, batch) for sys, _, app, batch in table["stream"])
+    elements = tuple(
+        Element(frozenset(), app, sys, batch) for sys, _, app, batch in table["stream"]
+    )
     admit(elements, Disorder.REJECT)
     periodic = "periodic" in table["report"]
     semantics = profile("flink").but(
@@ -75,12 +85,16 @@ def _vector(place: str, table: dict[str, Any]) -> Vector:
     )
     triggers = "reports" in table
     expected = (
-        tuple((r["tsys"], tuple(r["content"])) for r in table["reports"]) if triggers else tuple(map(tuple, table["contents"]))
+        tuple((r["tsys"], tuple(r["content"])) for r in table["reports"])
+        if triggers
+        else tuple(map(tuple, table["contents"]))
     )
     return Vector(
         place,
         f"{table.get('experiment', 'vector')} {table.get('engine', '')}".strip(),
-        Query((Window("stream", WindowKind(table["window"]), table["size"], table["slide"]),), BODY),
+        Query(
+            (Window("stream", WindowKind(table["window"]), table["size"], table["slide"]),), BODY
+        ),
         semantics.semantics(),
         Stream(elements),
         tuple(row[1] for row in table["stream"]),
@@ -111,5 +125,9 @@ def disagreement(vector: Vector) -> str | None:
         ours = got[number] if number < len(got) else "no report"
         theirs = vector.expected[number] if number < len(vector.expected) else "no report"
         if ours != theirs:
-            return f"{vector.place}: {vector.name}: report {number + 1}: expected {theirs}, got {ours}; {brief(vector.semantics)}"
+            return (
+                f"{vector.place}: {vector.name}: report {number + 1}: expected {theirs}, got "
+                f"{ours}; "
+                f"{brief(vector.semantics)}"
+            )
     raise AssertionError("equal reports in unequal sequences")

@@ -1,4 +1,6 @@
-"""YABench: the recordings of a folder of its results, each with its query and its stream (Kolchin, Wetz et al., ICWE 2016)."""
+"""YABench: the recordings of a folder of its results, each with its query and its stream (Kolchin,
+Wetz et al., ICWE 2016).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from refengine.rdf import files
 
 @dataclass(frozen=True)
 class Run:
-    """One run of an engine: QR_name, what it answered; SG_name, the stream; QUERY_name, the query in the engine's language."""
+    """One run of an engine: QR_name, what it answered; SG_name, the stream; QUERY_name, the query
+    in the engine's language.
+    """
 
     engine: str
     folder: Path
@@ -50,14 +54,18 @@ class Run:
 
 def runs(engine: str, folder: Path) -> list[Run]:
     """The runs of an engine that a folder has, by name; none if it has no QR_ file."""
-    return [Run(engine, folder, path.name.removeprefix("QR_")) for path in files.listed(folder, "QR_*", "IO-2")]
+    return [
+        Run(engine, folder, path.name.removeprefix("QR_"))
+        for path in files.listed(folder, "QR_*", "IO-2")
+    ]
 
 
 def first_window(query: Query, profile: Profile) -> int:
-    """The t0 of YABench's windows: under window close the k-th ends at k slides from the stream's begin, for k = 1, 2, …; under
-    content change the first begins with the stream.
+    """The t0 of YABench's windows: under window close the k-th ends at k slides from the stream's
+    begin, for k = 1, 2, …; under content change the first begins with the stream.
 
-    Source: YABench's WindowFactory. A window of 4 s that slides by 2 s ends at 2, 4, … s, so its t0 is -2 s.
+    Source: YABench's WindowFactory. A window of 4 s that slides by 2 s ends at 2, 4, … s, so its t0
+    is -2 s.
     """
     window = query.windows[0]
     if Condition.CLOSE not in profile.fields["report"]:
@@ -68,8 +76,8 @@ def first_window(query: Query, profile: Profile) -> int:
 def judge_run(run: Run, judging: Judging) -> Result:
     """Judge a run. A run with a malformed file is an error.
 
-    Its windows are YABench's, unless the engine's profile states another t0; it begins with the stream, so that nothing may be
-    missing before its first relation.
+    Its windows are YABench's, unless the engine's profile states another t0; it begins with the
+    stream, so that nothing may be missing before its first relation.
     """
     try:
         query, answers, stream = run.query, run.answers, run.stream
@@ -89,4 +97,13 @@ def judge_run(run: Run, judging: Judging) -> Result:
         witnesses=judging.witnesses,
     )
     rests_on = evidence.benchmarked(query, streams, answers, found.facts) if judging.keep else None
-    return Result(run.engine, "yabench", run.name, "", found.outcome, found.argument, evidence=rests_on, witnesses=found.witnesses)
+    return Result(
+        run.engine,
+        "yabench",
+        run.name,
+        "",
+        found.outcome,
+        found.argument,
+        evidence=rests_on,
+        witnesses=found.witnesses,
+    )

@@ -1,4 +1,6 @@
-"""The corpus: cases loaded, linted against their closed schema, and checked against the reference engine."""
+"""The corpus: cases loaded, linted against their closed schema, and checked against the reference
+engine.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ Borders = tuple[int, int] | None  # a window's o and c, if it has them
 
 
 class InvalidCase(RefengineError):
-    """A case file that is not one: not TOML, not of the schema, or with a term that is not Turtle."""
+    """A case file that is not one: not TOML, not of the schema, or with a
+    term that is not Turtle.
+    """
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,9 @@ class Case:
 
 
 def load(path: Path, root: Path = CASES) -> Case:
-    """A case from its file. Raises InvalidCase, which names the file, the key and the nearest valid key."""
+    """A case from its file. Raises InvalidCase, which names the file, the key and the nearest valid
+    key.
+    """
     place = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -90,9 +96,16 @@ def lint(table: Mapping[str, Any]) -> list[InvalidCase]:
     if accepts("case")(table):
         return []
     unknown = "additionalProperties"  # first: an unknown key is often why another is missing
-    errors = [(error.validator != unknown, _place(error.absolute_path), error) for error in validator("case").iter_errors(table)]
+    errors = [
+        (error.validator != unknown, _place(error.absolute_path), error)
+        for error in validator("case").iter_errors(table)
+    ]
     ordered = sorted(errors, key=lambda entry: (*entry[:2], entry[2].message))
-    return [InvalidCase(reason, rule="case", place=place) for _, place, error in ordered for reason in _reasons(error)]
+    return [
+        InvalidCase(reason, rule="case", place=place)
+        for _, place, error in ordered
+        for reason in _reasons(error)
+    ]
 
 
 def _place(path: Iterable[str | int]) -> str:
@@ -105,7 +118,11 @@ def _reasons(error: ValidationError) -> list[str]:
     match error.validator:
         case "additionalProperties" if error.validator_value is False:
             valid = error.schema["properties"]
-            return [f"unknown key {key!r}{nearest(key, valid)}" for key in error.instance if key not in valid]
+            return [
+                f"unknown key {key!r}{nearest(key, valid)}"
+                for key in error.instance
+                if key not in valid
+            ]
         case "required":
             return [f"key {error.message.removesuffix(' is a required property')} is missing"]
         case "oneOf" | "anyOf":
@@ -130,7 +147,9 @@ def streams_of(case: Case) -> dict[str, Stream]:
 def _stream(table: Mapping[str, Any]) -> Stream:
     ordered = table.get("ordered", True)
     if "elements" in table:
-        items = ((triples(e["graph"]), e["at"], e.get("batch"), e.get("end")) for e in table["elements"])
+        items = (
+            (triples(e["graph"]), e["at"], e.get("batch"), e.get("end")) for e in table["elements"]
+        )
         return elements.stream(items, ordered)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / ("stream" if "files" in table else f"stream.{table['format']}")
@@ -160,7 +179,9 @@ def triples(turtle: str) -> frozenset[Triple]:
         parsed = list(pyoxigraph.parse(PREFIXES + text, pyoxigraph.RdfFormat.TURTLE))
     except SyntaxError as error:
         raise InvalidCase(f"not Turtle: {turtle!r}: {error.msg}", rule="case") from None
-    return frozenset(tuple(map(from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in parsed)
+    return frozenset(
+        tuple(map(from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in parsed
+    )
 
 
 def static_of(case: Case) -> Dataset:
@@ -171,14 +192,21 @@ def static_of(case: Case) -> Dataset:
     except SyntaxError as error:
         raise InvalidCase(f"not TriG: {error.msg}", rule="case", place="static") from None
     default = pyoxigraph.DefaultGraph()
-    parts = ([q.subject, q.predicate, q.object] + [q.graph_name] * (q.graph_name != default) for q in quads)
+    parts = (
+        [q.subject, q.predicate, q.object] + [q.graph_name] * (q.graph_name != default)
+        for q in quads
+    )
     return frozenset(tuple(map(from_pyoxigraph, part)) for part in parts)
 
 
 @cache
 def term(turtle: str) -> Term:
     """The term that a Turtle term stands for: `:a`, `5`, `'text'@en`, `_:b`."""
-    found = [object_ for subject, _, object_ in triples(f"<urn:s> <urn:p> {turtle}") if subject == "<urn:s>"]
+    found = [
+        object_
+        for subject, _, object_ in triples(f"<urn:s> <urn:p> {turtle}")
+        if subject == "<urn:s>"
+    ]
     if len(found) != 1:
         raise InvalidCase(f"not one Turtle term: {turtle!r}", rule="case")
     return found[0]
@@ -198,10 +226,15 @@ def relation(rows: Iterable[Mapping[str, str]], asked: Query) -> Relation:
 
 
 def profile_of(table: Mapping[str, Any]) -> Profile:
-    """A profile from its table: `profile` names one, every other key replaces a field; without it all fields are given.
-    A field may be "unknown", { between = [a, b] } or { one_of = […] }."""
+    """A profile from its table: `profile` names one, every other key replaces a field; without it
+    all fields are given. A field may be "unknown", { between = [a, b] } or { one_of = […] }.
+    """
     fields = {name: _field(name, value) for name, value in table.items() if name != "profile"}
-    base = profiles.profile(table["profile"]) if "profile" in table else Profile("case", "the case's own fields", {})
+    base = (
+        profiles.profile(table["profile"])
+        if "profile" in table
+        else Profile("case", "the case's own fields", {})
+    )
     return base.but(**fields)
 
 
@@ -238,10 +271,17 @@ def recording(block: Mapping[str, Any], asked: Query) -> list[Relation]:
 
 
 def check(case: Case) -> list[str]:
-    """One line for each way in which the reference engine and the oracle differ from the case; none if they agree.
-    Raises InvalidCase for rows that are not Turtle or not of the query."""
+    """One line for each way in which the reference engine and the oracle differ from the case; none
+    if they agree. Raises InvalidCase for rows that are not Turtle or not of the query.
+    """
     lines, ask = [], cache(partial(query_of, case))  # its text is parsed once for all blocks
-    for kind, problems in (("expect", _expect), ("judge", _judge), ("refuse", _refuse), ("read", _read), ("render", _render)):
+    for kind, problems in (
+        ("expect", _expect),
+        ("judge", _judge),
+        ("refuse", _refuse),
+        ("read", _read),
+        ("render", _render),
+    ):
         blocks = case.table.get(kind, [])
         for number, block in enumerate(blocks):
             label = f"{case.rule} {kind}[{number}]" if len(blocks) > 1 else case.rule
@@ -250,8 +290,15 @@ def check(case: Case) -> list[str]:
             except InvalidCase as error:
                 raise error.at(case.path) from None
             except RefengineError as error:
-                if not (kind == "refuse" and type(error).__name__ == block["error"] and block["message"] in str(error)):
-                    lines.append(f"{label}: expected {_wanted(kind, block)}, got {type(error).__name__}: {error}")
+                if not (
+                    kind == "refuse"
+                    and type(error).__name__ == block["error"]
+                    and block["message"] in str(error)
+                ):
+                    lines.append(
+                        f"{label}: expected {_wanted(kind, block)}, got "
+                        f"{type(error).__name__}: {error}"
+                    )
     return lines
 
 
@@ -268,26 +315,49 @@ def _wanted(kind: str, block: Mapping[str, Any]) -> str:
 
 
 def _expect(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
-    """The definition first; where that agrees, incremental evaluation (ENG-6), too, and of its own cases evaluation in parts (ENG-7)."""
+    """The definition first; where that agrees, incremental evaluation (ENG-6), too, and of its own
+    cases evaluation in parts (ENG-7).
+    """
     asked = ask()
     most, lines = len(block["reports"]) + 1, []
-    ways = {"": engine.evaluate, " incremental:": incremental.evaluate} | ({" in parts:": _in_parts} if case.rule == "ENG-7" else {})
+    ways = {"": engine.evaluate, " incremental:": incremental.evaluate} | (
+        {" in parts:": _in_parts} if case.rule == "ENG-7" else {}
+    )
     for label, evaluate in ways.items():
-        lines = lines or [f"{label}{line}" for line in _differences(block, asked, _reports(case, asked, block, most, evaluate))]
+        lines = lines or [
+            f"{label}{line}"
+            for line in _differences(block, asked, _reports(case, asked, block, most, evaluate))
+        ]
     return lines
 
 
 def in_parts(case: Case) -> list[str]:
-    """One line for each way in which the reports, computed in parts (ENG-7), differ from those that the case expects."""
+    """One line for each way in which the reports, computed in parts (ENG-7), differ from those that
+    the case expects.
+    """
     asked, blocks = query_of(case), case.table.get("expect", [])
-    found = [(block, _reports(case, asked, block, len(block["reports"]) + 1, _in_parts)) for block in blocks]
-    return [f"{case.rule} in parts:{line}" for block, reports in found for line in _differences(block, asked, reports)]
+    found = [
+        (block, _reports(case, asked, block, len(block["reports"]) + 1, _in_parts))
+        for block in blocks
+    ]
+    return [
+        f"{case.rule} in parts:{line}"
+        for block, reports in found
+        for line in _differences(block, asked, reports)
+    ]
 
 
 def _in_parts(
-    asked: Query, streams: Mapping[str, Stream], chosen: Semantics, *, max_reports: int, **options: Any
+    asked: Query,
+    streams: Mapping[str, Stream],
+    chosen: Semantics,
+    *,
+    max_reports: int,
+    **options: Any,
 ) -> Iterator[engine.Report]:
-    """The reports, a part for every instant; the definition's where there are no parts. The bound is that of each part."""
+    """The reports, a part for every instant; the definition's where there are no parts. The bound
+    is that of each part.
+    """
     cuts = sorted({element.app for stream in streams.values() for element in stream})
     try:
         return slices.evaluate(asked, streams, chosen, cuts, max_reports=max_reports, **options)
@@ -300,23 +370,39 @@ def _in_parts(
 def _differences(block: Mapping[str, Any], asked: Query, got: Sequence[engine.Report]) -> list[str]:
     chosen, wanted, lines = semantics_of(block["semantics"]), block["reports"], []
     for expected, report in zip(wanted, got, strict=False):
-        at, borders = expected.get("evaluation", report.evaluation), _borders(expected, report.windows)
+        at, borders = (
+            expected.get("evaluation", report.evaluation),
+            _borders(expected, report.windows),
+        )
         here = show_windows(borders, chosen.closure)
         if borders != report.windows:
-            lines.append(f" at t={at}: expected {here}, got {show_borders(report.windows, chosen.closure)}")
+            lines.append(
+                f" at t={at}: expected {here}, got {show_borders(report.windows, chosen.closure)}"
+            )
         for key in ("evaluation", "trigger", "instant", "late"):
             if key in expected and expected[key] != getattr(report, key):
-                lines.append(f" at t={at}: {here}: expected {key} {expected[key]}, got {getattr(report, key)}")
+                lines.append(
+                    f" at t={at}: {here}: expected {key} {expected[key]}, got "
+                    f"{getattr(report, key)}"
+                )
         rows = relation(expected["rows"], asked).rows
         if not compare.equal(rows, report.relation.rows, compare.Mode(block.get("mode", "value"))):
-            lines.append(f" at t={at}: {here}: expected {show(rows)}, got {show(report.relation.rows)}")
+            lines.append(
+                f" at t={at}: {here}: expected {show(rows)}, got {show(report.relation.rows)}"
+            )
     for report in got[len(wanted) :]:
         here = show_windows(report.windows, chosen.closure)
-        lines.append(f" at t={report.evaluation}: expected no more reports, got {here}: {show(report.relation.rows)}")
+        lines.append(
+            f" at t={report.evaluation}: expected no more reports, got {here}: "
+            f"{show(report.relation.rows)}"
+        )
     for expected in wanted[len(got) :]:
         at = f" at t={expected['evaluation']}" if "evaluation" in expected else ""
         rows = relation(expected["rows"], asked).rows
-        lines.append(f"{at}: expected {show_windows(_borders(expected, ()), chosen.closure)}: {show(rows)}, got no report")
+        lines.append(
+            f"{at}: expected {show_windows(_borders(expected, ()), chosen.closure)}: "
+            f"{show(rows)}, got no report"
+        )
     return lines
 
 
@@ -332,7 +418,11 @@ def _borders(expected: Mapping[str, Any], got: tuple[Borders, ...]) -> tuple[Bor
 
 
 def _reports(
-    case: Case, asked: Query, block: Mapping[str, Any], most: int, evaluate: Callable[..., Iterator[engine.Report]] = engine.evaluate
+    case: Case,
+    asked: Query,
+    block: Mapping[str, Any],
+    most: int,
+    evaluate: Callable[..., Iterator[engine.Report]] = engine.evaluate,
 ) -> list[engine.Report]:
     chosen, bound = semantics_of(block["semantics"]), block.get("max_reports", engine.MAX_REPORTS)
     options = {"answer": r2r.confirmed, "static": static_of(case), "max_reports": bound}
@@ -347,7 +437,9 @@ def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> li
     if "window_closure" in block:
         options["window_closure"] = Closure(block["window_closure"])
     options["mode"] = compare.Mode(block.get("mode", "value"))
-    verdict = outcomes.verdict(asked, streams_of(case), profile_of(block["profile"]), recording(block, asked), **options)
+    verdict = outcomes.verdict(
+        asked, streams_of(case), profile_of(block["profile"]), recording(block, asked), **options
+    )
     argument = " / ".join(verdict.argument.splitlines())
     if verdict.outcome != block["outcome"]:
         return [f": expected {block['outcome']}, got {verdict.outcome}: {argument}"]
@@ -361,7 +453,10 @@ def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> li
 def _read(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
     asked = ask()
     got = dialects.read(block["text"], block["dialect"], block.get("static", False))
-    return [f": {block['dialect']}: expected {wanted!r}, got {had!r}" for wanted, had in _differing(asked, got)]
+    return [
+        f": {block['dialect']}: expected {wanted!r}, got {had!r}"
+        for wanted, had in _differing(asked, got)
+    ]
 
 
 def _differing(asked: Query, got: Query) -> list[tuple[Any, Any]]:
@@ -377,7 +472,10 @@ def _render(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> l
         return [f": {block['dialect']}: expected {block['text']!r}, got {text!r}"]
     got = dialects.read(text, block["dialect"], block.get("static", False))
     stated = asked if r2s is None else replace(asked, r2s=got.r2s)
-    return [f": {block['dialect']}: reads back as {had!r}, not {wanted!r}" for wanted, had in _differing(stated, got)]
+    return [
+        f": {block['dialect']}: reads back as {had!r}, not {wanted!r}"
+        for wanted, had in _differing(stated, got)
+    ]
 
 
 def _r2s(block: Mapping[str, Any]) -> semantics.R2S | None:
@@ -386,10 +484,14 @@ def _r2s(block: Mapping[str, Any]) -> semantics.R2S | None:
 
 def _refuse(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
     if "text" in block:
-        return _accepted(block, dialects.read(block["text"], block["dialect"], block.get("static", False)))
+        return _accepted(
+            block, dialects.read(block["text"], block["dialect"], block.get("static", False))
+        )
     asked = ask()
     if "dialect" in block:
-        return _accepted(block, dialects.render(asked, block["dialect"], _r2s(block), block.get("static", False)))
+        return _accepted(
+            block, dialects.render(asked, block["dialect"], _r2s(block), block.get("static", False))
+        )
     streams_of(case)
     count = len(_reports(case, asked, block, MANY)) if "semantics" in block else 0
     return [f": expected {_wanted('refuse', block)}, got {_count(count, 'report')}"]
@@ -409,13 +511,20 @@ def _count(number: int, noun: str) -> str:
 def show_windows(windows: Iterable[Borders], closure: Closure | None) -> str:
     """The windows of a report: `window [0,10)`, `windows [0,10), [5,15)`."""
     shown = tuple(windows)
-    return f"window{'s' if len(shown) > 1 else ''} {show_borders(shown, closure)}" if shown else "a window"
+    return (
+        f"window{'s' if len(shown) > 1 else ''} {show_borders(shown, closure)}"
+        if shown
+        else "a window"
+    )
 
 
 def show_borders(windows: Iterable[Borders], closure: Closure | None) -> str:
     """`[0,10), [5,15)`; a window that has no borders is `without borders`."""
     left, right = str(closure or "[]")
-    return ", ".join("without borders" if window is None else f"{left}{window[0]},{window[1]}{right}" for window in windows)
+    return ", ".join(
+        "without borders" if window is None else f"{left}{window[0]},{window[1]}{right}"
+        for window in windows
+    )
 
 
 def show(rows: Bag) -> str:

@@ -7,13 +7,19 @@ from typing import Any
 from refengine.core.semantics import POLICIES, T0, show
 
 INTEGER = "an integer"
-RULES = {  # the rule that says what a value means; one for the whole field, or one for each of its values
+# the rule that says what a value means; one for the whole field, or one for each of its values
+RULES = {
     "t0": {INTEGER: "WIN-3"} | {str(t0): "WIN-10" if t0 in POLICIES else "WIN-7" for t0 in T0},
     "offset": {INTEGER: "WIN-10", "none": "SEM-2"},
     "closure": {"[)": "WIN-2", "(]": "WIN-2", "[]": "WIN-2", "none": "QRY-5"},
     "slide": "WIN-17",
     "partial": "WIN-11",
-    "report": {"window-close": "REP-1", "content-change": "REP-2", "non-empty": "REP-3", "periodic": "REP-4"},
+    "report": {
+        "window-close": "REP-1",
+        "content-change": "REP-2",
+        "non-empty": "REP-3",
+        "periodic": "REP-4",
+    },
     "closing": "TICK-6",
     "period": {INTEGER: "REP-4", "none": "SEM-2"},
     "anchor": {INTEGER: "REP-4", "t0": "REP-11", "first-element": "REP-11", "none": "SEM-2"},
@@ -31,15 +37,27 @@ RULES = {  # the rule that says what a value means; one for the whole field, or 
     "instant": "ENG-4",
     "disorder": "MOD-2",
     "window": {
-        "time": "WIN-5", "tuple": "WIN-6", "range": "WIN-12", "now": "WIN-12", "unbounded": "WIN-13", "landmark": "WIN-13",
-        "rows": "WIN-14", "partition": "WIN-15",
+        "time": "WIN-5",
+        "tuple": "WIN-6",
+        "range": "WIN-12",
+        "now": "WIN-12",
+        "unbounded": "WIN-13",
+        "landmark": "WIN-13",
+        "rows": "WIN-14",
+        "partition": "WIN-15",
     },
     "unit": "WIN-16",
-}  # fmt: skip
+}
 
 
 def means(field: str, value: Any) -> list[str]:
-    """The rules that say what a field's value means: of a report, one for each condition; of an open t0, ORA-2."""
-    words = sorted(value) if isinstance(value, frozenset) else [INTEGER if isinstance(value, int) else show(value)]
+    """The rules that say what a field's value means: of a report, one for each condition; of an
+    open t0, ORA-2.
+    """
+    words = (
+        sorted(value)
+        if isinstance(value, frozenset)
+        else [INTEGER if isinstance(value, int) else show(value)]
+    )
     said = RULES[field]
     return sorted({said if isinstance(said, str) else said.get(word, "ORA-2") for word in words})

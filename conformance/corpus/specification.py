@@ -1,5 +1,6 @@
-"""SPEC.md as data: its rules, and the table that shows of every value of every dimension the rule, the function, a case that
-has the value and a miniature that this case catches."""
+"""SPEC.md as data: its rules, and the table that shows of every value of every dimension the rule,
+the function, a case that has the value and a miniature that this case catches.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +18,14 @@ from refengine.core.semantics import ENUMS, INTEGRAL, OPTIONAL, Condition, show
 from refengine.model.errors import RefengineError
 
 ID = r"[A-Z][A-Z0-9]+-[1-9][0-9]*"
-SHARED = {"": 1, "of both ": 2, "of the three ": 3}  # `*Function* of both` speaks for the rule before, too
+# `*Function* of both` speaks for the rule before, too
+SHARED = {"": 1, "of both ": 2, "of the three ": 3}
 
 
 class Row(NamedTuple):
-    """A value of a field of Semantics, or of a window's kind or unit; the rule and its functions; a case and a miniature."""
+    """A value of a field of Semantics, or of a window's kind or unit; the rule and its functions; a
+    case and a miniature.
+    """
 
     field: str
     value: str
@@ -34,7 +38,8 @@ class Row(NamedTuple):
 def rules(text: str) -> dict[str, tuple[str, ...]]:
     """{id: (its functions)} of a specification, in its order.
 
-    A rule begins with a paragraph that begins with its id in bold, and goes on up to the next one, or to a heading.
+    A rule begins with a paragraph that begins with its id in bold, and goes on up to the next one,
+    or to a heading.
     """
     functions: dict[str, tuple[str, ...]] = {}
     is_in_rule = False
@@ -46,7 +51,9 @@ def rules(text: str) -> dict[str, tuple[str, ...]]:
             is_in_rule = False
         if not is_in_rule:
             continue
-        for shared, names in re.findall(r"\*Functions?\* (of both |of the three |)((?:`[\w.]+`(?:, | and )?)+)", paragraph):
+        for shared, names in re.findall(
+            r"\*Functions?\* (of both |of the three " r"|)((?:`[\w.]+`(?:, | and )?)+)", paragraph
+        ):
             for rule in list(functions)[-SHARED[shared] :]:
                 functions[rule] += tuple(re.findall(r"`([\w.]+)`", names))
     return functions
@@ -77,15 +84,33 @@ def _values(field: str) -> list[str]:
 
 
 def table(text: str) -> list[Row]:
-    """The table for a specification. Raises LookupError for a value that no case has, or that no miniature gets wrong there."""
+    """The table for a specification. Raises LookupError for a value that no case has, or that no
+    miniature gets wrong there.
+    """
     functions, every, found = rules(text), corpus.cases(), []
     for field, value, rule in values():
-        having = [case for case in (only(case, field, value) for case in every if case.rule == rule) if case is not None]
+        having = [
+            case
+            for case in (only(case, field, value) for case in every if case.rule == rule)
+            if case is not None
+        ]
         used = {row.miniature for row in found if row.field == field}
-        wrong = sorted((m for m in MINIATURES if m.rule == rule), key=lambda m: m in used)  # one of its own, if there is one
-        pair = next(((case, miniature) for miniature in wrong for case in having if catches(case, miniature)), None)
+        # one of its own, if there is one
+        wrong = sorted((m for m in MINIATURES if m.rule == rule), key=lambda m: m in used)
+        pair = next(
+            (
+                (case, miniature)
+                for miniature in wrong
+                for case in having
+                if catches(case, miniature)
+            ),
+            None,
+        )
         if pair is None:
-            raise LookupError(f"{field}={value}: of {len(having)} cases of {rule} with it none catches a miniature of {rule}")
+            raise LookupError(
+                f"{field}={value}: of {len(having)} cases of {rule} with it none "
+                f"catches a miniature of {rule}"
+            )
         found.append(Row(field, value, rule, functions[rule], *pair))
     return found
 
@@ -103,17 +128,27 @@ def only(case: Case, field: str, value: str) -> Case | None:
         case "window":
             return case if any(window.get("kind") == value for window in windows) else None
         case "unit":
-            return case if any(window.get("unit", "elements") == value for window in windows) else None
-    kept = {kind: [block for block in case.table.get(kind, []) if _has(block, field, value)] for kind in ("expect", "judge", "refuse")}
+            return (
+                case if any(window.get("unit", "elements") == value for window in windows) else None
+            )
+    kept = {
+        kind: [block for block in case.table.get(kind, []) if _has(block, field, value)]
+        for kind in ("expect", "judge", "refuse")
+    }
     table = {key: entry for key, entry in case.table.items() if key not in kept}
-    return replace(case, table={**table, **{kind: blocks for kind, blocks in kept.items() if blocks}}) if any(kept.values()) else None
+    return (
+        replace(case, table={**table, **{kind: blocks for kind, blocks in kept.items() if blocks}})
+        if any(kept.values())
+        else None
+    )
 
 
 def _has(block: Mapping[str, Any], field: str, value: str) -> bool:
     said = block.get("semantics", block.get("profile"))
     if said is None:
         return False
-    if value == "none" and _rule(field, value) in ("SEM-2", "QRY-5"):  # what is none everywhere is shown where it must not be
+    # what is none everywhere is shown where it must not be
+    if value == "none" and _rule(field, value) in ("SEM-2", "QRY-5"):
         return field in block.get("message", "") and said.get(field, "none") == "none"
     try:
         own = corpus.profile_of(said).fields.get(field, "")
@@ -121,7 +156,11 @@ def _has(block: Mapping[str, Any], field: str, value: str) -> bool:
         own = said.get(field, "")
     if field == "report":
         return value in (own if isinstance(own, frozenset) else [])
-    return value == INTEGER if isinstance(own, int) and not isinstance(own, bool) else show(own) == value
+    return (
+        value == INTEGER
+        if isinstance(own, int) and not isinstance(own, bool)
+        else show(own) == value
+    )
 
 
 def markdown(rows: list[Row]) -> Iterator[str]:
@@ -131,4 +170,7 @@ def markdown(rows: list[Row]) -> Iterator[str]:
     for row in rows:
         functions = ", ".join(f"`{name}`" for name in row.functions)
         value = f"`{row.value}`" if row.value != INTEGER else row.value
-        yield f"| `{row.field}` | {value} | {row.rule} | {functions} | {row.case.path} | {row.miniature.name} |"
+        yield (
+            f"| `{row.field}` | {value} | {row.rule} | {functions} | {row.case.path} | "
+            f"{row.miniature.name} |"
+        )

@@ -1,6 +1,8 @@
-"""The two libraries that confirm the definition of R2R, asked directly, and the list of what each is known to get wrong.
+"""The two libraries that confirm the definition of R2R, asked directly, and the list of what each
+is known to get wrong.
 
-The list is `witness_defects.toml`; `docs/witnesses.md` is generated from it and `tests/sparql/test_witness_defects.py` holds it.
+The list is `witness_defects.toml`; `docs/witnesses.md` is generated from it and
+`tests/sparql/test_witness_defects.py` holds it.
 """
 
 from __future__ import annotations
@@ -30,13 +32,16 @@ NOT_A_QUERY = "not a legal query"
 POSITIONS = ("subject", "predicate", "object")
 
 Answer = Bag | bool | str
-"""Rows, the truth of an ASK, or in words: NO_SINGLE_ANSWER, NOT_A_QUERY, or the kind of error that a library raises."""
+"""Rows, the truth of an ASK, or in words: NO_SINGLE_ANSWER, NOT_A_QUERY, or the kind of error
+that a library raises."""
 
 
 @dataclass(frozen=True)
 class Defect:
-    """One thing that a witness gets wrong. `right` is derived by hand from `section`; `answers` is what a witness answers today,
-    for each witness that errs. `refused`: the project's own R2R refuses such a body (QRY-3), whatever its answer."""
+    """One thing that a witness gets wrong. `right` is derived by hand from `section`; `answers` is
+    what a witness answers today, for each witness that errs. `refused`: the project's own R2R
+    refuses such a body (QRY-3), whatever its answer.
+    """
 
     id: str
     group: str
@@ -63,7 +68,9 @@ class Defect:
 
 @dataclass(frozen=True)
 class Figures:
-    """How somebody does on W3C's tests: how many answers are right, wrong, refused for a reason, or broken off by an error."""
+    """How somebody does on W3C's tests: how many answers are right, wrong, refused for a reason, or
+    broken off by an error.
+    """
 
     right: int
     wrong: int
@@ -73,7 +80,9 @@ class Figures:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The list of defects, and the figures of W3C's tests: the commit of w3c/rdf-tests, the number of tests, each witness's outcome."""
+    """The list of defects, and the figures of W3C's tests: the commit of w3c/rdf-tests, the number
+    of tests, each witness's outcome.
+    """
 
     defects: tuple[Defect, ...]
     commit: str
@@ -88,13 +97,22 @@ def load_catalogue(path: Path = SOURCE) -> Catalogue:
     defects = tuple(_defect(entry) for entry in table.pop("defect"))
     if table:
         raise ValueError(f"{path.name}: unknown keys {sorted(table)}")
-    return Catalogue(defects, suite["commit"], suite["tests"], {name: Figures(**suite[name]) for name in (DEFINITION, *WITNESSES)})
+    return Catalogue(
+        defects,
+        suite["commit"],
+        suite["tests"],
+        {name: Figures(**suite[name]) for name in (DEFINITION, *WITNESSES)},
+    )
 
 
 def _defect(entry: dict[str, Any]) -> Defect:
     answers = {name: _answer(entry.pop(name)) for name in WITNESSES if name in entry}
     fields = {"data": "", "refused": False} | entry
-    fields |= {"right": _answer(entry["right"]), "answers": answers, "issues": tuple(entry.get("issues", ()))}
+    fields |= {
+        "right": _answer(entry["right"]),
+        "answers": answers,
+        "issues": tuple(entry.get("issues", ())),
+    }
     return Defect(**fields)
 
 
@@ -108,7 +126,9 @@ def _answer(value: object) -> Answer:
 def statements(data: str) -> Dataset:
     """Return the triples and quads of a TriG text. Blank nodes keep their labels."""
     head = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in PREFIXES.items())
-    return frozenset(_statement(quad) for quad in pyoxigraph.parse(head + data, pyoxigraph.RdfFormat.TRIG))
+    return frozenset(
+        _statement(quad) for quad in pyoxigraph.parse(head + data, pyoxigraph.RdfFormat.TRIG)
+    )
 
 
 def _statement(quad: pyoxigraph.Quad) -> Triple | Quad:
@@ -138,7 +158,9 @@ def same(a: Answer, b: Answer, mode: Mode) -> bool:
 
 
 def answer_of(witness: str, text: str, dataset: Dataset) -> Answer:
-    """Return what a witness answers: its rows, the truth of an ASK, or the kind of error that it raises."""
+    """Return what a witness answers: its rows, the truth of an ASK, or the kind of error that it
+    raises.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -172,17 +194,31 @@ def ask_pyoxigraph(text: str, dataset: Dataset) -> Answer:
     if isinstance(result, pyoxigraph.QueryBoolean):
         return bool(result)
     if isinstance(result, pyoxigraph.QueryTriples):
-        return Counter({_row_of(map(from_pyoxigraph, (t.subject, t.predicate, t.object))): 1 for t in result})
+        return Counter(
+            {_row_of(map(from_pyoxigraph, (t.subject, t.predicate, t.object))): 1 for t in result}
+        )
     names = [variable.value for variable in result.variables]
-    return Counter(row({n: from_pyoxigraph(t) for n, t in zip(names, line, strict=True) if t is not None}) for line in result)
+    return Counter(
+        row({n: from_pyoxigraph(t) for n, t in zip(names, line, strict=True) if t is not None})
+        for line in result
+    )
 
 
 def _solution(bindings: Mapping[Any, Node | None]) -> Row:
-    return row({str(variable): from_rdflib(term) for variable, term in bindings.items() if term is not None})
+    return row(
+        {
+            str(variable): from_rdflib(term)
+            for variable, term in bindings.items()
+            if term is not None
+        }
+    )
 
 
 def _row_of(triple: Iterable[Term]) -> Row:
     return row(zip(POSITIONS, triple, strict=True))
 
 
-WITNESSES: dict[str, Callable[[str, Dataset], Answer]] = {"rdflib": ask_rdflib, "pyoxigraph": ask_pyoxigraph}
+WITNESSES: dict[str, Callable[[str, Dataset], Answer]] = {
+    "rdflib": ask_rdflib,
+    "pyoxigraph": ask_pyoxigraph,
+}

@@ -1,7 +1,9 @@
-"""The suite's end of the protocol (PROTOCOL.md): a harness in a process of its own, asked one command after the other.
+"""The suite's end of the protocol (PROTOCOL.md): a harness in a process of its own, asked one
+command after the other.
 
-Whatever a harness does, it ends in a reply or in `Broken`: hangs, exits, floods and garbage alike. No shell is involved.
-POSIX: the process is the leader of a session of its own, and is killed with all that it started.
+Whatever a harness does, it ends in a reply or in `Broken`: hangs, exits, floods and garbage alike.
+No shell is involved. POSIX: the process is the leader of a session of its own, and is killed with
+all that it started.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ SAMPLE = 0.5  # seconds between two samples of resources, as YABench takes them
 
 
 def _last_will() -> Callable[[], object] | None:
-    """What a new process does first: on Linux it asks to be killed when the suite is, so that none is left behind."""
+    """What a new process does first: on Linux it asks to be killed when the suite is, so that none
+    is left behind.
+    """
     if not sys.platform.startswith("linux"):
         return None
     prctl = ctypes.CDLL(None).prctl
@@ -46,13 +50,16 @@ _LAST_WILL = _last_will()
 
 
 class Broken(Exception):
-    """A harness that hangs, exits, floods or writes what is no reply. Its process has been killed."""
+    """A harness that hangs, exits, floods or writes what is no reply. Its
+    process has been killed.
+    """
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds for the reply to `start`, to any other command and for a whole case; bytes of one line and of all replies of a
-    case."""
+    """Seconds for the reply to `start`, to any other command and for a whole case; bytes of one
+    line and of all replies of a case.
+    """
 
     start: float = 30
     reply: float = 10
@@ -62,7 +69,9 @@ class Limits:
 
 
 class Sample(NamedTuple):
-    """What a harness's processes used: seconds since its start, resident bytes, CPU seconds and threads of all of them."""
+    """What a harness's processes used: seconds since its start, resident bytes, CPU seconds and
+    threads of all of them.
+    """
 
     at: float
     rss: int
@@ -72,7 +81,9 @@ class Sample(NamedTuple):
 
 @dataclass
 class Harness:
-    """A running harness. `command` is its argument vector; `environment` replaces the suite's where it is given."""
+    """A running harness. `command` is its argument vector; `environment` replaces the suite's where
+    it is given.
+    """
 
     command: Sequence[str]
     folder: Path | None = None
@@ -83,12 +94,20 @@ class Harness:
     def __post_init__(self) -> None:
         try:
             self._process = subprocess.Popen(
-                list(self.command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder, bufsize=0,
-                env=None if self.environment is None else dict(self.environment), start_new_session=True,
+                list(self.command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=self.folder,
+                bufsize=0,
+                env=None if self.environment is None else dict(self.environment),
+                start_new_session=True,
                 preexec_fn=_LAST_WILL,
-            )  # fmt: skip
+            )
         except (OSError, ValueError, IndexError) as error:
-            raise Broken(f"{shown(str(self.command[0]) if self.command else '')} cannot be started: {error}") from None
+            raise Broken(
+                f"{shown(str(self.command[0]) if self.command else '')} cannot be started: {error}"
+            ) from None
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             os.set_blocking(stream.fileno(), False)
         self._seq, self._spent, self._pending, self._said = 0, 0, b"", b""
@@ -177,7 +196,10 @@ class Harness:
                 self._sample()
         answer, _, self._pending = self._pending.partition(b"\n")
         if self._pending:
-            self._break(f"{command}: more than one line: {shown(self._pending[:200].decode('utf-8', 'replace'))}")
+            self._break(
+                f"{command}: more than one line: "
+                f"{shown(self._pending[:200].decode('utf-8', 'replace'))}"
+            )
         return answer
 
     def _write(self, line: bytes, selector: selectors.BaseSelector) -> bytes:
@@ -205,19 +227,29 @@ class Harness:
         piece = self._process.stderr.read(CHUNK)
         if piece:
             self._said = (self._said + piece)[-KEPT:]
-        elif piece == b"" and self._process.stderr in {key.fileobj for key in selector.get_map().values()}:
+        elif piece == b"" and self._process.stderr in {
+            key.fileobj for key in selector.get_map().values()
+        }:
             selector.unregister(self._process.stderr)
 
     def _reply(self, answer: bytes, command: str) -> dict[str, Any]:
         try:
-            reply = json.loads(answer.decode("utf-8"), object_pairs_hook=no_key_twice, parse_constant=_no_constant)
+            reply = json.loads(
+                answer.decode("utf-8"), object_pairs_hook=no_key_twice, parse_constant=_no_constant
+            )
         except (ValueError, RecursionError) as error:
-            self._break(f"{command}: not JSON: {why(error)}: {shown(answer[:200].decode('utf-8', 'replace'))}")
+            self._break(
+                f"{command}: not JSON: {why(error)}: "
+                f"{shown(answer[:200].decode('utf-8', 'replace'))}"
+            )
         errors = [] if accepts("reply")(reply) else validator("reply").iter_errors(reply)
         problems = sorted(errors, key=lambda error: (error.json_path, error.message))
         if problems:
             problem = _telling(problems[0])
-            self._break(f"{command}: no reply of the protocol: {problem.json_path}: {_ends(problem.message)}")
+            self._break(
+                f"{command}: no reply of the protocol: {problem.json_path}: "
+                f"{_ends(problem.message)}"
+            )
         if reply["seq"] != self._seq:
             self._break(f"{command}: expected seq {self._seq}, got {reply['seq']}")
         return reply
@@ -253,7 +285,10 @@ class Harness:
         self._sampled = now
         with suppress(psutil.Error):
             leader = psutil.Process(self._process.pid)
-            used = [(p.memory_info().rss, sum(p.cpu_times()[:2]), p.num_threads()) for p in (leader, *leader.children(recursive=True))]
+            used = [
+                (p.memory_info().rss, sum(p.cpu_times()[:2]), p.num_threads())
+                for p in (leader, *leader.children(recursive=True))
+            ]
             rss, cpu, threads = map(sum, zip(*used, strict=True))
             self.samples.append(Sample(round(now - self._started, 3), rss, round(cpu, 3), threads))
 
@@ -263,12 +298,18 @@ def _telling(problem: ValidationError) -> ValidationError:
     branches: dict[int, list[ValidationError]] = {}
     for error in problem.context or ():
         branches.setdefault(error.relative_schema_path[0], []).append(error)
-    own = [errors for errors in branches.values() if not any(list(error.path) == ["reply"] for error in errors)]
+    own = [
+        errors
+        for errors in branches.values()
+        if not any(list(error.path) == ["reply"] for error in errors)
+    ]
     return min(own[0], key=lambda error: (error.json_path, error.message)) if own else problem
 
 
 def _ends(message: str) -> str:
-    """The beginning of a message, which has the value, and its end, which has what is wrong with it."""
+    """The beginning of a message, which has the value, and its end, which has what is wrong with
+    it.
+    """
     return message if len(message) <= 300 else f"{message[:200]} … {message[-97:]}"
 
 

@@ -1,5 +1,6 @@
-"""The running harnesses of one process: one an engine, started when it is needed, and again after it broke down or, of an
-engine that is to be fresh, for each case."""
+"""The running harnesses of one process: one an engine, started when it is needed, and again after
+it broke down or, of an engine that is to be fresh, for each case.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +9,9 @@ from conformance.harness.engine_file import Engine
 
 
 class Harnesses:
-    """At most one running harness an engine. An engine that twice in a row does not start is not started again."""
+    """At most one running harness an engine. An engine that twice in a row does not start is not
+    started again.
+    """
 
     def __init__(self) -> None:
         self.running: dict[str, Harness] = {}

@@ -1,4 +1,5 @@
-"""Queries as engines over rows have them: of one window the matches of one triple pattern, or aggregates over these.
+"""Queries as engines over rows have them: of one window the matches of one triple pattern, or
+aggregates over these.
 
 A row is a triple: its terms in the columns s, p and o, and in n what o is as a number.
 """
@@ -19,7 +20,17 @@ from refengine.model.elements import XSD, Row, Term
 from refengine.model.errors import Unsupported
 from refengine.model.xsd import INTEGERS
 from refengine.sparql.algebra import Aggregate as SetFunction
-from refengine.sparql.algebra import Basic, Distinct, Expression, Extend, Group, Join, Pattern, Project, Var
+from refengine.sparql.algebra import (
+    Basic,
+    Distinct,
+    Expression,
+    Extend,
+    Group,
+    Join,
+    Pattern,
+    Project,
+    Var,
+)
 from refengine.sparql.pyoxigraph_witness import from_pyoxigraph
 
 COLUMNS = "spo"
@@ -27,7 +38,8 @@ FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 NUMBER = "decimal(38, 18)"  # the type of n in SQL
 EXACT = {*INTEGERS, XSD + "decimal"}
 NUMERIC = {*EXACT, XSD + "double", XSD + "float"}
-NONE = {"sum": "coalesce({}, 0)", "avg": "coalesce({}, 0)"}  # of no rows they are null in SQL, and 0 in SPARQL (R2R-6)
+# of no rows they are null in SQL, and 0 in SPARQL (R2R-6)
+NONE = {"sum": "coalesce({}, 0)", "avg": "coalesce({}, 0)"}
 
 
 class Aggregate(NamedTuple):
@@ -40,16 +52,24 @@ class Aggregate(NamedTuple):
     @property
     def sql(self) -> str:
         """As an expression of SQL."""
-        return NONE.get(self.function, "{}").format(f"{self.function}({'DISTINCT ' * self.distinct}{self.column})")
+        return NONE.get(self.function, "{}").format(
+            f"{self.function}({'DISTINCT ' * self.distinct}{self.column})"
+        )
 
     def term(self, value: Any) -> Term:
         """The literal that a value is."""
-        return elements.literal(format(value, "f"), XSD + "decimal") if isinstance(value, Decimal) else elements.literal(str(value), XSD + "integer")
+        return (
+            elements.literal(format(value, "f"), XSD + "decimal")
+            if isinstance(value, Decimal)
+            else elements.literal(str(value), XSD + "integer")
+        )
 
 
 class Program(NamedTuple):
-    """What is asked of a window's rows: of those with these `terms` by column, and with the same in both of each of the `equal`
-    columns, the `columns` by variable, of which `shown` are told, or, grouped by these columns, the `aggregates` by variable."""
+    """What is asked of a window's rows: of those with these `terms` by column, and with the same in
+    both of each of the `equal` columns, the `columns` by variable, of which `shown` are told, or,
+    grouped by these columns, the `aggregates` by variable.
+    """
 
     terms: dict[str, Term]
     equal: list[tuple[str, str]]
@@ -59,22 +79,46 @@ class Program(NamedTuple):
     aggregates: dict[str, Aggregate] | None = None
 
     def rows(self, graph: str) -> list[dict[str, Any]]:
-        """The triples of N-Triples as rows. What is no number is null, which SQL's sums and averages leave out; SPARQL's are
-        an error (R2R-16). Raises Unsupported for a number that does not fit, and for what MIN or MAX would have to order otherwise."""
+        """The triples of N-Triples as rows. What is no number is null, which SQL's sums and
+        averages leave out; SPARQL's are an error (R2R-16). Raises Unsupported for a number that
+        does not fit, and for what MIN or MAX would have to order otherwise.
+        """
         of = {one.function for one in (self.aggregates or {}).values() if one.column == "n"}
         parsed = pyoxigraph.parse(graph, pyoxigraph.RdfFormat.N_TRIPLES)
         triples = [tuple(map(from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in parsed]
-        rows = [{**dict(zip(COLUMNS, triple, strict=True)), "n": number(triple[2])} for triple in triples]
+        rows = [
+            {**dict(zip(COLUMNS, triple, strict=True)), "n": number(triple[2])}
+            for triple in triples
+        ]
         for cells in rows:
-            matches = all(cells[c] == term for c, term in self.terms.items()) and all(cells[a] == cells[b] for a, b in self.equal)
-            if of and matches and cells["n"] is None and (of & {"min", "max"} or _datatype(cells["o"]) in NUMERIC):
-                raise Unsupported(f"a column of type {NUMBER} does not hold {cells['o']}", rule="CMP-1", place="graph")
+            matches = all(cells[c] == term for c, term in self.terms.items()) and all(
+                cells[a] == cells[b] for a, b in self.equal
+            )
+            if (
+                of
+                and matches
+                and cells["n"] is None
+                and (of & {"min", "max"} or _datatype(cells["o"]) in NUMERIC)
+            ):
+                raise Unsupported(
+                    f"a column of type {NUMBER} does not hold {cells['o']}",
+                    rule="CMP-1",
+                    place="graph",
+                )
         return rows
 
     def mapping(self, keys: Mapping[str, Term], values: Mapping[str, Any]) -> Row:
-        """A solution mapping: of terms by variable, and of what the aggregates came to; null is unbound."""
-        terms = {name: self.aggregates[name].term(value) for name, value in values.items() if value is not None}
-        return elements.row((name, term) for name, term in {**keys, **terms}.items() if name in self.shown)
+        """A solution mapping: of terms by variable, and of what the aggregates came to; null is
+        unbound.
+        """
+        terms = {
+            name: self.aggregates[name].term(value)
+            for name, value in values.items()
+            if value is not None
+        }
+        return elements.row(
+            (name, term) for name, term in {**keys, **terms}.items() if name in self.shown
+        )
 
 
 def program(asked: Query, static: str = "") -> Program:
@@ -90,7 +134,10 @@ def program(asked: Query, static: str = "") -> Program:
     _has(isinstance(node, Project), f"no {type(node).__name__} around the projection")
     node, named = node.pattern, {}
     if isinstance(node, Extend):
-        node, named = node.pattern, {variable.name: expression for variable, expression in node.bindings}
+        node, named = (
+            node.pattern,
+            {variable.name: expression for variable, expression in node.bindings},
+        )
     if isinstance(node, Group):
         _has(not distinct, "no DISTINCT around aggregates")
         return _grouped(asked, node, named)
@@ -101,9 +148,14 @@ def program(asked: Query, static: str = "") -> Program:
 
 
 def _pattern(node: Pattern) -> tuple[dict[str, Term], list[tuple[str, str]], dict[str, str]]:
-    """Return of one triple pattern the terms by column, the columns that are equal, and the first column of each variable."""
+    """Return of one triple pattern the terms by column, the columns that are equal, and the first
+    column of each variable.
+    """
     _has(node != Join(()), "one triple pattern, not 0")
-    _has(isinstance(node, Basic), f"one triple pattern and nothing around it, not {type(node).__name__}")
+    _has(
+        isinstance(node, Basic),
+        f"one triple pattern and nothing around it, not {type(node).__name__}",
+    )
     _has(len(node.triples) == 1, f"one triple pattern, not {len(node.triples)}")
     _has(isinstance(node.triples[0].predicate, Var | str), "no property paths")
     terms: dict[str, Term] = {}
@@ -114,13 +166,23 @@ def _pattern(node: Pattern) -> tuple[dict[str, Term], list[tuple[str, str]], dic
             terms[column] = term
         elif first.setdefault(term, column) != column:
             equal.append((first[term], column))
-    return terms, equal, {variable.name: column for variable, column in first.items() if not variable.is_hidden}
+    return (
+        terms,
+        equal,
+        {variable.name: column for variable, column in first.items() if not variable.is_hidden},
+    )
 
 
 def _grouped(asked: Query, node: Group, named: Mapping[str, Expression]) -> Program:
-    """Return the program of aggregates, of all rows or by keys; `named` is what SELECT gives a name to."""
+    """Return the program of aggregates, of all rows or by keys; `named` is what SELECT gives a name
+    to.
+    """
     terms, equal, columns = _pattern(node.pattern)
-    keys = [variable.name for variable, expression in node.keys or () if variable == expression and variable.name in columns]
+    keys = [
+        variable.name
+        for variable, expression in node.keys or ()
+        if variable == expression and variable.name in columns
+    ]
     _has(len(keys) == len(node.keys or ()), "GROUP BY variables of the pattern")
     functions = dict(node.aggregates)
     aggregates = {}
@@ -128,21 +190,32 @@ def _grouped(asked: Query, node: Group, named: Mapping[str, Expression]) -> Prog
         if name in keys:
             continue
         _has(named[name] not in map(Var, keys), "keys under their own names")
-        _has(isinstance(named[name], Var) and named[name] in functions, f"?{name} as an aggregate of a variable of the pattern, and no other expression")
+        _has(
+            isinstance(named[name], Var) and named[name] in functions,
+            f"?{name} as an aggregate of a variable of the pattern, and no other expression",
+        )
         aggregates[name] = _aggregate(name, functions[named[name]], columns)
-    return Program(terms, equal, {name: columns[name] for name in keys}, asked.body.variables, aggregates=aggregates)
+    return Program(
+        terms,
+        equal,
+        {name: columns[name] for name in keys},
+        asked.body.variables,
+        aggregates=aggregates,
+    )
 
 
 def _aggregate(name: str, function: SetFunction, columns: Mapping[str, str]) -> Aggregate:
     """Return an aggregate as a row's columns have it."""
     argument = function.argument
-    is_plain = argument is None or isinstance(argument, Var) and argument.name in columns
+    is_plain = argument is None or (isinstance(argument, Var) and argument.name in columns)
     _has(is_plain, f"?{name} as an aggregate of a variable of the pattern, and no other expression")
     _has(argument is not None or not function.is_distinct, "DISTINCT of a variable, not of *")
     _has(function.name in FUNCTIONS, f"{', '.join(FUNCTIONS)}, not {function.name}")
     column = "s" if argument is None else columns[argument.name]
     _has(function.name == "COUNT" or column == "o", f"{function.name} of objects")
-    return Aggregate(function.name.lower(), column if function.name == "COUNT" else "n", function.is_distinct)
+    return Aggregate(
+        function.name.lower(), column if function.name == "COUNT" else "n", function.is_distinct
+    )
 
 
 def _has(holds: bool, what: str) -> None:
@@ -151,7 +224,9 @@ def _has(holds: bool, what: str) -> None:
 
 
 def number(term: Term) -> str | None:
-    """An integer or a decimal in plain digits, if it has at most 20 before the point and 18 after it; any other term is none."""
+    """An integer or a decimal in plain digits, if it has at most 20 before the point and 18 after
+    it; any other term is none.
+    """
     lexical = elements.parse_literal(term)[0] if _datatype(term) else ""
     fits = re.fullmatch(r"[+-]?(?=\.?[0-9])0*[0-9]{0,20}(\.[0-9]{0,18}0*)?", lexical)
     return format(Decimal(lexical), "f") if fits and _datatype(term) in EXACT else None

@@ -1,4 +1,6 @@
-"""LSBench's measures of outputs: size, mismatch, comparability (Le-Phuoc et al., ISWC 2012; docs/metrics.md)."""
+"""LSBench's measures of outputs: size, mismatch, comparability (Le-Phuoc et al., ISWC 2012;
+docs/metrics.md).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from refengine.model.compare import Mode
 from refengine.model.elements import Bag
 from refengine.model.errors import RefengineError, Unsupported
 
-Output = Sequence[Bag]  # what an engine answered: the rows of each of its relations, in the order in which they came
+# what an engine answered: the rows of each of its relations, in the order in which they came
+Output = Sequence[Bag]
 
 
 class Partition(StrEnum):
@@ -28,19 +31,27 @@ def size(output: Output) -> int:
     return sum(rows.total() for rows in output)
 
 
-def mm(first: Output, second: Output, partition: Partition = Partition.PERIODICAL, mode: Mode = Mode.VALUE) -> Fraction | None:
-    """The mismatch mm(E1, E2) in percent: how much of the first output is not in the second where it is looked for; None if
-    the first is empty.
+def mm(
+    first: Output,
+    second: Output,
+    partition: Partition = Partition.PERIODICAL,
+    mode: Mode = Mode.VALUE,
+) -> Fraction | None:
+    """The mismatch mm(E1, E2) in percent: how much of the first output is not in the second where
+    it is looked for; None if the first is empty.
 
-    With A_1, A_2, … the blocks of the first and b_1, b_2, … the rows of the second: j_1 = 1; T_i is the rows of A_i that are
-    among b_j, b_j+1, … with j = j_i; j_i+1 is the least place ≥ j_i of a row of T_i, or j_i if T_i is empty. The mismatch is
-    100 · Σ(|A_i| − |T_i|) / Σ|A_i|. The order of rows inside a relation never counts: those of the second output's have one place,
-    where the relation begins, and eager blocks of one relation are taken in the order of the second output.
-    Source: LSBench; that order, and what is empty, decided here. Raises Unsupported for blank nodes, whose labels two outputs do
-    not share.
+    With A_1, A_2, … the blocks of the first and b_1, b_2, … the rows of the second: j_1 = 1; T_i is
+    the rows of A_i that are among b_j, b_j+1, … with j = j_i; j_i+1 is the least place ≥ j_i of a
+    row of T_i, or j_i if T_i is empty. The mismatch is 100 · Σ(|A_i| − |T_i|) / Σ|A_i|. The order
+    of rows inside a relation never counts: those of the second output's have one place, where the
+    relation begins, and eager blocks of one relation are taken in the order of the second output.
+    Source: LSBench; that order, and what is empty, decided here. Raises Unsupported for blank
+    nodes, whose labels two outputs do not share.
     """
     if compare.blanks(line for output in (first, second) for rows in output for line in rows):
-        raise Unsupported("a blank node cannot be looked for in another output", rule="CMP-4", place="mm")
+        raise Unsupported(
+            "a blank node cannot be looked for in another output", rule="CMP-4", place="mm"
+        )
     if not size(first):
         return None
     lines = [line for rows in second for line in rows]
@@ -56,29 +67,53 @@ def mm(first: Output, second: Output, partition: Partition = Partition.PERIODICA
             case Partition.PERIODICAL:
                 start = min(hits, default=start)
             case Partition.EAGER:
-                start = max(hits, default=start)  # row after row, each found where the one before was, or later
+                # row after row, each found where the one before was, or later
+                start = max(hits, default=start)
     return Fraction(100 * lost, size(first))
 
 
 def pairs(
     outputs: Mapping[str, Output], eager: Collection[str] = (), mode: Mode = Mode.VALUE
 ) -> Iterator[tuple[tuple[str, str], Fraction | None]]:
-    """Every ordered pair of engines with its mismatch; `eager` are the engines whose rows are blocks of their own."""
+    """Every ordered pair of engines with its mismatch; `eager` are the engines whose rows are
+    blocks of their own.
+    """
     for one, other in permutations(outputs, 2):
-        yield (one, other), mm(outputs[one], outputs[other], Partition.EAGER if one in eager else Partition.PERIODICAL, mode)
+        yield (
+            (one, other),
+            mm(
+                outputs[one],
+                outputs[other],
+                Partition.EAGER if one in eager else Partition.PERIODICAL,
+                mode,
+            ),
+        )
 
 
-def comp(outputs: Mapping[str, Output], epsilon: Fraction | float, eager: Collection[str] = (), mode: Mode = Mode.VALUE) -> bool:
-    """comp(E, Q, R, ε): whether the engines E are comparable on a query at a rate, whose outputs these are: no ordered pair of
-    them has a mismatch above ε percent. An undefined mismatch is none: the pair the other way around says 100.
+def comp(
+    outputs: Mapping[str, Output],
+    epsilon: Fraction | float,
+    eager: Collection[str] = (),
+    mode: Mode = Mode.VALUE,
+) -> bool:
+    """comp(E, Q, R, ε): whether the engines E are comparable on a query at a rate, whose outputs
+    these are: no ordered pair of them has a mismatch above ε percent. An undefined mismatch is
+    none: the pair the other way around says 100.
 
-    Source: LSBench; the undefined one decided here. Raises RefengineError for an ε that is no percentage.
+    Source: LSBench; the undefined one decided here. Raises RefengineError for an ε that is no
+    percentage.
     """
     if not 0 <= epsilon <= 100:
         raise RefengineError(f"epsilon is a percentage, from 0 to 100, got {epsilon}", rule="comp")
     return all(found is None or found <= epsilon for _, found in pairs(outputs, eager, mode))
 
 
-def mismatches(outputs: Mapping[str, Output], eager: Collection[str] = (), mode: Mode = Mode.VALUE) -> dict[tuple[str, str], float | None]:
-    """(E1, E2) → mm(E1, E2) in percent, None where it is undefined, for every ordered pair of engines."""
-    return {pair: None if found is None else float(found) for pair, found in pairs(outputs, eager, mode)}
+def mismatches(
+    outputs: Mapping[str, Output], eager: Collection[str] = (), mode: Mode = Mode.VALUE
+) -> dict[tuple[str, str], float | None]:
+    """(E1, E2) → mm(E1, E2) in percent, None where it is undefined, for every ordered pair of
+    engines.
+    """
+    return {
+        pair: None if found is None else float(found) for pair, found in pairs(outputs, eager, mode)
+    }

@@ -30,7 +30,9 @@ SHIFTED = 3  # sizes that a shifted window spans, at most: each border shifts by
 
 
 class Reading(StrEnum):
-    """How YABench's measures are read: as its paper has them, or as its code does, with windows that have both borders."""
+    """How YABench's measures are read: as its paper has them, or as its code does, with windows
+    that have both borders.
+    """
 
     PAPER = "paper"
     CODE = "yabench-code"
@@ -52,28 +54,35 @@ def of_run(
 ) -> list[Entry]:
     """The measures of a run, one entry a window (under content change, one a slide), in order.
 
-    `semantics` is the assignment under which `expected` are the reports: the oracle's winning or nearest one, without what it found
-    to be missing before and after the recording. `actual` are the rows of what the engine answered, `instants` when it did,
-    in the stream's unit of time and from its zero (shorter, or None, where that is not known).
+    `semantics` is the assignment under which `expected` are the reports: the oracle's winning or
+    nearest one, without what it found to be missing before and after the recording. `actual` are
+    the rows of what the engine answered, `instants` when it did, in the stream's unit of time and
+    from its zero (shorter, or None, where that is not known).
 
-    An entry is {"window": [o, c], "precision", "recall", "gracious": {"precision", "recall", "window": [o, c]}, "delay",
-    "elements", "expected", "actual"}: scores are floats, the last three counts of elements and of rows. "window" is None for an
-    answer beyond the last report; "gracious" is None where no shift of the borders gives the answer: where the query's window is
-    not one time-based window over points, R2S is not Rstream, or under content change; "delay" is None without an instant.
-    With `is_incremental` the answers over shifted windows are those of incremental evaluation where it covers the body.
-    In the code's reading only answered windows have an entry, and under content change the entries are those of its fold.
-    Raises Unsupported for a report that YABench has no measure for, and for what no rule compares (CMP-4), RefengineError for
-    more instants than answers.
+    An entry is {"window": [o, c], "precision", "recall", "gracious": {"precision", "recall",
+    "window": [o, c]}, "delay", "elements", "expected", "actual"}: scores are floats, the last three
+    counts of elements and of rows. "window" is None for an answer beyond the last report;
+    "gracious" is None where no shift of the borders gives the answer: where the query's window is
+    not one time-based window over points, R2S is not Rstream, or under content change; "delay" is
+    None without an instant. With `is_incremental` the answers over shifted windows are those of
+    incremental evaluation where it covers the body. In the code's reading only answered windows
+    have an entry, and under content change the entries are those of its fold. Raises Unsupported
+    for a report that YABench has no measure for, and for what no rule compares (CMP-4),
+    RefengineError for more instants than answers.
     """
     if len(instants) > len(actual):
         raise RefengineError(f"{len(instants)} instants of {len(actual)} answers", rule="of_run")
     if Condition.CLOSE in semantics.report:
-        expects = _expecting(query, streams, semantics, static, answer, is_incremental=is_incremental)
+        expects = _expecting(
+            query, streams, semantics, static, answer, is_incremental=is_incremental
+        )
         pairs = zip_longest(expected, actual, instants)
         if reading is Reading.CODE:
             pairs = zip(expected, actual, chain(instants, repeat(None)), strict=False)
         return [
-            _closed(report, rows or Counter(), at, semantics.closure, reading, expects, mode) if report else _beyond(rows, mode)
+            _closed(report, rows or Counter(), at, semantics.closure, reading, expects, mode)
+            if report
+            else _beyond(rows, mode)
             for report, rows, at in pairs
         ]
     if Condition.CHANGE in semantics.report and reading is Reading.CODE:
@@ -82,11 +91,15 @@ def of_run(
         return list(_folded(query, expects, actual, clocks, mode))
     if Condition.CHANGE in semantics.report:
         return list(_changed(query, expected, actual, mode))
-    raise Unsupported("YABench measures window close and content change", rule="REP-1", place="of_run")
+    raise Unsupported(
+        "YABench measures window close and content change", rule="REP-1", place="of_run"
+    )
 
 
 class _Expecting:
-    """What a query's answer is over the elements from one instant to another, each content asked once."""
+    """What a query's answer is over the elements from one instant to another, each content asked
+    once.
+    """
 
     def __init__(self, view: View, rows: Callable[[range], Bag]):
         self.times = view.times
@@ -111,7 +124,9 @@ def _expecting(
     whatever_r2s: bool = False,
     is_incremental: bool = False,
 ) -> _Expecting | None:
-    """The expected answers over shifted windows; None where a window's content alone does not decide them."""
+    """The expected answers over shifted windows; None where a window's content alone does not
+    decide them.
+    """
     views = engine.plan(query, streams, semantics).views
     view = views[0]
     if len(views) > 1 or view.spec.kind is not WindowKind.TIME or view.ends:
@@ -127,13 +142,22 @@ def _expecting(
     def rows(content: range) -> Bag:
         if extents is not None and extents.covers(content):
             return r2r.collected(semantics.collection, extents.answer(content))
-        return r2r.collected(semantics.collection, answer(query.body, r2r.together(views, [content], static, query.body)).rows)
+        return r2r.collected(
+            semantics.collection,
+            answer(query.body, r2r.together(views, [content], static, query.body)).rows,
+        )
 
     return _Expecting(view, rows)
 
 
 def _closed(
-    report: Report, actual: Bag, at: int | None, closure: Closure | None, reading: Reading, expects: _Expecting | None, mode: Mode
+    report: Report,
+    actual: Bag,
+    at: int | None,
+    closure: Closure | None,
+    reading: Reading,
+    expects: _Expecting | None,
+    mode: Mode,
 ) -> Entry:
     """Under window close: a report and the answer at its position, empty where there is none."""
     window, expected, elements = report.window, report.relation.rows, sum(map(len, report.contents))
@@ -141,13 +165,21 @@ def _closed(
     match reading:
         case Reading.PAPER:
             if expects:
-                shifted = yabench.gracious(window, closure, expects.instants, expected, actual, expects, mode=mode)
+                shifted = yabench.gracious(
+                    window, closure, expects.instants, expected, actual, expects, mode=mode
+                )
         case Reading.CODE:
             if not expects:
-                raise Unsupported("YABench's code measures one time-based window under Rstream", rule="REP-1", place="of_run")
+                raise Unsupported(
+                    "YABench's code measures one time-based window under Rstream",
+                    rule="REP-1",
+                    place="of_run",
+                )
             window = (max(0, window[0]), window[1])  # the code's time begins at 0
             expected, elements = expects(*window), len(expects.content(*window))
-            shifted = yabench.gracious_code(window, expects.instants, expected, actual, expects, mode=mode)
+            shifted = yabench.gracious_code(
+                window, expects.instants, expected, actual, expects, mode=mode
+            )
     late = None if at is None or window is None else at - window[1]
     counts = (elements, expected.total(), actual.total())
     return _entry(window, yabench.score(expected, actual, mode), shifted, late, counts)
@@ -158,35 +190,65 @@ def _beyond(actual: Bag, mode: Mode) -> Entry:
     return _entry(None, yabench.score(Counter(), actual, mode), None, None, (0, 0, actual.total()))
 
 
-def _folded(query: Query, expects: _Expecting | None, actual: Sequence[Bag], clocks: Sequence[int | None], mode: Mode) -> Iterator[Entry]:
-    """Under content change, what YABench's code folds for each slide; its elements are all of the window."""
+def _folded(
+    query: Query,
+    expects: _Expecting | None,
+    actual: Sequence[Bag],
+    clocks: Sequence[int | None],
+    mode: Mode,
+) -> Iterator[Entry]:
+    """Under content change, what YABench's code folds for each slide; its elements are all of the
+    window.
+    """
     if not expects:
-        raise Unsupported("YABench's code measures one time-based window over points", rule="REP-1", place="of_run")
+        raise Unsupported(
+            "YABench's code measures one time-based window over points",
+            rule="REP-1",
+            place="of_run",
+        )
     spec = query.windows[0]
-    steps = yabench.steps_code(expects.instants, spec.span, spec.step, expects, actual, clocks, mode=mode)
+    steps = yabench.steps_code(
+        expects.instants, spec.span, spec.step, expects, actual, clocks, mode=mode
+    )
     for slide in yabench.slides_code(steps, spec.span, spec.step):
-        elements = len(expects.content(slide.window[0], slide.window[0] + spec.span)) if slide.steps else 0
+        elements = (
+            len(expects.content(slide.window[0], slide.window[0] + spec.span)) if slide.steps else 0
+        )
         delay = None if any(clock is None for clock in clocks) else slide.delay
-        yield _entry(slide.window, slide.score, None, delay, (elements, slide.expected, slide.actual))
+        yield _entry(
+            slide.window, slide.score, None, delay, (elements, slide.expected, slide.actual)
+        )
 
 
-def _changed(query: Query, expected: Sequence[Report], actual: Sequence[Bag], mode: Mode) -> Iterator[Entry]:
-    """Under content change: slides [o + kβ, o + (k+1)β), o being a window's opening. Those in which nothing is reported have no
-    entry."""
+def _changed(
+    query: Query, expected: Sequence[Report], actual: Sequence[Bag], mode: Mode
+) -> Iterator[Entry]:
+    """Under content change: slides [o + kβ, o + (k+1)β), o being a window's opening. Those in which
+    nothing is reported have no entry.
+    """
     spec = query.windows[0]
     step, origin = spec.slide or spec.size or 1, (expected[0].window or (0,))[0] if expected else 0
-    slides = [(k, list(found)) for k, found in groupby(expected, lambda report: max(0, report.evaluation - origin) // step)]
+    slides = [
+        (k, list(found))
+        for k, found in groupby(expected, lambda report: max(0, report.evaluation - origin) // step)
+    ]
     wanted = [sum((report.relation.rows for report in found), Counter()) for _, found in slides]
     if not slides and actual:
         yield _beyond(sum(actual, Counter()), mode)
-    for (k, found), rows, got in zip(slides, wanted, yabench.dealt(wanted, actual, mode), strict=True):
+    for (k, found), rows, got in zip(
+        slides, wanted, yabench.dealt(wanted, actual, mode), strict=True
+    ):
         window = (origin + k * step, origin + (k + 1) * step)
         counts = (sum(map(len, found[-1].contents)), rows.total(), got.total())
         yield _entry(window, yabench.slide_score(rows, got, mode), None, None, counts)
 
 
 def _entry(
-    window: Borders | None, found: Score, shifted: yabench.Shifted | None, delay: int | None, counts: tuple[int, int, int]
+    window: Borders | None,
+    found: Score,
+    shifted: yabench.Shifted | None,
+    delay: int | None,
+    counts: tuple[int, int, int],
 ) -> Entry:
     elements, expected, actual = counts
     return {

@@ -1,4 +1,6 @@
-"""Reports: pages, EARL, Markdown and badges, made of results alone. No engine is asked and no query evaluated here.
+"""Reports: pages, EARL, Markdown and badges, made of results alone. No engine is asked and no query
+evaluated here.
 
-Imports refengine, `schemas`, `metrics` and `verdict`. Begin with `source`, which reads results, and `page`.
+Imports refengine, `schemas`, `metrics` and `verdict`. Begin with `source`, which reads results, and
+`page`.
 """

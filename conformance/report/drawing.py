@@ -15,7 +15,9 @@ BREAK = 8  # times the usual distance of two instants: a longer one is drawn as 
 
 
 class Shape(NamedTuple):
-    """An SVG element: its name, its attributes, what it says, and what it says when it is pointed at."""
+    """An SVG element: its name, its attributes, what it says, and what it says when it is pointed
+    at.
+    """
 
     tag: str
     attributes: dict[str, str | float]
@@ -31,18 +33,34 @@ class Drawing:
     height: float = 0
     shapes: list[Shape] = field(default_factory=list)
 
-    def add(self, tag: str, kind: str, text: str = "", title: str = "", **attributes: float | str) -> None:
+    def add(
+        self, tag: str, kind: str, text: str = "", title: str = "", **attributes: float | str
+    ) -> None:
         """A shape, of a class of the style sheet; `_` in the name of an attribute is `-`."""
-        placed = {name.replace("_", "-"): round(value, 1) if isinstance(value, float) else value for name, value in attributes.items()}
+        placed = {
+            name.replace("_", "-"): round(value, 1) if isinstance(value, float) else value
+            for name, value in attributes.items()
+        }
         self.shapes.append(Shape(tag, {"class": kind, **placed}, text, title))
 
     def line(self, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
         """A straight line."""
         self.add("line", kind, x1=x1, y1=y1, x2=x2, y2=y2)
 
-    def bar(self, kind: str, x1: float, x2: float, y: float, height: float, title: str = "") -> None:
+    def bar(
+        self, kind: str, x1: float, x2: float, y: float, height: float, title: str = ""
+    ) -> None:
         """A rectangle that is never too narrow to be seen."""
-        self.add("rect", kind, title=title, x=min(x1, x2), y=y, width=max(3.0, abs(x2 - x1)), height=height, rx=2)
+        self.add(
+            "rect",
+            kind,
+            title=title,
+            x=min(x1, x2),
+            y=y,
+            width=max(3.0, abs(x2 - x1)),
+            height=height,
+            rx=2,
+        )
 
     def write(self, kind: str, x: float, y: float, text: str, anchor: str = "start") -> None:
         """A line of text."""
@@ -54,7 +72,9 @@ def _near(instant: float) -> float:
 
 
 class Axis:
-    """Where instants are, from `left` to `right`. An empty time much longer than is usual is drawn shorter, and in `breaks`."""
+    """Where instants are, from `left` to `right`. An empty time much longer than is usual is drawn
+    shorter, and in `breaks`.
+    """
 
     def __init__(self, instants: Iterable[int], left: float, right: float):
         self.instants = sorted({_near(instant) for instant in instants}) or [0]
@@ -70,7 +90,9 @@ class Axis:
                 self.breaks.append((self.places[-2] + self.places[-1]) / 2)
 
     def __call__(self, instant: float) -> float:
-        """The place of an instant, between those of its neighbours; beyond the first and last, theirs."""
+        """The place of an instant, between those of its neighbours; beyond the first and last,
+        theirs.
+        """
         instant = _near(instant)
         after = bisect_right(self.instants, instant)
         if after == 0 or after == len(self.instants):
@@ -79,12 +101,16 @@ class Axis:
         return x + (y - x) * (instant - a) / (b - a)
 
     def ticks(self, *wanted: Iterable[int], apart: float = 8) -> Iterator[tuple[int, float]]:
-        """Those of some instants that can be labelled without touching each other; the earlier ones given go first."""
+        """Those of some instants that can be labelled without touching each other; the earlier ones
+        given go first.
+        """
         taken: list[tuple[float, float]] = []
         for instant in dict.fromkeys(instant for some in wanted for instant in sorted(set(some))):
             half, place = len(str(instant)) * 3.2 + apart / 2, self(instant)
             at = bisect_right(taken, (place, place))
-            if (at == 0 or taken[at - 1][1] <= place - half) and (at == len(taken) or taken[at][0] >= place + half):
+            if (at == 0 or taken[at - 1][1] <= place - half) and (
+                at == len(taken) or taken[at][0] >= place + half
+            ):
                 insort(taken, (place - half, place + half))
                 yield instant, place
 
@@ -94,7 +120,9 @@ def lanes(spans: Sequence[tuple[float, float]], apart: float = 3) -> list[int]:
     ends: list[float] = []
     found = []
     for start, end in spans:
-        lane = next((number for number, last in enumerate(ends) if start >= last + apart), len(ends))
+        lane = next(
+            (number for number, last in enumerate(ends) if start >= last + apart), len(ends)
+        )
         ends[lane : lane + 1] = [end]
         found.append(lane)
     return found

@@ -1,17 +1,19 @@
-"""EARL 1.0 in Turtle: each result an assertion of the suite about an engine. The same results give the same bytes.
+"""EARL 1.0 in Turtle: each result an assertion of the suite about an engine. The same results give
+the same bytes.
 
-What an engine is and where it lives is not ours to say: IRIs are URNs under `urn:refengine:`, with the names percent-encoded, and
-what is long replaced by its hash.
+What an engine is and where it lives is not ours to say: IRIs are URNs under `urn:refengine:`, with
+the names percent-encoded, and what is long replaced by its hash.
 
 | outcome | EARL | why |
 |---|---|---|
 | pass | earl:passed | |
 | fail | earl:failed | whether or not a known deviation explains it |
 | unsupported | earl:inapplicable | the engine has no such thing, so the test is not about it |
-| disputed | earl:cantTell | no witness confirms the definition's answer, so nobody can say who is right |
-| error | earl:cantTell | it was asked, so not untested; no answer was seen that is wrong, so not failed. earl:info says which of the two it is |
+| disputed | earl:cantTell | no witness confirms the definition's answer: who is right? |
+| error | earl:cantTell | asked, so not untested; not seen to be wrong, so not failed |
 
-A case that was not asked has no assertion, rather than an untested one: results do not say what else could have been asked.
+A case that was not asked has no assertion, rather than an untested one: results do not say what
+else could have been asked.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ SUITE = "<urn:refengine:suite>"
 
 
 def turtle(entries: Iterable[Entry], date: str | None = None) -> Iterator[str]:
-    """The document's lines. Without a `date` (YYYY-MM-DD) it has none: results do not say when they were made."""
+    """The document's lines. Without a `date` (YYYY-MM-DD) it has none: results do not say when they
+    were made.
+    """
     if date is not None:
         check(date)
     ordered = sorted(entries, key=lambda entry: entry.result.key)
@@ -53,16 +57,27 @@ def turtle(entries: Iterable[Entry], date: str | None = None) -> Iterator[str]:
         yield f"@prefix {prefix}: <{namespace}> ."
     yield ""
     yield f"{SUITE} a earl:Assertor, earl:Software ;"
-    yield f'    dct:title {_text("the conformance suite of refengine")} .'
+    yield f"    dct:title {_text('the conformance suite of refengine')} ."
     for engine in dict.fromkeys(entry.result.engine for entry in ordered):
         name = _text(texts.clean(engine))
-        yield f"\n{_iri('engine', engine)} a earl:TestSubject, earl:Software, doap:Project ;\n    doap:name {name} ; dct:title {name} ."
+        yield (
+            f"\n{_iri('engine', engine)} a earl:TestSubject, earl:Software, doap:Project ;\n    "
+            f"doap:name {name} ; dct:title {name} ."
+        )
     rules = sorted({entry.result.rule for entry in ordered} - {""})
     for rule in rules:
-        yield f"\n{_iri('rule', rule)} a earl:TestCriterion, earl:TestRequirement ;\n    dct:title {_text(texts.clean(rule))} ."
-    for suite, case, rule in sorted({(entry.result.suite, entry.result.case, entry.result.rule) for entry in ordered}):
+        yield (
+            f"\n{_iri('rule', rule)} a earl:TestCriterion, earl:TestRequirement ;\n    dct:title "
+            f"{_text(texts.clean(rule))} ."
+        )
+    for suite, case, rule in sorted(
+        {(entry.result.suite, entry.result.case, entry.result.rule) for entry in ordered}
+    ):
         part = f" ;\n    dct:isPartOf {_iri('rule', rule)}" if rule else ""
-        yield f"\n{_iri('case', suite, case)} a earl:TestCriterion, earl:TestCase ;\n    dct:title {_text(texts.clean(case, 300))}{part} ."
+        yield (
+            f"\n{_iri('case', suite, case)} a earl:TestCriterion, earl:TestCase ;\n    dct:title "
+            f"{_text(texts.clean(case, 300))}{part} ."
+        )
     for entry in ordered:
         yield from _assertion(entry, date)
 
@@ -93,12 +108,17 @@ def _assertion(entry: Entry, date: str | None) -> Iterator[str]:
 
 
 def _iri(*parts: str) -> str:
-    return f"<urn:refengine:{':'.join(quote(_short(part), safe='', errors='backslashreplace') for part in parts)}>"
+    quoted = (quote(_short(part), safe="", errors="backslashreplace") for part in parts)
+    return f"<urn:refengine:{':'.join(quoted)}>"
 
 
 def _short(name: str) -> str:
     """A name, of a long one the beginning and its hash."""
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 33]}…{sha256(name.encode(errors='backslashreplace')).hexdigest()[:32]}"
+    return (
+        name
+        if len(name) <= LONGEST
+        else f"{name[: LONGEST - 33]}…{sha256(name.encode(errors='backslashreplace')).hexdigest()[:32]}"  # noqa: E501
+    )
 
 
 def _text(text: str) -> str:

@@ -1,4 +1,6 @@
-"""LSBench's mismatch of engines that answered the same benchmark query, made of the reports that they gave."""
+"""LSBench's mismatch of engines that answered the same benchmark query, made of the reports that
+they gave.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ ENGINES, QUERIES, ROWS = 12, 60, 20_000
 
 
 class Table(NamedTuple):
-    """Of one query: the engines, and mm(row, column) of each ordered pair in words; or why there is none."""
+    """Of one query: the engines, and mm(row, column) of each ordered pair in words; or why there is
+    none.
+    """
 
     suite: str
     case: str
@@ -43,10 +47,15 @@ def _table(suite: str, case: str, answered: list[Entry]) -> Table:
     if sum(total(report) for given in reports for report in given) > ROWS:
         return Table(*told, [], f"more than {ROWS:,} rows")
     try:
-        found = mismatches({str(place): list(map(bag, given)) for place, given in enumerate(reports)})
+        found = mismatches(
+            {str(place): list(map(bag, given)) for place, given in enumerate(reports)}
+        )
     except RefengineError as error:
         return Table(*told, [], texts.clean(str(error), 300))
-    return Table(*told, [(name, list(_row(str(place), len(names), found))) for place, name in enumerate(names)])
+    return Table(
+        *told,
+        [(name, list(_row(str(place), len(names), found))) for place, name in enumerate(names)],
+    )
 
 
 def _row(one: str, count: int, found: dict[tuple[str, str], float | None]) -> Iterator[str]:

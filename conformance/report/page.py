@@ -26,22 +26,36 @@ DRAWN = 1_500  # results that are told in full, at most; equal ones count once
 BYTES = 16_000_000  # of these together
 LISTED = 100_000  # results in the list
 ENGINES = 150  # columns of the matrix
-CUTS = {"engine": texts.NAME, "suite": texts.NAME, "rule": 40, "case": 240}  # characters of a name, in the list and in what leads there
+# characters of a name, in the list and in what leads there
+CUTS = {"engine": texts.NAME, "suite": texts.NAME, "rule": 40, "case": 240}
 OWN_ROW = 40  # queries of a benchmark that get a row each; of more, the suite gets one
 NOTED = 200  # duplicates, and cases of a gap, that are named
 ELEMENTS, TRIPLES = 60, 4  # of a case's elements, those listed as text
 
 KINDS = ("fail", "error", "known", "disputed", "unsupported", "pass")  # the worst first
 SECTIONS = {  # of SPEC.md, by the beginning of a rule's id, in its order
-    "MOD": "Model", "SEM": "Semantics", "QRY": "Query", "WIN": "Windows", "TICK": "Tick", "REP": "Report", "R2R": "SPARQL over content",
-    "R2S": "Relation to stream", "ENG": "Evaluation", "CMP": "Comparing answers", "ORA": "The oracle", "IO": "Reading", "DIA": "Dialects",
-}  # fmt: skip
+    "MOD": "Model",
+    "SEM": "Semantics",
+    "QRY": "Query",
+    "WIN": "Windows",
+    "TICK": "Tick",
+    "REP": "Report",
+    "R2R": "SPARQL over content",
+    "R2S": "Relation to stream",
+    "ENG": "Evaluation",
+    "CMP": "Comparing answers",
+    "ORA": "The oracle",
+    "IO": "Reading",
+    "DIA": "Dialects",
+}
 
 Shorten = Callable[[str], str]
 
 
 class Cell(NamedTuple):
-    """Of one engine and one row of the matrix: the worst kind, how many there are of it, of how many, and all counts in words."""
+    """Of one engine and one row of the matrix: the worst kind, how many there are of it, of how
+    many, and all counts in words.
+    """
 
     kind: str
     count: int
@@ -61,7 +75,11 @@ class Line(NamedTuple):
 class Told:
     """The list of results, as the page's script reads it: texts that occur again are kept once."""
 
-    data: dict[str, list] = field(default_factory=lambda: {name: [] for name in ("engines", "suites", "cases", "known", "texts", "details", "rows")})
+    data: dict[str, list] = field(
+        default_factory=lambda: {
+            name: [] for name in ("engines", "suites", "cases", "known", "texts", "details", "rows")
+        }
+    )
     places: dict[tuple[str, Any], int] = field(default_factory=dict)
 
     def place(self, kind: str, value: Any, key: Any = None) -> int:
@@ -77,9 +95,12 @@ class Told:
 def templates() -> jinja2.Environment:
     """The templates, autoescaped whatever their names are."""
     return jinja2.Environment(
-        loader=jinja2.PackageLoader("conformance.report", "templates"), autoescape=True, undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
+        loader=jinja2.PackageLoader("conformance.report", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def page(found: Collected) -> str:
@@ -88,26 +109,50 @@ def page(found: Collected) -> str:
     told, left_out = _told(ordered)
     names = sorted({entry.result.engine for entry in found.entries})
     style, script = (_part(name) for name in ("page.css", "page.js"))
-    return templates().get_template("page.html.j2").render(
-        engines=list(_engines(found.entries, names[:ENGINES])),
-        columns=[texts.clean(name, 40) for name in names[:ENGINES]],
-        sections=list(_sections(found.entries, names[:ENGINES])),
-        total=len(found.entries),
-        outcomes=[(str(outcome), sum(entry.result.outcome is outcome for entry in found.entries)) for outcome in Outcome],
-        deviations=_deviations(found.entries),
-        unexplained=sum(entry.kind in ("fail", "error") for entry in found.entries),
-        names=[_cut("engine", name) for name in names],
-        duplicates=[" · ".join(texts.clean(part) for part in key) for key in found.duplicates[:NOTED]],
-        duplicates_total=len(found.duplicates),
-        gaps=[(texts.clean(gap.engine), texts.clean(gap.suite), len(gap.cases), [texts.clean(case) for case in gap.cases[:NOTED]]) for gap in found.gaps[:NOTED]],
-        gaps_total=len(found.gaps),
-        left_out=[*left_out, *([f"the matrix has {ENGINES} of {len(names)} engines"] if len(names) > ENGINES else [])],
-        mismatches=mismatch.tables(found.entries),
-        data=_inert(told.data),
-        style=Markup(style),
-        script=Markup(script),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-    )  # fmt: skip
+    return (
+        templates()
+        .get_template("page.html.j2")
+        .render(
+            engines=list(_engines(found.entries, names[:ENGINES])),
+            columns=[texts.clean(name, 40) for name in names[:ENGINES]],
+            sections=list(_sections(found.entries, names[:ENGINES])),
+            total=len(found.entries),
+            outcomes=[
+                (str(outcome), sum(entry.result.outcome is outcome for entry in found.entries))
+                for outcome in Outcome
+            ],
+            deviations=_deviations(found.entries),
+            unexplained=sum(entry.kind in ("fail", "error") for entry in found.entries),
+            names=[_cut("engine", name) for name in names],
+            duplicates=[
+                " · ".join(texts.clean(part) for part in key) for key in found.duplicates[:NOTED]
+            ],
+            duplicates_total=len(found.duplicates),
+            gaps=[
+                (
+                    texts.clean(gap.engine),
+                    texts.clean(gap.suite),
+                    len(gap.cases),
+                    [texts.clean(case) for case in gap.cases[:NOTED]],
+                )
+                for gap in found.gaps[:NOTED]
+            ],
+            gaps_total=len(found.gaps),
+            left_out=[
+                *left_out,
+                *(
+                    [f"the matrix has {ENGINES} of {len(names)} engines"]
+                    if len(names) > ENGINES
+                    else []
+                ),
+            ],
+            mismatches=mismatch.tables(found.entries),
+            data=_inert(told.data),
+            style=Markup(style),
+            script=Markup(script),
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        )
+    )
 
 
 def _part(name: str) -> str:
@@ -116,7 +161,9 @@ def _part(name: str) -> str:
 
 
 def _inert(data: Any) -> Markup:
-    """JSON in a script element: no text of it can end the element, or begin a comment or a script there."""
+    """JSON in a script element: no text of it can end the element, or begin a comment or a script
+    there.
+    """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
@@ -136,11 +183,17 @@ def rank(rule: str) -> tuple:
     if match is None:
         return len(SECTIONS) + 1, rule, 0
     sections = list(SECTIONS)
-    return sections.index(match[1]) if match[1] in SECTIONS else len(SECTIONS), match[1], int(match[2])
+    return (
+        sections.index(match[1]) if match[1] in SECTIONS else len(SECTIONS),
+        match[1],
+        int(match[2]),
+    )
 
 
 def _told(ordered: Sequence[Entry]) -> tuple[Told, list[str]]:
-    """The list of results, and what of it is left out. Those that differ from others in name alone share what is told of them."""
+    """The list of results, and what of it is left out. Those that differ from others in name alone
+    share what is told of them.
+    """
     told, details, size, untold = Told(), {}, 0, 0
     for entry in ordered[:LISTED]:
         result = entry.result
@@ -150,31 +203,51 @@ def _told(ordered: Sequence[Entry]) -> tuple[Told, list[str]]:
             size += len(html)
             details[key] = told.place("details", html)
         untold += key not in details
-        case = (told.place("suites", _cut("suite", result.suite)), _cut("rule", result.rule), _cut("case", result.case))
-        told.data["rows"].append([
-            told.place("engines", _cut("engine", result.engine), result.engine),
-            told.place("cases", case, (result.suite, result.rule, result.case)),
-            list(Outcome).index(result.outcome),
-            [told.place("known", texts.clean(reason, 300), (reason, link)) for reason, link in result.known[:8]],
-            told.place("texts", texts.first_line(result.argument)),
-            details.get(key, -1),
-        ])  # fmt: skip
+        case = (
+            told.place("suites", _cut("suite", result.suite)),
+            _cut("rule", result.rule),
+            _cut("case", result.case),
+        )
+        told.data["rows"].append(
+            [
+                told.place("engines", _cut("engine", result.engine), result.engine),
+                told.place("cases", case, (result.suite, result.rule, result.case)),
+                list(Outcome).index(result.outcome),
+                [
+                    told.place("known", texts.clean(reason, 300), (reason, link))
+                    for reason, link in result.known[:8]
+                ],
+                told.place("texts", texts.first_line(result.argument)),
+                details.get(key, -1),
+            ]
+        )
     left_out = []
     if len(ordered) > LISTED:
-        left_out.append(f"the list has the first {LISTED:,} of {len(ordered):,} results, the worst first")
+        left_out.append(
+            f"the list has the first {LISTED:,} of {len(ordered):,} results, the worst first"
+        )
     if untold:
-        left_out.append(f"{untold:,} results of the list have the first line of their argument alone, and no drawing: {len(details):,} are told in full")
+        left_out.append(
+            f"{untold:,} results of the list have the first line of their argument "
+            f"alone, and no drawing: {len(details):,} are told in full"
+        )
     return told, left_out
 
 
 def detail(entry: Entry) -> str:
     """All that is told of one result, but whose it is."""
     result, evidence = entry.result, entry.evidence
-    return templates().get_template("detail.html.j2").render(
-        outcome=str(result.outcome),
-        argument=texts.block(result.argument),
-        known=[(texts.clean(reason, 600), texts.link(link)) for reason, link in result.known[:20]],
-        **(_shown(result, evidence) if evidence is not None else {"query": None}),
+    return (
+        templates()
+        .get_template("detail.html.j2")
+        .render(
+            outcome=str(result.outcome),
+            argument=texts.block(result.argument),
+            known=[
+                (texts.clean(reason, 600), texts.link(link)) for reason, link in result.known[:20]
+            ],
+            **(_shown(result, evidence) if evidence is not None else {"query": None}),
+        )
     )
 
 
@@ -184,9 +257,15 @@ def _shown(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
     drawn = pairs.drawn(found, first, timeline.REPORTS)
     return {
         "query": texts.block(evidence["query"]),
-        "semantics": [(texts.clean(name, 40), texts.clean(str(value), 60)) for name, value in evidence.get("semantics", {}).items()],
+        "semantics": [
+            (texts.clean(name, 40), texts.clean(str(value), 60))
+            for name, value in evidence.get("semantics", {}).items()
+        ],
         "line": timeline.timeline(evidence, found, first),
-        "lines": [_line(pair, pair.number == first, timeline.bounds_of(evidence), shorten) for pair in drawn],
+        "lines": [
+            _line(pair, pair.number == first, timeline.bounds_of(evidence), shorten)
+            for pair in drawn
+        ],
         "judged": "expected" in evidence and result.outcome is not Outcome.PASS,
         "due": "expected" in evidence,
         "first": first,
@@ -212,7 +291,9 @@ def _line(pair: pairs.Pair, first: bool, bounds: str, shorten: Shorten) -> dict[
         "surplus": [texts.row(row, shorten) for row in pair.surplus],
         "more": pair.more,
         "note": texts.clean(pair.note, 300),
-        "rows": [texts.told(row, shorten) for row in rows[:2]] if not pair.lacking and not pair.surplus else [],
+        "rows": [texts.told(row, shorten) for row in rows[:2]]
+        if not pair.lacking and not pair.surplus
+        else [],
         "rows_more": max(0, len(rows) - 2),
     }
 
@@ -221,7 +302,13 @@ def _said(report: Mapping[str, Any] | None, bounds: str) -> dict[str, str] | Non
     if report is None:
         return None
     window = report.get("window")
-    place = f"{bounds[0]}{window[0]}, {window[1]}{bounds[1]}" if window else f"at {report['instant']}" if "instant" in report else ""
+    place = (
+        f"{bounds[0]}{window[0]}, {window[1]}{bounds[1]}"
+        if window
+        else f"at {report['instant']}"
+        if "instant" in report
+        else ""
+    )
     count = pairs.total(report)
     return {"place": place, "rows": f"{count} row{'' if count == 1 else 's'}"}
 
@@ -233,7 +320,10 @@ def _elements(evidence: Mapping[str, Any], shorten: Shorten) -> Iterator[str]:
         end = f" to {element['end']}" if "end" in element else ""
         stream = f" {texts.clean(element['stream'], 30)}" if several else ""
         more = " …" if len(triples) > TRIPLES else ""
-        yield f"{element['at']}{end}{stream}: {' '.join(map(shorten, triples[:TRIPLES])) or 'nothing'}{more}"
+        yield (
+            f"{element['at']}{end}{stream}: "
+            f"{' '.join(map(shorten, triples[:TRIPLES])) or 'nothing'}{more}"
+        )
 
 
 # The matrix
@@ -247,7 +337,11 @@ def _engines(entries: Iterable[Entry], names: Sequence[str]) -> Iterator[dict[st
             kinds[name][entry.kind] += 1
     for name in names:
         total = kinds[name].total()
-        shares = [(kind, round(100 * kinds[name][kind] / total, 2)) for kind in reversed(KINDS) if kinds[name][kind]]
+        shares = [
+            (kind, round(100 * kinds[name][kind] / total, 2))
+            for kind in reversed(KINDS)
+            if kinds[name][kind]
+        ]
         told = {"name": texts.clean(name, 60), "link": _link(engine=name), "total": total}
         yield {**told, "counts": kinds[name], "shares": shares}
 
@@ -266,11 +360,18 @@ def _sections(entries: Sequence[Entry], names: Sequence[str]) -> Iterator[tuple[
             continue
         if result.rule:
             prefix = result.rule.partition("-")[0]
-            key = rank(result.rule), f"{prefix} · {SECTIONS[prefix]}" if prefix in SECTIONS else prefix, result.rule, ""
+            key = (
+                rank(result.rule),
+                f"{prefix} · {SECTIONS[prefix]}" if prefix in SECTIONS else prefix,
+                result.rule,
+                "",
+            )
         else:
             own = result.case if len(queries[result.suite]) <= OWN_ROW else ""
             key = (len(SECTIONS) + 2, result.suite, 0), result.suite, "", own
-        counts.setdefault((*key, result.suite), [Counter() for _ in names])[columns[result.engine]][entry.kind] += 1
+        counts.setdefault((*key, result.suite), [Counter() for _ in names])[columns[result.engine]][
+            entry.kind
+        ] += 1
     title, lines = None, []
     for (_, section, rule, case, suite), cells in sorted(counts.items()):
         if section != title and lines:
@@ -278,7 +379,9 @@ def _sections(entries: Sequence[Entry], names: Sequence[str]) -> Iterator[tuple[
             lines = []
         title = section
         where = {"rule": rule} if rule else {"suite": suite} | ({"case": case} if case else {})
-        found = [_cell(kinds, where | {"engine": name}) for kinds, name in zip(cells, names, strict=True)]
+        found = [
+            _cell(kinds, where | {"engine": name}) for kinds, name in zip(cells, names, strict=True)
+        ]
         lines.append(Line(texts.clean(rule or case or suite, 60), found))
     if lines:
         yield texts.clean(title), lines
@@ -289,13 +392,19 @@ def _cell(kinds: Counter[str], where: Mapping[str, str]) -> Cell | None:
     if not total:
         return None
     worst = next(kind for kind in KINDS if kinds[kind])
-    words = ", ".join(f"{kinds[kind]} {'known to fail' if kind == 'known' else kind}" for kind in KINDS if kinds[kind])
+    words = ", ".join(
+        f"{kinds[kind]} {'known to fail' if kind == 'known' else kind}"
+        for kind in KINDS
+        if kinds[kind]
+    )
     return Cell(worst, kinds[worst], total, words, _link(**where))
 
 
 def _link(**words: str) -> str:
     """A place in the list: the page's script reads it."""
-    return "#" + "&".join(f"{name}={quote(_cut(name, word), safe='')}" for name, word in words.items())
+    return "#" + "&".join(
+        f"{name}={quote(_cut(name, word), safe='')}" for name, word in words.items()
+    )
 
 
 def _cut(kind: str, name: str) -> str:
@@ -303,5 +412,9 @@ def _cut(kind: str, name: str) -> str:
 
 
 def _deviations(entries: Iterable[Entry]) -> list[tuple[str, int]]:
-    counts = Counter(texts.clean(reason, 300) for entry in entries for reason in {reason for reason, _ in entry.result.known})
+    counts = Counter(
+        texts.clean(reason, 300)
+        for entry in entries
+        for reason in {reason for reason, _ in entry.result.known}
+    )
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:NOTED]

@@ -1,4 +1,6 @@
-"""Reports due and reports given, side by side: which differ, by which mappings, and where they part."""
+"""Reports due and reports given, side by side: which differ, by which mappings, and where they
+part.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,17 @@ from refengine.rdf import files
 
 Report = Mapping[str, Any]
 ROWS = 5  # mappings shown of each kind
-NEAR = 400  # rows that differ as terms: more are not paired by tolerance and renaming, which takes the square of their number
+# rows that differ as terms: more are not paired by tolerance and renaming, which takes the square
+# of their number
+NEAR = 400
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A report due and the one given in its place, either of which may not be there. `lacking` and `surplus` are the first of the
-    mappings that differ, `more` how many of each are left out; `note` is why they were not compared."""
+    """A report due and the one given in its place, either of which may not be there. `lacking` and
+    `surplus` are the first of the mappings that differ, `more` how many of each are left out;
+    `note` is why they were not compared.
+    """
 
     number: int
     due: Report | None
@@ -34,8 +40,9 @@ class Pair:
 
 
 def pairs(evidence: Mapping[str, Any], outcome: str) -> tuple[list[Pair], int | None]:
-    """All pairs, and the place of the first that differs. Of a pass none does: the oracle may have found an order of arrival that
-    is not the one under which the reports due are listed."""
+    """All pairs, and the place of the first that differs. Of a pass none does: the oracle may have
+    found an order of arrival that is not the one under which the reports due are listed.
+    """
     due, given = evidence.get("expected"), evidence["actual"]
     if due is None:
         return [Pair(number, None, report) for number, report in enumerate(given)], None
@@ -52,11 +59,19 @@ def pairs(evidence: Mapping[str, Any], outcome: str) -> tuple[list[Pair], int | 
     return found, first
 
 
-def _pair(number: int, due: Report | None, given: Report | None, outcome: str, unseen: bool) -> Pair:
+def _pair(
+    number: int, due: Report | None, given: Report | None, outcome: str, unseen: bool
+) -> Pair:
     if outcome == "pass" or unseen:
         return Pair(number, due, given)
     if is_cut(due) or is_cut(given):
-        return Pair(number, due, given, total(due) != total(given), note="rows are left out of the results, so they are not compared")
+        return Pair(
+            number,
+            due,
+            given,
+            total(due) != total(given),
+            note="rows are left out of the results, so they are not compared",
+        )
     note = ""
     try:
         expected, actual = bag(due), bag(given)
@@ -66,11 +81,22 @@ def _pair(number: int, due: Report | None, given: Report | None, outcome: str, u
         else:
             lacking, surplus = _beyond(expected, actual), _beyond(actual, expected)
             same = _same(due, given) and not lacking and not surplus
-            note = f"more than {NEAR} rows differ as terms: these are compared without tolerance, and blank nodes by their labels"
+            note = (
+                f"more than {NEAR} rows differ as terms: these are compared without tolerance, and "
+                "blank nodes by their labels"
+            )
     except RefengineError as error:
         return Pair(number, due, given, due is None or given is None, note=f"not compared: {error}")
     some = [tuple(sorted(rows.elements())[:ROWS]) for rows in (lacking, surplus)]
-    return Pair(number, due, given, not same, *some, (lacking.total() - len(some[0]), surplus.total() - len(some[1])), note)
+    return Pair(
+        number,
+        due,
+        given,
+        not same,
+        *some,
+        (lacking.total() - len(some[0]), surplus.total() - len(some[1])),
+        note,
+    )
 
 
 def _beyond(rows: Bag, others: Bag) -> Bag:
@@ -110,7 +136,11 @@ def bag(report: Report | None) -> Bag:
 
 def drawn(found: Sequence[Pair], first: int | None, most: int) -> Sequence[Pair]:
     """Those that are drawn: all, or some around the first that differs."""
-    start = 0 if first is None or len(found) <= most else max(0, min(first - most // 4, len(found) - most))
+    start = (
+        0
+        if first is None or len(found) <= most
+        else max(0, min(first - most // 4, len(found) - most))
+    )
     return found[start : start + most]
 
 

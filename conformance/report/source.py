@@ -1,4 +1,6 @@
-"""Results as they are read: files merged, each line checked against the schema, duplicates and gaps found."""
+"""Results as they are read: files merged, each line checked against the schema, duplicates and gaps
+found.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class InvalidResults(RefengineError):
 
 @dataclass(frozen=True)
 class Entry:
-    """A result without its evidence, and this as JSON: it is read where it is drawn. 100,000 of them would not fit otherwise."""
+    """A result without its evidence, and this as JSON: it is read where it is drawn. 100,000 of
+    them would not fit otherwise.
+    """
 
     result: Result
     text: str | None
@@ -39,7 +43,11 @@ class Entry:
     @property
     def kind(self) -> str:
         """The outcome; `known` where a known deviation explains a fail or an error."""
-        return "known" if self.result.known and self.result.outcome in (Outcome.FAIL, Outcome.ERROR) else str(self.result.outcome)
+        return (
+            "known"
+            if self.result.known and self.result.outcome in (Outcome.FAIL, Outcome.ERROR)
+            else str(self.result.outcome)
+        )
 
 
 class Gap(NamedTuple):
@@ -51,11 +59,16 @@ class Gap(NamedTuple):
 
     def __str__(self) -> str:
         more = f", … {len(self.cases) - NAMED} more" if len(self.cases) > NAMED else ""
-        return f"{clean(self.engine)} has no result of {len(self.cases)} in {clean(self.suite)}: {', '.join(map(clean, self.cases[:NAMED]))}{more}"
+        return (
+            f"{clean(self.engine)} has no result of {len(self.cases)} in {clean(self.suite)}: "
+            f"{', '.join(map(clean, self.cases[:NAMED]))}{more}"
+        )
 
 
 class Collected(NamedTuple):
-    """What a report is made of: entries by engine, suite and case, one each; the keys given more than once; and the gaps."""
+    """What a report is made of: entries by engine, suite and case, one each; the keys given more
+    than once; and the gaps.
+    """
 
     entries: list[Entry]
     duplicates: list[tuple[str, str, str]]
@@ -66,7 +79,9 @@ class Collected(NamedTuple):
         """A line each, for a terminal: the page names all."""
         if self.duplicates:
             named = ", ".join(" ".join(map(clean, key)) for key in self.duplicates[:NAMED])
-            more = f", … {len(self.duplicates) - NAMED} more" if len(self.duplicates) > NAMED else ""
+            more = (
+                f", … {len(self.duplicates) - NAMED} more" if len(self.duplicates) > NAMED else ""
+            )
             yield f"given more than once, the last counts: {named}{more}"
         yield from map(str, self.gaps)
 
@@ -114,7 +129,9 @@ def _lines(path: Path) -> Iterator[Entry]:
                 if line.strip():
                     yield _entry(from_json(_checked(line, f"{path}:{number}")), texts)
     except OSError as error:
-        raise InvalidResults(f"cannot be read: {error.strerror or error}", rule="results", place=str(path)) from None
+        raise InvalidResults(
+            f"cannot be read: {error.strerror or error}", rule="results", place=str(path)
+        ) from None
 
 
 def _checked(line: bytes, place: str) -> dict[str, Any]:
@@ -128,8 +145,14 @@ def _checked(line: bytes, place: str) -> dict[str, Any]:
         error = next(schemas.validator("result").iter_errors(told))
         while error.context:  # of the choices, what the likeliest lacks
             error = max(error.context, key=lambda one: len(one.absolute_path))
-        where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path).lstrip(".")
-        raise InvalidResults(f"no result: {where + ': ' if where else ''}{error.message}", rule="results", place=place)
+        where = "".join(
+            f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path
+        ).lstrip(".")
+        raise InvalidResults(
+            f"no result: {where + ': ' if where else ''}{error.message}",
+            rule="results",
+            place=place,
+        )
     return told
 
 
@@ -138,7 +161,9 @@ def _refused(word: str) -> float:
 
 
 def _number(word: str) -> float:
-    """A number with a point or an exponent: 1.0 is an integer to the schema, so it is one to whoever counts with it."""
+    """A number with a point or an exponent: 1.0 is an integer to the schema, so it is one to
+    whoever counts with it.
+    """
     number = float(word)
     if not isfinite(number):
         raise ValueError(f"{shown(word)} is beyond every number here")

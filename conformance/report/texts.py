@@ -1,4 +1,6 @@
-"""Texts that somebody else wrote, as a page shows them: printable, of bounded length, links only to the web."""
+"""Texts that somebody else wrote, as a page shows them: printable, of bounded length, links only to
+the web.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,13 @@ def block(text: str, most: int = ARGUMENT) -> str:
 def first_line(argument: str) -> str:
     """The line of an argument that says most: of a fail the first divergence, else its first."""
     lines = [line.strip() for line in argument[:ARGUMENT].splitlines() if line.strip()]
-    return clean(next((line for line in lines if line.startswith("first divergence")), lines[0] if lines else ""), FIRST)
+    return clean(
+        next(
+            (line for line in lines if line.startswith("first divergence")),
+            lines[0] if lines else "",
+        ),
+        FIRST,
+    )
 
 
 def link(text: str) -> str:
@@ -45,7 +53,9 @@ def shortener(query: str) -> Callable[[str], str]:
 
     def iri(match: re.Match) -> str:
         for name, namespace in prefixes:
-            if match[1].startswith(namespace) and re.fullmatch(r"[\w-]+", match[1][len(namespace) :]):
+            if match[1].startswith(namespace) and re.fullmatch(
+                r"[\w-]+", match[1][len(namespace) :]
+            ):
                 return name + match[1][len(namespace) :]
         return match[0]
 
@@ -59,7 +69,13 @@ def row(line: Row, shorten: Callable[[str], str]) -> str:
 
 def told(row: Mapping[str, Any], shorten: Callable[[str], str]) -> str:
     """A row as SPARQL JSON has it: what cannot be read as terms is shown all the same."""
-    return "{" + ", ".join(f"{clean(name, 40)}: {shorten(_term(term))}" for name, term in sorted(row.items())) + "}"
+    return (
+        "{"
+        + ", ".join(
+            f"{clean(name, 40)}: {shorten(_term(term))}" for name, term in sorted(row.items())
+        )
+        + "}"
+    )
 
 
 def _term(term: Mapping[str, str]) -> str:
@@ -70,5 +86,11 @@ def _term(term: Mapping[str, str]) -> str:
         case "bnode":
             return f"_:{value}"
         case _:
-            tag = f"@{term['xml:lang']}" if "xml:lang" in term else f"^^<{term['datatype']}>" if "datatype" in term else ""
+            tag = (
+                f"@{term['xml:lang']}"
+                if "xml:lang" in term
+                else f"^^<{term['datatype']}>"
+                if "datatype" in term
+                else ""
+            )
             return f'"{value}"{tag}'

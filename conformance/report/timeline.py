@@ -1,4 +1,6 @@
-"""The time line of a result: elements at their instants, the windows due, and below them what was given."""
+"""The time line of a result: elements at their instants, the windows due, and below them what was
+given.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ SLOT = 64  # of a report that says neither window nor instant
 
 
 class Placed(NamedTuple):
-    """A report in its place: from x1 to x2 (equal: a point); `sure` unless it says neither window nor instant."""
+    """A report in its place: from x1 to x2 (equal: a point); `sure` unless it says neither window
+    nor instant.
+    """
 
     pair: Pair
     report: Report
@@ -28,13 +32,22 @@ class Placed(NamedTuple):
 
 
 def timeline(evidence: Mapping[str, Any], found: Sequence[Pair], first: int | None) -> Drawing:
-    """The drawing of a result's evidence, whose pairs these are; the first that differs is marked."""
+    """The drawing of a result's evidence, whose pairs these are; the first
+    that differs is marked.
+    """
     shown = pairing.drawn(found, first, REPORTS)
     extents = list(pairing.windows(shown))
     streams = _streams(evidence, extents, len(shown) < len(found))
-    times = [time for elements in streams.values() for element in elements for time in (element["at"], element.get("end", element["at"]))]
+    times = [
+        time
+        for elements in streams.values()
+        for element in elements
+        for time in (element["at"], element.get("end", element["at"]))
+    ]
     borders = [border for window in extents for border in window]
-    stamps = [pair.due["instant"] for pair in shown if pair.due is not None and "instant" in pair.due]
+    stamps = [
+        pair.due["instant"] for pair in shown if pair.due is not None and "instant" in pair.due
+    ]
     known = {*times, *borders, *stamps}
     stamps += [time for pair in shown if (time := _stamp(pair.given, known)) is not None]
     axis = Axis([*known, *stamps], LEFT, RIGHT)
@@ -44,12 +57,18 @@ def timeline(evidence: Mapping[str, Any], found: Sequence[Pair], first: int | No
     y = _ruler(drawing, axis, borders or stamps, times)
     for name, elements in streams.items():
         y = _stream(drawing, axis, name, elements, evidence, y)
-    if missing := max(evidence["elements_total"], len(evidence["elements"])) - sum(map(len, streams.values())):
+    if missing := max(evidence["elements_total"], len(evidence["elements"])) - sum(
+        map(len, streams.values())
+    ):
         y += 12
         drawing.write("none", LEFT, y - 4, f"{missing:,} more elements are not drawn")
     due = [_placed(pair, pair.due, axis, known, None) for pair in shown if pair.due is not None]
     where = {placed.pair.number: placed for placed in due}
-    given = [_placed(pair, pair.given, axis, known, where.get(pair.number)) for pair in shown if pair.given is not None]
+    given = [
+        _placed(pair, pair.given, axis, known, where.get(pair.number))
+        for pair in shown
+        if pair.given is not None
+    ]
     y = _reports(drawing, "due", _slots(due), first, bounds, y + 8) if "expected" in evidence else y
     y = _reports(drawing, "given", _slots(given), first, bounds, y + 8)
     drawing.height = y + 4
@@ -65,13 +84,24 @@ def bounds_of(evidence: Mapping[str, Any]) -> str:
 
 def _label(evidence: Mapping[str, Any], found: Sequence[Pair]) -> str:
     due = "" if "expected" not in evidence else f"{len(evidence['expected'])} reports due, "
-    return f"Time line: {len(evidence['elements'])} elements, {due}{len(evidence['actual'])} reports given"
+    return (
+        f"Time line: {len(evidence['elements'])} elements, {due}{len(evidence['actual'])} "
+        "reports given"
+    )
 
 
-def _streams(evidence: Mapping[str, Any], extents: Sequence[list[int]], cut: bool) -> dict[str, list[Mapping[str, Any]]]:
+def _streams(
+    evidence: Mapping[str, Any], extents: Sequence[list[int]], cut: bool
+) -> dict[str, list[Mapping[str, Any]]]:
     """Elements by stream, of those near the windows drawn if not all are."""
-    named: dict[str, list[Mapping[str, Any]]] = {window["stream"]: [] for window in evidence["windows"][:STREAMS]}
-    low, high = (min(o for o, _ in extents), max(c for _, c in extents)) if cut and extents else (float("-inf"), float("inf"))
+    named: dict[str, list[Mapping[str, Any]]] = {
+        window["stream"]: [] for window in evidence["windows"][:STREAMS]
+    }
+    low, high = (
+        (min(o for o, _ in extents), max(c for _, c in extents))
+        if cut and extents
+        else (float("-inf"), float("inf"))
+    )
     for element in [one for one in evidence["elements"] if low <= one["at"] <= high][:ELEMENTS]:
         if element["stream"] in named or len(named) < STREAMS:
             named.setdefault(element["stream"], []).append(element)
@@ -83,7 +113,11 @@ def _stamp(report: Report | None, known: set[int]) -> int | None:
     if report is None or "instant" not in report or not known:
         return None
     low, high = min(known), max(known)
-    return report["instant"] if low - (high - low) <= report["instant"] <= high + (high - low) else None
+    return (
+        report["instant"]
+        if low - (high - low) <= report["instant"] <= high + (high - low)
+        else None
+    )
 
 
 def _placed(pair: Pair, report: Report, axis: Axis, known: set[int], due: Placed | None) -> Placed:
@@ -113,12 +147,19 @@ def _ruler(drawing: Drawing, axis: Axis, borders: Sequence[int], times: Sequence
         drawing.write("tick", x, 15, str(instant), "middle")
         drawing.line("axis", x, 20, x, 24)
     for x in axis.breaks:
-        drawing.add("text", "break", "⋯", "an empty time, drawn shorter", x=x, y=28, text_anchor="middle")
+        drawing.add(
+            "text", "break", "⋯", "an empty time, drawn shorter", x=x, y=28, text_anchor="middle"
+        )
     return 30
 
 
 def _stream(
-    drawing: Drawing, axis: Axis, name: str, elements: Sequence[Mapping[str, Any]], evidence: Mapping[str, Any], y: float
+    drawing: Drawing,
+    axis: Axis,
+    name: str,
+    elements: Sequence[Mapping[str, Any]],
+    evidence: Mapping[str, Any],
+    y: float,
 ) -> float:
     """A lane of points, the simultaneous ones one above the other, and of intervals."""
     shorten = shortener(evidence["query"])
@@ -142,7 +183,9 @@ def _stream(
     return base + 8
 
 
-def _reports(drawing: Drawing, side: str, placed: Sequence[Placed], first: int | None, bounds: str, y: float) -> float:
+def _reports(
+    drawing: Drawing, side: str, placed: Sequence[Placed], first: int | None, bounds: str, y: float
+) -> float:
     """Bars in as many lanes as overlap."""
     drawing.write("lane", 4, y + 13, "windows due" if side == "due" else "given")
     if not placed:
@@ -150,7 +193,9 @@ def _reports(drawing: Drawing, side: str, placed: Sequence[Placed], first: int |
         return y + LANE
     labels = [_rows(one.report["total"]) for one in placed]
     spans = [
-        (one.x1, max(one.x2, one.x1 + 10)) if one.x2 > one.x1 else (one.x1 - 6, one.x1 + 10 + 6.4 * len(label))
+        (one.x1, max(one.x2, one.x1 + 10))
+        if one.x2 > one.x1
+        else (one.x1 - 6, one.x1 + 10 + 6.4 * len(label))
         for one, label in zip(placed, labels, strict=True)
     ]
     used = lanes(spans, -0.5)  # what meets does not overlap
@@ -161,13 +206,35 @@ def _reports(drawing: Drawing, side: str, placed: Sequence[Placed], first: int |
         if one.x2 > one.x1:
             drawing.bar(kind, one.x1 + 1, one.x2 - 1, top, BAR, title)
             width = one.x2 - one.x1
-            text = label if width > 12 + 6.2 * len(label) else str(one.report["total"]) if width > 14 else ""
-            drawing.add("text", "rows", text, x=(one.x1 + one.x2) / 2, y=top + 12.5, text_anchor="middle")
+            text = (
+                label
+                if width > 12 + 6.2 * len(label)
+                else str(one.report["total"])
+                if width > 14
+                else ""
+            )
+            drawing.add(
+                "text", "rows", text, x=(one.x1 + one.x2) / 2, y=top + 12.5, text_anchor="middle"
+            )
         else:
             middle = top + BAR / 2
-            drawing.add("path", kind, "", title, d=f"M{one.x1 - 6:.1f} {middle}L{one.x1:.1f} {middle - 7}L{one.x1 + 6:.1f} {middle}L{one.x1:.1f} {middle + 7}Z")
+            drawing.add(
+                "path",
+                kind,
+                "",
+                title,
+                d=f"M{one.x1 - 6:.1f} {middle}L{one.x1:.1f} "
+                f"{middle - 7}L{one.x1 + 6:.1f} "
+                f"{middle}L{one.x1:.1f} {middle + 7}Z",
+            )
             near_end = one.x1 > RIGHT - 40
-            drawing.write("rows", one.x1 + (-10 if near_end else 10), top + 12.5, label, "end" if near_end else "start")
+            drawing.write(
+                "rows",
+                one.x1 + (-10 if near_end else 10),
+                top + 12.5,
+                label,
+                "end" if near_end else "start",
+            )
     return y + (max(used) + 1) * LANE
 
 
@@ -189,14 +256,23 @@ def _title(one: Placed, bounds: str, label: str) -> str:
         said.append(f"{bounds[0]}{window[0]}, {window[1]}{bounds[1]}")
     if "instant" in one.report:
         said.append(f"at {one.report['instant']}")
-    return " ".join(said) + f": {label}" + ("" if one.sure else " (placed by its number: it says neither window nor instant)")
+    return (
+        " ".join(said)
+        + f": {label}"
+        + ("" if one.sure else " (placed by its number: it says neither window nor instant)")
+    )
 
 
-def _grid(drawing: Drawing, axis: Axis, borders: Sequence[int], first: int | None, shown: Sequence[Pair]) -> None:
+def _grid(
+    drawing: Drawing, axis: Axis, borders: Sequence[int], first: int | None, shown: Sequence[Pair]
+) -> None:
     """Behind all: the borders of windows, and the first diverging one."""
     behind = Drawing("")
     mark = next((pair for pair in shown if pair.number == first), None)
-    window = mark and next((report["window"] for report in (mark.due, mark.given) if report and "window" in report), None)
+    window = mark and next(
+        (report["window"] for report in (mark.due, mark.given) if report and "window" in report),
+        None,
+    )
     if window:
         behind.bar("mark", axis(window[0]), axis(window[1]), 24, drawing.height - 26)
     for border in sorted(set(borders)):

@@ -1,5 +1,6 @@
-"""The files of a stream, and their bytes in a worker: this machine's are mapped, so that a part touches only what it needs; others
-come as Spark's binaryFile gives them, whole."""
+"""The files of a stream, and their bytes in a worker: this machine's are mapped, so that a part
+touches only what it needs; others come as Spark's binaryFile gives them, whole.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ Batches = Iterable[pyarrow.RecordBatch]
 
 @dataclass(frozen=True)
 class Files:
-    """`source` is as Spark's binaryFile has it; `local`: whether workers reach the files by their paths; `count` is how many there are."""
+    """`source` is as Spark's binaryFile has it; `local`: whether workers reach the files by their
+    paths; `count` is how many there are.
+    """
 
     source: DataFrame
     local: bool
@@ -39,21 +42,37 @@ class Files:
         return chosen.select(NAME, *([] if self.local else ["content"]))
 
     def survey(self, surveyed: Callable[[int, Batches], Batches]) -> list[File]:
-        """What `surveyed`, in a worker, finds of each (File.told), given how many stretches of its time it may tell apart. Raises
-        InvalidStream for one that cannot be read."""
-        return survey.files(collected(self.contents().mapInArrow(partial(surveyed, survey.resolution(self.count)), survey.SCHEMA)))
+        """What `surveyed`, in a worker, finds of each (File.told), given how many stretches of its
+        time it may tell apart. Raises InvalidStream for one that cannot be read.
+        """
+        return survey.files(
+            collected(
+                self.contents().mapInArrow(
+                    partial(surveyed, survey.resolution(self.count)), survey.SCHEMA
+                )
+            )
+        )
 
-    def faults(self, names: Sequence[str], faulty: Callable[[Batches], Batches]) -> list[dict[str, Any]]:
+    def faults(
+        self, names: Sequence[str], faulty: Callable[[Batches], Batches]
+    ) -> list[dict[str, Any]]:
         """What `faulty`, in a worker, finds in those with these names that is no triple (FAULT)."""
         return collected(self.contents(names).mapInArrow(faulty, FAULT)).to_pylist()
 
 
 def buffers(batches: Batches) -> Iterator[tuple[str, pyarrow.Buffer]]:
-    """Name and content of each file, in a worker. Raises OSError for a file that cannot be read there."""
+    """Name and content of each file, in a worker. Raises OSError for a file that cannot be read
+    there.
+    """
     for some in batches:
         names, *contents = some.columns
         for place, name in enumerate(names.to_pylist()):
-            yield name, contents[0][place].as_buffer() if contents else _mapped(unquote(urlsplit(name).path))
+            yield (
+                name,
+                contents[0][place].as_buffer()
+                if contents
+                else _mapped(unquote(urlsplit(name).path)),
+            )
 
 
 def _mapped(path: str) -> pyarrow.Buffer:

@@ -1,5 +1,7 @@
-"""The folder of a sharded run: what was asked (run.json), what became of each item as soon as it is known (journal.ndjson), and at the
-end the results (results.ndjson, results.parquet). Whatever ends a run, what is in the journal is done."""
+"""The folder of a sharded run: what was asked (run.json), what became of each item as soon as it is
+known (journal.ndjson), and at the end the results (results.ndjson, results.parquet). Whatever ends
+a run, what is in the journal is done.
+"""
 
 from __future__ import annotations
 
@@ -49,13 +51,19 @@ class Folder:
     def write(self) -> None:
         """The results, both files or neither. An item that ended with an error has none."""
         found = [shard.result(one) for one in self.done.values() if "error" not in one]
-        results.replace({self.path / "results.ndjson": results.lines(found), self.path / "results.parquet": parquet(found)})
+        results.replace(
+            {
+                self.path / "results.ndjson": results.lines(found),
+                self.path / "results.parquet": parquet(found),
+            }
+        )
 
 
 @contextmanager
 def opened(path: Path, asked: Asked, resume: bool) -> Iterator[Folder]:
-    """The folder of a new run, or with `resume` that of a run that was asked the same, nothing of which is lost but a line that was
-    not written to its end. Raises RefengineError."""
+    """The folder of a new run, or with `resume` that of a run that was asked the same, nothing of
+    which is lost but a line that was not written to its end. Raises RefengineError.
+    """
     with claimed(path, {"asked": asdict(asked), "versions": shard.versions(asked)}, resume):
         with results.writing(path / JOURNAL):
             journal = os.open(path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
@@ -67,8 +75,9 @@ def opened(path: Path, asked: Asked, resume: bool) -> Iterator[Folder]:
 
 @contextmanager
 def claimed(path: Path, manifest: Mapping[str, Mapping[str, Any]], resume: bool) -> Iterator[None]:
-    """The folder, empty but for the manifest, or with `resume` that of a run of the same manifest (`asked`, `versions`); for this
-    process alone. Raises RefengineError."""
+    """The folder, empty but for the manifest, or with `resume` that of a run of the same manifest
+    (`asked`, `versions`); for this process alone. Raises RefengineError.
+    """
     manifest = json.loads(json.dumps(manifest))
     with results.writing(path):
         path.mkdir(exist_ok=True)
@@ -77,10 +86,16 @@ def claimed(path: Path, manifest: Mapping[str, Mapping[str, Any]], resume: bool)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise RefengineError("another run writes there", rule="usage", place=str(path)) from None
+            raise RefengineError(
+                "another run writes there", rule="usage", place=str(path)
+            ) from None
         there = os.listdir(path)
         if there and not resume:
-            raise RefengineError("not empty: go on with the run there with --resume, or name another folder", rule="usage", place=str(path))
+            raise RefengineError(
+                "not empty: go on with the run there with --resume, or name another folder",
+                rule="usage",
+                place=str(path),
+            )
         if there:
             _check(path / MANIFEST, manifest)
         else:
@@ -96,13 +111,21 @@ def _check(path: Path, manifest: Mapping[str, Mapping[str, Any]]) -> None:
         before = json.loads(path.read_text(encoding="utf-8"))
         before = {name: dict(before[name]) for name in manifest}
     except (OSError, ValueError, KeyError, TypeError):
-        raise RefengineError("not the folder of a run: name another one", rule="usage", place=str(path)) from None
+        raise RefengineError(
+            "not the folder of a run: name another one", rule="usage", place=str(path)
+        ) from None
     for part, now in manifest.items():
         for name in now | before[part]:
             old, new = before[part].get(name), now.get(name)
             if old != new:
-                other = f"{name} was {shown(old)}, and is {shown(new)}" if part == "asked" else f"{name} has changed since"
-                raise RefengineError(f"of another run: {other}; name another folder", rule="usage", place=str(path))
+                other = (
+                    f"{name} was {shown(old)}, and is {shown(new)}"
+                    if part == "asked"
+                    else f"{name} has changed since"
+                )
+                raise RefengineError(
+                    f"of another run: {other}; name another folder", rule="usage", place=str(path)
+                )
 
 
 def _read(path: Path, journal: int) -> dict[tuple[str, str, str], Told]:
@@ -114,7 +137,11 @@ def _read(path: Path, journal: int) -> dict[tuple[str, str, str], Told]:
             one = json.loads(line)
             done[shard.key(one)] = one
         except (ValueError, KeyError, TypeError):
-            raise RefengineError("not what became of an item: remove the line", rule="usage", place=f"{path}:{number}") from None
+            raise RefengineError(
+                "not what became of an item: remove the line",
+                rule="usage",
+                place=f"{path}:{number}",
+            ) from None
     if whole < len(content):
         with results.writing(path):
             os.ftruncate(journal, whole)
@@ -122,18 +149,30 @@ def _read(path: Path, journal: int) -> dict[tuple[str, str, str], Told]:
 
 
 def parquet(found: Iterable[Result]) -> bytes:
-    """Results as Parquet, in the order of NDJSON: its columns, `evidence` as the text of its JSON object."""
+    """Results as Parquet, in the order of NDJSON: its columns, `evidence` as the text of its JSON
+    object.
+    """
     import pyarrow
     from pyarrow import parquet
 
     text = pyarrow.string()
     known = pyarrow.list_(pyarrow.struct([("reason", text), ("link", text)]))
     names = ("engine", "suite", "case", "rule", "outcome", "argument")
-    schema = pyarrow.schema([*((name, text) for name in names), ("known", known), ("evidence", text), ("witnesses", pyarrow.list_(text))])
+    schema = pyarrow.schema(
+        [
+            *((name, text) for name in names),
+            ("known", known),
+            ("evidence", text),
+            ("witnesses", pyarrow.list_(text)),
+        ]
+    )
     rows = [json.loads(line) for line in results.lines(found)]
     for row in rows:
-        row |= {name: row[name].encode("utf-8", "backslashreplace").decode() for name in names}  # JSON has surrogates, Parquet has not
-        row["evidence"] = None if row["evidence"] is None else json.dumps(row["evidence"], sort_keys=True)
+        # JSON has surrogates, Parquet has not
+        row |= {name: row[name].encode("utf-8", "backslashreplace").decode() for name in names}
+        row["evidence"] = (
+            None if row["evidence"] is None else json.dumps(row["evidence"], sort_keys=True)
+        )
     into = io.BytesIO()
     parquet.write_table(pyarrow.Table.from_pylist(rows, schema), into)
     return into.getvalue()

@@ -36,18 +36,29 @@ class Held:
     def part(self, _: Sequence[File], since: int, stop: int) -> tuple[DataFrame, Reader]:
         """What has the rows in [since, stop), and what finds them there."""
         some = [(time, place, *triple) for time, place, triple in self.rows if since <= time < stop]
-        return self.spark.createDataFrame(pyarrow.Table.from_batches([batch(SCHEMA, some)]), SCHEMA), _rows
+        return self.spark.createDataFrame(
+            pyarrow.Table.from_batches([batch(SCHEMA, some)]), SCHEMA
+        ), _rows
 
 
 def held(spark: SparkSession, stream: elements.Stream) -> Held:
-    """Raises InvalidStream for a stream without elements, Unsupported for what a row does not hold."""
+    """Raises InvalidStream for a stream without elements, Unsupported for
+    what a row does not hold.
+    """
     if not stream.elements:
         raise InvalidStream("no element", rule="IO-1")
     if any(element.end not in (None, element.app) for element in stream):
         raise Unsupported("rows have a time, and no interval", rule="MOD-3", place="end")
     if any(not element.graph for element in stream):
         raise Unsupported("an element without triples is no row", rule="MOD-1")
-    return Held(spark, [(element.app, element.sys, triple) for element in stream for triple in sorted(element.graph)])
+    return Held(
+        spark,
+        [
+            (element.app, element.sys, triple)
+            for element in stream
+            for triple in sorted(element.graph)
+        ],
+    )
 
 
 def _rows(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Row]:

@@ -1,4 +1,6 @@
-"""Jobs of Spark, some at a time, each of which gives a table: what is done is given as soon as it is, whatever comes of the rest."""
+"""Jobs of Spark, some at a time, each of which gives a table: what is done is given as soon as it
+is, whatever comes of the rest.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,18 @@ def slots(spark: SparkSession) -> int:
     """How many tasks run at once: into so many parts Spark cuts a range by default."""
     from pyspark.sql import functions as F
 
-    return collected(spark.range(10**6).select(F.spark_partition_id().alias("part")).distinct()).num_rows
+    return collected(
+        spark.range(10**6).select(F.spark_partition_id().alias("part")).distinct()
+    ).num_rows
 
 
-def run(jobs: Mapping[K, Callable[[], DataFrame]], parallel: int) -> Iterator[tuple[K, pyarrow.Table]]:
-    """Each job's rows, as the jobs end, in the order in which they were given as far as possible; `parallel` run at a time. A task
-    whose executor is lost Spark tries again, and its rows come once. Raises NoSpark for a job that Spark gives up."""
+def run(
+    jobs: Mapping[K, Callable[[], DataFrame]], parallel: int
+) -> Iterator[tuple[K, pyarrow.Table]]:
+    """Each job's rows, as the jobs end, in the order in which they were given as far as possible;
+    `parallel` run at a time. A task whose executor is lost Spark tries again, and its rows come
+    once. Raises NoSpark for a job that Spark gives up.
+    """
     waiting, running = iter(jobs.items()), {}
     pool = ThreadPoolExecutor(parallel, thread_name_prefix="spark-job")
 
@@ -68,9 +76,18 @@ def told(ask: Callable[[], T]) -> T:
 
 
 def reason(error: BaseException) -> str:
-    """The one line that says most: of a worker's traceback that of its exception, of Java's causes the last, and else the first."""
+    """The one line that says most: of a worker's traceback that of its exception, of Java's causes
+    the last, and else the first.
+    """
     told = str(error).splitlines()
-    begins = next((number for number, line in enumerate(told) if "Traceback (most recent call last)" in line), len(told))
+    begins = next(
+        (number for number, line in enumerate(told) if "Traceback (most recent call last)" in line),
+        len(told),
+    )
     raised = [line for line in told[begins + 1 :] if re.match(r"[A-Za-z_][\w.]*: ", line)]
-    caused = [line.strip().removeprefix("Caused by: ") for line in told if line.strip().startswith("Caused by: ")]
+    caused = [
+        line.strip().removeprefix("Caused by: ")
+        for line in told
+        if line.strip().startswith("Caused by: ")
+    ]
     return plain((raised[:1] or caused[-1:] or [first_line(error)])[0])[:500]

@@ -1,4 +1,6 @@
-"""A stream of `.n3t` files, N-Triples with a time, which come one after the other in the order of their names."""
+"""A stream of `.n3t` files, N-Triples with a time, which come one after the other in the order of
+their names.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,9 @@ LINES = 10_000  # of a segment
 
 
 class Segment(NamedTuple):
-    """Some lines of a file that are read together: their first byte, how many bytes they are, the number of the first, what t_app was
-    before them, the first and the last of theirs, and a digest."""
+    """Some lines of a file that are read together: their first byte, how many bytes they are, the
+    number of the first, what t_app was before them, the first and the last of theirs, and a digest.
+    """
 
     offset: int
     length: int
@@ -47,12 +50,18 @@ class Lines:
     files: Files
 
     def survey(self) -> list[File]:
-        """The files. Raises InvalidStream for what cannot be read, and for files that are not one after the other."""
+        """The files. Raises InvalidStream for what cannot be read, and for files that are not one
+        after the other.
+        """
         found = self.files.survey(_surveyed)
         for before, after in pairwise(file for file in found if file.triples):
             a, b = before.instants.last, after.instants.first
             if b < a:
-                reason = f"t_app decreases from {a}, of {path_of(before.name)}, to {b}; files come in the order of time, and of names"
+                reason = (
+                    f"t_app decreases from {a}, of {path_of(before.name)}, to {b}; files come "
+                    "in the "
+                    "order of time, and of names"
+                )
                 raise InvalidStream(reason, rule="MOD-2", place=path_of(after.name))
         return found
 
@@ -65,7 +74,10 @@ class Lines:
         wanted = {}
         for number, file in enumerate(files):
             segments = [Segment(*one) for one in file.index]
-            wanted[file.name] = number, [one for one in segments if one.first < stop and one.last >= since]
+            wanted[file.name] = (
+                number,
+                [one for one in segments if one.first < stop and one.last >= since],
+            )
         return self.files.contents(wanted), partial(_rows, wanted, since, stop)
 
 
@@ -80,8 +92,12 @@ def _segments(content: memoryview) -> Iterator[tuple[int, int, int]]:
         yield begins, len(content) - begins, line
 
 
-def _lines(content: pyarrow.Buffer, line: int, before: int) -> Iterator[tuple[int, int, Triple | None, str | None]]:
-    """Of some lines, from this number and t_app on, those that are not empty: number, t_app so far, and the triple or why it is none."""
+def _lines(
+    content: pyarrow.Buffer, line: int, before: int
+) -> Iterator[tuple[int, int, Triple | None, str | None]]:
+    """Of some lines, from this number and t_app on, those that are not empty: number, t_app so far,
+    and the triple or why it is none.
+    """
     for number, raw in enumerate(END.split(bytes(content)), line):
         try:
             found = io.timed(raw.decode("utf-8-sig" if number == 1 else "utf-8"), "")
@@ -98,7 +114,9 @@ def _lines(content: pyarrow.Buffer, line: int, before: int) -> Iterator[tuple[in
             yield number, time, triple, None
 
 
-def _surveyed(resolution: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+def _surveyed(
+    resolution: int, batches: Iterable[pyarrow.RecordBatch]
+) -> Iterator[pyarrow.RecordBatch]:
     for name, content in buffers(batches):
         file, before = File(name, survey.Instants(resolution)), -TIME_BOUND
         for offset, length, line in _segments(memoryview(content)):
@@ -111,7 +129,17 @@ def _surveyed(resolution: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterat
             if times:
                 file.instants.add(times.items())
                 last = max(times)
-                file.index.append(Segment(offset, length, line, before, min(times), last, survey.digest(content[offset : offset + length])))
+                file.index.append(
+                    Segment(
+                        offset,
+                        length,
+                        line,
+                        before,
+                        min(times),
+                        last,
+                        survey.digest(content[offset : offset + length]),
+                    )
+                )
                 before = last
         yield file.told()
 
@@ -121,14 +149,21 @@ def _faults(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBa
         before = -TIME_BOUND
         for offset, length, line in _segments(memoryview(content)):
             found = []
-            for number, before, triple, why in _lines(content[offset : offset + length], line, before):
+            for number, before, triple, why in _lines(
+                content[offset : offset + length], line, before
+            ):
                 if triple is None:
                     found.append((name, number, why))
             if found:
                 yield batch(FAULT, found)
 
 
-def _rows(wanted: Mapping[str, tuple[int, list[Segment]]], since: int, stop: int, batches: Iterable[pyarrow.RecordBatch]) -> list[Row]:
+def _rows(
+    wanted: Mapping[str, tuple[int, list[Segment]]],
+    since: int,
+    stop: int,
+    batches: Iterable[pyarrow.RecordBatch],
+) -> list[Row]:
     found = []
     for name, content in buffers(batches):
         file, segments = wanted[name]
@@ -137,5 +172,9 @@ def _rows(wanted: Mapping[str, tuple[int, list[Segment]]], since: int, stop: int
             if survey.digest(piece) != digest:
                 raise survey.changed(name)
             lines = _lines(piece, line, before)
-            found += [(time, (file, number), triple) for number, time, triple, _ in lines if triple is not None and since <= time < stop]
+            found += [
+                (time, (file, number), triple)
+                for number, time, triple, _ in lines
+                if triple is not None and since <= time < stop
+            ]
     return sorted(found)  # a task's files are in any order

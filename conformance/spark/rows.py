@@ -10,7 +10,12 @@ import pyarrow
 from refengine.model.elements import TIME_BOUND, Triple
 from refengine.model.errors import InvalidStream
 
-KINDS = {"long": pyarrow.int64(), "string": pyarrow.string(), "boolean": pyarrow.bool_(), "double": pyarrow.float64()}
+KINDS = {
+    "long": pyarrow.int64(),
+    "string": pyarrow.string(),
+    "boolean": pyarrow.bool_(),
+    "double": pyarrow.float64(),
+}
 KINDS["array<long>"] = pyarrow.list_(KINDS["long"])
 KINDS["array<array<long>>"] = pyarrow.list_(KINDS["array<long>"])
 FAULT = "file string, line long, error string"  # what is no triple
@@ -24,7 +29,10 @@ def batch(schema: str, rows: Iterable[tuple]) -> pyarrow.RecordBatch:
     """At least one row, of a schema as Spark writes it: `time long, subject string`."""
     names, kinds = zip(*(column.split() for column in schema.split(", ")), strict=True)
     columns = zip(*rows, strict=True)
-    return pyarrow.RecordBatch.from_arrays([pyarrow.array(column, KINDS[kind]) for column, kind in zip(columns, kinds, strict=True)], names)
+    return pyarrow.RecordBatch.from_arrays(
+        [pyarrow.array(column, KINDS[kind]) for column, kind in zip(columns, kinds, strict=True)],
+        names,
+    )
 
 
 def timely(before: int, time: int) -> None:

@@ -1,4 +1,5 @@
-"""A session of Spark: what it needs is looked for before it is started, so that what is missing is one line.
+"""A session of Spark: what it needs is looked for before it is started, so that what is missing is
+one line.
 
 Nothing but DataFrames is used, so that it may be of Spark Classic or of Spark Connect.
 """
@@ -29,7 +30,8 @@ JAVA = 17  # the oldest that Spark 4 runs on
 CONNECT_PORT = 15002
 RETRIES = 4  # how often a task is tried, in one process as on a cluster
 REACHED = 10  # seconds within which a master answers
-LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # halves the CPU of a minute's run: the rest would be compiled and never used
+# halves the CPU of a minute's run: the rest would be compiled and never used
+LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 UNPACKED = "environment"  # where executors have an archive
 MODES = frozenset({"SPARK_REMOTE", "SPARK_LOCAL_REMOTE", "SPARK_CONNECT_MODE_ENABLED"})
 FORMS = "local[2], spark://HOST:PORT, sc://HOST:PORT (Spark Connect), yarn or k8s://URL"
@@ -43,11 +45,18 @@ class NoSpark(RefengineError):
 
 
 @contextmanager
-def opened(master: str | None, log: Path | None = None, light: bool = False, environment: Path | None = None) -> Iterator[SparkSession]:
-    """A session with a master, by default that of Spark's own configuration (spark-submit, SPARK_REMOTE, or all cores of this
-    machine); it ends with the context, and so does what it still runs. What Spark logs goes to the end of a file, by default
-    nowhere. `light`: Python does the work, so that Java, if it is in one process, is to leave it the cores. `environment` is an archive with
-    the Python of executors, as venv-pack makes it. Raises NoSpark."""
+def opened(
+    master: str | None,
+    log: Path | None = None,
+    light: bool = False,
+    environment: Path | None = None,
+) -> Iterator[SparkSession]:
+    """A session with a master, by default that of Spark's own configuration (spark-submit,
+    SPARK_REMOTE, or all cores of this machine); it ends with the context, and so does what it still
+    runs. What Spark logs goes to the end of a file, by default nowhere. `light`: Python does the
+    work, so that Java, if it is in one process, is to leave it the cores. `environment` is an
+    archive with the Python of executors, as venv-pack makes it. Raises NoSpark.
+    """
     master = _meant(master)
     remote = check(master)
     if environment is not None and not environment.is_file():
@@ -65,7 +74,8 @@ def opened(master: str | None, log: Path | None = None, light: bool = False, env
             os.environ["PYSPARK_PYTHON"] = f"./{UNPACKED}/bin/python"
         for key, value in config.items():
             builder = builder.config(f"spark.{key}", value)
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)  # it prints what is raised, too
+    # it prints what is raised, too
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
     try:
         with _held() as interrupted, _logged(log):
             spark = builder.getOrCreate()
@@ -81,7 +91,9 @@ def opened(master: str | None, log: Path | None = None, light: bool = False, env
             raise KeyboardInterrupt
         yield spark
     finally:
-        if remote:  # what pyspark sets would make the next session one of Connect, too, in processes begun from here as well
+        # what pyspark sets would make the next session one of Connect, too, in processes begun from
+        # here as well
+        if remote:
             for name in MODES - modes:
                 os.environ.pop(name, None)
         if not hasattr(spark, "sparkContext"):  # of Connect, which would let its jobs run on
@@ -116,15 +128,22 @@ def _meant(master: str | None) -> str | None:
 
 
 def check(master: str | None) -> bool:
-    """Whether a master is one of Spark Connect. Raises NoSpark for what is no master, does not answer, or has no Java or pyspark here."""
+    """Whether a master is one of Spark Connect. Raises NoSpark for what is no master, does not
+    answer, or has no Java or pyspark here.
+    """
     try:
         import pyspark.sql  # noqa: F401
     except ModuleNotFoundError as error:
-        raise NoSpark(f"{error.name.partition('.')[0]} is not installed: pip install 'refengine[suite,spark]'") from None
+        raise NoSpark(
+            f"{error.name.partition('.')[0]} is not installed: pip install 'refengine[suite,spark]'"
+        ) from None
     master = _meant(master)
     kind, hosts = _parsed(master)
     if hosts and not any(_answers(host, port) for host, port in hosts):
-        raise NoSpark(f"no Spark answers at {', '.join(f'{host}:{port}' for host, port in hosts)}", place=shown(master))
+        raise NoSpark(
+            f"no Spark answers at {', '.join(f'{host}:{port}' for host, port in hosts)}",
+            place=shown(master),
+        )
     remote = kind == "sc" or (master is None and "SPARK_REMOTE" in os.environ)
     if not remote:
         _check_java()
@@ -133,12 +152,20 @@ def check(master: str | None) -> bool:
 
 def _parsed(master: str | None) -> tuple[str, list[tuple[str, int]]]:
     """A master's kind, and where it is to be reached."""
-    if master is None or master == "yarn" or master.startswith("k8s://") or re.fullmatch(r"local(\[(\*|[1-9][0-9]*)(,[1-9][0-9]*)?\])?", master):
+    if (
+        master is None
+        or master == "yarn"
+        or master.startswith("k8s://")
+        or re.fullmatch(r"local(\[(\*|[1-9][0-9]*)(,[1-9][0-9]*)?\])?", master)
+    ):
         return "", []
     if match := re.fullmatch(r"sc://([^:/;]+)(?::([0-9]{1,5}))?(/.*)?", master):
         return "sc", [(match[1], int(match[2] or CONNECT_PORT))]
     if match := re.fullmatch(r"spark://([^:/,]+:[0-9]{1,5}(?:,[^:/,]+:[0-9]{1,5})*)", master):
-        return "spark", [(host, int(port)) for host, _, port in (place.rpartition(":") for place in match[1].split(","))]
+        return "spark", [
+            (host, int(port))
+            for host, _, port in (place.rpartition(":") for place in match[1].split(","))
+        ]
     raise NoSpark(f"no master {shown(master)}; write {FORMS}")
 
 
@@ -157,7 +184,14 @@ def _check_java() -> None:
         where = f"JAVA_HOME={plain(home)}" if home else "the path"
         raise NoSpark(f"no Java on {where}; Spark needs {JAVA} or newer")
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False, errors="replace").stderr
+        told = subprocess.run(
+            [java, "-version"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            errors="replace",
+        ).stderr
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoSpark(f"Java does not run: {first_line(error)}", place=java) from None
     match = re.search(r'version "(?:1\.)?([0-9]+)', told)
@@ -167,8 +201,9 @@ def _check_java() -> None:
 
 
 def _config(master: str | None, light: bool = False) -> dict[str, str]:
-    """What is set for a classic session. On one machine workers run the driver's interpreter, and a task whose worker is killed is
-    tried again, as it is on a cluster."""
+    """What is set for a classic session. On one machine workers run the driver's interpreter, and a
+    task whose worker is killed is tried again, as it is on a cluster.
+    """
     config = {"ui.showConsoleProgress": "false"}
     if master is None:
         return config
@@ -176,7 +211,11 @@ def _config(master: str | None, light: bool = False) -> dict[str, str]:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         cores = re.fullmatch(r"local(?:\[([^,]*)\])?", master)
         master = f"local[{cores[1] or 1},{RETRIES}]" if cores else master
-        config |= {"ui.enabled": "false", "driver.host": "127.0.0.1", "driver.bindAddress": "127.0.0.1"}
+        config |= {
+            "ui.enabled": "false",
+            "driver.host": "127.0.0.1",
+            "driver.bindAddress": "127.0.0.1",
+        }
         config |= {"driver.extraJavaOptions": LIGHT} if light else {}
     return {**config, "master": master}
 
@@ -185,7 +224,10 @@ def _config(master: str | None, light: bool = False) -> dict[str, str]:
 def _logged(log: Path | None) -> Iterator[None]:
     """Java is started with its standard error there, and keeps it."""
     sys.stderr.flush()
-    kept, into = os.dup(2), os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    kept, into = (
+        os.dup(2),
+        os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666),
+    )
     try:
         os.dup2(into, 2)
         yield

@@ -1,8 +1,8 @@
-"""The suite's items, spread over the executors of Spark: each task makes its items anew, of the same words, and runs them as pytest
-does, with harnesses of its own that end with it.
+"""The suite's items, spread over the executors of Spark: each task makes its items anew, of the
+same words, and runs them as pytest does, with harnesses of its own that end with it.
 
-A shard is some items of one engine, and a job of Spark. What a shard's items became is told when it has ended, once, however
-often Spark had to try it.
+A shard is some items of one engine, and a job of Spark. What a shard's items became is told when it
+has ended, once, however often Spark had to try it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ LEAST = 16  # items of a shard, where there are enough: its engine is started fo
 CODE = (".py", ".toml", ".json", ".js", ".java")
 CLASSPATHS = "CONFORMANCE_CLASSPATH_"
 
-Told = dict[str, Any]  # what became of an item: its result as JSON, or the three parts of its key and an `error`
+# what became of an item: its result as JSON, or the three parts of its key and an `error`
+Told = dict[str, Any]
 
 
 def told(item: Item, harnesses: Harnesses) -> Told:
@@ -43,7 +44,12 @@ def told(item: Item, harnesses: Harnesses) -> Told:
         return item.run(harnesses).as_json()
     except RefengineError as error:
         engine, suite, case = item.key
-        return {"engine": engine, "suite": suite, "case": case, "error": {name: getattr(error, name) for name in ("reason", "rule", "place")}}
+        return {
+            "engine": engine,
+            "suite": suite,
+            "case": case,
+            "error": {name: getattr(error, name) for name in ("reason", "rule", "place")},
+        }
 
 
 def key(one: Told) -> tuple[str, str, str]:
@@ -61,15 +67,28 @@ def result(one: Told) -> Result:
 # On the driver
 
 
-def spread(spark: SparkSession, asked: Asked, items: Sequence[Item], parallel: int) -> Iterator[list[Told]]:
-    """What becomes of items, shard by shard as they end; `parallel` shards run at a time. Raises NoSpark for a shard that Spark, or
-    what an executor lacks, does not let run."""
+def spread(
+    spark: SparkSession, asked: Asked, items: Sequence[Item], parallel: int
+) -> Iterator[list[Told]]:
+    """What becomes of items, shard by shard as they end; `parallel` shards run at a time. Raises
+    NoSpark for a shard that Spark, or what an executor lacks, does not let run.
+    """
     if not items:
         return
     paths = {name: value for name, value in os.environ.items() if name.startswith(CLASSPATHS)}
-    common = {"asked": asdict(asked), "versions": versions(asked), "folder": os.getcwd(), "classpaths": paths}
-    work = {number: json.dumps({**common, "keys": [item.key for item in some]}) for number, some in enumerate(cut(items, parallel))}
-    for _, table in jobs.run({number: partial(_job, spark, text) for number, text in work.items()}, parallel):
+    common = {
+        "asked": asdict(asked),
+        "versions": versions(asked),
+        "folder": os.getcwd(),
+        "classpaths": paths,
+    }
+    work = {
+        number: json.dumps({**common, "keys": [item.key for item in some]})
+        for number, some in enumerate(cut(items, parallel))
+    }
+    for _, table in jobs.run(
+        {number: partial(_job, spark, text) for number, text in work.items()}, parallel
+    ):
         found = [json.loads(line) for line in table["told"].to_pylist()]
         for one in found:
             if "refused" in one:
@@ -78,14 +97,20 @@ def spread(spark: SparkSession, asked: Asked, items: Sequence[Item], parallel: i
 
 
 @contextmanager
-def elsewhere(asked: Asked, items: Sequence[Item], master: str | None) -> Iterator[Callable[[Item], Result]]:
-    """A function that waits for an item's result, which comes from executors. Raises NoSpark, as the function does; that raises the
-    RefengineError of an item, too."""
+def elsewhere(
+    asked: Asked, items: Sequence[Item], master: str | None
+) -> Iterator[Callable[[Item], Result]]:
+    """A function that waits for an item's result, which comes from executors. Raises NoSpark, as
+    the function does; that raises the RefengineError of an item, too.
+    """
     wanted, found = [item for item in items if not item.missing], {}
     if not wanted:
         yield lambda item: result(found[item.key])
         return
-    with session.opened(master, light=True) as spark, closing(spread(spark, asked, wanted, jobs.slots(spark))) as running:
+    with (
+        session.opened(master, light=True) as spark,
+        closing(spread(spark, asked, wanted, jobs.slots(spark))) as running,
+    ):
 
         def wait(item: Item) -> Result:
             while item.key not in found:
@@ -96,8 +121,10 @@ def elsewhere(asked: Asked, items: Sequence[Item], master: str | None) -> Iterat
 
 
 def cut(items: Iterable[Item], parallel: int) -> list[list[Item]]:
-    """Shards, each of one engine: large ones first and ever smaller ones, so that all slots end at about the same time, whatever
-    an item takes (guided self-scheduling: Polychronopoulos and Kuck 1987)."""
+    """Shards, each of one engine: large ones first and ever smaller ones, so that all slots end at
+    about the same time, whatever an item takes (guided self-scheduling: Polychronopoulos and Kuck
+    1987).
+    """
     rest = list(items)
     least = min(LEAST, -(-len(rest) // parallel))
     shards = []
@@ -110,8 +137,14 @@ def cut(items: Iterable[Item], parallel: int) -> list[list[Item]]:
 
 
 def versions(asked: Asked) -> dict[str, str]:
-    """Digests of what must be the same wherever items of one run are made: this project, and the engines' files."""
-    files = {name: hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in asked.engines if name.endswith(".toml") and os.path.isfile(name)}
+    """Digests of what must be the same wherever items of one run are made: this project, and the
+    engines' files.
+    """
+    files = {
+        name: hashlib.sha256(Path(name).read_bytes()).hexdigest()
+        for name in asked.engines
+        if name.endswith(".toml") and os.path.isfile(name)
+    }
     return {"refengine": code(), **files}
 
 
@@ -124,7 +157,10 @@ def code() -> str:
             folders[:] = sorted({*folders} - {"node_modules", "__pycache__", "fixtures"})
             for name in sorted(name for name in names if name.endswith(CODE)):
                 path = Path(folder, name)
-                digest.update(f"{path.relative_to(root.parent)}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+                digest.update(
+                    f"{path.relative_to(root.parent)}\0{path.stat().st_size}\0".encode()
+                    + path.read_bytes()
+                )
     return digest.hexdigest()
 
 
@@ -144,7 +180,12 @@ def _task(work: str, rows: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.Re
     try:
         found = _ended(json.loads(work))
     except RefengineError as error:
-        found = [{"refused": f"{error.place}: {error.reason}" if error.place else error.reason, "executor": socket.gethostname()}]
+        found = [
+            {
+                "refused": f"{error.place}: {error.reason}" if error.place else error.reason,
+                "executor": socket.gethostname(),
+            }
+        ]
     yield pyarrow.RecordBatch.from_pydict({"told": [json.dumps(one) for one in found]})
 
 
@@ -152,11 +193,21 @@ def _ended(work: Mapping[str, Any]) -> list[Told]:
     with _as_on_the_driver(work["folder"], work["classpaths"]):
         asked = Asked(**work["asked"])
         there = {item.key: item for item in asked.items()}
-        if other := [name for name, version in work["versions"].items() if versions(asked).get(name) != version]:
-            raise RefengineError(f"another version of {', '.join(other)} than the driver's", rule="spark")
+        if other := [
+            name
+            for name, version in work["versions"].items()
+            if versions(asked).get(name) != version
+        ]:
+            raise RefengineError(
+                f"another version of {', '.join(other)} than the driver's", rule="spark"
+            )
         items = [there[tuple(key)] for key in work["keys"] if tuple(key) in there]
         if len(items) < len(work["keys"]):
-            raise RefengineError(f"{len(work['keys']) - len(items)} items are not there: other files than the driver's", rule="spark")
+            raise RefengineError(
+                f"{len(work['keys']) - len(items)} items are not there: other "
+                "files than the driver's",
+                rule="spark",
+            )
         for item in items:
             if item.missing:
                 raise RefengineError(item.missing, rule="spark")
@@ -169,8 +220,9 @@ def _ended(work: Mapping[str, Any]) -> list[Told]:
 
 @contextmanager
 def _as_on_the_driver(folder: str, classpaths: Mapping[str, str]) -> Iterator[None]:
-    """Relative paths are those of the driver's folder, where that exists. The process is Python's worker, which runs one task at a
-    time, and may run those of others after it."""
+    """Relative paths are those of the driver's folder, where that exists. The process is Python's
+    worker, which runs one task at a time, and may run those of others after it.
+    """
     before = dict(os.environ)
     try:
         os.environ.update(classpaths)

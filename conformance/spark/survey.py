@@ -1,6 +1,8 @@
-"""What a first pass over a stream finds, file by file: how many triples come when, and what is no triple.
+"""What a first pass over a stream finds, file by file: how many triples come when, and what is no
+triple.
 
-Nothing else of the stream is kept: a part of it reads again what it needs, from the files that have something of its time.
+Nothing else of the stream is kept: a part of it reads again what it needs, from the files that have
+something of its time.
 """
 
 from __future__ import annotations
@@ -20,14 +22,19 @@ from conformance.spark.rows import batch
 from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import InvalidStream
 
-SCHEMA = "file string, times array<long>, counts array<long>, last long, canonical long, faults long, error string, index array<array<long>>"
+SCHEMA = (
+    "file string, times array<long>, counts array<long>, last long, canonical long, "
+    "faults long, error string, index array<array<long>>"
+)
 STRETCHES = 50_000  # of a stream's time that are told apart
 FEWEST = 100  # of a file's
 
 
 class Instants:
-    """How many triples come when: of stretches of time as long as a power of two, so long that there are at most so many, the first
-    instant with a triple and how many triples; and the last instant of all."""
+    """How many triples come when: of stretches of time as long as a power of two, so long that
+    there are at most so many, the first instant with a triple and how many triples; and the last
+    instant of all.
+    """
 
     def __init__(self, most: int = STRETCHES) -> None:
         self.most, self.shift = most, 0
@@ -58,8 +65,10 @@ class Instants:
 
 @dataclass
 class File:
-    """A file: its name as Spark has it, when its triples come, how many of them are written as the model has them, how many rows or
-    lines are no triple, or why it cannot be read at all, and an index of what is read together, with digests."""
+    """A file: its name as Spark has it, when its triples come, how many of them are written as the
+    model has them, how many rows or lines are no triple, or why it cannot be read at all, and an
+    index of what is read together, with digests.
+    """
 
     name: str
     instants: Instants = field(default_factory=Instants)
@@ -76,11 +85,27 @@ class File:
     def told(self) -> pyarrow.RecordBatch:
         """As it leaves a worker."""
         times, counts = zip(*self.instants, strict=True) if self.instants.stretches else ((), ())
-        return batch(SCHEMA, [(self.name, times, counts, self.instants.last, self.canonical, self.faults, self.error, self.index)])
+        return batch(
+            SCHEMA,
+            [
+                (
+                    self.name,
+                    times,
+                    counts,
+                    self.instants.last,
+                    self.canonical,
+                    self.faults,
+                    self.error,
+                    self.index,
+                )
+            ],
+        )
 
 
 def resolution(files: int) -> int:
-    """How many stretches of a file are told apart, where there are so many files: all together some times as many as of the stream."""
+    """How many stretches of a file are told apart, where there are so many files: all together some
+    times as many as of the stream.
+    """
     return min(STRETCHES, max(FEWEST, 4 * STRETCHES // max(1, files)))
 
 
@@ -92,12 +117,16 @@ def files(told: pyarrow.Table) -> list[File]:
             raise InvalidStream(row["error"], rule="IO-1", place=path_of(row["file"]))
         instants = Instants()
         instants.add(zip(row["times"], row["counts"], strict=True), row["last"])
-        found.append(File(row["file"], instants, row["canonical"], row["faults"], None, row["index"]))
+        found.append(
+            File(row["file"], instants, row["canonical"], row["faults"], None, row["index"])
+        )
     return found
 
 
 def digest(*pieces: Any) -> int:
-    """Of bytes that are read together, which has 64 bits: a part finds it again, or the file has been changed."""
+    """Of bytes that are read together, which has 64 bits: a part finds it again, or the file has
+    been changed.
+    """
     found = hashlib.blake2b(digest_size=8)
     for piece in pieces:
         found.update(piece)
@@ -116,8 +145,9 @@ def path_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Extent:
-    """How many triples a stream has, its first and its last instant, and of stretches of its time, those with triples in them, the
-    first instant and how many there are."""
+    """How many triples a stream has, its first and its last instant, and of stretches of its time,
+    those with triples in them, the first instant and how many there are.
+    """
 
     triples: int
     first: int
@@ -126,7 +156,9 @@ class Extent:
     counts: tuple[int, ...]
 
     def cuts(self, parts: int) -> list[int]:
-        """Instants at which the stream falls into at most so many parts, of about as many triples."""
+        """Instants at which the stream falls into at most so many parts, of
+        about as many triples.
+        """
         sums, parts = list(accumulate(self.counts)), min(parts, 2 * len(self.counts))
         found = []
         for n in range(1, parts):

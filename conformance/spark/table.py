@@ -1,5 +1,7 @@
-"""A stream of Parquet files with the columns `time` (ms), `element` (the order within an instant; the triples of an element share
-it), `subject`, `predicate` and `object`, in N-Triples; its rows are in any order."""
+"""A stream of Parquet files with the columns `time` (ms), `element` (the order within an instant;
+the triples of an element share it), `subject`, `predicate` and `object`, in N-Triples; its rows are
+in any order.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,9 @@ class Table:
     files: Files
 
     def survey(self) -> list[File]:
-        """The files, with the number of each group of rows, its first and last instant and a digest. Raises InvalidStream for what is no
-        such file."""
+        """The files, with the number of each group of rows, its first and last instant and a
+        digest. Raises InvalidStream for what is no such file.
+        """
         return self.files.survey(_surveyed)
 
     def faults(self, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -51,13 +54,19 @@ class Table:
         """What has the rows in [since, stop), and what finds them there."""
         wanted = {}
         for file in files:
-            groups = {number: digest for number, first, last, digest in file.index if first < stop and last >= since}
+            groups = {
+                number: digest
+                for number, first, last, digest in file.index
+                if first < stop and last >= since
+            }
             wanted[file.name] = groups, file.canonical == file.triples and not file.faults
         return self.files.contents(wanted), partial(_rows, wanted, since, stop)
 
 
 def ordered(rows: pyarrow.Table) -> Iterator[Row]:
-    """Rows of SCHEMA, all of them triples as they stand, sorted; a term that many have is one string."""
+    """Rows of SCHEMA, all of them triples as they stand, sorted; a term that many have is one
+    string.
+    """
     order = compute.sort_indices(rows, [("time", "ascending"), ("element", "ascending")])
     time, element, *terms = (_taken(column, order) for column in rows.columns)
     return zip(time, element, zip(*terms, strict=True), strict=True)
@@ -71,22 +80,32 @@ def _taken(column: pyarrow.ChunkedArray, order: pyarrow.Array) -> list:
     return [terms[index] for index in encoded.indices.take(order).to_pylist()]
 
 
-def triple(time: int | None, element: int | None, subject: str, predicate: str, object_: str) -> Triple:
+def triple(
+    time: int | None, element: int | None, subject: str, predicate: str, object_: str
+) -> Triple:
     """The triple of a row, as the model has it. Raises RefengineError for what is none."""
     given = subject, predicate, object_
     if None in (time, element, *given):
         raise InvalidStream("a null", rule="IO-1")
     timely(-TIME_BOUND, time)
     found = io.timed(f'{subject} {predicate} {object_} "{time}" .', "")
-    return given if found == (given, time) else tuple(_term(given, position) for position in range(3))
+    return (
+        given if found == (given, time) else tuple(_term(given, position) for position in range(3))
+    )
 
 
 def _term(given: tuple[str, str, str], position: int) -> str:
-    """A term that is not canonical, or more than one, by itself. With two times: what brings one of its own has the same twice."""
+    """A term that is not canonical, or more than one, by itself. With two times: what brings one of
+    its own has the same twice.
+    """
     one = [*OTHERS[:position], given[position], *OTHERS[position + 1 :]]
     found = [io.timed(f'{" ".join(one)} "{time}" .', "") for time in (0, 1)]
     for time, told in enumerate(found):
-        if told is None or told[1] != time or any(told[0][i] != OTHERS[i] for i in range(3) if i != position):
+        if (
+            told is None
+            or told[1] != time
+            or any(told[0][i] != OTHERS[i] for i in range(3) if i != position)
+        ):
             raise InvalidStream("subject, predicate and object are a term each", rule="IO-1")
     return found[0][0][position]
 
@@ -98,23 +117,37 @@ def _opened(content: pyarrow.Buffer) -> parquet.ParquetFile:
         names, kinds = found.schema_arrow.names, found.schema_arrow.types
     except UNREADABLE as error:
         raise _unreadable(error) from None
-    if wrong := [f"{name} {kind}" for name, kind in COLUMNS.items() if names.count(name) != 1 or not _fits(kinds[names.index(name)], kind)]:
+    if wrong := [
+        f"{name} {kind}"
+        for name, kind in COLUMNS.items()
+        if names.count(name) != 1 or not _fits(kinds[names.index(name)], kind)
+    ]:
         has = shown(", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True)))
-        raise InvalidStream(f"needs the columns {', '.join(wrong)}, each once; has {has}", rule="IO-1")
+        raise InvalidStream(
+            f"needs the columns {', '.join(wrong)}, each once; has {has}", rule="IO-1"
+        )
     return found
 
 
 def _fits(kind: pyarrow.DataType, wanted: pyarrow.DataType) -> bool:
     if types.is_string(wanted):
-        return types.is_string(kind) or types.is_large_string(kind) or (types.is_dictionary(kind) and _fits(kind.value_type, wanted))
+        return (
+            types.is_string(kind)
+            or types.is_large_string(kind)
+            or (types.is_dictionary(kind) and _fits(kind.value_type, wanted))
+        )
     return types.is_signed_integer(kind)
 
 
 def _batches(file: parquet.ParquetFile, groups: Sequence[int]) -> Iterator[pyarrow.RecordBatch]:
     """The rows of groups, as SCHEMA has them. Raises InvalidStream."""
     try:
-        for some in file.iter_batches(BATCH, row_groups=groups, columns=list(COLUMNS), use_threads=False):
-            rows = pyarrow.RecordBatch.from_arrays([some[name].cast(kind) for name, kind in COLUMNS.items()], list(COLUMNS))
+        for some in file.iter_batches(
+            BATCH, row_groups=groups, columns=list(COLUMNS), use_threads=False
+        ):
+            rows = pyarrow.RecordBatch.from_arrays(
+                [some[name].cast(kind) for name, kind in COLUMNS.items()], list(COLUMNS)
+            )
             rows.validate(full=True)
             yield rows
     except UNREADABLE as error:
@@ -128,9 +161,16 @@ def _unreadable(error: Exception) -> InvalidStream:
 def _digest(file: parquet.ParquetFile, content: pyarrow.Buffer, number: int) -> int:
     """Of the bytes of a group of rows that are read, and of what its columns are."""
     group = file.metadata.row_group(number)
-    columns = [column for column in map(group.column, range(group.num_columns)) if column.path_in_schema in COLUMNS]
+    columns = [
+        column
+        for column in map(group.column, range(group.num_columns))
+        if column.path_in_schema in COLUMNS
+    ]
     begins = [column.dictionary_page_offset or column.data_page_offset for column in columns]
-    pieces = [content[start : start + column.total_compressed_size] for start, column in zip(begins, columns, strict=True)]
+    pieces = [
+        content[start : start + column.total_compressed_size]
+        for start, column in zip(begins, columns, strict=True)
+    ]
     return survey.digest(str(file.schema_arrow).encode(), *pieces)
 
 
@@ -138,7 +178,9 @@ def _of(some: pyarrow.RecordBatch) -> Iterator[tuple]:
     return zip(*(column.to_pylist() for column in some.columns), strict=True)
 
 
-def _surveyed(resolution: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+def _surveyed(
+    resolution: int, batches: Iterable[pyarrow.RecordBatch]
+) -> Iterator[pyarrow.RecordBatch]:
     for name, content in buffers(batches):
         file = File(name, survey.Instants(resolution))
         try:
@@ -149,7 +191,9 @@ def _surveyed(resolution: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterat
                     _survey(file, group, some)
                 if group.stretches:
                     file.instants.add(group, group.last)
-                    file.index.append((number, group.first, group.last, _digest(opened, content, number)))
+                    file.index.append(
+                        (number, group.first, group.last, _digest(opened, content, number))
+                    )
         except InvalidStream as error:
             file.error = error.reason
         yield file.told()
@@ -171,7 +215,9 @@ def _survey(file: File, group: survey.Instants, rows: pyarrow.RecordBatch) -> No
 
 
 def _plain(rows: pyarrow.RecordBatch) -> bool:
-    """Whether all rows are as most are, in one look at all of them, with separators that are in none of their terms."""
+    """Whether all rows are as most are, in one look at all of them, with separators that are in
+    none of their terms.
+    """
     if any(column.null_count for column in rows.columns):
         return False
     terms = (rows[name].to_pylist() for name in ("subject", "predicate", "object"))
@@ -193,20 +239,35 @@ def _faults(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBa
                 yield batch(FAULT, found)
 
 
-def _rows(wanted: Mapping[str, tuple[Mapping[int, int], bool]], since: int, stop: int, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Row]:
+def _rows(
+    wanted: Mapping[str, tuple[Mapping[int, int], bool]],
+    since: int,
+    stop: int,
+    batches: Iterable[pyarrow.RecordBatch],
+) -> Iterator[Row]:
     found = []
     for name, content in buffers(batches):
         groups, canonical = wanted[name]
         for some in _groups(name, content, groups):
-            some = some.filter(compute.and_(compute.greater_equal(some["time"], since), compute.less_equal(some["time"], stop - 1)))
+            some = some.filter(
+                compute.and_(
+                    compute.greater_equal(some["time"], since),
+                    compute.less_equal(some["time"], stop - 1),
+                )
+            )
             found.append(some if canonical else _canonical(some))
     return ordered(pyarrow.Table.from_batches(found, pyarrow.schema(COLUMNS.items())))
 
 
-def _groups(name: str, content: pyarrow.Buffer, groups: Mapping[int, int]) -> Iterator[pyarrow.RecordBatch]:
+def _groups(
+    name: str, content: pyarrow.Buffer, groups: Mapping[int, int]
+) -> Iterator[pyarrow.RecordBatch]:
     try:
         opened = _opened(content)
-        if any(number >= opened.num_row_groups or _digest(opened, content, number) != digest for number, digest in groups.items()):
+        if any(
+            number >= opened.num_row_groups or _digest(opened, content, number) != digest
+            for number, digest in groups.items()
+        ):
             raise survey.changed(name)
         yield from _batches(opened, list(groups))
     except InvalidStream:  # it could be read

@@ -1,6 +1,8 @@
-"""Ground truth over Spark: a stream cut in time, of each part the reports (ENG-7), each part's file written as soon as it is there.
+"""Ground truth over Spark: a stream cut in time, of each part the reports (ENG-7), each part's file
+written as soon as it is there.
 
-The definition of what a part is, and from where its elements have to be given, is refengine.incremental.parts; here are jobs and files.
+The definition of what a part is, and from where its elements have to be given, is
+refengine.incremental.parts; here are jobs and files.
 """
 
 from __future__ import annotations
@@ -38,10 +40,14 @@ from refengine.rdf import files
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# A report: the instants of its evaluation, its trigger and its stamp, the borders of its first window (null: it has none), how many
-# elements its windows hold, and its rows (bindings of SPARQL 1.1 JSON). One row more says how the part ended: `done` with the provenance,
-# `short`, or `error`, and which.
-SCHEMA = "evaluation long, trigger long, instant long, opens long, closes long, elements long, rows string, ended string, told string"
+# A report: the instants of its evaluation, its trigger and its stamp, the borders of its first
+# window (null: it has none), how many elements its windows hold, and its rows (bindings of SPARQL
+# 1.1 JSON). One row more says how the part ended: `done` with the provenance, `short`, or `error`,
+# and which.
+SCHEMA = (
+    "evaluation long, trigger long, instant long, opens long, closes long, elements "
+    "long, rows string, ended string, told string"
+)
 COLUMNS = tuple(column.split()[0] for column in SCHEMA.split(", "))
 BATCH = 1_000  # reports that go to Spark at once
 REPORT = COLUMNS[:7]
@@ -50,7 +56,9 @@ TRIED = 100  # instants for a cut
 
 @dataclass(frozen=True)
 class Asked:
-    """What the truth is asked of: a query over one stream, under a complete semantics, by some witnesses."""
+    """What the truth is asked of: a query over one stream, under a complete semantics, by some
+    witnesses.
+    """
 
     query: Query
     semantics: Semantics
@@ -59,7 +67,13 @@ class Asked:
 
     def __reduce__(self) -> tuple:
         """What is parsed of a body crosses no process border: it is parsed again."""
-        return _asked, (self.query.body.text, replace(self.query, body=None), self.semantics, self.static, self.witnesses)
+        return _asked, (
+            self.query.body.text,
+            replace(self.query, body=None),
+            self.semantics,
+            self.static,
+            self.witnesses,
+        )
 
     @property
     def name(self) -> str:
@@ -67,7 +81,9 @@ class Asked:
         return self.query.windows[0].stream
 
     def answer(self, body: Any, dataset: Dataset) -> model.Relation:
-        """Return the definition's answer, which one of its witnesses confirms (R2R-5). Raises Disputed."""
+        """Return the definition's answer, which one of its witnesses confirms (R2R-5). Raises
+        Disputed.
+        """
         return r2r.confirmed(body, dataset, self.witnesses)
 
 
@@ -76,8 +92,9 @@ def _asked(text: str, query: Query, *rest: Any) -> Asked:
 
 
 def cuts(asked: Asked, extent: Extent, parts: int) -> tuple[list[int], str | None]:
-    """Where the stream is cut, and why it is not, if it is not. Within a slide, a cut is where the part needs the fewest elements
-    from before it."""
+    """Where the stream is cut, and why it is not, if it is not. Within a slide, a cut is where the
+    part needs the fewest elements from before it.
+    """
     if reason := slices.refused(asked.query, asked.semantics):
         return [], reason
     slide = max(window.slide(spec, asked.semantics.slide).step for spec in asked.query.windows)
@@ -85,7 +102,9 @@ def cuts(asked: Asked, extent: Extent, parts: int) -> tuple[list[int], str | Non
     for cut in extent.cuts(parts):
         first, last = bisect_left(extent.instants, cut), bisect_left(extent.instants, cut + slide)
         places = range(first, max(first + 1, last), max(1, (last - first) // TRIED))
-        found.add(min((extent.instants[place] for place in places), key=partial(_before, asked, extent)))
+        found.add(
+            min((extent.instants[place] for place in places), key=partial(_before, asked, extent))
+        )
     return sorted(found), None
 
 
@@ -95,14 +114,21 @@ def _before(asked: Asked, extent: Extent, at: int) -> int:
     return at - (extent.first if since is None else since)
 
 
-def evaluate(asked: Asked, stream: Stream, at: Sequence[int], todo: Iterable[int], parallel: int) -> Iterator[tuple[int, pyarrow.Table, str]]:
-    """Of each part to do its number, its reports (a row each, REPORT) and their provenance, as they come. A part for which what is
-    given begins too late is given more. Raises the RefengineError of a part, and NoSpark."""
+def evaluate(
+    asked: Asked, stream: Stream, at: Sequence[int], todo: Iterable[int], parallel: int
+) -> Iterator[tuple[int, pyarrow.Table, str]]:
+    """Of each part to do its number, its reports (a row each, REPORT) and their provenance, as they
+    come. A part for which what is given begins too late is given more. Raises the RefengineError of
+    a part, and NoSpark.
+    """
     borders = list(zip([None, *at], [*at, None], strict=True))
     from_where = {number: _since(asked, stream.extent, borders[number][0]) for number in todo}
     left = {number: next(candidates) for number, candidates in from_where.items()}
     while left:
-        work = {number: _job(asked, stream, Part(*borders[number], since)) for number, since in left.items()}
+        work = {
+            number: _job(asked, stream, Part(*borders[number], since))
+            for number, since in left.items()
+        }
         left = {}
         for number, table in jobs.run(work, parallel):
             ended, told = table["ended"][-1].as_py(), table["told"][-1].as_py()
@@ -117,7 +143,9 @@ def evaluate(asked: Asked, stream: Stream, at: Sequence[int], todo: Iterable[int
 def _since(asked: Asked, extent: Extent, start: int | None) -> Iterator[int | None]:
     if start is None or slices.refused(asked.query, asked.semantics):
         return iter([None])
-    return slices.candidates(asked.query, asked.semantics, {asked.name: extent.first}, start, extent.instants)
+    return slices.candidates(
+        asked.query, asked.semantics, {asked.name: extent.first}, start, extent.instants
+    )
 
 
 def _job(asked: Asked, stream: Stream, part: Part) -> Callable[[], DataFrame]:
@@ -128,16 +156,21 @@ def _job(asked: Asked, stream: Stream, part: Part) -> Callable[[], DataFrame]:
     return frame
 
 
-def _reports(asked: Asked, first: int, part: Part, reader: Reader, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+def _reports(
+    asked: Asked, first: int, part: Part, reader: Reader, batches: Iterable[pyarrow.RecordBatch]
+) -> Iterator[pyarrow.RecordBatch]:
     """What a part gives, in a worker."""
-    gc.set_threshold(50_000, 20, 50)  # elements live as long as the part: looking for what does not is a fifth of the time
+    # elements live as long as the part: looking for what does not is a fifth of the time
+    gc.set_threshold(50_000, 20, 50)
     try:
         streams = {asked.name: model.Stream(CanonicalElements(elements(reader(batches))))}
         options = {"static": asked.static, "answer": asked.answer}
         if slices.refused(asked.query, asked.semantics):
             found = run = incremental.evaluate(asked.query, streams, asked.semantics, **options)
         else:
-            found, run = slices.reports(asked.query, streams, asked.semantics, {asked.name: first}, part, **options)
+            found, run = slices.reports(
+                asked.query, streams, asked.semantics, {asked.name: first}, part, **options
+            )
         rows = map(_row, found)
         while some := list(islice(rows, BATCH)):
             yield batch(SCHEMA, some)
@@ -147,7 +180,10 @@ def _reports(asked: Asked, first: int, part: Part, reader: Reader, batches: Iter
     except RefengineError as error:
         ended = "error", told_of(error)
     except OverflowError:
-        ended = "error", told_of(Unsupported("a report whose times need more than 64 bits", rule="MOD-1"))
+        ended = (
+            "error",
+            told_of(Unsupported("a report whose times need more than 64 bits", rule="MOD-1")),
+        )
     yield batch(SCHEMA, [(*[None] * len(REPORT), *ended)])
 
 
@@ -159,8 +195,20 @@ def elements(rows: Iterable[Row]) -> Iterator[Element]:
 
 def _row(report: Report) -> tuple:
     opens, closes = report.window or (None, None)
-    rows = json.dumps(files.relation_to_json(report.relation)["results"]["bindings"], separators=(",", ":"))
-    return report.evaluation, report.trigger, report.instant, opens, closes, sum(map(len, report.contents)), rows, None, None
+    rows = json.dumps(
+        files.relation_to_json(report.relation)["results"]["bindings"], separators=(",", ":")
+    )
+    return (
+        report.evaluation,
+        report.trigger,
+        report.instant,
+        opens,
+        closes,
+        sum(map(len, report.contents)),
+        rows,
+        None,
+        None,
+    )
 
 
 def told_of(error: RefengineError) -> str:

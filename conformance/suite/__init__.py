@@ -1,6 +1,8 @@
-"""The suite: what an engine is asked, one item a case of the corpus or a query of a benchmark, and what each becomes.
+"""The suite: what an engine is asked, one item a case of the corpus or a query of a benchmark, and
+what each becomes.
 
-Imports refengine and the packages `harness`, `corpus`, `verdict` and `benchmarks`. Begin with `item`.
+Imports refengine and the packages `harness`, `corpus`, `verdict` and `benchmarks`. Begin with
+`item`.
 """
 
 from conformance.suite.item import Asked as Asked

@@ -1,4 +1,6 @@
-"""What an engine is held to: items, one a case of the corpus or a query of a benchmark, and what each becomes."""
+"""What an engine is held to: items, one a case of the corpus or a query of a benchmark, and what
+each becomes.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ EMBEDDED = "embedded-"  # before the name of a query over the stream that is emb
 
 @dataclass(frozen=True)
 class Item:
-    """One question to one engine. `shows` are the known deviations that it must show; `missing`, why it cannot be asked."""
+    """One question to one engine. `shows` are the known deviations that it must show; `missing`,
+    why it cannot be asked.
+    """
 
     engine: str
     suite: str
@@ -50,9 +54,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What items are wanted: of which engines, from recordings in `answers`, with CSRBench's stream from `csrbench`, the cases
-    for a first look alone (`smoke`); `more` are engines that have no name. `keep`: with what verdicts on benchmarks rest on.
-    `classpaths` are of engines on the JVM, by name. `missing` is how many outputs may be missing at each end, where that is stated."""
+    """What items are wanted: of which engines, from recordings in `answers`, with CSRBench's stream
+    from `csrbench`, the cases for a first look alone (`smoke`); `more` are engines that have no
+    name. `keep`: with what verdicts on benchmarks rest on. `classpaths` are of engines on the JVM,
+    by name. `missing` is how many outputs may be missing at each end, where that is stated.
+    """
 
     names: tuple[str, ...] = ()
     more: tuple[Engine, ...] = ()
@@ -74,7 +80,10 @@ def classpaths(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     found = dict(engine_file.pair(word, "NAME=PATH") for word in words)
     for name in found:
         if name not in names:
-            raise InvalidEngine(f"a classpath for {shown(name)}, which is not asked for{nearest(name, names)}", rule="engine")
+            raise InvalidEngine(
+                f"a classpath for {shown(name)}, which is not asked for{nearest(name, names)}",
+                rule="engine",
+            )
         if not found[name]:
             raise InvalidEngine("an empty classpath", rule="engine", place=name)
     return found
@@ -82,8 +91,10 @@ def classpaths(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a command line asks for, word by word, in values that JSON has: other processes, elsewhere, make the same items of it.
-    `command` is a harness's, with its dialect and its semantics; `classpaths` are NAME=PATH; `missing` is a bound of ORA-3."""
+    """What a command line asks for, word by word, in values that JSON has: other processes,
+    elsewhere, make the same items of it. `command` is a harness's, with its dialect and its
+    semantics; `classpaths` are NAME=PATH; `missing` is a bound of ORA-3.
+    """
 
     engines: Sequence[str] = ()
     command: Sequence[str] | None = None
@@ -97,18 +108,28 @@ class Asked:
     def items(self) -> list[Item]:
         """See `items`."""
         more = () if self.command is None else (engine_file.command(*self.command),)
-        folders = [None if folder is None else cli.path(folder) for folder in (self.answers, self.csrbench)]
+        folders = [
+            None if folder is None else cli.path(folder) for folder in (self.answers, self.csrbench)
+        ]
         paths = classpaths(self.classpaths, self.engines)
-        return items(Chosen(tuple(self.engines), more, *folders, self.smoke, self.keep, paths, self.missing))
+        return items(
+            Chosen(tuple(self.engines), more, *folders, self.smoke, self.keep, paths, self.missing)
+        )
 
 
 def items(chosen: Chosen) -> list[Item]:
     """The items that are wanted, by engine. Raises a RefengineError for what there is not."""
-    found = [_named(name, chosen) for name in dict.fromkeys(chosen.names)] + [live(engine, chosen) for engine in chosen.more]
+    found = [_named(name, chosen) for name in dict.fromkeys(chosen.names)] + [
+        live(engine, chosen) for engine in chosen.more
+    ]
     named = Counter(engine for some in found for engine in {item.engine for item in some})
     for engine, count in named.items():
         if count > 1:
-            raise InvalidEngine(f"{count} engines have this name; name their files otherwise", rule="engine", place=engine)
+            raise InvalidEngine(
+                f"{count} engines have this name; name their files otherwise",
+                rule="engine",
+                place=engine,
+            )
     return [item for some in found for item in some]
 
 
@@ -122,20 +143,37 @@ def _named(name: str, chosen: Chosen) -> list[Item]:
         if own:
             return ours(own, chosen.judging)
         if name in profiles.PROFILES:
-            raise InvalidEngine(f"{name!r} is judged by its recordings: give --answers=DIR", rule="engine") from error
+            raise InvalidEngine(
+                f"{name!r} is judged by its recordings: give --answers=DIR", rule="engine"
+            ) from error
         raise
     return live(engine, chosen) + ([] if chosen.smoke else ours(own, chosen.judging))
 
 
 def live(engine: Engine, chosen: Chosen = Chosen()) -> list[Item]:
     """The items of an engine that is started."""
-    asked = {"corpus": [case.id for case in questions()], "csrbench": [p + query for p in ("", EMBEDDED) for query in csrbench.QUERIES]}
+    asked = {
+        "corpus": [case.id for case in questions()],
+        "csrbench": [p + query for p in ("", EMBEDDED) for query in csrbench.QUERIES],
+    }
     valid = [name for suite in engine.suites for name in asked[suite]]
-    for name in (name for deviation in engine.deviations for name in deviation.cases if name not in valid):
-        raise InvalidEngine(f"no case {shown(name)}{nearest(name, valid)}", rule="engine", place=f"{engine.name}: deviations")
-    engine = replace(engine.on(chosen.classpaths.get(engine.name, "")), unreported=chosen.missing or 0)
+    for name in (
+        name for deviation in engine.deviations for name in deviation.cases if name not in valid
+    ):
+        raise InvalidEngine(
+            f"no case {shown(name)}{nearest(name, valid)}",
+            rule="engine",
+            place=f"{engine.name}: deviations",
+        )
+    engine = replace(
+        engine.on(chosen.classpaths.get(engine.name, "")), unreported=chosen.missing or 0
+    )
     make = {"corpus": _of_corpus, "csrbench": _of_csrbench}
-    return [replace(item, missing=engine.missing) for suite in engine.suites for item in make[suite](engine, chosen)]
+    return [
+        replace(item, missing=engine.missing)
+        for suite in engine.suites
+        for item in make[suite](engine, chosen)
+    ]
 
 
 @cache
@@ -146,7 +184,9 @@ def questions() -> tuple[Case, ...]:
 
 def _of_corpus(engine: Engine, chosen: Chosen) -> Iterator[Item]:
     for case in questions():
-        if engine.profile is None and not probe.expects(case) or chosen.smoke and not case.table.get("smoke"):
+        if (engine.profile is None and not probe.expects(case)) or (
+            chosen.smoke and not case.table.get("smoke")
+        ):
             continue
         shows = tuple((one.reason, one.link) for one in engine.deviations if case.id in one.cases)
         yield Item(engine.name, "corpus", case.id, partial(_probed, engine, case), case.rule, shows)
@@ -155,18 +195,28 @@ def _of_corpus(engine: Engine, chosen: Chosen) -> Iterator[Item]:
 def _probed(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
     def ask(harness: Harness) -> probe.Found:
         found = probe.result(engine, harness, case)
-        return probe.Found(found.outcome, found.argument, found.deviations, found.evidence, found.witnesses)
+        return probe.Found(
+            found.outcome, found.argument, found.deviations, found.evidence, found.witnesses
+        )
 
     return _result(engine, "corpus", case.id, case.rule, harnesses, ask)
 
 
 def _of_csrbench(engine: Engine, chosen: Chosen) -> Iterator[Item]:
-    folder, prefix = (csrbench.embedded(), EMBEDDED) if chosen.csrbench is None else (chosen.csrbench, "")
+    folder, prefix = (
+        (csrbench.embedded(), EMBEDDED) if chosen.csrbench is None else (chosen.csrbench, "")
+    )
     csrbench.stream(folder)
     for query in csrbench.QUERIES:
         name = prefix + query
         shows = tuple((one.reason, one.link) for one in engine.deviations if name in one.cases)
-        yield Item(engine.name, "csrbench", name, partial(_benched, engine, name, query, folder), shows=shows)
+        yield Item(
+            engine.name,
+            "csrbench",
+            name,
+            partial(_benched, engine, name, query, folder),
+            shows=shows,
+        )
 
 
 def _benched(engine: Engine, name: str, query: str, folder: Path, harnesses: Harnesses) -> Result:
@@ -178,49 +228,85 @@ def _benched(engine: Engine, name: str, query: str, folder: Path, harnesses: Har
         before = len(harness.samples)
         found = probe.benchmark(engine, harness, named, asked, streams)
         samples = [sample._asdict() for sample in harness.samples[before:]]
-        return found._replace(evidence={**found.evidence, "samples": samples}) if found.evidence else found
+        return (
+            found._replace(evidence={**found.evidence, "samples": samples})
+            if found.evidence
+            else found
+        )
 
     return _result(engine, "csrbench", name, "", harnesses, ask)
 
 
 def _result(
-    engine: Engine, suite: str, case: str, rule: str, harnesses: Harnesses, ask: Callable[[Harness], probe.Found]
+    engine: Engine,
+    suite: str,
+    case: str,
+    rule: str,
+    harnesses: Harnesses,
+    ask: Callable[[Harness], probe.Found],
 ) -> Result:
     try:
         found = ask(harnesses.of(engine))
     except Broken as error:
         found = probe.Found(Outcome.ERROR, str(error))
     known = tuple((one.reason, one.link) for one in found.deviations)
-    return Result(engine.name, suite, case, rule, found.outcome, found.argument, known, found.evidence, found.witnesses)
+    return Result(
+        engine.name,
+        suite,
+        case,
+        rule,
+        found.outcome,
+        found.argument,
+        known,
+        found.evidence,
+        found.witnesses,
+    )
 
 
 def recorded(name: str, answers: Path, judging: Judging = Judging()) -> list[Item]:
     """An engine's recordings in a folder: CSRBench's ENGINE-answer-N.json, or YABench's QR_ files.
 
-    A file that cannot be read costs its own item alone. Raises a RefengineError for a name without a profile or recordings,
-    and for CSRBench's stream, which all items need.
+    A file that cannot be read costs its own item alone. Raises a RefengineError for a name without
+    a profile or recordings, and for CSRBench's stream, which all items need.
     """
     if runs := yabench.runs(name, answers):
         profiles.profile(name)
-        return [Item(name, "yabench", run.name, lambda _, r=run: yabench.judge_run(r, judging)) for run in runs]
+        return [
+            Item(name, "yabench", run.name, lambda _, r=run: yabench.judge_run(r, judging))
+            for run in runs
+        ]
     cells = csrbench.cells(answers)
     chosen = [cell for cell in cells if cell.engine == name]
     if not chosen:
         there = ", ".join(sorted({cell.engine for cell in cells}))
-        raise InvalidEngine(f"no recording of {name!r}; recorded: {there}", rule="engine", place=str(answers))
+        raise InvalidEngine(
+            f"no recording of {name!r}; recorded: {there}", rule="engine", place=str(answers)
+        )
     profiles.profile(name)
     csrbench.stream(answers)
     return [
-        Item(name, "csrbench", cell.case, lambda _, c=cell: csrbench.judge_query(answers, c.query, (c,), judging)[0])
+        Item(
+            name,
+            "csrbench",
+            cell.case,
+            lambda _, c=cell: csrbench.judge_query(answers, c.query, (c,), judging)[0],
+        )
         for cell in chosen
         if not cell.suffix
     ]
 
 
 def ours(recorders: list[csrbench.Recorder], judging: Judging = Judging()) -> list[Item]:
-    """Our own engines over CSRBench's queries, recorded here, under the names of their profiles or defects."""
+    """Our own engines over CSRBench's queries, recorded here, under the names of their profiles or
+    defects.
+    """
     return [
-        Item(recorder.name, "csrbench", name, lambda _, r=recorder, n=name: csrbench.judge_ours(n, judging, [r])[0])
+        Item(
+            recorder.name,
+            "csrbench",
+            name,
+            lambda _, r=recorder, n=name: csrbench.judge_ours(n, judging, [r])[0],
+        )
         for recorder in recorders
         for name in csrbench.QUERIES
     ]
@@ -235,12 +321,20 @@ class NonConformance(AssertionError):
 
 
 def unexpected(item: Item, result: Result) -> str:
-    """Why a result is a failure of the run, or nothing: a fail or an error that no known deviation explains, or a known deviation
-    that does not show where it must."""
+    """Why a result is a failure of the run, or nothing: a fail or an error that no known deviation
+    explains, or a known deviation that does not show where it must.
+    """
     if result.outcome in (Outcome.FAIL, Outcome.ERROR) and not result.known:
         return result.argument if result.outcome is Outcome.FAIL else f"error: {result.argument}"
     gone = [reason for reason, link in item.shows if (reason, link) not in result.known]
-    return f"{result.outcome}, without what the engine is known for here: {'; '.join(gone)}\n{result.argument}" if gone else ""
+    return (
+        (
+            f"{result.outcome}, without what the engine is known for here: "
+            f"{'; '.join(gone)}\n{result.argument}"
+        )
+        if gone
+        else ""
+    )
 
 
 def judged(result: Result) -> bool:
@@ -249,8 +343,10 @@ def judged(result: Result) -> bool:
 
 
 def check_engine(engine: Engine | str | Path, *, smoke: bool = False) -> list[Result]:
-    """Every result of an engine, by its name, the path of its file, or itself. Raises NonConformance if any is unexpected, and a
-    RefengineError if there is no such engine or what it needs is not there."""
+    """Every result of an engine, by its name, the path of its file, or itself. Raises
+    NonConformance if any is unexpected, and a RefengineError if there is no such engine or what it
+    needs is not there.
+    """
     tested = (engine if isinstance(engine, Engine) else engine_file.engine(str(engine))).on("")
     if tested.missing:
         raise InvalidEngine(tested.missing, rule="engine", place=tested.name)
@@ -260,7 +356,9 @@ def check_engine(engine: Engine | str | Path, *, smoke: bool = False) -> list[Re
     finally:
         harnesses.stop()
     results = [result for _, result in asked]
-    wrong = [f"{item.id}: {reason}" for item, result in asked if (reason := unexpected(item, result))]
+    wrong = [
+        f"{item.id}: {reason}" for item, result in asked if (reason := unexpected(item, result))
+    ]
     if wrong:
         raise NonConformance(wrong, results)
     return results

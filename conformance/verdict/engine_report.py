@@ -10,8 +10,9 @@ from refengine.model.elements import Dataset, Relation
 class EngineReport(NamedTuple):
     """One report of an engine.
 
-    `instant` is what the engine stamps it with, and `window` the borders of the window that it is about, if the engine says so.
-    `came` is the instant of the element that it came with, None if it came with none.
+    `instant` is what the engine stamps it with, and `window` the borders of the window that it is
+    about, if the engine says so. `came` is the instant of the element that it came with, None if it
+    came with none.
     """
 
     relation: Relation

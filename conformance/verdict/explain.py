@@ -1,4 +1,6 @@
-"""Arguments: a verdict's facts as text that fits one screen. What an engine supplied is escaped and cut."""
+"""Arguments: a verdict's facts as text that fits one screen. What an engine supplied is escaped and
+cut.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,10 @@ def passed(profile: Profile, facts: Judgement) -> str:
     lines = [f"pass: profile {profile.name}, with t0={trial.semantics.t0}{_origin(trial)}"]
     if not trial.ordered:
         lines.append("  and some arrival order of the simultaneous elements (ORA-5 to ORA-7)")
-    lines.append(f"  outputs not recorded: {state.before} before the first relation, {state.after} after the last")
+    lines.append(
+        f"  outputs not recorded: {state.before} before the first relation, "
+        f"{state.after} after the last"
+    )
     lines.append(f"  semantics: {brief(trial.semantics)}")
     lines.append(_terms_of_judgement(facts))
     return "\n".join(lines)
@@ -47,7 +52,9 @@ def failed(
     far: FarRow | None,
     near: Nearest,
 ) -> str:
-    """The first divergence of the nearest assignment, rows at the edges of windows, and what would explain the output."""
+    """The first divergence of the nearest assignment, rows at the edges of windows, and what would
+    explain the output.
+    """
     trial, shorten = facts.trial, _shortener(query)
     lines = [f"fail: profile {profile.name}; no assignment gives this output"]
     if trial is None:
@@ -66,27 +73,38 @@ def failed(
 
 
 def told_wrongly(profile: Profile, facts: Judgement) -> str:
-    """The windows that an engine tells of answers that are right, where they are others (ORA-11)."""
+    """The windows that an engine tells of answers that are right, where
+    they are others (ORA-11).
+    """
     lines = [
-        f"WIN-3 at t={wrong.evaluation}: answer {wrong.number} is about {list(wrong.expected)}; the engine says {list(wrong.told)}"
+        f"WIN-3 at t={wrong.evaluation}: answer {wrong.number} is about "
+        f"{list(wrong.expected)}; the engine says {list(wrong.told)}"
         for wrong in facts.wrong_windows[:ROWS]
     ]
     if not lines:
         lines = ["WIN-3: no assignment gives these answers for the windows that the engine tells"]
     if len(facts.wrong_windows) > ROWS:
         lines.append(f"  … and {len(facts.wrong_windows) - ROWS} more windows")
-    lines.append(f"  the answers themselves are right: profile {profile.name}, with t0={facts.trial.semantics.t0}{_origin(facts.trial)}")
+    lines.append(
+        f"  the answers themselves are right: profile {profile.name}, with "
+        f"t0={facts.trial.semantics.t0}{_origin(facts.trial)}"
+    )
     lines.append(_terms_of_judgement(facts))
     return "\n".join(lines)
 
 
 def _extent(facts: Judgement) -> list[str]:
-    """How many reports of the nearest assignment come before the recording and after it, where there are any."""
+    """How many reports of the nearest assignment come before the recording and after it, where
+    there are any.
+    """
     alignment = facts.alignment
     if alignment is None or not (alignment.before or alignment.after):
         return []
     before = counted(alignment.before, "output")
-    return [f"  beside it: {before} not recorded before the first relation, {alignment.after} after the last"]
+    return [
+        f"  beside it: {before} not recorded before the first relation, {alignment.after} "
+        "after the last"
+    ]
 
 
 def disputed(query: Query, error: Disputed) -> str:
@@ -104,7 +122,10 @@ def disputed(query: Query, error: Disputed) -> str:
 def _support(body: Body, graph: Dataset, wanted: Iterable[Row]) -> frozenset[Triple]:
     """The triples that one of some rows rests on; none where that has no single answer."""
     try:
-        return next((d.support for d in derivations.derivations(body, graph) if d.row in wanted), frozenset())
+        return next(
+            (d.support for d in derivations.derivations(body, graph) if d.row in wanted),
+            frozenset(),
+        )
     except Unsupported:
         return frozenset()
 
@@ -116,21 +137,40 @@ def _origin(trial: Trial) -> str:
 
 def _terms_of_judgement(facts: Judgement) -> str:
     tolerances = ", ".join(f"{kind} {size:g}" for kind, size in compare.TOLERANCE.items())
-    mode = f"value mode (relative tolerance: {tolerances} or {float(compare.LEAST_DECIMAL):g} absolute)" if facts.mode == compare.Mode.VALUE else "term mode"
-    witnesses = f"confirmed by {' and '.join(facts.standing.confirming)}" if facts.standing.confirming else "no witness was asked"
+    mode = (
+        (
+            f"value mode (relative tolerance: {tolerances} or {float(compare.LEAST_DECIMAL):g} "
+            "absolute)"
+        )
+        if facts.mode == compare.Mode.VALUE
+        else "term mode"
+    )
+    witnesses = (
+        f"confirmed by {' and '.join(facts.standing.confirming)}"
+        if facts.standing.confirming
+        else "no witness was asked"
+    )
     by = f" by {facts.trial.by}" if facts.trial is not None else ""
     t0 = f", t0 {facts.t0}" if facts.t0 is not None else ""
     tried = f"{counted(facts.tried, 'assignment')} tried{by}{t0}"
     lines = [f"  judged by {mode}, at most {facts.missing} not recorded; {tried}; {witnesses}"]
-    lines += [f"  {_safe_line(_difference(name, testimony))}" for name, testimony in sorted(facts.standing.others.items())]
+    lines += [
+        f"  {_safe_line(_difference(name, testimony))}"
+        for name, testimony in sorted(facts.standing.others.items())
+    ]
     return "\n".join(lines)
 
 
 def _difference(name: str, testimony: Testimony) -> str:
-    """How a witness differs from the definition, in the first answer where it does, or why it has no say."""
+    """How a witness differs from the definition, in the first answer where it does, or why it has
+    no say.
+    """
     answer = testimony.others[name]
     if isinstance(answer, str):
-        return f"{name} has no say on an answer of {counted(testimony.relation.rows.total(), 'row')}: {answer}"
+        return (
+            f"{name} has no say on an answer of "
+            f"{counted(testimony.relation.rows.total(), 'row')}: {answer}"
+        )
     only_ours, only_theirs = compare.difference(testimony.relation.rows, answer.rows)
     rows = [f"only by definition {_row(line, str)}" for line in _some(only_ours)[:1]]
     rows += [f"only by {name} {_row(line, str)}" for line in _some(only_theirs)[:1]]
@@ -138,11 +178,22 @@ def _difference(name: str, testimony: Testimony) -> str:
 
 
 def _first_divergence(
-    query: Query, trial: Trial, where: Divergence, recorded: int, facts: Judgement, shorten: Callable[[Term], str]
+    query: Query,
+    trial: Trial,
+    where: Divergence,
+    recorded: int,
+    facts: Judgement,
+    shorten: Callable[[Term], str],
 ) -> list[str]:
-    place = f"relation {where.index + 1} of {recorded}" if where.index < recorded else f"after the last of {recorded} relations"
+    place = (
+        f"relation {where.index + 1} of {recorded}"
+        if where.index < recorded
+        else f"after the last of {recorded} relations"
+    )
     if where.expected is None:
-        actual = f"; the recording has {_bag(where.actual, shorten)}" if where.actual is not None else ""
+        actual = (
+            f"; the recording has {_bag(where.actual, shorten)}" if where.actual is not None else ""
+        )
         return [f"  first divergence, {place}: {where.reason}{actual}"]
     window = "" if where.window is None else f"window {bordered(where.window, trial.semantics)} "
     lines = [f"  first divergence, {place}: {window}at t={where.evaluation}: {where.reason}"]
@@ -151,16 +202,22 @@ def _first_divergence(
         lines.append(f"    expected {_bag(expected, shorten)}")
         return lines + _content(query, where.content, expected, shorten)
     lines += differing(query, expected, actual, facts.mode)
-    lacking, surplus = compare.difference(expected, actual if actual is not None else Counter(), facts.mode)
+    lacking, surplus = compare.difference(
+        expected, actual if actual is not None else Counter(), facts.mode
+    )
     return lines + _content(query, where.content, [*lacking, *surplus], shorten)
 
 
 def differing(query: Query, expected: Bag, actual: Bag | None, mode: compare.Mode) -> list[str]:
-    """What was expected, what was recorded (None: nothing more), and the rows in which they differ, a line each."""
+    """What was expected, what was recorded (None: nothing more), and the rows in which they differ,
+    a line each.
+    """
     shorten = _shortener(query)
     lines = [f"    expected {_bag(expected, shorten)}"]
     lines.append(f"    recorded {_bag(actual, shorten) if actual is not None else 'nothing more'}")
-    lacking, surplus = compare.difference(expected, actual if actual is not None else Counter(), mode)
+    lacking, surplus = compare.difference(
+        expected, actual if actual is not None else Counter(), mode
+    )
     for label, rows in (("lacking", lacking), ("too many", surplus)):
         lines += [f"    {label}: {_row(line, shorten)}" for line in _some(rows)]
         if rows.total() > ROWS:
@@ -168,7 +225,9 @@ def differing(query: Query, expected: Bag, actual: Bag | None, mode: compare.Mod
     return lines
 
 
-def _content(query: Query, content: Sequence[Element], rows: Iterable[Row], shorten: Callable[[Term], str]) -> list[str]:
+def _content(
+    query: Query, content: Sequence[Element], rows: Iterable[Row], shorten: Callable[[Term], str]
+) -> list[str]:
     """The elements in the window: all if few, else those that the differing rows rest on."""
     if not content:
         return ["    no element is in the window"]
@@ -204,11 +263,20 @@ def _borders(trial: Trial, near: Nearest, shorten: Callable[[Term], str]) -> lis
             window = f" belongs to {bordered(row.window, trial.semantics)}" if label is None else ""
             lines.append(f"    {row.fate}: {_edge(row)}: {_row(row.row, shorten)}{window}")
         if len(group) > ROWS:
-            lines.append(f"    {label or 'not in place'}: … {len(group) - ROWS} more, at {_instants(group[ROWS:])}")
+            lines.append(
+                f"    {label or 'not in place'}: … {len(group) - ROWS} more, at "
+                f"{_instants(group[ROWS:])}"
+            )
 
     paired = [change for pair in near.pairs for change in pair]
-    if on_borders and not any(change.field == "closure" for change in (*near.changes, *near.untried, *paired)):
-        contrast = f": those at {_instants(on_borders)} moved, those at {_instants(kept)} did not" if kept else ""
+    if on_borders and not any(
+        change.field == "closure" for change in (*near.changes, *near.untried, *paired)
+    ):
+        contrast = (
+            f": those at {_instants(on_borders)} moved, those at {_instants(kept)} did not"
+            if kept
+            else ""
+        )
         lines.append(f"    no closure explains it{contrast}")
     return lines
 
@@ -224,13 +292,20 @@ def _edge(row: BorderRow) -> str:
 def _instants(rows: Iterable[BorderRow]) -> str:
     """`20000, 32000 (twice)`."""
     counts = Counter(row.at for row in rows)
-    return ", ".join(f"{at}" if n == 1 else f"{at} ({'twice' if n == 2 else f'{n} times'})" for at, n in sorted(counts.items()))
+    return ", ".join(
+        f"{at}" if n == 1 else f"{at} ({'twice' if n == 2 else f'{n} times'})"
+        for at, n in sorted(counts.items())
+    )
 
 
 def _far(query: Query, far: FarRow, shorten: Callable[[Term], str]) -> str:
     """Why no change of the semantics can explain the output."""
     size = query.windows[0].size
-    why = "is never an answer on this stream" if far.span is None else f"rests on elements {far.span} apart, and a window has {size}"
+    why = (
+        "is never an answer on this stream"
+        if far.span is None
+        else f"rests on elements {far.span} apart, and a window has {size}"
+    )
     return f"  no semantics explains it: the recorded row {_row(far.row, shorten)} {why} (ORA-10)"
 
 
@@ -239,14 +314,28 @@ def _changes(near: Nearest) -> str:
     untried = ", ".join(map(_change, near.untried))
     tail = f"; out of reach: {untried}" if untried else ""
     if near.changes:
-        return "  would be explained by " + ", or ".join(map(_change, near.changes[:CHANGES])) + tail
+        return (
+            "  would be explained by " + ", or ".join(map(_change, near.changes[:CHANGES])) + tail
+        )
     if near.profiles:
-        return f"  passes under profile {', '.join(near.profiles[:CHANGES])}; no single change explains it{tail}"
+        return (
+            f"  passes under profile {', '.join(near.profiles[:CHANGES])}; no single change "
+            f"explains it{tail}"
+        )
     if near.pairs:
-        pairs = ", or ".join(f"{_change(one)} with {_change(other)}" for one, other in near.pairs[:CHANGES])
+        pairs = ", or ".join(
+            f"{_change(one)} with {_change(other)}" for one, other in near.pairs[:CHANGES]
+        )
         return f"  would be explained by {pairs}; no single change explains it{tail}"
-    pairs = "nor a pair of changes" if near.is_complete else "nor one of the pairs of changes that were tried"
-    return f"  no single change of {', '.join(TRIED[:-1])} or {TRIED[-1]} explains it, nor another profile, {pairs}{tail}"
+    pairs = (
+        "nor a pair of changes"
+        if near.is_complete
+        else "nor one of the pairs of changes that were tried"
+    )
+    return (
+        f"  no single change of {', '.join(TRIED[:-1])} or {TRIED[-1]} explains it, nor "
+        f"another profile, {pairs}{tail}"
+    )
 
 
 def _change(change: Change) -> str:
@@ -264,7 +353,9 @@ def _bag(rows: Bag, shorten: Callable[[Term], str]) -> str:
     if not rows:
         return "no rows"
     total = rows.total()
-    return f"{counted(total, 'row')}" + (f": {_row(next(rows.elements()), shorten)}" if total == 1 else "")
+    return f"{counted(total, 'row')}" + (
+        f": {_row(next(rows.elements()), shorten)}" if total == 1 else ""
+    )
 
 
 def _some(rows: Bag) -> list[Row]:

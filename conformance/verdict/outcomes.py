@@ -27,7 +27,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """An outcome and the argument for it, in one screen of text; the oracle's facts, where it came to any."""
+    """An outcome and the argument for it, in one screen of text; the oracle's facts, where it came
+    to any.
+    """
 
     outcome: Outcome
     argument: str
@@ -43,8 +45,8 @@ class Verdict:
 class Judging:
     """How recordings are judged.
 
-    `witnesses` are asked, `missing` outputs may be missing at each end (None: as many as the benchmark allows), and `keep` says
-    whether a result has what it rests on.
+    `witnesses` are asked, `missing` outputs may be missing at each end (None: as many as the
+    benchmark allows), and `keep` says whether a result has what it rests on.
     """
 
     witnesses: tuple[str, ...] = tuple(WITNESSES)
@@ -66,10 +68,12 @@ def verdict(
     timestamps: Sequence[int | None] = (),
     **options: object,
 ) -> Verdict:
-    """The verdict on a recording under a profile; `options` are those of `refengine.oracle.judge.judge`, and `timestamps`, which are
-    no part of the verdict, those of the recording's relations.
+    """The verdict on a recording under a profile; `options` are those of
+    `refengine.oracle.judge.judge`, and `timestamps`, which are no part of the verdict, those of the
+    recording's relations.
 
-    Bad input (a query, stream or profile without meaning) raises its RefengineError: it is no verdict on an engine.
+    Bad input (a query, stream or profile without meaning) raises its RefengineError: it is no
+    verdict on an engine.
     """
     try:
         facts = judge.judge(query, streams, profile, recording, **options)
@@ -83,7 +87,13 @@ def verdict(
         return Verdict(Outcome.FAIL, explain.told_wrongly(profile, facts), facts)
     far, found = None, explanations.Nearest()
     if not explanations.other_variables(query, recording):
-        far = divergence.out_of_reach(query, streams, recording, mode=facts.mode, static=options.get("static", frozenset()))
+        far = divergence.out_of_reach(
+            query, streams, recording, mode=facts.mode, static=options.get("static", frozenset())
+        )
     if far is None:
-        found = explanations.nearest(query, streams, profile, recording, facts, timestamps=timestamps, **options)
-    return Verdict(Outcome.FAIL, explain.failed(query, profile, recording, facts, far, found), facts)
+        found = explanations.nearest(
+            query, streams, profile, recording, facts, timestamps=timestamps, **options
+        )
+    return Verdict(
+        Outcome.FAIL, explain.failed(query, profile, recording, facts, far, found), facts
+    )

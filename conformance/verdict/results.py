@@ -1,4 +1,6 @@
-"""Results: what became of each item, one JSON object a line. Tables, pages and exit codes are made of them."""
+"""Results: what became of each item, one JSON object a line. Tables, pages and exit codes are made
+of them.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,12 @@ from refengine.model.errors import RefengineError
 
 @dataclass(frozen=True)
 class Result:
-    """An engine and one item of a suite (`corpus`, `csrbench`, `yabench`): the outcome and its argument. `rule` is the id that
-    the case is about, empty for a benchmark's query. `known` are the known deviations that explain it, with their links;
-    `evidence` is what it rests on (evidence.py), None where nothing was answered; `witnesses` are those that confirm every answer
-    by definition that it rests on (none where a case states its rows itself)."""
+    """An engine and one item of a suite (`corpus`, `csrbench`, `yabench`): the outcome and its
+    argument. `rule` is the id that the case is about, empty for a benchmark's query. `known` are
+    the known deviations that explain it, with their links; `evidence` is what it rests on
+    (evidence.py), None where nothing was answered; `witnesses` are those that confirm every answer
+    by definition that it rests on (none where a case states its rows itself).
+    """
 
     engine: str
     suite: str
@@ -43,14 +47,25 @@ class Result:
 
     def as_json(self) -> dict[str, Any]:
         """As a JSON object; `known` as objects of `reason` and `link`."""
-        return {**vars(self), "outcome": str(self.outcome), "known": [{"reason": reason, "link": link} for reason, link in self.known],
-                "witnesses": list(self.witnesses)}
+        return {
+            **vars(self),
+            "outcome": str(self.outcome),
+            "known": [{"reason": reason, "link": link} for reason, link in self.known],
+            "witnesses": list(self.witnesses),
+        }
 
 
 def from_json(told: dict[str, Any]) -> Result:
     """A result from its JSON object."""
     known = tuple((entry["reason"], entry["link"]) for entry in told["known"])
-    return Result(**{**told, "outcome": Outcome(told["outcome"]), "known": known, "witnesses": tuple(told["witnesses"])})
+    return Result(
+        **{
+            **told,
+            "outcome": Outcome(told["outcome"]),
+            "known": known,
+            "witnesses": tuple(told["witnesses"]),
+        }
+    )
 
 
 def write(path: Path, results: Iterable[Result]) -> None:
@@ -70,7 +85,10 @@ def summary(results: Iterable[Result]) -> list[str]:
     for result in results:
         kind = f"known {result.outcome}" if result.known else str(result.outcome)
         told.setdefault(result.engine, Counter())[kind] += 1
-    return [f"{engine}: {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}" for engine, counts in sorted(told.items())]
+    return [
+        f"{engine}: {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}"
+        for engine, counts in sorted(told.items())
+    ]
 
 
 def unheld(engine: str) -> str:
@@ -79,7 +97,9 @@ def unheld(engine: str) -> str:
 
 
 def target(path: Path) -> Path:
-    """The file, behind its links, that results go to. What cannot be written is found out before the work."""
+    """The file, behind its links, that results go to. What cannot be written is found out before
+    the work.
+    """
     with writing(path):
         real = Path(os.path.realpath(path))
         os.stat(real.parent)
@@ -92,9 +112,14 @@ def target(path: Path) -> Path:
 
 
 def replace(files: Mapping[Path, Iterable[str] | bytes]) -> None:
-    """The lines, or the bytes, replace each file at once, with its mode. All are written before the first replaces one: an interrupt, or a full
-    disk, leaves all of them alone, and one that comes later is too late."""
-    drafts = {path: path.with_name(f".conformance-{os.getpid()}-{number}") for number, path in enumerate(files)}
+    """The lines, or the bytes, replace each file at once, with its mode. All are written before the
+    first replaces one: an interrupt, or a full disk, leaves all of them alone, and one that comes
+    later is too late.
+    """
+    drafts = {
+        path: path.with_name(f".conformance-{os.getpid()}-{number}")
+        for number, path in enumerate(files)
+    }
     try:
         for path, draft in drafts.items():
             with writing(path):
@@ -124,7 +149,9 @@ def _too_late() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {
+        number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     finally:
@@ -138,4 +165,6 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RefengineError(f"cannot write: {error.strerror}", rule="usage", place=str(path)) from None
+        raise RefengineError(
+            f"cannot write: {error.strerror}", rule="usage", place=str(path)
+        ) from None

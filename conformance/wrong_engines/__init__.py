@@ -1,8 +1,11 @@
-"""Miniatures: wrong engines, each the reference engine with one function replaced. Its rule's cases must catch it.
+"""Miniatures: wrong engines, each the reference engine with one function replaced. Its rule's cases
+must catch it.
 
-A case that no wrong engine fails proves nothing; these are the wrong engines. Many have a defect that a real one has.
+A case that no wrong engine fails proves nothing; these are the wrong engines. Many have a defect
+that a real one has.
 
-Imports refengine. Begin with `Miniature` below, then any of the modules, one for some sections of SPEC.md.
+Imports refengine. Begin with `Miniature` below, then any of the modules, one for some sections of
+SPEC.md.
 """
 
 from __future__ import annotations
@@ -22,9 +25,11 @@ PACKAGES = ("refengine", "conformance")
 
 @dataclass(frozen=True)
 class Miniature:
-    """A wrong engine: the rule it breaks, the defect in words, who was seen with it (with the source, or "none known"),
-    the function it replaces (`refengine.core.window:borders`, `refengine.core.semantics:Profile.semantics`) and the wrong one.
-    `also` are further replacements (target, function) that are right, but do not presume the function that is wrong."""
+    """A wrong engine: the rule it breaks, the defect in words, who was seen with it (with the
+    source, or "none known"), the function it replaces (`refengine.core.window:borders`,
+    `refengine.core.semantics:Profile.semantics`) and the wrong one. `also` are further replacements
+    (target, function) that are right, but do not presume the function that is wrong.
+    """
 
     rule: str
     name: str
@@ -35,7 +40,9 @@ class Miniature:
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """The wrong function in place of the right one, wherever a module has imported it, for the duration."""
+        """The wrong function in place of the right one, wherever a module has imported it, for the
+        duration.
+        """
         with ExitStack() as stack:
             stack.callback(_forget)
             for target, function in ((self.target, self.wrong), *self.also):
@@ -50,7 +57,9 @@ class Miniature:
 
 
 def _owner(target: str) -> tuple[Any, str]:
-    """Where a target is defined, and under which name. Raises AttributeError for one that is not there."""
+    """Where a target is defined, and under which name. Raises AttributeError for one that is not
+    there.
+    """
     module, _, path = target.partition(":")
     owner: Any = importlib.import_module(module)
     *outer, attribute = path.split(".")
@@ -60,9 +69,15 @@ def _owner(target: str) -> tuple[Any, str]:
 
 
 def _modules() -> list[ModuleType]:
-    """The loaded modules of both packages but these, in which a wrong function may call the right one."""
+    """The loaded modules of both packages but these, in which a wrong function may call the right
+    one.
+    """
     loaded = sorted(sys.modules.items())
-    return [m for name, m in loaded if name.partition(".")[0] in PACKAGES and not name.startswith(__name__)]
+    return [
+        m
+        for name, m in loaded
+        if name.partition(".")[0] in PACKAGES and not name.startswith(__name__)
+    ]
 
 
 def _forget() -> None:

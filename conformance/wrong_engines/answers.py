@@ -1,7 +1,9 @@
-"""Wrong engines and wrong oracles for §7 to §12: answers, streams of answers, evaluation, comparison, verdicts, reading.
+"""Wrong engines and wrong oracles for §7 to §12: answers, streams of answers, evaluation,
+comparison, verdicts, reading.
 
-Sources: `csrbench-oracle` is dellaglio/csrbench-oracle; `YABench` is its oracle's code; what is said of `RSP-JS`, `yasper`
-and `CQELS` was seen when they ran over CSRBench's stream, or read in their sources.
+Sources: `csrbench-oracle` is dellaglio/csrbench-oracle; `YABench` is its oracle's code; what is
+said of `RSP-JS`, `yasper` and `CQELS` was seen when they ran over CSRBench's stream, or read in
+their sources.
 """
 
 from __future__ import annotations
@@ -37,7 +39,20 @@ from refengine.model.compare import Mode, Number
 from refengine.model.compare import _matching as right_matching
 from refengine.model.compare import near as right_near
 from refengine.model.compare import value as right_value
-from refengine.model.elements import XSD, Bag, Dataset, Element, Relation, Row, Stream, Term, Triple, is_blank, literal, row
+from refengine.model.elements import (
+    XSD,
+    Bag,
+    Dataset,
+    Element,
+    Relation,
+    Row,
+    Stream,
+    Term,
+    Triple,
+    is_blank,
+    literal,
+    row,
+)
 from refengine.model.errors import RefengineError
 from refengine.oracle import orders
 from refengine.oracle.assignments import Candidates
@@ -109,9 +124,13 @@ def every_node_is_new(rows: Bag, graph: Dataset, evaluation: str) -> Bag:
 
 
 def made_like_data(rows: Bag, graph: Dataset, evaluation: str) -> Bag:
-    """A blank node that is made gets a label that no node of the present content has; one of another might."""
+    """A blank node that is made gets a label that no node of the present content has; one of
+    another might.
+    """
     right = right_fresh(rows, graph, evaluation)
-    return compare.rename(right, {label: label.replace("/", "-") for label in compare.blanks(right)})
+    return compare.rename(
+        right, {label: label.replace("/", "-") for label in compare.blanks(right)}
+    )
 
 
 # §8 R2S
@@ -140,13 +159,21 @@ def sent(step: Step, output: Bag, last: Bag, semantics: Semantics) -> Step:
 
 
 def news_is_what_never_came(
-    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Any = r2r.confirmed, max_reports: int = engine.MAX_REPORTS
+    query: Query,
+    planned: Plan,
+    *,
+    static: Dataset = frozenset(),
+    answer: Any = r2r.confirmed,
+    max_reports: int = engine.MAX_REPORTS,
 ) -> Iterator[Step]:
     """Istream gives the rows that no answer before held."""
     ever: Bag = Counter()
     output: Bag = Counter()
     for step in right_steps(query, planned, static=static, answer=answer, max_reports=max_reports):
-        last, output = output, r2s.relation_to_stream(engine.operator(query, planned.semantics), step.answer, ever)
+        last, output = (
+            output,
+            r2s.relation_to_stream(engine.operator(query, planned.semantics), step.answer, ever),
+        )
         ever |= step.answer
         yield sent(step, output, last, planned.semantics)
 
@@ -167,13 +194,21 @@ def no_base(operator: R2S, now: Bag, base: Bag) -> Bag:
 
 
 def base_is_what_was_sent(
-    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Any = r2r.confirmed, max_reports: int = engine.MAX_REPORTS
+    query: Query,
+    planned: Plan,
+    *,
+    static: Dataset = frozenset(),
+    answer: Any = r2r.confirmed,
+    max_reports: int = engine.MAX_REPORTS,
 ) -> Iterator[Step]:
     """The base of the difference is the answer of the last evaluation that sent something."""
     before: Bag = Counter()
     output: Bag = Counter()
     for step in right_steps(query, planned, static=static, answer=answer, max_reports=max_reports):
-        last, output = output, r2s.relation_to_stream(engine.operator(query, planned.semantics), step.answer, before)
+        last, output = (
+            output,
+            r2s.relation_to_stream(engine.operator(query, planned.semantics), step.answer, before),
+        )
         step = sent(step, output, last, planned.semantics)
         before = step.answer if step.emitted else before
         yield step
@@ -191,7 +226,9 @@ def empty_is_always_sent(empty: Empty, output: Bag, last: Bag) -> bool:
 
 def zero_is_empty(empty: Empty, output: Bag, last: Bag) -> bool:
     """An answer that is all zeros is an empty one."""
-    return empty is Empty.EMIT or any(not term.startswith('"0"') for line in output for _, term in line)
+    return empty is Empty.EMIT or any(
+        not term.startswith('"0"') for line in output for _, term in line
+    )
 
 
 def text_is_not_asked(query: Query, semantics: Semantics) -> R2S:
@@ -207,29 +244,41 @@ def rstream_unless_stated(query: Query, semantics: Semantics) -> R2S:
 # §9 Evaluation
 
 
-def nothing_follows(windows: Iterable[Window], elements: Sequence[Element], end: int | End) -> int | None:
+def nothing_follows(
+    windows: Iterable[Window], elements: Sequence[Element], end: int | End
+) -> int | None:
     """After the last arrival nothing follows, whatever the horizon is."""
     return None
 
 
-def one_instant_short(windows: Iterable[Window], elements: Sequence[Element], end: int | End) -> int | None:
+def one_instant_short(
+    windows: Iterable[Window], elements: Sequence[Element], end: int | End
+) -> int | None:
     """flush ends one instant earlier."""
     right = right_horizon(windows, elements, end)
     return right - 1 if right is not None and end is End.FLUSH else right
 
 
-def any_horizon(windows: Iterable[Window], elements: Sequence[Element], end: int | End) -> int | None:
+def any_horizon(
+    windows: Iterable[Window], elements: Sequence[Element], end: int | End
+) -> int | None:
     """A horizon before the end of the stream is taken as it is."""
     return end if isinstance(end, int) else right_horizon(windows, elements, end)
 
 
-def flush_from_zero(windows: Iterable[Window], elements: Sequence[Element], end: int | End) -> int | None:
+def flush_from_zero(
+    windows: Iterable[Window], elements: Sequence[Element], end: int | End
+) -> int | None:
     """A stream without elements is flushed as one that ended at 0."""
     right = right_horizon(windows, elements, end)
-    return max(spec.size or 0 for spec in windows) + 2 if end is End.FLUSH and not elements else right
+    return (
+        max(spec.size or 0 for spec in windows) + 2 if end is End.FLUSH and not elements else right
+    )
 
 
-def sentinel_in_the_last_batch(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> Plan:
+def sentinel_in_the_last_batch(
+    query: Query, streams: Mapping[str, Stream], semantics: Semantics
+) -> Plan:
     """The sentinel is in the batch of the last element."""
     right = right_plan(query, streams, semantics)
     if right.counts[0][-1] == len(right.arrivals):
@@ -239,7 +288,9 @@ def sentinel_in_the_last_batch(query: Query, streams: Mapping[str, Stream], sema
     return replace(right, arrivals=(*elements, sentinel._replace(batch=batch)))
 
 
-def the_end_fills_tuple_windows(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> Plan:
+def the_end_fills_tuple_windows(
+    query: Query, streams: Mapping[str, Stream], semantics: Semantics
+) -> Plan:
     """After the end of the stream every tuple window is closed, full or not."""
     right = right_plan(query, streams, semantics)
     spec = query.windows[0]
@@ -253,13 +304,17 @@ def held(views: Sequence[View], t: int, arrived: Sequence[int]) -> tuple[Content
     return tuple(window.content(view, t, n) for view, n in zip(views, arrived, strict=True))
 
 
-def arrivals_only(views: Sequence[View], arrived: Sequence[int], interval: range) -> Iterator[Stretch]:
+def arrivals_only(
+    views: Sequence[View], arrived: Sequence[int], interval: range
+) -> Iterator[Stretch]:
     """Between two arrivals nothing is looked at: what expires there is not seen."""
     if interval:
         yield interval[:1], held(views, interval.start, arrived)
 
 
-def one_stretch(views: Sequence[View], arrived: Sequence[int], interval: range) -> Iterator[Stretch]:
+def one_stretch(
+    views: Sequence[View], arrived: Sequence[int], interval: range
+) -> Iterator[Stretch]:
     """The content between two arrivals is the one at the first instant between them."""
     if interval:
         yield interval, held(views, interval.start, arrived)
@@ -271,7 +326,9 @@ def first_of_a_stretch(*state: Any) -> range:
 
 
 def latest_of_a_gap(gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
-    """Of what happens between two arrivals only the last is reported, whatever the semantics says."""
+    """Of what happens between two arrivals only the last is reported,
+    whatever the semantics says.
+    """
     return right_of_a_gap(Gap.LATEST, firing)
 
 
@@ -295,24 +352,44 @@ def bound_of_each_gap(count: int, bound: int, arrivals: Sequence[Element], k: in
     return right_bounded(count, bound, arrivals, k) if k else 0
 
 
-def evaluation_for_close(instant: Instant, semantics: Semantics, at: Evaluation, incoming: Sequence[Element]) -> int:
+def evaluation_for_close(
+    instant: Instant, semantics: Semantics, at: Evaluation, incoming: Sequence[Element]
+) -> int:
     """The border instant is the evaluation instant under every closure."""
-    return at.t if instant is Instant.CLOSE else right_output_instant(instant, semantics, at, incoming)
+    return (
+        at.t if instant is Instant.CLOSE else right_output_instant(instant, semantics, at, incoming)
+    )
 
 
-def one_after_the_evaluation(instant: Instant, semantics: Semantics, at: Evaluation, incoming: Sequence[Element]) -> int:
+def one_after_the_evaluation(
+    instant: Instant, semantics: Semantics, at: Evaluation, incoming: Sequence[Element]
+) -> int:
     """The border instant is one after the evaluation instant under every closure."""
-    return at.t + 1 if instant is Instant.CLOSE else right_output_instant(instant, semantics, at, incoming)
+    return (
+        at.t + 1
+        if instant is Instant.CLOSE
+        else right_output_instant(instant, semantics, at, incoming)
+    )
 
 
-def eager_is_trigger(instant: Instant, semantics: Semantics, at: Evaluation, incoming: Sequence[Element]) -> int:
+def eager_is_trigger(
+    instant: Instant, semantics: Semantics, at: Evaluation, incoming: Sequence[Element]
+) -> int:
     """An eager engine is stamped like a lazy one, with the arrival that shows the report."""
-    return right_output_instant(Instant.TRIGGER if instant is Instant.EAGER else instant, semantics, at, incoming)
+    return right_output_instant(
+        Instant.TRIGGER if instant is Instant.EAGER else instant, semantics, at, incoming
+    )
 
 
-def last_arrival_before_the_first(instant: Instant, semantics: Semantics, at: Evaluation, incoming: Sequence[Element]) -> int:
+def last_arrival_before_the_first(
+    instant: Instant, semantics: Semantics, at: Evaluation, incoming: Sequence[Element]
+) -> int:
     """Before the first arrival, eager takes the last one."""
-    return incoming[at.arrival - 1].app if instant is Instant.EAGER else right_output_instant(instant, semantics, at, incoming)
+    return (
+        incoming[at.arrival - 1].app
+        if instant is Instant.EAGER
+        else right_output_instant(instant, semantics, at, incoming)
+    )
 
 
 # §10 Comparing answers
@@ -339,7 +416,11 @@ def types_apart(term: Term) -> Term | tuple:
         return term
     lexical, datatype, _ = compare.parse_literal(term)
     try:
-        return (datatype, float(lexical)) if datatype.startswith(XSD) and datatype != XSD + "string" else term
+        return (
+            (datatype, float(lexical))
+            if datatype.startswith(XSD) and datatype != XSD + "string"
+            else term
+        )
     except ValueError:
         return term
 
@@ -365,7 +446,11 @@ def dates_of_iso_8601(term: Term) -> Term | Number | tuple:
         moment = datetime.fromisoformat(compare.parse_literal(term).lexical)
     except ValueError:
         return term
-    return ("dateTime", moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment, bool(moment.tzinfo))
+    return (
+        "dateTime",
+        moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment,
+        bool(moment.tzinfo),
+    )
 
 
 def numbers_only(line: Row, mode: Mode) -> tuple[tuple, tuple[Number, ...]]:
@@ -412,7 +497,9 @@ def the_least_of_every_type(a: Number, b: Number) -> bool:
 
 
 def integers_yield(a: Number, b: Number) -> bool:
-    """The larger of the two tolerances counts for an integer, too: the answer's type decides how exact it has to be."""
+    """The larger of the two tolerances counts for an integer, too: the answer's type decides how
+    exact it has to be.
+    """
     larger = max(a.tolerance, b.tolerance)
     return right_near(a._replace(tolerance=larger), b._replace(tolerance=larger))
 
@@ -430,14 +517,19 @@ def nan_is_nothing(a: Number, b: Number) -> bool:
 
 def difference_of_sets(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     """A row that the other bag has, once or more, is not missing."""
+
     def apart(ours: Bag, theirs: Bag) -> Bag:
-        return Counter(line for line in ours if not any(_same(line, other, mode) for other in theirs))
+        return Counter(
+            line for line in ours if not any(_same(line, other, mode) for other in theirs)
+        )
 
     return apart(a, b), apart(b, a)
 
 
 def first_that_fits(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
-    """A row is paired with the first that is near it, in the order of their texts, and keeps its partner."""
+    """A row is paired with the first that is near it, in the order of their texts, and keeps its
+    partner.
+    """
     left, missing = sorted(b.elements()), Counter()
     for line in sorted(a.elements()):
         partner = next((other for other in left if _same(line, other, mode)), None)
@@ -467,7 +559,9 @@ def unbound_is_anything(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, B
     """A row is the same as another that binds more."""
     left, missing = list(b.elements()), Counter()
     for line in a.elements():
-        partner = next((other for other in left if set(other) <= set(line) or set(line) <= set(other)), None)
+        partner = next(
+            (other for other in left if set(other) <= set(line) or set(line) <= set(other)), None
+        )
         if partner is None:
             missing[line] += 1
         else:
@@ -475,7 +569,9 @@ def unbound_is_anything(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, B
     return missing, Counter(left)
 
 
-def in_order(ours: Sequence, theirs: Sequence, same: Callable, reach: Callable | None = None) -> dict[int, int]:
+def in_order(
+    ours: Sequence, theirs: Sequence, same: Callable, reach: Callable | None = None
+) -> dict[int, int]:
     """Rows are paired in their order: the first with the first."""
     return {i: i for i in range(min(len(ours), len(theirs))) if same(ours[i], theirs[i])}
 
@@ -498,18 +594,26 @@ def any_blank_will_do(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
 
 
 def neighbours_are_enough(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
-    """Bags are the same if their nodes have the same neighbours, and the rows are the same but for them."""
+    """Bags are the same if their nodes have the same neighbours, and the rows are the same but for
+    them.
+    """
     alike = sorted(compare.colours(a, mode).values()) == sorted(compare.colours(b, mode).values())
     return alike and any_blank_will_do(a, b, mode)
 
 
 def row_by_row(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
     """Blank nodes are renamed one to one, but in every row anew."""
+
     def renamed(bag: Bag) -> Bag:
         lines: Bag = Counter()
         for line in bag.elements():
             names: dict[Term, Term] = {}
-            lines[row((v, names.setdefault(t, f"_:b{len(names)}") if is_blank(t) else t) for v, t in line)] += 1
+            lines[
+                row(
+                    (v, names.setdefault(t, f"_:b{len(names)}") if is_blank(t) else t)
+                    for v, t in line
+                )
+            ] += 1
         return lines
 
     left, right = renamed(a), renamed(b)
@@ -519,7 +623,9 @@ def row_by_row(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
 # §11 The oracle
 
 
-def first_assignment(query: Query, streams: Mapping[str, Stream], profile: Any, *plan: Any) -> Iterator[tuple[Semantics, Origin]]:
+def first_assignment(
+    query: Query, streams: Mapping[str, Stream], profile: Any, *plan: Any
+) -> Iterator[tuple[Semantics, Origin]]:
     """What is open has its first value."""
     yield from islice(right_assignments(query, streams, profile, *plan), 1)
 
@@ -543,7 +649,9 @@ def t0_over_the_elements(query: Query, planned: Plan, t0: object) -> Candidates:
 
 
 def every_window_is_there(query: Query, planned: Plan, t0: object) -> Candidates:
-    """No window that holds the first element is missing, as if every engine began long before it."""
+    """No window that holds the first element is missing, as if every
+    engine began long before it.
+    """
     right = right_candidates(query, planned, t0)
     if t0 != "unknown":
         return right
@@ -562,38 +670,64 @@ def classes_by_content_alone(planned: Plan, found: Candidates) -> list[Origin]:
     low, _ = window.borders(planned.semantics.closure)
     view, classes = planned.views[0], right_origins(planned, found)
     lo, hi = classes[0].lo, classes[-1].hi
-    ends = {t for t in range(lo, hi) if any((e.app - t - low) % view.spec.slide == 0 for e in view.elements)}
+    ends = {
+        t
+        for t in range(lo, hi)
+        if any((e.app - t - low) % view.spec.slide == 0 for e in view.elements)
+    }
     starts = [lo, *sorted(t + 1 for t in ends)]
-    return [Origin(start, start, end) for start, end in zip(starts, [*sorted(ends), hi], strict=True)]
+    return [
+        Origin(start, start, end) for start, end in zip(starts, [*sorted(ends), hi], strict=True)
+    ]
 
 
-def anything_may_be_missing(states: Iterable[State], output: Bag, recorded: Any, *window: Any) -> set[State]:
+def anything_may_be_missing(
+    states: Iterable[State], output: Bag, recorded: Any, *window: Any
+) -> set[State]:
     """Any number of outputs may be missing before the recording and after it."""
     following = set()
     for before, matched, after in states:
         if matched == 0:
             following.add(State(before + 1, 0, 0))
-        if matched < len(recorded.rows) and compare.equal(output, recorded.rows[matched], recorded.mode):
+        if matched < len(recorded.rows) and compare.equal(
+            output, recorded.rows[matched], recorded.mode
+        ):
             following.add(State(before, matched + 1, 0))
         if matched == len(recorded.rows):
             following.add(State(before, matched, after + 1))
     return following
 
 
-def holes_are_allowed(states: Iterable[State], output: Bag, recorded: Any, *window: Any) -> set[State]:
+def holes_are_allowed(
+    states: Iterable[State], output: Bag, recorded: Any, *window: Any
+) -> set[State]:
     """An output may be missing in the middle of the recording too."""
     states = set(states)
-    return right_advance(states, output, recorded, *window) | {s for s in states if 0 < s.matched < len(recorded.rows)}
+    return right_advance(states, output, recorded, *window) | {
+        s for s in states if 0 < s.matched < len(recorded.rows)
+    }
 
 
-def nothing_may_be_missing(states: Iterable[State], output: Bag, recorded: Any, *window: Any) -> set[State]:
+def nothing_may_be_missing(
+    states: Iterable[State], output: Bag, recorded: Any, *window: Any
+) -> set[State]:
     """The recording starts with the first output and ends with the last."""
-    return {state for state in right_advance(states, output, recorded, *window) if not state.before and not state.after}
+    return {
+        state
+        for state in right_advance(states, output, recorded, *window)
+        if not state.before and not state.after
+    }
 
 
-def bound_of_both_ends(states: Iterable[State], output: Bag, recorded: Any, *window: Any) -> set[State]:
+def bound_of_both_ends(
+    states: Iterable[State], output: Bag, recorded: Any, *window: Any
+) -> set[State]:
     """At most k outputs are missing at both ends together."""
-    return {state for state in right_advance(states, output, recorded, *window) if state.before + state.after <= recorded.missing.before}
+    return {
+        state
+        for state in right_advance(states, output, recorded, *window)
+        if state.before + state.after <= recorded.missing.before
+    }
 
 
 def silence_is_always_right(states: Iterable[State], recorded: Any) -> State | None:
@@ -623,7 +757,9 @@ def sum_of_the_rows_that_stay(look: Any, moment: Any, grown: list, base: Bag) ->
 
 
 def all_that_was_kept_was_seen(look: Any, moment: Any, grown: list, base: Bag) -> Bag | None:
-    """The outputs of an instant sum to the rows that its elements complete, also if others come into view."""
+    """The outputs of an instant sum to the rows that its elements complete, also if others come
+    into view.
+    """
     return Counter(g.row for g in grown)
 
 
@@ -675,7 +811,8 @@ def order_of_the_file(
     return states, before, furthest
 
 
-MOST_SUBSETS_OF = 10  # elements of an instant: a wrong search that visits every subset of more would not end
+# elements of an instant: a wrong search that visits every subset of more would not end
+MOST_SUBSETS_OF = 10
 
 
 def fillers_are_never_seen(
@@ -695,11 +832,19 @@ def fillers_are_never_seen(
             before = look.answer(moment.kept, done) if step else base
             for element in set(needed) - set(done):
                 then = tuple(sorted({*done, element}))
-                output = r2s.relation_to_stream(look.operator, look.answer(moment.kept, then), before)
+                output = r2s.relation_to_stream(
+                    look.operator, look.answer(moment.kept, then), before
+                )
                 shown = r2s.emitted(look.semantics.empty, output, Counter())
-                following[then] |= right_advance(reached, output, look.recorded) if shown else reached
+                following[then] |= (
+                    right_advance(reached, output, look.recorded) if shown else reached
+                )
         reach = {done: reached for done, reached in following.items() if reached}
-    return set().union(*reach.values()), look.answer(moment.kept, needed), max(state.matched for state in states)
+    return (
+        set().union(*reach.values()),
+        look.answer(moment.kept, needed),
+        max(state.matched for state in states),
+    )
 
 
 def one_class(moment: Any, grown: list | None) -> list[tuple[int, ...]]:
@@ -713,7 +858,8 @@ def everything_is_within_the_bound(
 ) -> tuple[set[State], Bag, int]:
     """A search beyond its bound finds nothing.
 
-    Of many elements it stops early: each semantics that might explain the fail is searched to the bound, too.
+    Of many elements it stops early: each semantics that might explain the fail is searched to the
+    bound, too.
     """
     bound = 100 if len(moment.arriving) > MOST_SUBSETS_OF else orders.ORDER_BOUND
     with patch.object(orders, "ORDER_BOUND", bound):
@@ -728,14 +874,20 @@ def one_witness(recorded: Any, trial: Any, answers: Any, witnesses: tuple[str, .
 
 
 def all_of_the_stream(recorded: Any, trial: Any, answers: Any, witnesses: tuple[str, ...]) -> None:
-    """A witness must confirm every report of the assignment, also those after the first divergence."""
+    """A witness must confirm every report of the assignment, also those
+    after the first divergence.
+    """
     planned = engine.plan(recorded.query, recorded.streams, trial.semantics)
     for at in engine.evaluations(planned):
         contents = [each.content for each in at.windows]
-        r2r.confirmed(recorded.query.body, r2r.together(planned.views, contents, recorded.static), witnesses)
+        r2r.confirmed(
+            recorded.query.body, r2r.together(planned.views, contents, recorded.static), witnesses
+        )
 
 
-def ends_of_instants_alone(recorded: Any, trial: Any, answers: Any, witnesses: tuple[str, ...]) -> None:
+def ends_of_instants_alone(
+    recorded: Any, trial: Any, answers: Any, witnesses: tuple[str, ...]
+) -> None:
     """What a witness says inside an instant does not matter."""
 
 
@@ -811,15 +963,21 @@ def labels_are_of_the_folder(path: Path, language: str, prefix: str) -> list:
 
 
 def a_query_replaces_the_last_segment(text: str, language: str, prefix: str) -> Iterator[Statement]:
-    """A relative IRI that is a query alone is resolved against the folder of the base, as in RFC 2396."""
+    """A relative IRI that is a query alone is resolved against the folder of the base, as in RFC
+    2396.
+    """
     return right_statements(text.replace("<?", "<./?"), language, prefix)
 
 
-def undated_graphs_are_left_out(path: Path, statements: Iterable, time_predicate: str, *more: Any) -> Stream:
+def undated_graphs_are_left_out(
+    path: Path, statements: Iterable, time_predicate: str, *more: Any
+) -> Stream:
     """A graph that nothing dates is no element."""
     statements = list(statements)
     dated = {statement.triple[0] for statement in statements if statement.graph is None}
-    kept = [statement for statement in statements if statement.graph is None or statement.graph in dated]
+    kept = [
+        statement for statement in statements if statement.graph is None or statement.graph in dated
+    ]
     return right_dated_graphs(path, kept, time_predicate, *more)
 
 
@@ -844,13 +1002,17 @@ def empty_relations_are_no_reports(path: str | Path) -> Recording:
     """A relation without bindings is left out."""
     right = right_read_recording(path)
     kept = [i for i, relation in enumerate(right.relations) if relation.rows]
-    return Recording(tuple(right.relations[i] for i in kept), tuple(right.timestamps[i] for i in kept))
+    return Recording(
+        tuple(right.relations[i] for i in kept), tuple(right.timestamps[i] for i in kept)
+    )
 
 
 def bindings_are_a_set(path: str | Path) -> Recording:
     """A binding that stands twice is one row."""
     right = right_read_recording(path)
-    return replace(right, relations=tuple(Relation(r.variables, Counter(set(r.rows))) for r in right.relations))
+    return replace(
+        right, relations=tuple(Relation(r.variables, Counter(set(r.rows))) for r in right.relations)
+    )
 
 
 def datatypes_are_dropped(value: str) -> Term:
@@ -862,7 +1024,9 @@ def sorted_by_timestamp(path: str | Path) -> Recording:
     """Relations are in the order of their timestamps."""
     right = right_read_recording(path)
     order = sorted(range(len(right.relations)), key=lambda i: right.timestamps[i] or 0)
-    return Recording(tuple(right.relations[i] for i in order), tuple(right.timestamps[i] for i in order))
+    return Recording(
+        tuple(right.relations[i] for i in order), tuple(right.timestamps[i] for i in order)
+    )
 
 
 def languages_are_dropped(entry: Any, where: str, labels: dict[str, Term]) -> Term:
@@ -876,177 +1040,613 @@ def languages_are_dropped(entry: Any, where: str, labels: dict[str, Term]) -> Te
 
 MINIATURES = (
     Miniature("R2R-1", "the newest graph", NOBODY, "refengine.core.r2r:dataset", newest_graph),
-    Miniature("R2R-1", "triples in two elements cancel", NOBODY, "refengine.core.r2r:dataset", triples_in_two_elements_cancel),
-    Miniature("R2R-1", "one triple of each element", NOBODY, "refengine.core.r2r:dataset", one_triple_of_each),
-    Miniature("R2R-1", "labels are of the element", NOBODY, "refengine.core.r2r:dataset", labels_are_of_the_element),
-    Miniature("R2R-7", "made nodes come back", NOBODY, "refengine.core.r2r:fresh", made_nodes_come_back),
+    Miniature(
+        "R2R-1",
+        "triples in two elements cancel",
+        NOBODY,
+        "refengine.core.r2r:dataset",
+        triples_in_two_elements_cancel,
+    ),
+    Miniature(
+        "R2R-1",
+        "one triple of each element",
+        NOBODY,
+        "refengine.core.r2r:dataset",
+        one_triple_of_each,
+    ),
+    Miniature(
+        "R2R-1",
+        "labels are of the element",
+        NOBODY,
+        "refengine.core.r2r:dataset",
+        labels_are_of_the_element,
+    ),
+    Miniature(
+        "R2R-7", "made nodes come back", NOBODY, "refengine.core.r2r:fresh", made_nodes_come_back
+    ),
     Miniature("R2R-7", "made like data", NOBODY, "refengine.core.r2r:fresh", made_like_data),
     Miniature("R2R-7", "every node is new", NOBODY, "refengine.core.r2r:fresh", every_node_is_new),
     Miniature("R2S-1", "only news", NOBODY, "refengine.core.r2s:rstream", only_news),
     Miniature(
-        "R2S-2", "Istream is Rstream", "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
-        "refengine.core.r2s:istream", istream_is_rstream,
+        "R2S-2",
+        "Istream is Rstream",
+        "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
+        "refengine.core.r2s:istream",
+        istream_is_rstream,
     ),
-    Miniature("R2S-2", "Istream of sets", "yasper: R2S over sets", "refengine.core.r2s:istream", istream_of_sets),
-    Miniature("R2S-2", "news is what never came", NOBODY, "refengine.core.engine:steps", news_is_what_never_came),
     Miniature(
-        "R2S-3", "Dstream is Rstream", "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
-        "refengine.core.r2s:dstream", dstream_is_rstream,
+        "R2S-2",
+        "Istream of sets",
+        "yasper: R2S over sets",
+        "refengine.core.r2s:istream",
+        istream_of_sets,
     ),
-    Miniature("R2S-3", "Dstream of sets", "yasper: R2S over sets", "refengine.core.r2s:dstream", dstream_of_sets),
+    Miniature(
+        "R2S-2",
+        "news is what never came",
+        NOBODY,
+        "refengine.core.engine:steps",
+        news_is_what_never_came,
+    ),
+    Miniature(
+        "R2S-3",
+        "Dstream is Rstream",
+        "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
+        "refengine.core.r2s:dstream",
+        dstream_is_rstream,
+    ),
+    Miniature(
+        "R2S-3",
+        "Dstream of sets",
+        "yasper: R2S over sets",
+        "refengine.core.r2s:dstream",
+        dstream_of_sets,
+    ),
     Miniature("R2S-4", "no base", NOBODY, "refengine.core.r2s:relation_to_stream", no_base),
     Miniature(
-        "R2S-4", "the base is what was sent", "YABench: the base is the last answer that held something new",
-        "refengine.core.engine:steps", base_is_what_was_sent,
+        "R2S-4",
+        "the base is what was sent",
+        "YABench: the base is the last answer that held something new",
+        "refengine.core.engine:steps",
+        base_is_what_was_sent,
     ),
     Miniature(
-        "R2S-5", "empty is never sent", "RSP-JS 1.3.5: empty windows are never reported",
-        "refengine.core.r2s:emitted", empty_is_never_sent,
+        "R2S-5",
+        "empty is never sent",
+        "RSP-JS 1.3.5: empty windows are never reported",
+        "refengine.core.r2s:emitted",
+        empty_is_never_sent,
     ),
     Miniature("R2S-5", "zero is empty", NOBODY, "refengine.core.r2s:emitted", zero_is_empty),
-    Miniature("R2S-5", "empty is always sent", NOBODY, "refengine.core.r2s:emitted", empty_is_always_sent),
     Miniature(
-        "R2S-6", "the text is not asked", "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
-        "refengine.core.engine:operator", text_is_not_asked,
+        "R2S-5", "empty is always sent", NOBODY, "refengine.core.r2s:emitted", empty_is_always_sent
     ),
-    Miniature("R2S-6", "Rstream unless stated", NOBODY, "refengine.core.engine:operator", rstream_unless_stated),
     Miniature(
-        "ENG-1", "nothing follows", "yasper and RSP-JS 1.3.5: the last window is never reported",
-        "refengine.core.engine:horizon", nothing_follows,
+        "R2S-6",
+        "the text is not asked",
+        "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
+        "refengine.core.engine:operator",
+        text_is_not_asked,
     ),
-    Miniature("ENG-1", "one instant short", NOBODY, "refengine.core.engine:horizon", one_instant_short),
+    Miniature(
+        "R2S-6",
+        "Rstream unless stated",
+        NOBODY,
+        "refengine.core.engine:operator",
+        rstream_unless_stated,
+    ),
+    Miniature(
+        "ENG-1",
+        "nothing follows",
+        "yasper and RSP-JS 1.3.5: the last window is never reported",
+        "refengine.core.engine:horizon",
+        nothing_follows,
+    ),
+    Miniature(
+        "ENG-1", "one instant short", NOBODY, "refengine.core.engine:horizon", one_instant_short
+    ),
     Miniature("ENG-1", "any horizon", NOBODY, "refengine.core.engine:horizon", any_horizon),
     Miniature("ENG-1", "flush from zero", NOBODY, "refengine.core.engine:horizon", flush_from_zero),
-    Miniature("ENG-1", "sentinel in the last batch", NOBODY, "refengine.core.engine:plan", sentinel_in_the_last_batch),
     Miniature(
-        "ENG-1", "the end fills tuple windows", NOBODY,
-        "refengine.core.engine:plan", the_end_fills_tuple_windows,
+        "ENG-1",
+        "sentinel in the last batch",
+        NOBODY,
+        "refengine.core.engine:plan",
+        sentinel_in_the_last_batch,
     ),
     Miniature(
-        "ENG-2", "arrivals only", "csrbench-oracle, YABench and CQELS do not see expiry between arrivals",
-        "refengine.core.engine:spans", arrivals_only,
+        "ENG-1",
+        "the end fills tuple windows",
+        NOBODY,
+        "refengine.core.engine:plan",
+        the_end_fills_tuple_windows,
+    ),
+    Miniature(
+        "ENG-2",
+        "arrivals only",
+        "csrbench-oracle, YABench and CQELS do not see expiry between arrivals",
+        "refengine.core.engine:spans",
+        arrivals_only,
     ),
     Miniature("ENG-2", "one stretch", NOBODY, "refengine.core.engine:spans", one_stretch),
-    Miniature("ENG-2", "first of a stretch", NOBODY, "refengine.core.engine:instants", first_of_a_stretch),
     Miniature(
-        "ENG-2", "latest of a gap", "yasper and RSP-JS 1.3.5: of several windows that close the latest is reported",
-        "refengine.core.report:of_a_gap", latest_of_a_gap,
+        "ENG-2", "first of a stretch", NOBODY, "refengine.core.engine:instants", first_of_a_stretch
+    ),
+    Miniature(
+        "ENG-2",
+        "latest of a gap",
+        "yasper and RSP-JS 1.3.5: of several windows that close the latest is reported",
+        "refengine.core.report:of_a_gap",
+        latest_of_a_gap,
     ),
     Miniature("ENG-3", "no bound", NOBODY, "refengine.core.engine:bounded", no_bound),
-    Miniature("ENG-3", "fewer than the bound", NOBODY, "refengine.core.engine:bounded", fewer_than_the_bound),
-    Miniature("ENG-3", "the gap after the arrival", NOBODY, "refengine.core.engine:bounded", gap_after_the_arrival),
-    Miniature("ENG-3", "not before the first element", NOBODY, "refengine.core.engine:bounded", bound_of_each_gap),
-    Miniature("ENG-4", "evaluation for close", NOBODY, "refengine.core.engine:output_instant", evaluation_for_close),
-    Miniature("ENG-4", "one after the evaluation", NOBODY, "refengine.core.engine:output_instant", one_after_the_evaluation),
-    Miniature("ENG-4", "eager is trigger", NOBODY, "refengine.core.engine:output_instant", eager_is_trigger),
     Miniature(
-        "ENG-4", "the last arrival before the first", NOBODY,
-        "refengine.core.engine:output_instant", last_arrival_before_the_first,
+        "ENG-3",
+        "fewer than the bound",
+        NOBODY,
+        "refengine.core.engine:bounded",
+        fewer_than_the_bound,
+    ),
+    Miniature(
+        "ENG-3",
+        "the gap after the arrival",
+        NOBODY,
+        "refengine.core.engine:bounded",
+        gap_after_the_arrival,
+    ),
+    Miniature(
+        "ENG-3",
+        "not before the first element",
+        NOBODY,
+        "refengine.core.engine:bounded",
+        bound_of_each_gap,
+    ),
+    Miniature(
+        "ENG-4",
+        "evaluation for close",
+        NOBODY,
+        "refengine.core.engine:output_instant",
+        evaluation_for_close,
+    ),
+    Miniature(
+        "ENG-4",
+        "one after the evaluation",
+        NOBODY,
+        "refengine.core.engine:output_instant",
+        one_after_the_evaluation,
+    ),
+    Miniature(
+        "ENG-4",
+        "eager is trigger",
+        NOBODY,
+        "refengine.core.engine:output_instant",
+        eager_is_trigger,
+    ),
+    Miniature(
+        "ENG-4",
+        "the last arrival before the first",
+        NOBODY,
+        "refengine.core.engine:output_instant",
+        last_arrival_before_the_first,
     ),
     Miniature("CMP-1", "only terms", NOBODY, "refengine.model.compare:value", only_terms),
-    Miniature("CMP-1", "anything may be a number", NOBODY, "refengine.model.compare:value", doubles_only),
-    Miniature("CMP-1", "types apart", NOBODY, "refengine.model.compare:value", types_apart),
-    Miniature("CMP-1", "ill-typed is its text", NOBODY, "refengine.model.compare:value", ill_typed_is_its_text),
-    Miniature("CMP-1", "zones are ignored", NOBODY, "refengine.model.compare:value", zones_are_ignored),
     Miniature(
-        "CMP-1", "dates of ISO 8601", "Python's datetime.fromisoformat",
-        "refengine.model.compare:value", dates_of_iso_8601,
+        "CMP-1", "anything may be a number", NOBODY, "refengine.model.compare:value", doubles_only
+    ),
+    Miniature("CMP-1", "types apart", NOBODY, "refengine.model.compare:value", types_apart),
+    Miniature(
+        "CMP-1",
+        "ill-typed is its text",
+        NOBODY,
+        "refengine.model.compare:value",
+        ill_typed_is_its_text,
     ),
     Miniature(
-        "CMP-1", "numbers only", "csrbench-oracle compares numeric variables alone",
-        "refengine.model.compare:split", numbers_only,
+        "CMP-1", "zones are ignored", NOBODY, "refengine.model.compare:value", zones_are_ignored
+    ),
+    Miniature(
+        "CMP-1",
+        "dates of ISO 8601",
+        "Python's datetime.fromisoformat",
+        "refengine.model.compare:value",
+        dates_of_iso_8601,
+    ),
+    Miniature(
+        "CMP-1",
+        "numbers only",
+        "csrbench-oracle compares numeric variables alone",
+        "refengine.model.compare:split",
+        numbers_only,
     ),
     Miniature("CMP-2", "exactly", NOBODY, "refengine.model.compare:near", exactly),
     Miniature("CMP-2", "absolutely", NOBODY, "refengine.model.compare:near", absolutely),
-    Miniature("CMP-2", "by the smaller tolerance", NOBODY, "refengine.model.compare:near", by_the_smaller_tolerance),
+    Miniature(
+        "CMP-2",
+        "by the smaller tolerance",
+        NOBODY,
+        "refengine.model.compare:near",
+        by_the_smaller_tolerance,
+    ),
     Miniature("CMP-2", "one tolerance", NOBODY, "refengine.model.compare:near", one_tolerance),
-    Miniature("CMP-2", "decimals relatively alone", NOBODY, "refengine.model.compare:near", decimals_relatively_alone),
-    Miniature("CMP-2", "the least of every type", NOBODY, "refengine.model.compare:near", the_least_of_every_type),
-    Miniature("CMP-2", "integers yield", "refengine, until the rule made integers exact", "refengine.model.compare:near", integers_yield),
+    Miniature(
+        "CMP-2",
+        "decimals relatively alone",
+        NOBODY,
+        "refengine.model.compare:near",
+        decimals_relatively_alone,
+    ),
+    Miniature(
+        "CMP-2",
+        "the least of every type",
+        NOBODY,
+        "refengine.model.compare:near",
+        the_least_of_every_type,
+    ),
+    Miniature(
+        "CMP-2",
+        "integers yield",
+        "refengine, until the rule made integers exact",
+        "refengine.model.compare:near",
+        integers_yield,
+    ),
     Miniature("CMP-2", "by subtraction", NOBODY, "refengine.model.compare:near", by_subtraction),
     Miniature("CMP-2", "NaN is nothing", NOBODY, "refengine.model.compare:near", nan_is_nothing),
     Miniature(
-        "CMP-3", "difference of sets", "yasper and csrbench-oracle compare sets",
-        "refengine.model.compare:difference", difference_of_sets,
+        "CMP-3",
+        "difference of sets",
+        "yasper and csrbench-oracle compare sets",
+        "refengine.model.compare:difference",
+        difference_of_sets,
     ),
-    Miniature("CMP-3", "the first that fits", NOBODY, "refengine.model.compare:difference", first_that_fits),
     Miniature(
-        "CMP-3", "as sets", "yasper and csrbench-oracle compare sets",
-        "refengine.model.compare:equal", as_sets,
+        "CMP-3",
+        "the first that fits",
+        NOBODY,
+        "refengine.model.compare:difference",
+        first_that_fits,
     ),
-    Miniature("CMP-3", "recorded rows are expected", NOBODY, "refengine.model.compare:equal", recorded_rows_are_expected),
-    Miniature("CMP-3", "unbound is anything", NOBODY, "refengine.model.compare:difference", unbound_is_anything),
+    Miniature(
+        "CMP-3",
+        "as sets",
+        "yasper and csrbench-oracle compare sets",
+        "refengine.model.compare:equal",
+        as_sets,
+    ),
+    Miniature(
+        "CMP-3",
+        "recorded rows are expected",
+        NOBODY,
+        "refengine.model.compare:equal",
+        recorded_rows_are_expected,
+    ),
+    Miniature(
+        "CMP-3",
+        "unbound is anything",
+        NOBODY,
+        "refengine.model.compare:difference",
+        unbound_is_anything,
+    ),
     Miniature("CMP-3", "in order", NOBODY, "refengine.model.compare:_pairs", in_order),
     Miniature(
-        "CMP-3", "in the order of their numbers", "refengine, until it told tolerances apart",
-        "refengine.model.compare:_matching", in_the_order_of_their_numbers,
+        "CMP-3",
+        "in the order of their numbers",
+        "refengine, until it told tolerances apart",
+        "refengine.model.compare:_matching",
+        in_the_order_of_their_numbers,
     ),
-    Miniature("CMP-4", "labels are names", NOBODY, "refengine.model.compare:equal", labels_are_names),
-    Miniature("CMP-4", "any blank node will do", NOBODY, "refengine.model.compare:equal", any_blank_will_do),
-    Miniature("CMP-4", "row by row", NOBODY, "refengine.model.compare:equal", row_by_row),
-    Miniature("CMP-4", "neighbours are enough", NOBODY, "refengine.model.compare:equal", neighbours_are_enough),
-    Miniature("ORA-1", "the first assignment", NOBODY, "refengine.oracle.assignments:assignments", first_assignment),
-    Miniature("ORA-2", "t0 is 0", NOBODY, "refengine.oracle.assignments:origins", t0_is_zero),
-    Miniature("ORA-2", "one t0 of the range", NOBODY, "refengine.oracle.assignments:origins", one_t0_of_the_range),
-    Miniature("ORA-2", "t0 over the elements", NOBODY, "refengine.oracle.assignments:candidates", t0_over_the_elements),
-    Miniature("ORA-2", "every window is there", NOBODY, "refengine.oracle.assignments:candidates", every_window_is_there),
-    Miniature("ORA-2", "bounds are ignored", NOBODY, "refengine.oracle.assignments:candidates", bounds_are_ignored),
-    Miniature("ORA-2", "classes by content alone", NOBODY, "refengine.oracle.assignments:origins", classes_by_content_alone),
     Miniature(
-        "ORA-3", "anything may be missing", "csrbench-oracle: a recording may be any piece of the output",
-        "refengine.oracle.trial:advance", anything_may_be_missing,
+        "CMP-4", "labels are names", NOBODY, "refengine.model.compare:equal", labels_are_names
     ),
-    Miniature("ORA-3", "holes are allowed", NOBODY, "refengine.oracle.trial:advance", holes_are_allowed),
-    Miniature("ORA-3", "nothing may be missing", NOBODY, "refengine.oracle.trial:advance", nothing_may_be_missing),
-    Miniature("ORA-3", "one bound for both ends", NOBODY, "refengine.oracle.trial:advance", bound_of_both_ends),
-    Miniature("ORA-3", "silence is always right", NOBODY, "refengine.oracle.trial:accepted", silence_is_always_right),
-    Miniature("ORA-3", "sorted by timestamp", NOBODY, "refengine.rdf.files:read_recording", sorted_by_timestamp),
-    Miniature("ORA-4", "the order of the file", NOBODY, "refengine.oracle.orders:order_matters", recorded_order),
-    Miniature("ORA-4", "close is complete", NOBODY, "refengine.oracle.orders:order_matters", close_is_complete),
-    Miniature("ORA-4", "no order is recorded", NOBODY, "refengine.oracle.judge:attempt", no_order_is_recorded),
-    Miniature("ORA-5", "also what expires", NOBODY, "refengine.oracle.orders:instant_sum", sum_of_the_rows_that_stay),
-    Miniature("ORA-5", "all that was kept was seen", NOBODY, "refengine.oracle.orders:instant_sum", all_that_was_kept_was_seen),
+    Miniature(
+        "CMP-4",
+        "any blank node will do",
+        NOBODY,
+        "refengine.model.compare:equal",
+        any_blank_will_do,
+    ),
+    Miniature("CMP-4", "row by row", NOBODY, "refengine.model.compare:equal", row_by_row),
+    Miniature(
+        "CMP-4",
+        "neighbours are enough",
+        NOBODY,
+        "refengine.model.compare:equal",
+        neighbours_are_enough,
+    ),
+    Miniature(
+        "ORA-1",
+        "the first assignment",
+        NOBODY,
+        "refengine.oracle.assignments:assignments",
+        first_assignment,
+    ),
+    Miniature("ORA-2", "t0 is 0", NOBODY, "refengine.oracle.assignments:origins", t0_is_zero),
+    Miniature(
+        "ORA-2",
+        "one t0 of the range",
+        NOBODY,
+        "refengine.oracle.assignments:origins",
+        one_t0_of_the_range,
+    ),
+    Miniature(
+        "ORA-2",
+        "t0 over the elements",
+        NOBODY,
+        "refengine.oracle.assignments:candidates",
+        t0_over_the_elements,
+    ),
+    Miniature(
+        "ORA-2",
+        "every window is there",
+        NOBODY,
+        "refengine.oracle.assignments:candidates",
+        every_window_is_there,
+    ),
+    Miniature(
+        "ORA-2",
+        "bounds are ignored",
+        NOBODY,
+        "refengine.oracle.assignments:candidates",
+        bounds_are_ignored,
+    ),
+    Miniature(
+        "ORA-2",
+        "classes by content alone",
+        NOBODY,
+        "refengine.oracle.assignments:origins",
+        classes_by_content_alone,
+    ),
+    Miniature(
+        "ORA-3",
+        "anything may be missing",
+        "csrbench-oracle: a recording may be any piece of the output",
+        "refengine.oracle.trial:advance",
+        anything_may_be_missing,
+    ),
+    Miniature(
+        "ORA-3", "holes are allowed", NOBODY, "refengine.oracle.trial:advance", holes_are_allowed
+    ),
+    Miniature(
+        "ORA-3",
+        "nothing may be missing",
+        NOBODY,
+        "refengine.oracle.trial:advance",
+        nothing_may_be_missing,
+    ),
+    Miniature(
+        "ORA-3",
+        "one bound for both ends",
+        NOBODY,
+        "refengine.oracle.trial:advance",
+        bound_of_both_ends,
+    ),
+    Miniature(
+        "ORA-3",
+        "silence is always right",
+        NOBODY,
+        "refengine.oracle.trial:accepted",
+        silence_is_always_right,
+    ),
+    Miniature(
+        "ORA-3",
+        "sorted by timestamp",
+        NOBODY,
+        "refengine.rdf.files:read_recording",
+        sorted_by_timestamp,
+    ),
+    Miniature(
+        "ORA-4",
+        "the order of the file",
+        NOBODY,
+        "refengine.oracle.orders:order_matters",
+        recorded_order,
+    ),
+    Miniature(
+        "ORA-4",
+        "close is complete",
+        NOBODY,
+        "refengine.oracle.orders:order_matters",
+        close_is_complete,
+    ),
+    Miniature(
+        "ORA-4",
+        "no order is recorded",
+        NOBODY,
+        "refengine.oracle.judge:attempt",
+        no_order_is_recorded,
+    ),
+    Miniature(
+        "ORA-5",
+        "also what expires",
+        NOBODY,
+        "refengine.oracle.orders:instant_sum",
+        sum_of_the_rows_that_stay,
+    ),
+    Miniature(
+        "ORA-5",
+        "all that was kept was seen",
+        NOBODY,
+        "refengine.oracle.orders:instant_sum",
+        all_that_was_kept_was_seen,
+    ),
     Miniature("ORA-5", "sum of sets", NOBODY, "refengine.oracle.orders:instant_sum", sum_of_sets),
     Miniature("ORA-5", "sum of all", NOBODY, "refengine.oracle.orders:instant_sum", sum_of_all),
-    Miniature("ORA-6", "any partition", NOBODY, "refengine.oracle.orders:realisable", any_partition),
     Miniature(
-        "ORA-6", "one output", "csrbench-oracle evaluates content change once an instant",
-        "refengine.oracle.orders:realisable", one_output,
+        "ORA-6", "any partition", NOBODY, "refengine.oracle.orders:realisable", any_partition
     ),
-    Miniature("ORA-6", "row by row only", NOBODY, "refengine.oracle.orders:realisable", row_by_row_only),
-    Miniature("ORA-6", "a common element", NOBODY, "refengine.oracle.orders:realisable", common_element),
     Miniature(
-        "ORA-10", "everything is in reach", NOBODY, "refengine.oracle.divergence:out_of_reach", everything_is_in_reach
+        "ORA-6",
+        "one output",
+        "csrbench-oracle evaluates content change once an instant",
+        "refengine.oracle.orders:realisable",
+        one_output,
     ),
-    Miniature("ORA-7", "the order of the file", NOBODY, "refengine.oracle.orders:orders", order_of_the_file),
-    Miniature("ORA-7", "fillers are never seen", NOBODY, "refengine.oracle.orders:orders", fillers_are_never_seen),
+    Miniature(
+        "ORA-6", "row by row only", NOBODY, "refengine.oracle.orders:realisable", row_by_row_only
+    ),
+    Miniature(
+        "ORA-6", "a common element", NOBODY, "refengine.oracle.orders:realisable", common_element
+    ),
+    Miniature(
+        "ORA-10",
+        "everything is in reach",
+        NOBODY,
+        "refengine.oracle.divergence:out_of_reach",
+        everything_is_in_reach,
+    ),
+    Miniature(
+        "ORA-7",
+        "the order of the file",
+        NOBODY,
+        "refengine.oracle.orders:orders",
+        order_of_the_file,
+    ),
+    Miniature(
+        "ORA-7",
+        "fillers are never seen",
+        NOBODY,
+        "refengine.oracle.orders:orders",
+        fillers_are_never_seen,
+    ),
     Miniature("ORA-7", "one class", NOBODY, "refengine.oracle.orders:_classes", one_class),
-    Miniature("ORA-7", "beyond the bound is nothing", NOBODY, "refengine.oracle.orders:orders", everything_is_within_the_bound),
-    Miniature("ORA-8", "one witness", NOBODY, "refengine.oracle.judge:confirm", one_witness),
-    Miniature("ORA-8", "all of the stream", NOBODY, "refengine.oracle.judge:confirm", all_of_the_stream),
-    Miniature("ORA-8", "ends of instants alone", NOBODY, "refengine.oracle.judge:dissent", ends_of_instants_alone),
-    Miniature("ORA-9", "no divergence", NOBODY, "refengine.oracle.divergence:divergence", no_divergence),
-    Miniature("ORA-11", "windows as they are written", NOBODY, "refengine.oracle.trial:instants", windows_as_written),
-    Miniature("ORA-11", "told windows are not read", NOBODY, "refengine.oracle.trial:Recorded.is_about", told_windows_are_not_read),
-    Miniature("ORA-12", "borders are not looked at", NOBODY, "refengine.oracle.divergence:border_rows", borders_are_not_looked_at),
-    Miniature("ORA-12", "the last instant is no edge", NOBODY, "refengine.oracle.divergence:border_rows", the_last_instant_is_no_edge),
-    Miniature("ORA-12", "left out wherever it is", NOBODY, "refengine.oracle.divergence:_is_nowhere", left_out_wherever_it_is),
-    Miniature("ORA-13", "nothing is near", NOBODY, "refengine.oracle.explanations:nearest", nothing_is_near),
-    Miniature("IO-1", "order is recorded", NOBODY, "refengine.rdf.files:_in_time", order_is_recorded),
-    Miniature("IO-1", "seconds for milliseconds", NOBODY, "refengine.rdf.files:_in_time", seconds_for_milliseconds),
-    Miniature("IO-1", "a triple is an element", NOBODY, "refengine.rdf.files:_in_time", a_triple_is_an_element),
-    Miniature("IO-1", "sorted by time", NOBODY, "refengine.rdf.files:_in_time", sorted_by_time),
-    Miniature("IO-1", "labels are of the folder", NOBODY, "refengine.rdf.files:_turtle", labels_are_of_the_folder),
     Miniature(
-        "IO-1", "a query replaces the last segment", "rdflib 7.6: the parser of Notation 3, Turtle and TriG",
-        "refengine.rdf.turtle:statements", a_query_replaces_the_last_segment,
+        "ORA-7",
+        "beyond the bound is nothing",
+        NOBODY,
+        "refengine.oracle.orders:orders",
+        everything_is_within_the_bound,
     ),
-    Miniature("IO-1", "undated graphs are left out", NOBODY, "refengine.rdf.files:_dated_graphs", undated_graphs_are_left_out),
-    Miniature("IO-1", "untimed lines are left out", NOBODY, "refengine.rdf.files:_lines", untimed_lines_are_left_out),
-    Miniature("IO-1", "unquoted literals are strings", NOBODY, "refengine.rdf.files:_timed", unquoted_literals_are_strings),
+    Miniature("ORA-8", "one witness", NOBODY, "refengine.oracle.judge:confirm", one_witness),
+    Miniature(
+        "ORA-8", "all of the stream", NOBODY, "refengine.oracle.judge:confirm", all_of_the_stream
+    ),
+    Miniature(
+        "ORA-8",
+        "ends of instants alone",
+        NOBODY,
+        "refengine.oracle.judge:dissent",
+        ends_of_instants_alone,
+    ),
+    Miniature(
+        "ORA-9", "no divergence", NOBODY, "refengine.oracle.divergence:divergence", no_divergence
+    ),
+    Miniature(
+        "ORA-11",
+        "windows as they are written",
+        NOBODY,
+        "refengine.oracle.trial:instants",
+        windows_as_written,
+    ),
+    Miniature(
+        "ORA-11",
+        "told windows are not read",
+        NOBODY,
+        "refengine.oracle.trial:Recorded.is_about",
+        told_windows_are_not_read,
+    ),
+    Miniature(
+        "ORA-12",
+        "borders are not looked at",
+        NOBODY,
+        "refengine.oracle.divergence:border_rows",
+        borders_are_not_looked_at,
+    ),
+    Miniature(
+        "ORA-12",
+        "the last instant is no edge",
+        NOBODY,
+        "refengine.oracle.divergence:border_rows",
+        the_last_instant_is_no_edge,
+    ),
+    Miniature(
+        "ORA-12",
+        "left out wherever it is",
+        NOBODY,
+        "refengine.oracle.divergence:_is_nowhere",
+        left_out_wherever_it_is,
+    ),
+    Miniature(
+        "ORA-13",
+        "nothing is near",
+        NOBODY,
+        "refengine.oracle.explanations:nearest",
+        nothing_is_near,
+    ),
+    Miniature(
+        "IO-1", "order is recorded", NOBODY, "refengine.rdf.files:_in_time", order_is_recorded
+    ),
+    Miniature(
+        "IO-1",
+        "seconds for milliseconds",
+        NOBODY,
+        "refengine.rdf.files:_in_time",
+        seconds_for_milliseconds,
+    ),
+    Miniature(
+        "IO-1",
+        "a triple is an element",
+        NOBODY,
+        "refengine.rdf.files:_in_time",
+        a_triple_is_an_element,
+    ),
+    Miniature("IO-1", "sorted by time", NOBODY, "refengine.rdf.files:_in_time", sorted_by_time),
+    Miniature(
+        "IO-1",
+        "labels are of the folder",
+        NOBODY,
+        "refengine.rdf.files:_turtle",
+        labels_are_of_the_folder,
+    ),
+    Miniature(
+        "IO-1",
+        "a query replaces the last segment",
+        "rdflib 7.6: the parser of Notation 3, Turtle and TriG",
+        "refengine.rdf.turtle:statements",
+        a_query_replaces_the_last_segment,
+    ),
+    Miniature(
+        "IO-1",
+        "undated graphs are left out",
+        NOBODY,
+        "refengine.rdf.files:_dated_graphs",
+        undated_graphs_are_left_out,
+    ),
+    Miniature(
+        "IO-1",
+        "untimed lines are left out",
+        NOBODY,
+        "refengine.rdf.files:_lines",
+        untimed_lines_are_left_out,
+    ),
+    Miniature(
+        "IO-1",
+        "unquoted literals are strings",
+        NOBODY,
+        "refengine.rdf.files:_timed",
+        unquoted_literals_are_strings,
+    ),
     Miniature("IO-1", "local time", NOBODY, "refengine.rdf.files:_epoch", local_time),
-    Miniature("IO-2", "empty relations are no reports", NOBODY, "refengine.rdf.files:read_recording", empty_relations_are_no_reports),
-    Miniature("IO-2", "bindings are a set", NOBODY, "refengine.rdf.files:read_recording", bindings_are_a_set),
-    Miniature("IO-2", "datatypes are dropped", NOBODY, "refengine.rdf.files:_untyped", datatypes_are_dropped),
-    Miniature("IO-2", "languages are dropped", NOBODY, "refengine.rdf.files:_term", languages_are_dropped),
+    Miniature(
+        "IO-2",
+        "empty relations are no reports",
+        NOBODY,
+        "refengine.rdf.files:read_recording",
+        empty_relations_are_no_reports,
+    ),
+    Miniature(
+        "IO-2",
+        "bindings are a set",
+        NOBODY,
+        "refengine.rdf.files:read_recording",
+        bindings_are_a_set,
+    ),
+    Miniature(
+        "IO-2",
+        "datatypes are dropped",
+        NOBODY,
+        "refengine.rdf.files:_untyped",
+        datatypes_are_dropped,
+    ),
+    Miniature(
+        "IO-2", "languages are dropped", NOBODY, "refengine.rdf.files:_term", languages_are_dropped
+    ),
 )

@@ -45,8 +45,28 @@ def sums_in_doubles(total: Sum, one: Number, count: int) -> None:
 
 
 MINIATURES = (
-    Miniature("ENG-6", "nothing leaves", NOBODY, "refengine.incremental.engine:Moving.leave", nothing_leaves),
-    Miniature("ENG-6", "the first that leaves takes it", NOBODY, "refengine.incremental.algebra:Network.leave", the_first_that_leaves_takes_it),
-    Miniature("ENG-6", "what stays is told again", NOBODY, "refengine.incremental.answer_delta:Kept.output", what_came_and_went_is_told),
-    Miniature("ENG-6", "sums in doubles", NOBODY, "refengine.incremental.numbers:Sum.add", sums_in_doubles),
+    Miniature(
+        "ENG-6",
+        "nothing leaves",
+        NOBODY,
+        "refengine.incremental.engine:Moving.leave",
+        nothing_leaves,
+    ),
+    Miniature(
+        "ENG-6",
+        "the first that leaves takes it",
+        NOBODY,
+        "refengine.incremental.algebra:Network.leave",
+        the_first_that_leaves_takes_it,
+    ),
+    Miniature(
+        "ENG-6",
+        "what stays is told again",
+        NOBODY,
+        "refengine.incremental.answer_delta:Kept.output",
+        what_came_and_went_is_told,
+    ),
+    Miniature(
+        "ENG-6", "sums in doubles", NOBODY, "refengine.incremental.numbers:Sum.add", sums_in_doubles
+    ),
 )

@@ -1,6 +1,7 @@
 """Wrong readers and writers of the four query languages.
 
-Sources: `RSP-JS` is pbonte/RSP-JS 1.3.5; `CQELS` danhlephuoc/cqels, of 2011; `C-SPARQL` streamreasoning/CSPARQL-engine.
+Sources: `RSP-JS` is pbonte/RSP-JS 1.3.5; `CQELS` danhlephuoc/cqels, of 2011; `C-SPARQL`
+streamreasoning/CSPARQL-engine.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ NOBODY = "none known"
 
 
 def body_on_one_line(text: str, dialect: str, named: bool = False) -> Query:
-    """White space of the body counts for nothing, so it is written in one line, its strings with it."""
+    """White space of the body counts for nothing, so it is written in one line, its strings with
+    it.
+    """
     query = right_read(text, dialect, named)
     return replace(query, body=Body(" ".join(query.body.text.split(" ")).replace("\n", " ")))
 
@@ -59,7 +62,9 @@ def no_unit_is_seconds(parts: Iterable[tuple[str, str]]) -> int | None:
 
 def last_digit_of_hours(parts: Iterable[tuple[str, str]]) -> int | None:
     """Hours and days lose the last digit of their number."""
-    return right_milliseconds((number[:-1] or "0" if unit[0] in "hd" else number, unit) for number, unit in parts)
+    return right_milliseconds(
+        (number[:-1] or "0" if unit[0] in "hd" else number, unit) for number, unit in parts
+    )
 
 
 def first_duration(parts: Iterable[tuple[str, str]]) -> int | None:
@@ -81,18 +86,28 @@ def iso_with_minutes_for_months(text: str) -> int | None:
 # DIA-3
 
 
-def range_tumbles(source: Source, stream: str, extent: Tree | None, name: str | None = None) -> Window:
+def range_tumbles(
+    source: Source, stream: str, extent: Tree | None, name: str | None = None
+) -> Window:
     """A RANGE without a slide slides by its size."""
     window = right_window(source, stream, extent, name)
-    return replace(window, kind=WindowKind.TIME, slide=window.size) if window.kind is WindowKind.RANGE else window
+    return (
+        replace(window, kind=WindowKind.TIME, slide=window.size)
+        if window.kind is WindowKind.RANGE
+        else window
+    )
 
 
-def triples_are_elements(source: Source, stream: str, extent: Tree | None, name: str | None = None) -> Window:
+def triples_are_elements(
+    source: Source, stream: str, extent: Tree | None, name: str | None = None
+) -> Window:
     """TRIPLES n is the latest n elements, however many triples they have."""
     return replace(right_window(source, stream, extent, name), unit=Unit.ELEMENTS)
 
 
-def everything_is_time(source: Source, stream: str, extent: Tree | None, name: str | None = None) -> Window:
+def everything_is_time(
+    source: Source, stream: str, extent: Tree | None, name: str | None = None
+) -> Window:
     """A window that counts elements is one over time."""
     window = right_window(source, stream, extent, name)
     return replace(window, kind=WindowKind.TIME) if window.kind is WindowKind.TUPLE else window
@@ -119,7 +134,9 @@ def own_operator_alone(query: Query, spoken: Any, r2s: R2S | None) -> R2S | None
 # DIA-5
 
 
-def named_streams_are_merged(source: Source, stream: str, extent: Tree | None, name: str | None = None) -> Window:
+def named_streams_are_merged(
+    source: Source, stream: str, extent: Tree | None, name: str | None = None
+) -> Window:
     """NAMED of FROM NAMED STREAM is read over."""
     return right_window(source, stream, extent, None if name == stream else name)
 
@@ -137,7 +154,11 @@ def lone_pattern_is_always_nameless(source: Source, alone: bool) -> list[Window]
 def iris_as_written(source: Source, node: Tree) -> str:
     """A name is the text between < and >, base and escapes or not."""
     token, (_, namespaces) = node.children[0], source.prologue
-    return token[1:-1] if token.type == "IRIREF" else namespaces[token[: token.index(":") + 1]] + token[token.index(":") + 1 :]
+    return (
+        token[1:-1]
+        if token.type == "IRIREF"
+        else namespaces[token[: token.index(":") + 1]] + token[token.index(":") + 1 :]
+    )
 
 
 def iris_lose_their_end(base: str, reference: str) -> str:
@@ -171,7 +192,9 @@ def groups_that_look_alike(source: Source) -> Tree | None:
 
 
 def variables_find_what_they_find(source: Source) -> Tree | None:
-    """GRAPH with a variable may find the name that a window has in the text only, or in the body only."""
+    """GRAPH with a variable may find the name that a window has in the text only, or in the body
+    only.
+    """
     return None
 
 
@@ -210,50 +233,170 @@ def place_in_the_body(source: Source, line: int, column: int) -> int:
 
 
 MINIATURES = (
-    Miniature("DIA-1", "the body on one line", "RSP-JS trims every line", "refengine.dialects:read", body_on_one_line),
-    Miniature("DIA-1", "a clause alone", NOBODY, "refengine.dialects.source:Source._loosened", clause_alone),
     Miniature(
-        "DIA-1", "both line ends always", "C-SPARQL skips line ends, comments or not",
-        "refengine.dialects.source:Source._loosened", both_line_ends,
+        "DIA-1",
+        "the body on one line",
+        "RSP-JS trims every line",
+        "refengine.dialects:read",
+        body_on_one_line,
     ),
-    Miniature("DIA-2", "every unit is seconds", NOBODY, "refengine.dialects.durations:milliseconds", no_unit_is_seconds),
     Miniature(
-        "DIA-2", "hours lose a digit", "CQELS, Duration.parse: substring(0, l-1)",
-        "refengine.dialects.durations:milliseconds", last_digit_of_hours,
+        "DIA-1",
+        "a clause alone",
+        NOBODY,
+        "refengine.dialects.source:Source._loosened",
+        clause_alone,
     ),
-    Miniature("DIA-2", "the first of several durations", NOBODY, "refengine.dialects.durations:milliseconds", first_duration),
-    Miniature("DIA-2", "fractions are dropped", NOBODY, "refengine.dialects.durations:iso", iso_without_fractions),
-    Miniature("DIA-2", "months are minutes", NOBODY, "refengine.dialects.durations:iso", iso_with_minutes_for_months),
+    Miniature(
+        "DIA-1",
+        "both line ends always",
+        "C-SPARQL skips line ends, comments or not",
+        "refengine.dialects.source:Source._loosened",
+        both_line_ends,
+    ),
+    Miniature(
+        "DIA-2",
+        "every unit is seconds",
+        NOBODY,
+        "refengine.dialects.durations:milliseconds",
+        no_unit_is_seconds,
+    ),
+    Miniature(
+        "DIA-2",
+        "hours lose a digit",
+        "CQELS, Duration.parse: substring(0, l-1)",
+        "refengine.dialects.durations:milliseconds",
+        last_digit_of_hours,
+    ),
+    Miniature(
+        "DIA-2",
+        "the first of several durations",
+        NOBODY,
+        "refengine.dialects.durations:milliseconds",
+        first_duration,
+    ),
+    Miniature(
+        "DIA-2",
+        "fractions are dropped",
+        NOBODY,
+        "refengine.dialects.durations:iso",
+        iso_without_fractions,
+    ),
+    Miniature(
+        "DIA-2",
+        "months are minutes",
+        NOBODY,
+        "refengine.dialects.durations:iso",
+        iso_with_minutes_for_months,
+    ),
     Miniature("DIA-3", "Range tumbles", NOBODY, "refengine.dialects.windows:read", range_tumbles),
-    Miniature("DIA-3", "triples are elements", NOBODY, "refengine.dialects.windows:read", triples_are_elements),
-    Miniature("DIA-3", "everything is time", NOBODY, "refengine.dialects.windows:read", everything_is_time),
+    Miniature(
+        "DIA-3",
+        "triples are elements",
+        NOBODY,
+        "refengine.dialects.windows:read",
+        triples_are_elements,
+    ),
+    Miniature(
+        "DIA-3", "everything is time", NOBODY, "refengine.dialects.windows:read", everything_is_time
+    ),
     Miniature("DIA-4", "always Rstream", "RSP-JS", "refengine.dialects:stated", always_rstream),
-    Miniature("DIA-4", "the operator is lost", NOBODY, "refengine.dialects:_operator", operator_is_lost),
-    Miniature("DIA-4", "the query's operator alone", NOBODY, "refengine.dialects:_operator", own_operator_alone),
     Miniature(
-        "DIA-5", "named streams are merged", "C-SPARQL's grammar: (<NAMED>)*",
-        "refengine.dialects.windows:read", named_streams_are_merged,
+        "DIA-4", "the operator is lost", NOBODY, "refengine.dialects:_operator", operator_is_lost
     ),
     Miniature(
-        "DIA-5", "a lone pattern sees static data", NOBODY,
-        "refengine.dialects.dialect:streams", lone_pattern_is_always_nameless,
+        "DIA-4",
+        "the query's operator alone",
+        NOBODY,
+        "refengine.dialects:_operator",
+        own_operator_alone,
     ),
-    Miniature("DIA-5", "IRIs as written", "RSP-JS", "refengine.dialects.source:Source.resolve", iris_as_written),
     Miniature(
-        "DIA-5", "IRIs lose their end", "rdflib and others that use urljoin",
-        "refengine.model.iris:resolve", iris_lose_their_end,
+        "DIA-5",
+        "named streams are merged",
+        "C-SPARQL's grammar: (<NAMED>)*",
+        "refengine.dialects.windows:read",
+        named_streams_are_merged,
     ),
-    Miniature("DIA-6", "patterns stay outside", NOBODY, "refengine.dialects.dialect:wrap", patterns_stay_outside),
-    Miniature("DIA-6", "static data are everywhere", NOBODY, "refengine.dialects.dialect:wrap", static_data_are_everywhere),
-    Miniature("DIA-6", "groups that look alike", NOBODY, "refengine.dialects.dialect:outside", groups_that_look_alike),
     Miniature(
-        "DIA-6", "variables find what they find", NOBODY,
-        "refengine.dialects.dialect:variable", variables_find_what_they_find,
+        "DIA-5",
+        "a lone pattern sees static data",
+        NOBODY,
+        "refengine.dialects.dialect:streams",
+        lone_pattern_is_always_nameless,
     ),
-    Miniature("DIA-6", "every name is an IRI", NOBODY, "refengine.dialects.windows:iri", every_name_is_an_iri),
-    Miniature("DIA-7", "columns from zero", NOBODY, "refengine.dialects.grammar:place", columns_from_zero),
-    Miniature("DIA-7", "no place", "RSP-JS: a window of NaN, and no error", "refengine.dialects.grammar:fault", no_place),
+    Miniature(
+        "DIA-5",
+        "IRIs as written",
+        "RSP-JS",
+        "refengine.dialects.source:Source.resolve",
+        iris_as_written,
+    ),
+    Miniature(
+        "DIA-5",
+        "IRIs lose their end",
+        "rdflib and others that use urljoin",
+        "refengine.model.iris:resolve",
+        iris_lose_their_end,
+    ),
+    Miniature(
+        "DIA-6",
+        "patterns stay outside",
+        NOBODY,
+        "refengine.dialects.dialect:wrap",
+        patterns_stay_outside,
+    ),
+    Miniature(
+        "DIA-6",
+        "static data are everywhere",
+        NOBODY,
+        "refengine.dialects.dialect:wrap",
+        static_data_are_everywhere,
+    ),
+    Miniature(
+        "DIA-6",
+        "groups that look alike",
+        NOBODY,
+        "refengine.dialects.dialect:outside",
+        groups_that_look_alike,
+    ),
+    Miniature(
+        "DIA-6",
+        "variables find what they find",
+        NOBODY,
+        "refengine.dialects.dialect:variable",
+        variables_find_what_they_find,
+    ),
+    Miniature(
+        "DIA-6",
+        "every name is an IRI",
+        NOBODY,
+        "refengine.dialects.windows:iri",
+        every_name_is_an_iri,
+    ),
+    Miniature(
+        "DIA-7", "columns from zero", NOBODY, "refengine.dialects.grammar:place", columns_from_zero
+    ),
+    Miniature(
+        "DIA-7",
+        "no place",
+        "RSP-JS: a window of NaN, and no error",
+        "refengine.dialects.grammar:fault",
+        no_place,
+    ),
     Miniature("DIA-7", "no other dialect", NOBODY, "refengine.dialects.grammar:fault", no_hint),
-    Miniature("DIA-7", "what is open is not named", NOBODY, "refengine.dialects.grammar:_open", unclosed_is_not_named),
-    Miniature("DIA-7", "a place in the body", NOBODY, "refengine.dialects.source:Source._origin", place_in_the_body),
+    Miniature(
+        "DIA-7",
+        "what is open is not named",
+        NOBODY,
+        "refengine.dialects.grammar:_open",
+        unclosed_is_not_named,
+    ),
+    Miniature(
+        "DIA-7",
+        "a place in the body",
+        NOBODY,
+        "refengine.dialects.source:Source._origin",
+        place_in_the_body,
+    ),
 )

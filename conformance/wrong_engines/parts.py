@@ -1,4 +1,6 @@
-"""Wrong evaluation in parts (ENG-7): each makes something of what was before a part, or of where it begins."""
+"""Wrong evaluation in parts (ENG-7): each makes something of what was before a part, or of where it
+begins.
+"""
 
 from __future__ import annotations
 
@@ -33,18 +35,50 @@ def any_evaluation_will_do(query: Query, planned: Plan, part: Part, max_reports:
     """Evaluations over windows of which a part was not given everything are as good as others."""
     if part.start is None:
         return 0
-    found = [at for at in incremental.evaluations(planned, max_reports) if planned.arrivals[at.arrival].app < part.start]
+    found = [
+        at
+        for at in incremental.evaluations(planned, max_reports)
+        if planned.arrivals[at.arrival].app < part.start
+    ]
     return max(0, len(found) - right_depth(query, planned.semantics))
 
 
-def periods_from_anywhere(query: Query, semantics: Semantics, firsts: Mapping[str, int], since: int | None) -> list[Frame | None]:
+def periods_from_anywhere(
+    query: Query, semantics: Semantics, firsts: Mapping[str, int], since: int | None
+) -> list[Frame | None]:
     """Windows are counted from the last one that ended, and so are periods."""
-    return right_frames(query, SimpleNamespace(**{**vars(semantics), "period": None}), firsts, since)
+    return right_frames(
+        query, SimpleNamespace(**{**vars(semantics), "period": None}), firsts, since
+    )
 
 
 MINIATURES = (
-    Miniature("ENG-7", "nothing was before", NOBODY, "refengine.incremental.parts:depth", nothing_was_before),
-    Miniature("ENG-7", "the last is enough", NOBODY, "refengine.incremental.parts:depth", the_last_is_enough),
-    Miniature("ENG-7", "any evaluation will do", NOBODY, "refengine.incremental.parts:passed", any_evaluation_will_do),
-    Miniature("ENG-7", "periods from anywhere", NOBODY, "refengine.incremental.parts:frames", periods_from_anywhere),
+    Miniature(
+        "ENG-7",
+        "nothing was before",
+        NOBODY,
+        "refengine.incremental.parts:depth",
+        nothing_was_before,
+    ),
+    Miniature(
+        "ENG-7",
+        "the last is enough",
+        NOBODY,
+        "refengine.incremental.parts:depth",
+        the_last_is_enough,
+    ),
+    Miniature(
+        "ENG-7",
+        "any evaluation will do",
+        NOBODY,
+        "refengine.incremental.parts:passed",
+        any_evaluation_will_do,
+    ),
+    Miniature(
+        "ENG-7",
+        "periods from anywhere",
+        NOBODY,
+        "refengine.incremental.parts:frames",
+        periods_from_anywhere,
+    ),
 )

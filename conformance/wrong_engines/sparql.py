@@ -20,13 +20,32 @@ from refengine.core.query import Body
 from refengine.model.compare import TOLERANCE
 from refengine.model.compare import Number as Compared
 from refengine.model.compare import near as right_near
-from refengine.model.elements import XSD, Dataset, Quad, Relation, Term, Triple, literal, parse_literal, row
+from refengine.model.elements import (
+    XSD,
+    Dataset,
+    Quad,
+    Relation,
+    Term,
+    Triple,
+    literal,
+    parse_literal,
+    row,
+)
 from refengine.model.errors import Disputed, InvalidQuery, NoSingleAnswer, RefengineError
 from refengine.model.xsd import INTEGER_FORM, date_time
 from refengine.sparql.aggregates import _sum as right_sum
 from refengine.sparql.aggregates import aggregate as right_aggregate
 from refengine.sparql.aggregates import extreme as right_extreme
-from refengine.sparql.algebra import Aggregate, Exists, Expression, Filter, Group, Query, Repeated, TriplePattern
+from refengine.sparql.algebra import (
+    Aggregate,
+    Exists,
+    Expression,
+    Filter,
+    Group,
+    Query,
+    Repeated,
+    TriplePattern,
+)
 from refengine.sparql.algebra import Sequence as Steps
 from refengine.sparql.choices import Choices
 from refengine.sparql.evaluation import Evaluation, asked
@@ -71,7 +90,11 @@ from refengine.sparql.values import truth as right_truth
 NOBODY = "none known"
 BOTH = "rdflib 7.6 and pyoxigraph 0.5"
 NEW = count(1_000_000)  # of UUIDs that no evaluation has made
-right_matched, right_grouped, right_holds = Evaluation.matched, Evaluation.grouped, Expressions.holds
+right_matched, right_grouped, right_holds = (
+    Evaluation.matched,
+    Evaluation.grouped,
+    Expressions.holds,
+)
 right_relation = Evaluation.relation
 right_iri, right_resolved, right_refuse = Reader.iri, Reader.resolved, Reader.refuse_outside_sources
 right_node, right_applied, right_choose = Expressions.node, Expressions.applied, Choices.choose
@@ -119,7 +142,13 @@ def anything_is_local(reader: Reader, form: Tree) -> None:
 
 def only_service_is_remote(reader: Reader, form: Tree) -> None:
     """SERVICE is refused, but FROM is taken for the name of something local."""
-    right_refuse(reader, Tree("form", [child for child in form.children if getattr(child, "data", "") != "dataset_clause"]))
+    right_refuse(
+        reader,
+        Tree(
+            "form",
+            [child for child in form.children if getattr(child, "data", "") != "dataset_clause"],
+        ),
+    )
 
 
 def updates_are_syntax_errors(text: str, error: Any) -> RefengineError:
@@ -157,19 +186,33 @@ def a_value_is_made_up(name: str, results: Sequence[Term]) -> Result:
 
 def one_sample_is_chosen(choices: Choices, key: Any, options: Sequence[Any], reason: str) -> Any:
     """What SAMPLE takes of some values it takes of them wherever it stands, in every group."""
-    return right_choose(choices, tuple(options) if reason.startswith("SAMPLE") else key, options, reason)
+    return right_choose(
+        choices, tuple(options) if reason.startswith("SAMPLE") else key, options, reason
+    )
 
 
-def reduced_is_all_or_once(evaluation: Evaluation, solutions: list[dict[str, Term]]) -> list[dict[str, Term]]:
+def reduced_is_all_or_once(
+    evaluation: Evaluation, solutions: list[dict[str, Term]]
+) -> list[dict[str, Term]]:
     """REDUCED keeps a solution once or as often as it is there, and nothing in between."""
     once = evaluation.distinct(solutions)
-    return evaluation.choices.choose(("REDUCED", len(solutions)), (solutions, once), "REDUCED") if len(once) < len(solutions) else once
+    return (
+        evaluation.choices.choose(("REDUCED", len(solutions)), (solutions, once), "REDUCED")
+        if len(once) < len(solutions)
+        else once
+    )
 
 
-def tags_have_one_form(expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
+def tags_have_one_form(
+    expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]
+) -> Result:
     """LANG gives the tag as the data has it."""
     is_literal = name == "LANG" and results[0].startswith('"')
-    return text(parse_literal(results[0]).language) if is_literal else right_applied(expressions, name, results, nodes)
+    return (
+        text(parse_literal(results[0]).language)
+        if is_literal
+        else right_applied(expressions, name, results, nodes)
+    )
 
 
 def each_string_is_another(name: str, results: Sequence[Term]) -> Result:
@@ -182,7 +225,9 @@ def uuids_have_one_value(name: str, number: int) -> Unknown:
     return right_unknown(name, 1)
 
 
-def nothing_is_known_of_a_tag(expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
+def nothing_is_known_of_a_tag(
+    expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]
+) -> Result:
     """Of a tag with a region not even the language is known."""
     if name == "LANG" and results[0].startswith('"') and "-" in parse_literal(results[0]).language:
         raise NoSingleAnswer("LANG of a tag with a region")
@@ -192,19 +237,28 @@ def nothing_is_known_of_a_tag(expressions: Expressions, name: str, results: Sequ
 # §7 R2R-2 to R2R-6
 
 
-def sets_of_solutions(variables: tuple[str, ...], mappings: Iterable[Mapping[str, Term]]) -> Relation:
+def sets_of_solutions(
+    variables: tuple[str, ...], mappings: Iterable[Mapping[str, Term]]
+) -> Relation:
     """SELECT gives a set: equal rows are one."""
     return Relation(variables, Counter({row(mapping) for mapping in mappings}))
 
 
-def unbound_is_empty_text(variables: tuple[str, ...], mappings: Iterable[Mapping[str, Term]]) -> Relation:
+def unbound_is_empty_text(
+    variables: tuple[str, ...], mappings: Iterable[Mapping[str, Term]]
+) -> Relation:
     """An unbound variable is bound to the empty string."""
-    return Relation(variables, Counter(row({**dict.fromkeys(variables, '""'), **mapping}) for mapping in mappings))
+    return Relation(
+        variables,
+        Counter(row({**dict.fromkeys(variables, '""'), **mapping}) for mapping in mappings),
+    )
 
 
 def false_is_no_row(holds: bool) -> Relation:
     """An ASK that does not match has no answer."""
-    return Relation(("ask",), Counter([row({"ask": literal("true", XSD + "boolean")})] if holds else []))
+    return Relation(
+        ("ask",), Counter([row({"ask": literal("true", XSD + "boolean")})] if holds else [])
+    )
 
 
 def groups_are_not_asked(evaluation: Evaluation) -> Relation:
@@ -212,7 +266,11 @@ def groups_are_not_asked(evaluation: Evaluation) -> Relation:
     pattern = evaluation.query.pattern
     while evaluation.query.form == "ASK" and isinstance(pattern, Filter | Group):
         pattern = pattern.pattern
-    return asked(bool(evaluation.solutions(pattern))) if evaluation.query.form == "ASK" else right_relation(evaluation)
+    return (
+        asked(bool(evaluation.solutions(pattern)))
+        if evaluation.query.form == "ASK"
+        else right_relation(evaluation)
+    )
 
 
 def any_triple(graph: Iterable[Triple]) -> Relation:
@@ -231,12 +289,19 @@ def forms_are_fixed(evaluation: Evaluation, triples: Iterable[Triple]) -> Iterab
     return {tuple(map(str, triple)): None for triple in triples}
 
 
-def first_witness_is_right(body: Body, graph: Dataset, witnesses: Sequence[str] = ("rdflib",), asked: Any = r2r.ask) -> r2r.Testimony:
+def first_witness_is_right(
+    body: Body, graph: Dataset, witnesses: Sequence[str] = ("rdflib",), asked: Any = r2r.ask
+) -> r2r.Testimony:
     """What the first witness says is the ground truth."""
     return r2r.Testimony(asked(witnesses[0], body, graph), tuple(witnesses[:1]))
 
 
-def all_must_confirm(body: Body, graph: Dataset, witnesses: Sequence[str] = ("rdflib", "pyoxigraph"), asked: Any = r2r.ask) -> r2r.Testimony:
+def all_must_confirm(
+    body: Body,
+    graph: Dataset,
+    witnesses: Sequence[str] = ("rdflib", "pyoxigraph"),
+    asked: Any = r2r.ask,
+) -> r2r.Testimony:
     """An answer that one witness does not confirm is disputed."""
     relation = asked(r2r.DEFINITION, body, graph)
     for name in witnesses:
@@ -245,7 +310,12 @@ def all_must_confirm(body: Body, graph: Dataset, witnesses: Sequence[str] = ("rd
     return r2r.Testimony(relation, tuple(witnesses))
 
 
-def terms_are_confirmed(body: Body, graph: Dataset, witnesses: Sequence[str] = ("rdflib", "pyoxigraph"), asked: Any = r2r.ask) -> r2r.Testimony:
+def terms_are_confirmed(
+    body: Body,
+    graph: Dataset,
+    witnesses: Sequence[str] = ("rdflib", "pyoxigraph"),
+    asked: Any = r2r.ask,
+) -> r2r.Testimony:
     """A witness that writes a number in different digits does not confirm it."""
     relation = asked(r2r.DEFINITION, body, graph)
     if all(asked(name, body, graph).rows != relation.rows for name in witnesses):
@@ -271,14 +341,23 @@ def no_group_without_members(evaluation: Evaluation, group: Group) -> list[dict[
 # §7 R2R-10 to R2R-21
 
 
-def literals_match_by_value(evaluation: Evaluation, triples: Sequence[TriplePattern], condition: Any = None) -> list[dict[str, Term]]:
+def literals_match_by_value(
+    evaluation: Evaluation, triples: Sequence[TriplePattern], condition: Any = None
+) -> list[dict[str, Term]]:
     """A literal of a pattern matches every one of its value."""
-    if not any(isinstance(term, str) and term.startswith('"') for triple in triples for term in triple):
+    if not any(
+        isinstance(term, str) and term.startswith('"') for triple in triples for term in triple
+    ):
         return right_matched(evaluation, triples)
     found = []
     for other in evaluation.graph.triples:
         if other[2].startswith('"'):
-            turned = [triple._replace(object=other[2]) if value(str(triple.object)) == value(other[2]) else triple for triple in triples]
+            turned = [
+                triple._replace(object=other[2])
+                if value(str(triple.object)) == value(other[2])
+                else triple
+                for triple in triples
+            ]
             found += right_matched(evaluation, turned)
     return found
 
@@ -286,7 +365,12 @@ def literals_match_by_value(evaluation: Evaluation, triples: Sequence[TriplePatt
 def zero_is_one_term(left: Term, right: Term) -> bool:
     """The two zeros of doubles are one term."""
     one, other = value(left), value(right)
-    are_zeros = isinstance(one, Number) and isinstance(other, Number) and one.rank == other.rank and one.value == other.value == 0
+    are_zeros = (
+        isinstance(one, Number)
+        and isinstance(other, Number)
+        and one.rank == other.rank
+        and one.value == other.value == 0
+    )
     return are_zeros or right_same(left, right)
 
 
@@ -307,7 +391,11 @@ def integers_are_normalised(term: Term) -> str | Failure:
     if not term.startswith('"'):
         return ERROR
     lexical, datatype, _ = parse_literal(term)
-    return str(int(lexical)) if datatype == XSD + "integer" and re.fullmatch("[0-9]+", lexical) else lexical
+    return (
+        str(int(lexical))
+        if datatype == XSD + "integer" and re.fullmatch("[0-9]+", lexical)
+        else lexical
+    )
 
 
 def errors_are_false(result: Result) -> bool | Failure:
@@ -316,18 +404,32 @@ def errors_are_false(result: Result) -> bool | Failure:
     return False if found is ERROR else found
 
 
-def errors_spread(expressions: Expressions, arguments: Sequence[Expression], solution: Any, nodes: Any, decisive: bool) -> Result:
+def errors_spread(
+    expressions: Expressions,
+    arguments: Sequence[Expression],
+    solution: Any,
+    nodes: Any,
+    decisive: bool,
+) -> Result:
     """`||` and `&&` give an error of an error."""
     found = [right_truth(expressions.result(argument, solution, nodes)) for argument in arguments]
     return ERROR if ERROR in found else boolean(any(found) if decisive else all(found))
 
 
-def every_conjunct_must_have_an_answer(expressions: Expressions, condition: Expression, solution: Any) -> bool:
+def every_conjunct_must_have_an_answer(
+    expressions: Expressions, condition: Expression, solution: Any
+) -> bool:
     """A filter asks for the whole condition, also where one conjunct alone decides."""
     return right_truth(expressions.result(condition, solution, {})) is True
 
 
-def first_operand_decides(expressions: Expressions, arguments: Sequence[Expression], solution: Any, nodes: Any, decisive: bool) -> Result:
+def first_operand_decides(
+    expressions: Expressions,
+    arguments: Sequence[Expression],
+    solution: Any,
+    nodes: Any,
+    decisive: bool,
+) -> Result:
     """`||` and `&&` stop at the first operand that is an error."""
     for argument in arguments:
         found = right_truth(expressions.result(argument, solution, nodes))
@@ -363,7 +465,9 @@ def floats_are_rounded_twice(number: Number, rank: int) -> float:
 def all_of_a_time_counts(left: Term, right: Term) -> int | Failure | None:
     """Every evaluator has every year, and every digit of a second."""
     forms = [parse_literal(term) for term in (left, right) if term.startswith('"')]
-    if [form.datatype for form in forms] == [XSD + "dateTime"] * 2 and all(form.lexical.endswith("Z") for form in forms):
+    if [form.datatype for form in forms] == [XSD + "dateTime"] * 2 and all(
+        form.lexical.endswith("Z") for form in forms
+    ):
         apart = date_time(forms[0].lexical).seconds - date_time(forms[1].lexical).seconds
         return (apart > 0) - (apart < 0)
     return right_compare(left, right)
@@ -371,7 +475,9 @@ def all_of_a_time_counts(left: Term, right: Term) -> int | Failure | None:
 
 def years_have_any_digits(left: Term, right: Term) -> int | Failure | None:
     """Every evaluator has every year, though not every digit of a second."""
-    is_fine = any("." in parse_literal(term).lexical for term in (left, right) if term.startswith('"'))
+    is_fine = any(
+        "." in parse_literal(term).lexical for term in (left, right) if term.startswith('"')
+    )
     return right_compare(left, right) if is_fine else all_of_a_time_counts(left, right)
 
 
@@ -384,7 +490,11 @@ def tokens_are_unknown(left: Term, right: Term) -> bool | Failure:
 def languages_are_known_to_differ(left: Term, right: Term) -> bool | Failure:
     """Every evaluator knows that a string with a language differs from one without."""
     one, other = value(left), value(right)
-    return one == other if isinstance(one, StringValue) and isinstance(other, StringValue) else right_equal(left, right)
+    return (
+        one == other
+        if isinstance(one, StringValue) and isinstance(other, StringValue)
+        else right_equal(left, right)
+    )
 
 
 def integers_divide_to_integers(sign: str, left: Result, right: Result) -> Result:
@@ -395,7 +505,11 @@ def integers_divide_to_integers(sign: str, left: Result, right: Result) -> Resul
 
 def numbers_alone_are_multiplied(sign: str, left: Result, right: Result) -> Result:
     """No evaluator multiplies durations."""
-    if left is ERROR or right is ERROR or not all(isinstance(value(term), Number) for term in (left, right)):
+    if (
+        left is ERROR
+        or right is ERROR
+        or not all(isinstance(value(term), Number) for term in (left, right))
+    ):
         return ERROR
     return right_calculate(sign, left, right)
 
@@ -414,7 +528,10 @@ def whole_decimals_have_a_form(term: Term) -> str | Failure:
 def decimals_have_digits_enough(number: Any) -> Term:
     """A decimal that was rounded is what it is."""
     rank, exact, _ = number
-    return Computed(literal(str(exact), XSD + ("integer", "decimal", "float", "double")[rank]), Number(rank, exact))
+    return Computed(
+        literal(str(exact), XSD + ("integer", "decimal", "float", "double")[rank]),
+        Number(rank, exact),
+    )
 
 
 def digits_stand_anywhere(exact: Fraction) -> Number:
@@ -432,13 +549,21 @@ def decimals_are_near_by_their_size(a: Compared, b: Compared) -> bool:
     """Decimals are the same if they differ by little of their size, however small they are."""
     if {a.tolerance, b.tolerance} != {TOLERANCE["decimal"]}:
         return right_near(a, b)
-    return abs(a.value - b.value) <= Fraction(TOLERANCE["decimal"]) * max(abs(a.value), abs(b.value))
+    return abs(a.value - b.value) <= Fraction(TOLERANCE["decimal"]) * max(
+        abs(a.value), abs(b.value)
+    )
 
 
 def integers_have_no_bound(left: Term, right: Term) -> int | Failure | None:
     """Every evaluator holds every integer of the data."""
-    forms = [parse_literal(term) for term in (left, right) if term.startswith('"') and not isinstance(term, Computed)]
-    if [form.datatype for form in forms] == [XSD + "integer"] * 2 and all(INTEGER_FORM.fullmatch(form.lexical) for form in forms):
+    forms = [
+        parse_literal(term)
+        for term in (left, right)
+        if term.startswith('"') and not isinstance(term, Computed)
+    ]
+    if [form.datatype for form in forms] == [XSD + "integer"] * 2 and all(
+        INTEGER_FORM.fullmatch(form.lexical) for form in forms
+    ):
         apart = int(forms[0].lexical) - int(forms[1].lexical)
         return (apart > 0) - (apart < 0)
     return right_compare(left, right)
@@ -447,10 +572,16 @@ def integers_have_no_bound(left: Term, right: Term) -> int | Failure | None:
 def casts_round(term: Term, kind: str) -> Result:
     """A cast to an integer rounds."""
     found = value(term)
-    return literal(str(round(found.value)), XSD + "integer") if kind == "integer" and isinstance(found, Number) else right_cast(term, kind)
+    return (
+        literal(str(round(found.value)), XSD + "integer")
+        if kind == "integer" and isinstance(found, Number)
+        else right_cast(term, kind)
+    )
 
 
-def nodes_are_of_the_query(expressions: Expressions, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
+def nodes_are_of_the_query(
+    expressions: Expressions, results: Sequence[Term], nodes: dict[str, Term]
+) -> Result:
     """BNODE with one label is one node of the whole query."""
     return f"_:label/{parse_literal(results[0]).lexical}" if results else expressions.blank()
 
@@ -483,14 +614,18 @@ def strings_alone_are_strings(term: Term) -> StringValue | Failure:
     return found if isinstance(found, StringValue) else ERROR
 
 
-def zero_is_one_duration(expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
+def zero_is_one_duration(
+    expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]
+) -> Result:
     """The zone -00:00 is written PT0S."""
     if name == "TIMEZONE" and results[0].endswith(f'-00:00"^^<{XSD}dateTime>'):
         return literal("PT0S", XSD + "dayTimeDuration")
     return right_applied(expressions, name, results, nodes)
 
 
-def years_are_of_times(expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]) -> Result:
+def years_are_of_times(
+    expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]
+) -> Result:
     """YEAR takes no type but those that have a day, to every evaluator."""
     is_year = name == "YEAR" and results[0].endswith(f"^^<{XSD}gYear>")
     return ERROR if is_year else right_applied(expressions, name, results, nodes)
@@ -515,19 +650,29 @@ def errors_are_counted(function: Aggregate, results: Sequence[Result], choose: A
     """COUNT counts errors, too, and the other aggregates leave them and what is no number out."""
     if function.name == "COUNT":
         return literal(str(len(results)), XSD + "integer")
-    return right_aggregate(function, [result for result in results if result is not ERROR and isinstance(value(result), Number)], choose)
+    return right_aggregate(
+        function,
+        [result for result in results if result is not ERROR and isinstance(value(result), Number)],
+        choose,
+    )
 
 
 def distinct_by_value(function: Aggregate, results: Sequence[Result], choose: Any) -> Result:
     """DISTINCT in an aggregate is by value."""
     if not function.is_distinct:
         return right_aggregate(function, results, choose)
-    return right_aggregate(function, list({value(result).value: result for result in results}.values()), choose)
+    return right_aggregate(
+        function, list({value(result).value: result for result in results}.values()), choose
+    )
 
 
 def errors_are_members(function: Aggregate, results: Sequence[Result], choose: Any) -> Result:
     """COUNT of an error is an error."""
-    return ERROR if function.name == "COUNT" and ERROR in results else right_aggregate(function, results, choose)
+    return (
+        ERROR
+        if function.name == "COUNT" and ERROR in results
+        else right_aggregate(function, results, choose)
+    )
 
 
 def literals_are_ordered_by_text(terms: Sequence[Term], is_least: bool) -> list[Term]:
@@ -540,23 +685,39 @@ def widest_is_first(terms: Sequence[Term], is_least: bool) -> list[Term]:
     """Of equal numbers of several types MIN and MAX give the one of the widest."""
     found = right_extremes(terms, is_least)
     numbers = [value(term) for term in found]
-    return [max(found, key=lambda term: value(term).rank)] if found and all(isinstance(number, Number) for number in numbers) else found
+    return (
+        [max(found, key=lambda term: value(term).rank)]
+        if found and all(isinstance(number, Number) for number in numbers)
+        else found
+    )
 
 
 def integers_have_one_type(terms: Sequence[Term], choose: Any, is_least: bool) -> Result:
     """Of equal numbers that are computed with in one type, MIN and MAX give the first."""
     found = right_extremes(terms, is_least)
     numbers = [value(term) for term in found]
-    are_of_one_rank = all(isinstance(number, Number) for number in numbers) and len({number.rank for number in numbers}) == 1
-    return Computed(min(found), numbers[0]) if found and are_of_one_rank else right_extreme(terms, choose, is_least)
+    are_of_one_rank = (
+        all(isinstance(number, Number) for number in numbers)
+        and len({number.rank for number in numbers}) == 1
+    )
+    return (
+        Computed(min(found), numbers[0])
+        if found and are_of_one_rank
+        else right_extreme(terms, choose, is_least)
+    )
 
 
 def partial_sums_are_as_wide_as_the_sum(terms: Sequence[Term]) -> Number | Failure:
     """All members are converted to the type of the sum before they are added."""
     numbers = [value(term) for term in terms]
-    if not all(isinstance(number, Number) for number in numbers) or (rank := max((number.rank for number in numbers), default=0)) < FLOAT:
+    if (
+        not all(isinstance(number, Number) for number in numbers)
+        or (rank := max((number.rank for number in numbers), default=0)) < FLOAT
+    ):
         return right_sum(terms)
-    return right_sum([right_number_term(Number(rank, right_as_binary(number, rank))) for number in numbers])
+    return right_sum(
+        [right_number_term(Number(rank, right_as_binary(number, rank))) for number in numbers]
+    )
 
 
 def the_sum_alone_must_fit(terms: Sequence[Term]) -> Number | Failure:
@@ -593,18 +754,24 @@ def nothing_is_too_much(budget: Any, rows: int) -> None:
         raise RefengineError("stopped", rule="R2R-5")
 
 
-def paths_have_a_length(graph: Any, path: Any, start: Any, end: Any, spend: Any) -> Iterator[tuple[Term, Term]]:
+def paths_have_a_length(
+    graph: Any, path: Any, start: Any, end: Any, spend: Any
+) -> Iterator[tuple[Term, Term]]:
     """A path connects nodes of the graph alone."""
     known = set(graph.nodes)
     return (pair for pair in right_pairs(graph, path, start, end, spend) if known.issuperset(pair))
 
 
-def ways_are_one(graph: Any, path: Any, start: Any, end: Any, spend: Any) -> Iterator[tuple[Term, Term]]:
+def ways_are_one(
+    graph: Any, path: Any, start: Any, end: Any, spend: Any
+) -> Iterator[tuple[Term, Term]]:
     """A path gives a pair of nodes once."""
     return iter(dict.fromkeys(right_pairs(graph, path, start, end, spend)))
 
 
-def a_cycle_is_not_closed(graph: Any, path: Any, start: Any, end: Any, spend: Any) -> Iterator[tuple[Term, Term]]:
+def a_cycle_is_not_closed(
+    graph: Any, path: Any, start: Any, end: Any, spend: Any
+) -> Iterator[tuple[Term, Term]]:
     """A repeated path never comes back to where it began."""
     found = right_pairs(graph, path, start, end, spend)
     return ((a, b) for a, b in found if not (isinstance(path, Repeated) and path.least and a == b))
@@ -622,7 +789,9 @@ def case_is_pythons(character: str, function: Callable[[str], str]) -> bool:
     return True
 
 
-def labels_are_of_an_operator(expressions: Expressions, results: Sequence[Term], nodes: Any) -> Result:
+def labels_are_of_an_operator(
+    expressions: Expressions, results: Sequence[Term], nodes: Any
+) -> Result:
     """Each operator has blank nodes of its own, whose labels no other has met."""
     expressions.operators.clear()
     return right_node(expressions, results, nodes)
@@ -633,7 +802,9 @@ def captures_are_those_of_the_library(pattern: str, flags: str) -> bool:
     return False
 
 
-def any_term_is_in_the_middle(graph: Any, path: Any, start: Any, end: Any, spend: Any) -> Iterator[tuple[Term, Term]]:
+def any_term_is_in_the_middle(
+    graph: Any, path: Any, start: Any, end: Any, spend: Any
+) -> Iterator[tuple[Term, Term]]:
     """The node in the middle of a sequence may be a term that is not in the graph."""
     if not isinstance(path, Steps) or start is not None or end is None:
         yield from right_pairs(graph, path, start, end, spend)
@@ -641,12 +812,24 @@ def any_term_is_in_the_middle(graph: Any, path: Any, start: Any, end: Any, spend
     *before, last = path.steps
     first = Steps(tuple(before)) if len(before) > 1 else before[0]
     for middle, _ in right_pairs(graph, last, None, end, spend):
-        yield from ((begin, end) for begin, _ in any_term_is_in_the_middle(graph, first, None, middle, spend))
+        yield from (
+            (begin, end)
+            for begin, _ in any_term_is_in_the_middle(graph, first, None, middle, spend)
+        )
 
 
-def a_bound_variable_is_given(evaluation: Evaluation, pattern: TriplePattern, start: Term | None, end: Term | None) -> Iterator[tuple]:
-    """A path begins and ends at what its variables are bound to, as if that stood in their place."""
-    return ((a, None, b) for a, b in right_pairs(evaluation.graph, pattern.predicate, start, end, evaluation.budget.spend))
+def a_bound_variable_is_given(
+    evaluation: Evaluation, pattern: TriplePattern, start: Term | None, end: Term | None
+) -> Iterator[tuple]:
+    """A path begins and ends at what its variables are bound to, as if
+    that stood in their place.
+    """
+    return (
+        (a, None, b)
+        for a, b in right_pairs(
+            evaluation.graph, pattern.predicate, start, end, evaluation.budget.spend
+        )
+    )
 
 
 def nothing_is_substituted(node: Any, solution: Mapping[str, Term]) -> Any:
@@ -654,7 +837,9 @@ def nothing_is_substituted(node: Any, solution: Mapping[str, Term]) -> Any:
     return node
 
 
-def values_are_substituted(evaluation: Evaluation, expression: Exists, solution: Mapping[str, Term]) -> bool:
+def values_are_substituted(
+    evaluation: Evaluation, expression: Exists, solution: Mapping[str, Term]
+) -> bool:
     """EXISTS joins its pattern's solutions with the current one, filters within it aside."""
     return bool(evaluation.joined([dict(solution)], evaluation.solutions(expression.pattern)))
 
@@ -676,7 +861,9 @@ def any_order_will_do(keys: Any, rows: Any, border: int, descending: Any, spend:
     """LIMIT takes the first solutions, in whatever order they come."""
 
 
-def limits_need_a_total_order(keys: Any, rows: Any, border: int, descending: Any, spend: Any) -> None:
+def limits_need_a_total_order(
+    keys: Any, rows: Any, border: int, descending: Any, spend: Any
+) -> None:
     """LIMIT has no answer without ORDER BY."""
     if not descending:
         raise NoSingleAnswer("LIMIT or OFFSET without ORDER BY")
@@ -687,112 +874,578 @@ def first_time_counts(dated: Iterable[tuple[Dataset, int]]) -> frozenset[Quad]:
     times: dict[Triple, int] = {}
     for graph, time in dated:
         times |= {triple: min(time, times.get(triple, time)) for triple in graph}
-    return frozenset((*triple, literal(str(time), XSD + "integer")) for triple, time in times.items())
+    return frozenset(
+        (*triple, literal(str(time), XSD + "integer")) for triple, time in times.items()
+    )
 
 
 SPARQL = "refengine.sparql"
 MINIATURES = (
-    Miniature("QRY-1", "what cannot be read is empty", NOBODY, f"{SPARQL}.translate:read", unreadable_is_empty),
-    Miniature("QRY-1", "well-known prefixes are built in", "rdflib 7 resolves foaf: and others undeclared", f"{SPARQL}.translate:Reader.iri", prefixes_are_built_in),
-    Miniature("QRY-1", "relative IRIs are kept", "rdflib 7", f"{SPARQL}.translate:Reader.resolved", relative_iris_are_kept),
-    Miniature("QRY-1", "names have one dot", "pyoxigraph 0.5", f"{SPARQL}.translate:read", names_have_one_dot),
-    Miniature("QRY-1", "variables need no group", "rdflib 7.6", f"{SPARQL}.translate:Reader.check_grouped", variables_need_no_group),
-    Miniature("QRY-2", "anything is local", "rdflib 7 fetches what SERVICE and FROM name", f"{SPARQL}.translate:Reader.refuse_outside_sources", anything_is_local),
-    Miniature("QRY-2", "only SERVICE is remote", "rdflib 7 fetches what FROM names", f"{SPARQL}.translate:Reader.refuse_outside_sources", only_service_is_remote),
-    Miniature("QRY-2", "updates are syntax errors", NOBODY, f"{SPARQL}.grammar:fault", updates_are_syntax_errors),
-    Miniature("QRY-3", "any answer will do", BOTH, f"{SPARQL}.choices:one_answer", any_answer_will_do),
-    Miniature("QRY-3", "every choice is open", NOBODY, f"{SPARQL}.choices:one_answer", every_choice_is_open),
-    Miniature("QRY-3", "nothing is known of a UUID", NOBODY, f"{SPARQL}.expressions:of_unknown", nothing_is_known_of_a_uuid),
-    Miniature("QRY-3", "each string of a UUID is another", NOBODY, f"{SPARQL}.expressions:of_unknown", each_string_is_another),
-    Miniature("QRY-3", "UUIDs have one value", NOBODY, f"{SPARQL}.expressions:unknown", uuids_have_one_value),
-    Miniature("QRY-3", "a value is made up", NOBODY, f"{SPARQL}.expressions:of_unknown", a_value_is_made_up),
-    Miniature("QRY-3", "one sample is chosen", BOTH, f"{SPARQL}.choices:Choices.choose", one_sample_is_chosen),
-    Miniature("QRY-3", "REDUCED is all or once", NOBODY, f"{SPARQL}.evaluation:Evaluation.reduced", reduced_is_all_or_once),
-    Miniature("QRY-3", "tags have one form", BOTH, f"{SPARQL}.expressions:Expressions.applied", tags_have_one_form),
-    Miniature("QRY-3", "nothing is known of a tag", NOBODY, f"{SPARQL}.expressions:Expressions.applied", nothing_is_known_of_a_tag),
-    Miniature("R2R-2", "sets of solutions", "yasper and csrbench-oracle compare sets", f"{SPARQL}.evaluation:selected", sets_of_solutions),
-    Miniature("R2R-2", "unbound is empty text", NOBODY, f"{SPARQL}.evaluation:selected", unbound_is_empty_text),
+    Miniature(
+        "QRY-1",
+        "what cannot be read is empty",
+        NOBODY,
+        f"{SPARQL}.translate:read",
+        unreadable_is_empty,
+    ),
+    Miniature(
+        "QRY-1",
+        "well-known prefixes are built in",
+        "rdflib 7 resolves foaf: and others undeclared",
+        f"{SPARQL}.translate:Reader.iri",
+        prefixes_are_built_in,
+    ),
+    Miniature(
+        "QRY-1",
+        "relative IRIs are kept",
+        "rdflib 7",
+        f"{SPARQL}.translate:Reader.resolved",
+        relative_iris_are_kept,
+    ),
+    Miniature(
+        "QRY-1",
+        "names have one dot",
+        "pyoxigraph 0.5",
+        f"{SPARQL}.translate:read",
+        names_have_one_dot,
+    ),
+    Miniature(
+        "QRY-1",
+        "variables need no group",
+        "rdflib 7.6",
+        f"{SPARQL}.translate:Reader.check_grouped",
+        variables_need_no_group,
+    ),
+    Miniature(
+        "QRY-2",
+        "anything is local",
+        "rdflib 7 fetches what SERVICE and FROM name",
+        f"{SPARQL}.translate:Reader.refuse_outside_sources",
+        anything_is_local,
+    ),
+    Miniature(
+        "QRY-2",
+        "only SERVICE is remote",
+        "rdflib 7 fetches what FROM names",
+        f"{SPARQL}.translate:Reader.refuse_outside_sources",
+        only_service_is_remote,
+    ),
+    Miniature(
+        "QRY-2",
+        "updates are syntax errors",
+        NOBODY,
+        f"{SPARQL}.grammar:fault",
+        updates_are_syntax_errors,
+    ),
+    Miniature(
+        "QRY-3", "any answer will do", BOTH, f"{SPARQL}.choices:one_answer", any_answer_will_do
+    ),
+    Miniature(
+        "QRY-3",
+        "every choice is open",
+        NOBODY,
+        f"{SPARQL}.choices:one_answer",
+        every_choice_is_open,
+    ),
+    Miniature(
+        "QRY-3",
+        "nothing is known of a UUID",
+        NOBODY,
+        f"{SPARQL}.expressions:of_unknown",
+        nothing_is_known_of_a_uuid,
+    ),
+    Miniature(
+        "QRY-3",
+        "each string of a UUID is another",
+        NOBODY,
+        f"{SPARQL}.expressions:of_unknown",
+        each_string_is_another,
+    ),
+    Miniature(
+        "QRY-3",
+        "UUIDs have one value",
+        NOBODY,
+        f"{SPARQL}.expressions:unknown",
+        uuids_have_one_value,
+    ),
+    Miniature(
+        "QRY-3",
+        "a value is made up",
+        NOBODY,
+        f"{SPARQL}.expressions:of_unknown",
+        a_value_is_made_up,
+    ),
+    Miniature(
+        "QRY-3",
+        "one sample is chosen",
+        BOTH,
+        f"{SPARQL}.choices:Choices.choose",
+        one_sample_is_chosen,
+    ),
+    Miniature(
+        "QRY-3",
+        "REDUCED is all or once",
+        NOBODY,
+        f"{SPARQL}.evaluation:Evaluation.reduced",
+        reduced_is_all_or_once,
+    ),
+    Miniature(
+        "QRY-3",
+        "tags have one form",
+        BOTH,
+        f"{SPARQL}.expressions:Expressions.applied",
+        tags_have_one_form,
+    ),
+    Miniature(
+        "QRY-3",
+        "nothing is known of a tag",
+        NOBODY,
+        f"{SPARQL}.expressions:Expressions.applied",
+        nothing_is_known_of_a_tag,
+    ),
+    Miniature(
+        "R2R-2",
+        "sets of solutions",
+        "yasper and csrbench-oracle compare sets",
+        f"{SPARQL}.evaluation:selected",
+        sets_of_solutions,
+    ),
+    Miniature(
+        "R2R-2",
+        "unbound is empty text",
+        NOBODY,
+        f"{SPARQL}.evaluation:selected",
+        unbound_is_empty_text,
+    ),
     Miniature("R2R-3", "false is no row", NOBODY, f"{SPARQL}.evaluation:asked", false_is_no_row),
-    Miniature("R2R-3", "groups are not asked", NOBODY, f"{SPARQL}.evaluation:Evaluation.relation", groups_are_not_asked),
+    Miniature(
+        "R2R-3",
+        "groups are not asked",
+        NOBODY,
+        f"{SPARQL}.evaluation:Evaluation.relation",
+        groups_are_not_asked,
+    ),
     Miniature("R2R-4", "any triple", NOBODY, f"{SPARQL}.evaluation:constructed", any_triple),
     Miniature("R2R-4", "only IRIs", NOBODY, f"{SPARQL}.evaluation:constructed", only_iris),
-    Miniature("R2R-4", "forms are fixed", "rdflib 7.6", f"{SPARQL}.evaluation:Evaluation.distinct_triples", forms_are_fixed),
-    Miniature("R2R-5", "the first witness is right", NOBODY, "refengine.core.r2r:heard", first_witness_is_right),
-    Miniature("R2R-5", "all must confirm", NOBODY, "refengine.core.r2r:heard", all_must_confirm),
-    Miniature("R2R-5", "terms are confirmed, not values", NOBODY, "refengine.core.r2r:heard", terms_are_confirmed),
-    Miniature("R2R-5", "bodies are given as written", NOBODY, f"{SPARQL}.translate:read", bodies_are_given_as_written),
-    Miniature("R2R-6", "groups need no members", "rdflib 7.6: one empty row", f"{SPARQL}.evaluation:Evaluation.grouped", groups_need_no_members),
     Miniature(
-        "R2R-6", "no group without members", "CQELS answers an average over no match with nothing",
-        f"{SPARQL}.evaluation:Evaluation.grouped", no_group_without_members,
+        "R2R-4",
+        "forms are fixed",
+        "rdflib 7.6",
+        f"{SPARQL}.evaluation:Evaluation.distinct_triples",
+        forms_are_fixed,
     ),
-    Miniature("R2R-10", "literals match by value", BOTH, f"{SPARQL}.evaluation:Evaluation.matched", literals_match_by_value),
-    Miniature("R2R-10", "any form is a number", "rdflib 7.6: isNumeric", f"{SPARQL}.values:read", any_form_is_a_number),
+    Miniature(
+        "R2R-5",
+        "the first witness is right",
+        NOBODY,
+        "refengine.core.r2r:heard",
+        first_witness_is_right,
+    ),
+    Miniature("R2R-5", "all must confirm", NOBODY, "refengine.core.r2r:heard", all_must_confirm),
+    Miniature(
+        "R2R-5",
+        "terms are confirmed, not values",
+        NOBODY,
+        "refengine.core.r2r:heard",
+        terms_are_confirmed,
+    ),
+    Miniature(
+        "R2R-5",
+        "bodies are given as written",
+        NOBODY,
+        f"{SPARQL}.translate:read",
+        bodies_are_given_as_written,
+    ),
+    Miniature(
+        "R2R-6",
+        "groups need no members",
+        "rdflib 7.6: one empty row",
+        f"{SPARQL}.evaluation:Evaluation.grouped",
+        groups_need_no_members,
+    ),
+    Miniature(
+        "R2R-6",
+        "no group without members",
+        "CQELS answers an average over no match with nothing",
+        f"{SPARQL}.evaluation:Evaluation.grouped",
+        no_group_without_members,
+    ),
+    Miniature(
+        "R2R-10",
+        "literals match by value",
+        BOTH,
+        f"{SPARQL}.evaluation:Evaluation.matched",
+        literals_match_by_value,
+    ),
+    Miniature(
+        "R2R-10",
+        "any form is a number",
+        "rdflib 7.6: isNumeric",
+        f"{SPARQL}.values:read",
+        any_form_is_a_number,
+    ),
     Miniature("R2R-10", "zero is one term", NOBODY, f"{SPARQL}.values:same", zero_is_one_term),
     Miniature("R2R-10", "NaN is no term", NOBODY, f"{SPARQL}.values:same", nan_is_no_term),
-    Miniature("R2R-10", "integers are normalised", BOTH, f"{SPARQL}.functions:lexical", integers_are_normalised),
+    Miniature(
+        "R2R-10",
+        "integers are normalised",
+        BOTH,
+        f"{SPARQL}.functions:lexical",
+        integers_are_normalised,
+    ),
     Miniature("R2R-11", "errors are false", NOBODY, f"{SPARQL}.values:truth", errors_are_false),
     Miniature(
-        "R2R-11", "errors spread", "rdflib 7.6: an error && false",
-        f"{SPARQL}.expressions:Expressions.combine_conditions", errors_spread,
+        "R2R-11",
+        "errors spread",
+        "rdflib 7.6: an error && false",
+        f"{SPARQL}.expressions:Expressions.combine_conditions",
+        errors_spread,
     ),
-    Miniature("R2R-11", "every conjunct must have an answer", NOBODY, f"{SPARQL}.expressions:Expressions.holds", every_conjunct_must_have_an_answer),
-    Miniature("R2R-11", "the first operand decides", NOBODY, f"{SPARQL}.expressions:Expressions.combine_conditions", first_operand_decides),
-    Miniature("R2R-12", "numbers are apart by type", NOBODY, f"{SPARQL}.values:compare", numbers_are_apart_by_type),
+    Miniature(
+        "R2R-11",
+        "every conjunct must have an answer",
+        NOBODY,
+        f"{SPARQL}.expressions:Expressions.holds",
+        every_conjunct_must_have_an_answer,
+    ),
+    Miniature(
+        "R2R-11",
+        "the first operand decides",
+        NOBODY,
+        f"{SPARQL}.expressions:Expressions.combine_conditions",
+        first_operand_decides,
+    ),
+    Miniature(
+        "R2R-12",
+        "numbers are apart by type",
+        NOBODY,
+        f"{SPARQL}.values:compare",
+        numbers_are_apart_by_type,
+    ),
     Miniature("R2R-12", "NaN is itself", NOBODY, f"{SPARQL}.values:compare", nan_is_itself),
-    Miniature("R2R-12", "unknown values differ", "rdflib 7.6", f"{SPARQL}.values:equal", unknown_values_differ),
-    Miniature("R2R-12", "floats are rounded twice", "pyoxigraph 0.5", f"{SPARQL}.values:as_binary", floats_are_rounded_twice),
-    Miniature("R2R-12", "all of a time counts", BOTH, f"{SPARQL}.values:compare", all_of_a_time_counts),
-    Miniature("R2R-12", "years have any digits", "pyoxigraph 0.5", f"{SPARQL}.values:compare", years_have_any_digits),
+    Miniature(
+        "R2R-12",
+        "unknown values differ",
+        "rdflib 7.6",
+        f"{SPARQL}.values:equal",
+        unknown_values_differ,
+    ),
+    Miniature(
+        "R2R-12",
+        "floats are rounded twice",
+        "pyoxigraph 0.5",
+        f"{SPARQL}.values:as_binary",
+        floats_are_rounded_twice,
+    ),
+    Miniature(
+        "R2R-12", "all of a time counts", BOTH, f"{SPARQL}.values:compare", all_of_a_time_counts
+    ),
+    Miniature(
+        "R2R-12",
+        "years have any digits",
+        "pyoxigraph 0.5",
+        f"{SPARQL}.values:compare",
+        years_have_any_digits,
+    ),
     Miniature("R2R-12", "tokens are unknown", BOTH, f"{SPARQL}.values:equal", tokens_are_unknown),
-    Miniature("R2R-12", "languages are known to differ", BOTH, f"{SPARQL}.values:equal", languages_are_known_to_differ),
-    Miniature("R2R-13", "integers divide to integers", NOBODY, f"{SPARQL}.values:calculate", integers_divide_to_integers),
-    Miniature("R2R-13", "numbers alone are multiplied", BOTH, f"{SPARQL}.values:calculate", numbers_alone_are_multiplied),
+    Miniature(
+        "R2R-12",
+        "languages are known to differ",
+        BOTH,
+        f"{SPARQL}.values:equal",
+        languages_are_known_to_differ,
+    ),
+    Miniature(
+        "R2R-13",
+        "integers divide to integers",
+        NOBODY,
+        f"{SPARQL}.values:calculate",
+        integers_divide_to_integers,
+    ),
+    Miniature(
+        "R2R-13",
+        "numbers alone are multiplied",
+        BOTH,
+        f"{SPARQL}.values:calculate",
+        numbers_alone_are_multiplied,
+    ),
     Miniature("R2R-13", "zero divides", NOBODY, f"{SPARQL}.values:calculate", zero_divides),
-    Miniature("R2R-13", "whole decimals have a form", BOTH, f"{SPARQL}.functions:lexical", whole_decimals_have_a_form),
-    Miniature("R2R-13", "decimals have digits enough", BOTH, f"{SPARQL}.values:number_term", decimals_have_digits_enough),
-    Miniature("R2R-13", "digits stand anywhere", "rdflib 7.6", f"{SPARQL}.values:decimal_of", digits_stand_anywhere),
-    Miniature("R2R-13", "a digit is rounded once", NOBODY, f"{SPARQL}.evaluation:tolerated_slack", a_digit_is_rounded_once),
-    Miniature("R2R-13", "decimals are near by their size", NOBODY, "refengine.model.compare:near", decimals_are_near_by_their_size),
-    Miniature("R2R-13", "integers have no bound", "rdflib 7.6", f"{SPARQL}.values:compare", integers_have_no_bound),
+    Miniature(
+        "R2R-13",
+        "whole decimals have a form",
+        BOTH,
+        f"{SPARQL}.functions:lexical",
+        whole_decimals_have_a_form,
+    ),
+    Miniature(
+        "R2R-13",
+        "decimals have digits enough",
+        BOTH,
+        f"{SPARQL}.values:number_term",
+        decimals_have_digits_enough,
+    ),
+    Miniature(
+        "R2R-13",
+        "digits stand anywhere",
+        "rdflib 7.6",
+        f"{SPARQL}.values:decimal_of",
+        digits_stand_anywhere,
+    ),
+    Miniature(
+        "R2R-13",
+        "a digit is rounded once",
+        NOBODY,
+        f"{SPARQL}.evaluation:tolerated_slack",
+        a_digit_is_rounded_once,
+    ),
+    Miniature(
+        "R2R-13",
+        "decimals are near by their size",
+        NOBODY,
+        "refengine.model.compare:near",
+        decimals_are_near_by_their_size,
+    ),
+    Miniature(
+        "R2R-13",
+        "integers have no bound",
+        "rdflib 7.6",
+        f"{SPARQL}.values:compare",
+        integers_have_no_bound,
+    ),
     Miniature("R2R-14", "casts round", NOBODY, f"{SPARQL}.functions:cast", casts_round),
-    Miniature("R2R-14", "nodes are of the query", BOTH, f"{SPARQL}.expressions:Expressions.node", nodes_are_of_the_query),
-    Miniature("R2R-14", "unknown functions are errors", "rdflib 7.6: no rows", f"{SPARQL}.translate:read", unknown_functions_are_errors),
-    Miniature("R2R-14", "times are strings as written", "rdflib 7.6", f"{SPARQL}.functions:cast", times_are_strings_as_written),
-    Miniature("R2R-14", "zero has no sign", "rdflib 7.6, of CEIL", f"{SPARQL}.values:number_term", zero_has_no_sign),
-    Miniature("R2R-14", "casts have one form", BOTH, f"{SPARQL}.expressions:Expressions.cast", casts_have_one_form),
-    Miniature("R2R-14", "strings alone are strings", BOTH, f"{SPARQL}.functions:string", strings_alone_are_strings),
-    Miniature("R2R-14", "zero is one duration", "pyoxigraph 0.5", f"{SPARQL}.expressions:Expressions.applied", zero_is_one_duration),
-    Miniature("R2R-14", "the case of a letter is Python's", "rdflib 7.6", f"{SPARQL}.functions:has_sure_case", case_is_pythons),
-    Miniature("R2R-14", "labels are of an operator", "ARQ 5.6", f"{SPARQL}.expressions:Expressions.node", labels_are_of_an_operator),
-    Miniature("R2R-14", "years are of times", "rdflib 7.6", f"{SPARQL}.expressions:Expressions.applied", years_are_of_times),
-    Miniature("R2R-15", "the dollar sign is Python's", "rdflib 7.6", f"{SPARQL}.regex:compile_pattern", dollar_is_pythons),
-    Miniature("R2R-15", "captures are those of RE2", "pyoxigraph 0.5", f"{SPARQL}.regex:has_open_capture", captures_are_those_of_the_library),
-    Miniature("R2R-15", "a replacement has no groups", NOBODY, f"{SPARQL}.regex:replacement", empty_matches_are_replaced),
-    Miniature("R2R-15", "repetitions are not nested", NOBODY, f"{SPARQL}.regex:compile_pattern", repetitions_are_not_nested),
-    Miniature("R2R-16", "errors are counted", "rdflib 7.6", f"{SPARQL}.aggregates:aggregate", errors_are_counted),
-    Miniature("R2R-16", "COUNT of an error is an error", "pyoxigraph 0.5", f"{SPARQL}.aggregates:aggregate", errors_are_members),
-    Miniature("R2R-16", "DISTINCT is by value", "pyoxigraph 0.5 stores values", f"{SPARQL}.aggregates:aggregate", distinct_by_value),
-    Miniature("R2R-16", "literals are ordered by text", BOTH, f"{SPARQL}.order:extremes", literals_are_ordered_by_text),
-    Miniature("R2R-16", "the widest is first", "pyoxigraph 0.5", f"{SPARQL}.order:extremes", widest_is_first),
-    Miniature("R2R-16", "integers have one type", NOBODY, f"{SPARQL}.aggregates:extreme", integers_have_one_type),
-    Miniature("R2R-16", "partial sums are as wide as the sum", NOBODY, f"{SPARQL}.aggregates:_sum", partial_sums_are_as_wide_as_the_sum),
-    Miniature("R2R-16", "the sum alone must fit", "rdflib 7.6", f"{SPARQL}.aggregates:_sum", the_sum_alone_must_fit),
+    Miniature(
+        "R2R-14",
+        "nodes are of the query",
+        BOTH,
+        f"{SPARQL}.expressions:Expressions.node",
+        nodes_are_of_the_query,
+    ),
+    Miniature(
+        "R2R-14",
+        "unknown functions are errors",
+        "rdflib 7.6: no rows",
+        f"{SPARQL}.translate:read",
+        unknown_functions_are_errors,
+    ),
+    Miniature(
+        "R2R-14",
+        "times are strings as written",
+        "rdflib 7.6",
+        f"{SPARQL}.functions:cast",
+        times_are_strings_as_written,
+    ),
+    Miniature(
+        "R2R-14",
+        "zero has no sign",
+        "rdflib 7.6, of CEIL",
+        f"{SPARQL}.values:number_term",
+        zero_has_no_sign,
+    ),
+    Miniature(
+        "R2R-14",
+        "casts have one form",
+        BOTH,
+        f"{SPARQL}.expressions:Expressions.cast",
+        casts_have_one_form,
+    ),
+    Miniature(
+        "R2R-14",
+        "strings alone are strings",
+        BOTH,
+        f"{SPARQL}.functions:string",
+        strings_alone_are_strings,
+    ),
+    Miniature(
+        "R2R-14",
+        "zero is one duration",
+        "pyoxigraph 0.5",
+        f"{SPARQL}.expressions:Expressions.applied",
+        zero_is_one_duration,
+    ),
+    Miniature(
+        "R2R-14",
+        "the case of a letter is Python's",
+        "rdflib 7.6",
+        f"{SPARQL}.functions:has_sure_case",
+        case_is_pythons,
+    ),
+    Miniature(
+        "R2R-14",
+        "labels are of an operator",
+        "ARQ 5.6",
+        f"{SPARQL}.expressions:Expressions.node",
+        labels_are_of_an_operator,
+    ),
+    Miniature(
+        "R2R-14",
+        "years are of times",
+        "rdflib 7.6",
+        f"{SPARQL}.expressions:Expressions.applied",
+        years_are_of_times,
+    ),
+    Miniature(
+        "R2R-15",
+        "the dollar sign is Python's",
+        "rdflib 7.6",
+        f"{SPARQL}.regex:compile_pattern",
+        dollar_is_pythons,
+    ),
+    Miniature(
+        "R2R-15",
+        "captures are those of RE2",
+        "pyoxigraph 0.5",
+        f"{SPARQL}.regex:has_open_capture",
+        captures_are_those_of_the_library,
+    ),
+    Miniature(
+        "R2R-15",
+        "a replacement has no groups",
+        NOBODY,
+        f"{SPARQL}.regex:replacement",
+        empty_matches_are_replaced,
+    ),
+    Miniature(
+        "R2R-15",
+        "repetitions are not nested",
+        NOBODY,
+        f"{SPARQL}.regex:compile_pattern",
+        repetitions_are_not_nested,
+    ),
+    Miniature(
+        "R2R-16",
+        "errors are counted",
+        "rdflib 7.6",
+        f"{SPARQL}.aggregates:aggregate",
+        errors_are_counted,
+    ),
+    Miniature(
+        "R2R-16",
+        "COUNT of an error is an error",
+        "pyoxigraph 0.5",
+        f"{SPARQL}.aggregates:aggregate",
+        errors_are_members,
+    ),
+    Miniature(
+        "R2R-16",
+        "DISTINCT is by value",
+        "pyoxigraph 0.5 stores values",
+        f"{SPARQL}.aggregates:aggregate",
+        distinct_by_value,
+    ),
+    Miniature(
+        "R2R-16",
+        "literals are ordered by text",
+        BOTH,
+        f"{SPARQL}.order:extremes",
+        literals_are_ordered_by_text,
+    ),
+    Miniature(
+        "R2R-16",
+        "the widest is first",
+        "pyoxigraph 0.5",
+        f"{SPARQL}.order:extremes",
+        widest_is_first,
+    ),
+    Miniature(
+        "R2R-16",
+        "integers have one type",
+        NOBODY,
+        f"{SPARQL}.aggregates:extreme",
+        integers_have_one_type,
+    ),
+    Miniature(
+        "R2R-16",
+        "partial sums are as wide as the sum",
+        NOBODY,
+        f"{SPARQL}.aggregates:_sum",
+        partial_sums_are_as_wide_as_the_sum,
+    ),
+    Miniature(
+        "R2R-16",
+        "the sum alone must fit",
+        "rdflib 7.6",
+        f"{SPARQL}.aggregates:_sum",
+        the_sum_alone_must_fit,
+    ),
     Miniature("R2R-16", "equal sums are one", BOTH, f"{SPARQL}.values:same", equal_sums_are_one),
-    Miniature("R2R-16", "sums have one order", BOTH, f"{SPARQL}.aggregates:aggregate", sums_have_one_order),
-    Miniature("R2R-17", "nothing is too deep", NOBODY, f"{SPARQL}.grammar:_brackets", nothing_is_too_deep),
-    Miniature("R2R-17", "nothing is too much", BOTH, f"{SPARQL}.limits:Budget.hold", nothing_is_too_much),
-    Miniature("R2R-18", "paths have a length", "pyoxigraph 0.5, of a constant that is not in the graph", f"{SPARQL}.paths:pairs", paths_have_a_length),
-    Miniature("R2R-18", "ways are one", "pyoxigraph 0.5, of p|q", f"{SPARQL}.paths:pairs", ways_are_one),
-    Miniature("R2R-18", "a cycle is not closed", NOBODY, f"{SPARQL}.paths:pairs", a_cycle_is_not_closed),
-    Miniature("R2R-18", "any term is in the middle", "rdflib 7.6", f"{SPARQL}.paths:pairs", any_term_is_in_the_middle),
-    Miniature("R2R-18", "a bound variable is given", "rdflib 7.6", f"{SPARQL}.evaluation:Evaluation.path_ends", a_bound_variable_is_given),
-    Miniature("R2R-19", "nothing is substituted", NOBODY, f"{SPARQL}.evaluation:substituted", nothing_is_substituted),
-    Miniature("R2R-19", "EXISTS is a join", NOBODY, f"{SPARQL}.evaluation:Evaluation.exists", values_are_substituted),
-    Miniature("R2R-20", "IRIs are ordered in brackets", NOBODY, f"{SPARQL}.order:compare_in_order", iris_are_ordered_in_brackets),
-    Miniature("R2R-20", "kinds are ordered", BOTH, f"{SPARQL}.order:compare_in_order", kinds_are_ordered),
-    Miniature("R2R-20", "literals come first", NOBODY, f"{SPARQL}.order:compare_in_order", literals_come_first),
-    Miniature("R2R-20", "any order will do", BOTH, f"{SPARQL}.order:check_border", any_order_will_do),
-    Miniature("R2R-20", "a LIMIT needs ORDER BY", NOBODY, f"{SPARQL}.order:check_border", limits_need_a_total_order),
-    Miniature("R2R-21", "the first time counts", NOBODY, "refengine.core.r2r:latest", first_time_counts),
+    Miniature(
+        "R2R-16", "sums have one order", BOTH, f"{SPARQL}.aggregates:aggregate", sums_have_one_order
+    ),
+    Miniature(
+        "R2R-17", "nothing is too deep", NOBODY, f"{SPARQL}.grammar:_brackets", nothing_is_too_deep
+    ),
+    Miniature(
+        "R2R-17", "nothing is too much", BOTH, f"{SPARQL}.limits:Budget.hold", nothing_is_too_much
+    ),
+    Miniature(
+        "R2R-18",
+        "paths have a length",
+        "pyoxigraph 0.5, of a constant that is not in the graph",
+        f"{SPARQL}.paths:pairs",
+        paths_have_a_length,
+    ),
+    Miniature(
+        "R2R-18", "ways are one", "pyoxigraph 0.5, of p|q", f"{SPARQL}.paths:pairs", ways_are_one
+    ),
+    Miniature(
+        "R2R-18", "a cycle is not closed", NOBODY, f"{SPARQL}.paths:pairs", a_cycle_is_not_closed
+    ),
+    Miniature(
+        "R2R-18",
+        "any term is in the middle",
+        "rdflib 7.6",
+        f"{SPARQL}.paths:pairs",
+        any_term_is_in_the_middle,
+    ),
+    Miniature(
+        "R2R-18",
+        "a bound variable is given",
+        "rdflib 7.6",
+        f"{SPARQL}.evaluation:Evaluation.path_ends",
+        a_bound_variable_is_given,
+    ),
+    Miniature(
+        "R2R-19",
+        "nothing is substituted",
+        NOBODY,
+        f"{SPARQL}.evaluation:substituted",
+        nothing_is_substituted,
+    ),
+    Miniature(
+        "R2R-19",
+        "EXISTS is a join",
+        NOBODY,
+        f"{SPARQL}.evaluation:Evaluation.exists",
+        values_are_substituted,
+    ),
+    Miniature(
+        "R2R-20",
+        "IRIs are ordered in brackets",
+        NOBODY,
+        f"{SPARQL}.order:compare_in_order",
+        iris_are_ordered_in_brackets,
+    ),
+    Miniature(
+        "R2R-20", "kinds are ordered", BOTH, f"{SPARQL}.order:compare_in_order", kinds_are_ordered
+    ),
+    Miniature(
+        "R2R-20",
+        "literals come first",
+        NOBODY,
+        f"{SPARQL}.order:compare_in_order",
+        literals_come_first,
+    ),
+    Miniature(
+        "R2R-20", "any order will do", BOTH, f"{SPARQL}.order:check_border", any_order_will_do
+    ),
+    Miniature(
+        "R2R-20",
+        "a LIMIT needs ORDER BY",
+        NOBODY,
+        f"{SPARQL}.order:check_border",
+        limits_need_a_total_order,
+    ),
+    Miniature(
+        "R2R-21", "the first time counts", NOBODY, "refengine.core.r2r:latest", first_time_counts
+    ),
 )

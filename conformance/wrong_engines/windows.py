@@ -1,7 +1,7 @@
 """Wrong engines for §1 to §6: model, semantics, query, windows, tick, report.
 
-Sources: `RSP-JS` is pbonte/RSP-JS, src/operators/s2r.ts; `csrbench-oracle` is dellaglio/csrbench-oracle; where a run is
-named, it was over CSRBench's stream.
+Sources: `RSP-JS` is pbonte/RSP-JS, src/operators/s2r.ts; `csrbench-oracle` is
+dellaglio/csrbench-oracle; where a run is named, it was over CSRBench's stream.
 """
 
 from __future__ import annotations
@@ -25,7 +25,20 @@ from refengine.core.report import beats as right_beats
 from refengine.core.report import closes as right_closes
 from refengine.core.report import progression
 from refengine.core.report import worthy as right_worthy
-from refengine.core.semantics import ENUMS, FIELDS, POLICIES, T0, Change, Closure, Condition, Empty, Partial, Profile, Semantics, Tick
+from refengine.core.semantics import (
+    ENUMS,
+    FIELDS,
+    POLICIES,
+    T0,
+    Change,
+    Closure,
+    Condition,
+    Empty,
+    Partial,
+    Profile,
+    Semantics,
+    Tick,
+)
 from refengine.core.semantics import contradictions as right_contradictions
 from refengine.core.semantics import parse_field as right_parse_field
 from refengine.core.tick import interval as right_interval
@@ -51,8 +64,12 @@ def held(views: Sequence[View], t: int, arrived: Sequence[int]) -> tuple[Content
     return tuple(window.content(view, t, n) for view, n in zip(views, arrived, strict=True))
 
 
-def every_instant(views: Sequence[View], arrived: Sequence[int], interval: range) -> Iterator[Stretch]:
-    """ENG-2, right but slow: every instant is visited. What it leaves out presumes that WIN-4, WIN-5 and WIN-8 hold."""
+def every_instant(
+    views: Sequence[View], arrived: Sequence[int], interval: range
+) -> Iterator[Stretch]:
+    """ENG-2, right but slow: every instant is visited. What it leaves out presumes that WIN-4,
+    WIN-5 and WIN-8 hold.
+    """
     for t in interval:
         yield range(t, t + 1), held(views, t, arrived)
 
@@ -64,19 +81,27 @@ SLOWLY = (("refengine.core.engine:spans", every_instant),)
 
 
 def any_sequence(elements: Sequence[Element]) -> None:
-    """Whatever comes is a stream: fractions of time, batches out of order, validity that ends before it begins."""
+    """Whatever comes is a stream: fractions of time, batches out of order, validity that ends
+    before it begins.
+    """
 
 
 def no_ties(elements: Sequence[Element]) -> None:
     """Application time must increase from element to element."""
     for before, element in pairwise(elements):
         if element.app <= before.app:
-            raise InvalidStream(f"t_app must increase, got {element.app} after {before.app}", rule="MOD-1")
+            raise InvalidStream(
+                f"t_app must increase, got {element.app} after {before.app}", rule="MOD-1"
+            )
 
 
 def time_is_a_double(elements: Iterable[Element], disorder: int | str) -> Admitted:
-    """Application time passes through a double, so that neighbours far from 0 become one instant."""
-    return right_admit([element._replace(app=int(float(element.app))) for element in elements], disorder)
+    """Application time passes through a double, so that neighbours far
+    from 0 become one instant.
+    """
+    return right_admit(
+        [element._replace(app=int(float(element.app))) for element in elements], disorder
+    )
 
 
 def escapes_are_letters(term: Term) -> Term:
@@ -87,7 +112,9 @@ def escapes_are_letters(term: Term) -> Term:
 def tags_as_written(term: Term) -> Term:
     """A language tag keeps its case, so that each way of writing it is another term."""
     written = re.search("(?<=@)[A-Za-z0-9-]+$", term)
-    return right_canonical(term)[: -len(written[0])] + written[0] if written else right_canonical(term)
+    return (
+        right_canonical(term)[: -len(written[0])] + written[0] if written else right_canonical(term)
+    )
 
 
 def stated_strings_differ(term: Term) -> Term:
@@ -127,7 +154,9 @@ def truth_is_one(name: str, value: Any) -> Any:
 
 def unknown_fields_are_ignored(profile: Profile, **overrides: Any) -> Profile:
     """A field that does not exist is left out."""
-    return right_but(profile, **{name: value for name, value in overrides.items() if name in FIELDS})
+    return right_but(
+        profile, **{name: value for name, value in overrides.items() if name in FIELDS}
+    )
 
 
 def idle_fields_are_ignored(semantics: Semantics) -> None:
@@ -150,7 +179,9 @@ def period_and_anchor_have_defaults(semantics: Semantics) -> None:
 def unknown_t0_is_zero(profile: Profile) -> Semantics:
     """What the profile leaves open is 0, or the first of the field's values."""
     first = {"t0": 0, "offset": None, "period": None, "anchor": None, "base": None}
-    filled = {name: first[name] if name in first else next(iter(ENUMS[name])) for name in profile.unknown}
+    filled = {
+        name: first[name] if name in first else next(iter(ENUMS[name])) for name in profile.unknown
+    }
     return Semantics(**{**profile.fields, **filled})
 
 
@@ -162,7 +193,9 @@ def profiles_are_fixed(profile: Profile, **overrides: Any) -> Profile:
 def one_open_field_is_named(profile: Profile) -> Semantics:
     """Of the open fields only the first is named."""
     for name in profile.unknown:
-        raise UnknownField(f"profile {profile.name!r} leaves {name} unknown; give {name}=…", rule="SEM-3")
+        raise UnknownField(
+            f"profile {profile.name!r} leaves {name} unknown; give {name}=…", rule="SEM-3"
+        )
     return Semantics(**profile.fields)
 
 
@@ -178,13 +211,17 @@ def open_schema(table: Mapping[str, Any]) -> Query:
 
 def slide_defaults_to_size(table: Mapping[str, Any]) -> Query:
     """A window without a slide tumbles."""
-    windows = [{"slide": w["size"], **w} if "size" in w and "by" not in w else w for w in table["windows"]]
+    windows = [
+        {"slide": w["size"], **w} if "size" in w and "by" not in w else w for w in table["windows"]
+    ]
     return right_from_table({**table, "windows": windows})
 
 
 def unknown_kind_is_time(table: Mapping[str, Any]) -> Query:
     """A window is time-based unless it says that it is not."""
-    windows = [w if w.get("kind") in list(WindowKind) else {**w, "kind": "time"} for w in table["windows"]]
+    windows = [
+        w if w.get("kind") in list(WindowKind) else {**w, "kind": "time"} for w in table["windows"]
+    ]
     return right_from_table({**table, "windows": windows})
 
 
@@ -202,14 +239,20 @@ def last_of_the_windows(query: Query, streams: Mapping[str, Stream], semantics: 
     return right_plan(replace(query, windows=query.windows[-1:]), streams, semantics)
 
 
-def undeclared_streams_are_empty(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> Plan:
+def undeclared_streams_are_empty(
+    query: Query, streams: Mapping[str, Stream], semantics: Semantics
+) -> Plan:
     """A stream that nobody declared has no elements."""
-    return right_plan(query, {**{spec.stream: Stream(()) for spec in query.windows}, **streams}, semantics)
+    return right_plan(
+        query, {**{spec.stream: Stream(()) for spec in query.windows}, **streams}, semantics
+    )
 
 
 def any_stream_will_do(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> Plan:
     """A window ranges over whatever stream comes first."""
-    return right_plan(query, {spec.stream: next(iter(streams.values())) for spec in query.windows}, semantics)
+    return right_plan(
+        query, {spec.stream: next(iter(streams.values())) for spec in query.windows}, semantics
+    )
 
 
 # §4 Windows
@@ -223,14 +266,18 @@ def slide_at_most_size(window: Window) -> None:
     """A slide greater than the size is refused."""
     right_extent(window)
     if window.slide and window.size and window.slide > window.size:
-        raise InvalidWindow(f"slide must be at most size, got {window.slide} > {window.size}", rule="WIN-1")
+        raise InvalidWindow(
+            f"slide must be at most size, got {window.slide} > {window.size}", rule="WIN-1"
+        )
 
 
 def only_tumbling(window: Window) -> None:
     """A slide other than the size is refused."""
     slide_at_most_size(window)
     if window.slide and window.size and window.slide != window.size:
-        raise InvalidWindow(f"slide must be size, got {window.slide} and {window.size}", rule="WIN-1")
+        raise InvalidWindow(
+            f"slide must be size, got {window.slide} and {window.size}", rule="WIN-1"
+        )
 
 
 def both_borders(closure: Closure | None) -> tuple[int, int]:
@@ -255,10 +302,14 @@ def t0_is_zero(window: Window, closure: Closure | None, t0: int, partial: Partia
 
 def slide_is_size(window: Window, closure: Closure | None, t0: int, partial: Partial) -> Frame:
     """The slide is ignored: windows tumble."""
-    return right_frame(replace(window, slide=window.size) if window.slide else window, closure, t0, partial)
+    return right_frame(
+        replace(window, slide=window.size) if window.slide else window, closure, t0, partial
+    )
 
 
-def one_window_too_early(window: Window, closure: Closure | None, t0: int, partial: Partial) -> Frame:
+def one_window_too_early(
+    window: Window, closure: Closure | None, t0: int, partial: Partial
+) -> Frame:
     """A window opens one slide before t0."""
     return right_frame(window, closure, t0 - (window.slide or 1), partial)
 
@@ -294,8 +345,12 @@ def whole_window(frame: Frame, t: int) -> tuple[int, int] | None:
 def last_window_that_started(frame: Frame, t: int) -> tuple[int, int] | None:
     """Between windows that hop the scope is still that of the window before."""
     right = right_scope(frame, t)
-    between = right is not None and frame.kind in (WindowKind.TIME, WindowKind.TUPLE) and right[0] > t
-    return (right[0] - frame.slide, t) if between and window.active(frame, t) > frame.least else right
+    between = (
+        right is not None and frame.kind in (WindowKind.TIME, WindowKind.TUPLE) and right[0] > t
+    )
+    return (
+        (right[0] - frame.slide, t) if between and window.active(frame, t) > frame.least else right
+    )
 
 
 def from_the_first_instant(frame: Frame) -> int:
@@ -310,7 +365,11 @@ def from_a_slide_before(frame: Frame) -> int:
 
 def tuples_by_time(window: Window, elements: Sequence[Element]) -> Sequence[int]:
     """A tuple-based window is a time-based one."""
-    return [element.app for element in elements] if window.kind is WindowKind.TUPLE else right_ids(window, elements)
+    return (
+        [element.app for element in elements]
+        if window.kind is WindowKind.TUPLE
+        else right_ids(window, elements)
+    )
 
 
 def ids_from_zero(window: Window, elements: Sequence[Element]) -> Sequence[int]:
@@ -326,14 +385,20 @@ def simultaneous_elements_share_an_id(window: Window, elements: Sequence[Element
     return [distinct.index(element.app) + 1 for element in elements]
 
 
-def flink_over_the_other_closure(window: Window, semantics: Semantics, first_app: int | None, registered: int | None) -> int | None:
-    """Flink's t0, a formula over [o, c) windows when it is β − ω, is carried over to (o, c] unshifted."""
+def flink_over_the_other_closure(
+    window: Window, semantics: Semantics, first_app: int | None, registered: int | None
+) -> int | None:
+    """Flink's t0, a formula over [o, c) windows when it is β − ω, is carried over to (o, c]
+    unshifted.
+    """
     if semantics.t0 is T0.FLINK and window.kind is WindowKind.TIME:
         return window.slide - window.size
     return right_origin(window, semantics, first_app, registered)
 
 
-def floor_for_ceiling(window: Window, semantics: Semantics, first_app: int | None, registered: int | None) -> int | None:
+def floor_for_ceiling(
+    window: Window, semantics: Semantics, first_app: int | None, registered: int | None
+) -> int | None:
     """Coral8's and Oracle CEP's quotients are rounded down."""
     if first_app is not None and window.kind is WindowKind.TIME:
         if semantics.t0 is T0.CORAL8:
@@ -343,26 +408,40 @@ def floor_for_ceiling(window: Window, semantics: Semantics, first_app: int | Non
     return right_origin(window, semantics, first_app, registered)
 
 
-def kafka_before_zero(window: Window, semantics: Semantics, first_app: int | None, registered: int | None) -> int | None:
+def kafka_before_zero(
+    window: Window, semantics: Semantics, first_app: int | None, registered: int | None
+) -> int | None:
     """Kafka Streams' windows may open before time 0."""
-    if semantics.t0 is T0.KAFKA_STREAMS and first_app is not None and window.kind is WindowKind.TIME:
+    if (
+        semantics.t0 is T0.KAFKA_STREAMS
+        and first_app is not None
+        and window.kind is WindowKind.TIME
+    ):
         return (first_app - window.size + window.slide) // window.slide * window.slide - 1
     return right_origin(window, semantics, first_app, registered)
 
 
-def from_the_first_element(window: Window, semantics: Semantics, first_app: int | None, registered: int | None) -> int | None:
+def from_the_first_element(
+    window: Window, semantics: Semantics, first_app: int | None, registered: int | None
+) -> int | None:
     """Every formula gives the first element's time."""
     formula = isinstance(semantics.t0, T0) and semantics.t0 not in POLICIES
     return first_app if formula else right_origin(window, semantics, first_app, registered)
 
 
-def time_formulas_for_tuples(window: Window, semantics: Semantics, first_app: int | None, registered: int | None) -> int | None:
+def time_formulas_for_tuples(
+    window: Window, semantics: Semantics, first_app: int | None, registered: int | None
+) -> int | None:
     """Tuple-based windows start by the formulas of time-based ones."""
     kind = WindowKind.TIME if window.kind is WindowKind.TUPLE else window.kind
-    return right_origin(Window(window.stream, kind, window.size, window.slide), semantics, first_app, registered)
+    return right_origin(
+        Window(window.stream, kind, window.size, window.slide), semantics, first_app, registered
+    )
 
 
-def zero_without_elements(window: Window, semantics: Semantics, first_app: int | None, registered: int | None) -> int | None:
+def zero_without_elements(
+    window: Window, semantics: Semantics, first_app: int | None, registered: int | None
+) -> int | None:
     """A stream without elements starts at time 0."""
     return right_origin(window, semantics, 0 if first_app is None else first_app, registered)
 
@@ -390,7 +469,11 @@ def entering_unseen(view: View, t: int, arrived: int) -> int | None:
     if view.frame is None or right_scope(view.frame, t) is None:
         return right_until(view, t, arrived)
     right, frame = right_content(view, t, arrived), view.frame
-    return frame.last + (view.times[right[0]] - frame.first) // frame.slide * frame.slide + 1 if right else None
+    return (
+        frame.last + (view.times[right[0]] - frame.first) // frame.slide * frame.slide + 1
+        if right
+        else None
+    )
 
 
 def expiry_by_age(view: View, t: int, arrived: int) -> int | None:
@@ -521,11 +604,15 @@ def partial_windows(frame: Frame, span: range, own: int) -> range:
 
 
 def close_by_length(frame: Frame, span: range, own: int) -> range:
-    """A window closes when its length, t - o, is ω: for [o, c) at c, when the next one is active."""
+    """A window closes when its length, t - o, is ω: for [o, c) at c, when
+    the next one is active.
+    """
     return right_closes(frame._replace(last=frame.last + 1), span, own)
 
 
-def only_new_elements_are_change(change: Change, view: View, content: Content, base: Content) -> bool:
+def only_new_elements_are_change(
+    change: Change, view: View, content: Content, base: Content
+) -> bool:
     """Expiry is no change: the content must hold an element that the last reported one does not."""
     return bool(set(content) - set(base))
 
@@ -560,8 +647,12 @@ def answer_must_hold_something(empty: Empty, output: Mapping, last: Mapping) -> 
     return bool(output)
 
 
-def beating(semantics: Semantics, view: View, span: range, shift: int = 0, since: int | None = None) -> range:
-    """The members of a period in a span, shifted, and counted from the anchor or from another instant."""
+def beating(
+    semantics: Semantics, view: View, span: range, shift: int = 0, since: int | None = None
+) -> range:
+    """The members of a period in a span, shifted, and counted from the anchor or from another
+    instant.
+    """
     since = report.anchor(semantics, view) if since is None else since
     return range(0) if since is None else progression(since + shift, semantics.period, span)
 
@@ -605,32 +696,49 @@ def meet_at_the_larger_step(a: range, b: range) -> range:
     return max(a, b, key=lambda progression: progression.step) if a and b else range(0)
 
 
-def one_condition_is_enough(semantics: Semantics, view: View, content: Content, base: Content) -> bool:
+def one_condition_is_enough(
+    semantics: Semantics, view: View, content: Content, base: Content
+) -> bool:
     """A window is reported if any condition on its content holds."""
     named = {Condition.CHANGE: content != base, Condition.NON_EMPTY: bool(content)}
     asked = [holds for condition, holds in named.items() if condition in semantics.report]
     return any(asked) or not asked
 
 
-def empty_windows_are_never_reported(semantics: Semantics, view: View, content: Content, base: Content) -> bool:
+def empty_windows_are_never_reported(
+    semantics: Semantics, view: View, content: Content, base: Content
+) -> bool:
     """Non-empty is asked whether or not the report names it."""
     return bool(content) and right_worthy(semantics, view, content, base)
 
 
 def change_is_not_asked(semantics: Semantics, view: View, content: Content, base: Content) -> bool:
     """A window that closes is reported again although nothing in it has changed."""
-    asked = semantics.report - {Condition.CHANGE} if Condition.CLOSE in semantics.report else semantics.report
+    asked = (
+        semantics.report - {Condition.CHANGE}
+        if Condition.CLOSE in semantics.report
+        else semantics.report
+    )
     return right_worthy(replace(semantics, report=asked), view, content, base)
 
 
-def every_id_of_a_tick(views: Sequence[View], arrived: Sequence[int], interval: range) -> Iterator[Stretch]:
+def every_id_of_a_tick(
+    views: Sequence[View], arrived: Sequence[int], interval: range
+) -> Iterator[Stretch]:
     """A tick reports as often as close and periodic hold in it."""
     for t in interval:
         yield range(t, t + 1), held(views, interval[-1], arrived)
 
 
 def first_close_of_a_tick(
-    semantics: Semantics, view: View, content: Content, reported: Content, before: Content, span: range, own: int, tuples: bool
+    semantics: Semantics,
+    view: View,
+    content: Content,
+    reported: Content,
+    before: Content,
+    span: range,
+    own: int,
+    tuples: bool,
 ) -> range:
     """A tick reports at the smallest id at which close and periodic hold."""
     at = right_engine_instants(semantics, view, content, reported, before, span, own, tuples)
@@ -638,7 +746,14 @@ def first_close_of_a_tick(
 
 
 def tested_where_reported(
-    semantics: Semantics, view: View, content: Content, reported: Content, before: Content, span: range, own: int, tuples: bool
+    semantics: Semantics,
+    view: View,
+    content: Content,
+    reported: Content,
+    before: Content,
+    span: range,
+    own: int,
+    tuples: bool,
 ) -> range:
     """Content change and non-empty are tested at the id that is reported."""
     at = report.timely(semantics, view, span, own)[-1:]
@@ -649,227 +764,561 @@ def tested_where_reported(
 
 MINIATURES = (
     Miniature(
-        "MOD-1", "any sequence is a stream", NOBODY,
-        "refengine.model.elements:check", any_sequence,
+        "MOD-1",
+        "any sequence is a stream",
+        NOBODY,
+        "refengine.model.elements:check",
+        any_sequence,
     ),
     Miniature("MOD-1", "ties are refused", NOBODY, "refengine.model.elements:check", no_ties),
     Miniature(
-        "MOD-1", "time is a double", "rsp-rs 0.3.1 to 0.3.3: scope() in f64, by its own note on large timestamps",
-        "refengine.model.elements:admit", time_is_a_double,
-    ),
-    Miniature("MOD-4", "escapes are letters", "refengine 0.1.0, given such terms in Python", "refengine.model.terms:canonical", escapes_are_letters),
-    Miniature("MOD-4", "tags as they are written", NOBODY, "refengine.model.terms:canonical", tags_as_written),
-    Miniature("MOD-4", "stated strings differ", "RDF 1.0: plain and typed strings are two", "refengine.model.terms:canonical", stated_strings_differ),
-    Miniature("MOD-4", "any text is a term", NOBODY, "refengine.model.terms:canonical", any_text_is_a_term),
-    Miniature(
-        "SEM-1", "an unknown value becomes the first", "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
-        "refengine.core.semantics:parse_field", first_value_for_an_unknown_one,
+        "MOD-1",
+        "time is a double",
+        "rsp-rs 0.3.1 to 0.3.3: scope() in f64, by its own note on large timestamps",
+        "refengine.model.elements:admit",
+        time_is_a_double,
     ),
     Miniature(
-        "SEM-1", "unknown conditions are dropped", NOBODY,
-        "refengine.core.semantics:parse_field", unknown_conditions_are_dropped,
+        "MOD-4",
+        "escapes are letters",
+        "refengine 0.1.0, given such terms in Python",
+        "refengine.model.terms:canonical",
+        escapes_are_letters,
+    ),
+    Miniature(
+        "MOD-4",
+        "tags as they are written",
+        NOBODY,
+        "refengine.model.terms:canonical",
+        tags_as_written,
+    ),
+    Miniature(
+        "MOD-4",
+        "stated strings differ",
+        "RDF 1.0: plain and typed strings are two",
+        "refengine.model.terms:canonical",
+        stated_strings_differ,
+    ),
+    Miniature(
+        "MOD-4", "any text is a term", NOBODY, "refengine.model.terms:canonical", any_text_is_a_term
+    ),
+    Miniature(
+        "SEM-1",
+        "an unknown value becomes the first",
+        "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
+        "refengine.core.semantics:parse_field",
+        first_value_for_an_unknown_one,
+    ),
+    Miniature(
+        "SEM-1",
+        "unknown conditions are dropped",
+        NOBODY,
+        "refengine.core.semantics:parse_field",
+        unknown_conditions_are_dropped,
     ),
     Miniature("SEM-1", "true is 1", NOBODY, "refengine.core.semantics:parse_field", truth_is_one),
     Miniature(
-        "SEM-1", "unknown fields are ignored", NOBODY,
-        "refengine.core.semantics:Profile.but", unknown_fields_are_ignored,
+        "SEM-1",
+        "unknown fields are ignored",
+        NOBODY,
+        "refengine.core.semantics:Profile.but",
+        unknown_fields_are_ignored,
     ),
     Miniature(
-        "SEM-1", "what is left out is filled in", NOBODY,
-        "refengine.core.semantics:Profile.semantics", unknown_t0_is_zero,
+        "SEM-1",
+        "what is left out is filled in",
+        NOBODY,
+        "refengine.core.semantics:Profile.semantics",
+        unknown_t0_is_zero,
     ),
     Miniature(
-        "SEM-2", "idle fields are ignored", NOBODY,
-        "refengine.core.semantics:contradictions", idle_fields_are_ignored,
+        "SEM-2",
+        "idle fields are ignored",
+        NOBODY,
+        "refengine.core.semantics:contradictions",
+        idle_fields_are_ignored,
     ),
     Miniature(
-        "SEM-2", "period and anchor have defaults", NOBODY,
-        "refengine.core.semantics:contradictions", period_and_anchor_have_defaults,
+        "SEM-2",
+        "period and anchor have defaults",
+        NOBODY,
+        "refengine.core.semantics:contradictions",
+        period_and_anchor_have_defaults,
     ),
     Miniature(
-        "SEM-3", "an unknown t0 is 0", "yasper and RSP-JS: t0 is 0",
-        "refengine.core.semantics:Profile.semantics", unknown_t0_is_zero,
+        "SEM-3",
+        "an unknown t0 is 0",
+        "yasper and RSP-JS: t0 is 0",
+        "refengine.core.semantics:Profile.semantics",
+        unknown_t0_is_zero,
     ),
     Miniature(
-        "SEM-3", "one open field is named", NOBODY,
-        "refengine.core.semantics:Profile.semantics", one_open_field_is_named,
-    ),
-    Miniature("SEM-3", "profiles are fixed", NOBODY, "refengine.core.semantics:Profile.but", profiles_are_fixed),
-    Miniature("QRY-1", "unknown keys are ignored", NOBODY, "refengine.core.query:from_table", open_schema),
-    Miniature("QRY-1", "an unknown kind is time", NOBODY, "refengine.core.query:from_table", unknown_kind_is_time),
-    Miniature(
-        "QRY-1", "the operator is ignored", "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
-        "refengine.core.query:from_table", operator_is_ignored,
-    ),
-    Miniature("QRY-1", "no window is needed", NOBODY, "refengine.core.query:Query.__post_init__", no_window_is_needed),
-    Miniature(
-        "QRY-4", "the last of several windows counts", "RSP-JS 1.3.5: a second window over a stream replaces the first",
-        "refengine.core.engine:plan", last_of_the_windows,
+        "SEM-3",
+        "one open field is named",
+        NOBODY,
+        "refengine.core.semantics:Profile.semantics",
+        one_open_field_is_named,
     ),
     Miniature(
-        "QRY-4", "undeclared streams are empty", NOBODY,
-        "refengine.core.engine:plan", undeclared_streams_are_empty,
+        "SEM-3",
+        "profiles are fixed",
+        NOBODY,
+        "refengine.core.semantics:Profile.but",
+        profiles_are_fixed,
     ),
     Miniature(
-        "QRY-4", "any stream will do", "C-SPARQL: of two streams with different windows one's content was used",
-        "refengine.core.engine:plan", any_stream_will_do,
+        "QRY-1", "unknown keys are ignored", NOBODY, "refengine.core.query:from_table", open_schema
     ),
     Miniature(
-        "WIN-1", "any extent", "RSP-JS 1.3.5: PT10S becomes NaN in silence",
-        "refengine.core.query:extent", any_extent,
+        "QRY-1",
+        "an unknown kind is time",
+        NOBODY,
+        "refengine.core.query:from_table",
+        unknown_kind_is_time,
     ),
     Miniature(
-        "WIN-1", "hopping is refused", "Spark, window(): TimeWindow",
-        "refengine.core.query:extent", slide_at_most_size,
-    ),
-    Miniature("WIN-1", "a slide defaults to the size", NOBODY, "refengine.core.query:from_table", slide_defaults_to_size),
-    Miniature("WIN-1", "only tumbling windows", NOBODY, "refengine.core.query:extent", only_tumbling),
-    Miniature(
-        "WIN-2", "both borders belong to every window", "YABench's code, whose paper says [ts,te); roxi",
-        "refengine.core.window:borders", both_borders,
-    ),
-    Miniature("WIN-2", "every window is right-open", NOBODY, "refengine.core.window:borders", always_right_open),
-    Miniature(
-        "WIN-2", "border elements are lost", "C-SPARQL's recording of CSRBench Q5, in 4 windows",
-        "refengine.core.window:borders", neither_border,
+        "QRY-1",
+        "the operator is ignored",
+        "RSP-JS 1.3.5: Istream and Dstream parse and behave as Rstream",
+        "refengine.core.query:from_table",
+        operator_is_ignored,
     ),
     Miniature(
-        "WIN-3", "t0 is 0", "rsp4j (yasper) and RSP-JS: scope() never adds t0 back",
-        "refengine.core.window:frame", t0_is_zero,
+        "QRY-1",
+        "no window is needed",
+        NOBODY,
+        "refengine.core.query:Query.__post_init__",
+        no_window_is_needed,
     ),
     Miniature(
-        "WIN-3", "the slide is ignored",
+        "QRY-4",
+        "the last of several windows counts",
+        "RSP-JS 1.3.5: a second window over a stream replaces the first",
+        "refengine.core.engine:plan",
+        last_of_the_windows,
+    ),
+    Miniature(
+        "QRY-4",
+        "undeclared streams are empty",
+        NOBODY,
+        "refengine.core.engine:plan",
+        undeclared_streams_are_empty,
+    ),
+    Miniature(
+        "QRY-4",
+        "any stream will do",
+        "C-SPARQL: of two streams with different windows one's content was used",
+        "refengine.core.engine:plan",
+        any_stream_will_do,
+    ),
+    Miniature(
+        "WIN-1",
+        "any extent",
+        "RSP-JS 1.3.5: PT10S becomes NaN in silence",
+        "refengine.core.query:extent",
+        any_extent,
+    ),
+    Miniature(
+        "WIN-1",
+        "hopping is refused",
+        "Spark, window(): TimeWindow",
+        "refengine.core.query:extent",
+        slide_at_most_size,
+    ),
+    Miniature(
+        "WIN-1",
+        "a slide defaults to the size",
+        NOBODY,
+        "refengine.core.query:from_table",
+        slide_defaults_to_size,
+    ),
+    Miniature(
+        "WIN-1", "only tumbling windows", NOBODY, "refengine.core.query:extent", only_tumbling
+    ),
+    Miniature(
+        "WIN-2",
+        "both borders belong to every window",
+        "YABench's code, whose paper says [ts,te); roxi",
+        "refengine.core.window:borders",
+        both_borders,
+    ),
+    Miniature(
+        "WIN-2",
+        "every window is right-open",
+        NOBODY,
+        "refengine.core.window:borders",
+        always_right_open,
+    ),
+    Miniature(
+        "WIN-2",
+        "border elements are lost",
+        "C-SPARQL's recording of CSRBench Q5, in 4 windows",
+        "refengine.core.window:borders",
+        neither_border,
+    ),
+    Miniature(
+        "WIN-3",
+        "t0 is 0",
+        "rsp4j (yasper) and RSP-JS: scope() never adds t0 back",
+        "refengine.core.window:frame",
+        t0_is_zero,
+    ),
+    Miniature(
+        "WIN-3",
+        "the slide is ignored",
         "CQELS's recording of CSRBench Q4, there with a window that slides at every arrival",
-        "refengine.core.window:frame", slide_is_size,
+        "refengine.core.window:frame",
+        slide_is_size,
     ),
     Miniature(
-        "WIN-3", "there is a window before window 0", "RSP-JS: scope() opens windows below t0",
-        "refengine.core.window:frame", one_window_too_early,
+        "WIN-3",
+        "there is a window before window 0",
+        "RSP-JS: scope() opens windows below t0",
+        "refengine.core.window:frame",
+        one_window_too_early,
     ),
     Miniature(
-        "WIN-4", "open for an instant more", "CSRBench, section 2; RSP-JS: getContent()",
-        "refengine.core.window:active", open_until_after_its_close, SLOWLY,
-    ),
-    Miniature("WIN-4", "the last of the open is active", NOBODY, "refengine.core.window:active", last_of_the_open, SLOWLY),
-    Miniature(
-        "WIN-4", "the distance has no sign", "rsp4j and RSP-JS: abs() in scope()",
-        "refengine.core.window:active", absolute_distance, SLOWLY,
-    ),
-    Miniature(
-        "WIN-4", "numbers below zero", "RSP-JS: scope() opens windows below t0",
-        "refengine.core.window:active", numbers_below_zero, SLOWLY,
-    ),
-    Miniature("WIN-5", "the whole window is in scope", NOBODY, "refengine.core.window:scope", whole_window, SLOWLY),
-    Miniature(
-        "WIN-5", "the last window that started is in scope", NOBODY,
-        "refengine.core.window:scope", last_window_that_started, SLOWLY,
+        "WIN-4",
+        "open for an instant more",
+        "CSRBench, section 2; RSP-JS: getContent()",
+        "refengine.core.window:active",
+        open_until_after_its_close,
+        SLOWLY,
     ),
     Miniature(
-        "WIN-5", "evaluation starts at the first instant", NOBODY,
-        "refengine.core.window:start", from_the_first_instant, SLOWLY,
+        "WIN-4",
+        "the last of the open is active",
+        NOBODY,
+        "refengine.core.window:active",
+        last_of_the_open,
+        SLOWLY,
     ),
     Miniature(
-        "WIN-5", "evaluation starts a slide early", NOBODY,
-        "refengine.core.window:start", from_a_slide_before, SLOWLY,
+        "WIN-4",
+        "the distance has no sign",
+        "rsp4j and RSP-JS: abs() in scope()",
+        "refengine.core.window:active",
+        absolute_distance,
+        SLOWLY,
+    ),
+    Miniature(
+        "WIN-4",
+        "numbers below zero",
+        "RSP-JS: scope() opens windows below t0",
+        "refengine.core.window:active",
+        numbers_below_zero,
+        SLOWLY,
+    ),
+    Miniature(
+        "WIN-5",
+        "the whole window is in scope",
+        NOBODY,
+        "refengine.core.window:scope",
+        whole_window,
+        SLOWLY,
+    ),
+    Miniature(
+        "WIN-5",
+        "the last window that started is in scope",
+        NOBODY,
+        "refengine.core.window:scope",
+        last_window_that_started,
+        SLOWLY,
+    ),
+    Miniature(
+        "WIN-5",
+        "evaluation starts at the first instant",
+        NOBODY,
+        "refengine.core.window:start",
+        from_the_first_instant,
+        SLOWLY,
+    ),
+    Miniature(
+        "WIN-5",
+        "evaluation starts a slide early",
+        NOBODY,
+        "refengine.core.window:start",
+        from_a_slide_before,
+        SLOWLY,
     ),
     Miniature("WIN-6", "tuples by time", NOBODY, "refengine.core.window:ids", tuples_by_time),
     Miniature("WIN-6", "ids from 0", NOBODY, "refengine.core.window:ids", ids_from_zero),
     Miniature(
-        "WIN-6", "simultaneous elements share an id", NOBODY,
-        "refengine.core.window:ids", simultaneous_elements_share_an_id,
+        "WIN-6",
+        "simultaneous elements share an id",
+        NOBODY,
+        "refengine.core.window:ids",
+        simultaneous_elements_share_an_id,
     ),
     Miniature(
-        "WIN-7", "a formula of the other closure", NOBODY,
-        "refengine.core.window:origin", flink_over_the_other_closure,
-    ),
-    Miniature("WIN-7", "floor for ceiling", NOBODY, "refengine.core.window:origin", floor_for_ceiling),
-    Miniature("WIN-7", "kafka-streams before 0", NOBODY, "refengine.core.window:origin", kafka_before_zero),
-    Miniature(
-        "WIN-7", "always the first element", "C-SPARQL, as its recordings of CSRBench show it",
-        "refengine.core.window:origin", from_the_first_element,
-    ),
-    Miniature("WIN-7", "time formulas for tuples", NOBODY, "refengine.core.window:origin", time_formulas_for_tuples),
-    Miniature("WIN-7", "0 without elements", NOBODY, "refengine.core.window:origin", zero_without_elements),
-    Miniature(
-        "WIN-8", "the arriving element is in", NOBODY,
-        "refengine.core.window:content", arriving_element_included, SLOWLY,
+        "WIN-7",
+        "a formula of the other closure",
+        NOBODY,
+        "refengine.core.window:origin",
+        flink_over_the_other_closure,
     ),
     Miniature(
-        "WIN-8", "nothing expires", "CQELS's recording of CSRBench Q6: one side of a join is never purged",
-        "refengine.core.window:content", nothing_expires, SLOWLY,
+        "WIN-7", "floor for ceiling", NOBODY, "refengine.core.window:origin", floor_for_ceiling
     ),
     Miniature(
-        "WIN-9", "expiry is not seen", "CQELS 1.x: expiry emits nothing",
-        "refengine.core.window:until", expiry_unseen,
-    ),
-    Miniature("WIN-9", "entering is not seen", NOBODY, "refengine.core.window:until", entering_unseen),
-    Miniature(
-        "WIN-9", "expiry by age", "CQELS's recording of CSRBench Q4: the content is that of [now-ω, now]",
-        "refengine.core.window:until", expiry_by_age,
+        "WIN-7", "kafka-streams before 0", NOBODY, "refengine.core.window:origin", kafka_before_zero
     ),
     Miniature(
-        "TICK-1", "complete instants only", "RSP-JS: add() knows the time tick only",
-        "refengine.core.tick:due", complete_instants_only,
+        "WIN-7",
+        "always the first element",
+        "C-SPARQL, as its recordings of CSRBench show it",
+        "refengine.core.window:origin",
+        from_the_first_element,
+    ),
+    Miniature(
+        "WIN-7",
+        "time formulas for tuples",
+        NOBODY,
+        "refengine.core.window:origin",
+        time_formulas_for_tuples,
+    ),
+    Miniature(
+        "WIN-7", "0 without elements", NOBODY, "refengine.core.window:origin", zero_without_elements
+    ),
+    Miniature(
+        "WIN-8",
+        "the arriving element is in",
+        NOBODY,
+        "refengine.core.window:content",
+        arriving_element_included,
+        SLOWLY,
+    ),
+    Miniature(
+        "WIN-8",
+        "nothing expires",
+        "CQELS's recording of CSRBench Q6: one side of a join is never purged",
+        "refengine.core.window:content",
+        nothing_expires,
+        SLOWLY,
+    ),
+    Miniature(
+        "WIN-9",
+        "expiry is not seen",
+        "CQELS 1.x: expiry emits nothing",
+        "refengine.core.window:until",
+        expiry_unseen,
+    ),
+    Miniature(
+        "WIN-9", "entering is not seen", NOBODY, "refengine.core.window:until", entering_unseen
+    ),
+    Miniature(
+        "WIN-9",
+        "expiry by age",
+        "CQELS's recording of CSRBench Q4: the content is that of [now-ω, now]",
+        "refengine.core.window:until",
+        expiry_by_age,
+    ),
+    Miniature(
+        "TICK-1",
+        "complete instants only",
+        "RSP-JS: add() knows the time tick only",
+        "refengine.core.tick:due",
+        complete_instants_only,
     ),
     Miniature("TICK-2", "every arrival", NOBODY, "refengine.core.tick:due", every_arrival),
     Miniature("TICK-2", "not before", NOBODY, "refengine.core.tick:due", not_before),
-    Miniature("TICK-2", "the first arrival ticks", NOBODY, "refengine.core.tick:ticks", first_arrival_ticks),
+    Miniature(
+        "TICK-2",
+        "the first arrival ticks",
+        NOBODY,
+        "refengine.core.tick:ticks",
+        first_arrival_ticks,
+    ),
     Miniature("TICK-3", "every arrival", NOBODY, "refengine.core.tick:due", every_arrival),
-    Miniature("TICK-3", "complete instants only", NOBODY, "refengine.core.tick:due", complete_instants_only),
-    Miniature("TICK-3", "an element is a batch", NOBODY, "refengine.core.tick:due", an_element_is_a_batch),
-    Miniature("TICK-4", "the own instant included", NOBODY, "refengine.core.tick:interval", own_instant_included),
     Miniature(
-        "TICK-4", "only the instant before", "RSP-JS and yasper look at windows only when an element arrives",
-        "refengine.core.tick:interval", the_instant_before,
-    ),
-    Miniature("TICK-4", "equal instants are skipped", NOBODY, "refengine.core.tick:interval", equal_instants_skipped),
-    Miniature(
-        "TICK-5", "from the first arrival", "C-SPARQL, as its recordings of CSRBench show it",
-        "refengine.core.tick:ticks", from_the_first_arrival,
-    ),
-    Miniature("TICK-5", "passed over arrivals count", NOBODY, "refengine.core.tick:ticks", passed_over_arrivals_count),
-    Miniature("TICK-5", "after the arrival", NOBODY, "refengine.core.tick:ticks", after_the_arrival),
-    Miniature(
-        "REP-1", "close is strict", "yasper and RSP-JS: compute_report() asks c < t",
-        "refengine.core.report:closes", strict_close,
-    ),
-    Miniature("REP-1", "close at the arrival", NOBODY, "refengine.core.report:closes", close_at_the_arrival),
-    Miniature(
-        "REP-1", "the latest close only", "yasper and RSP-JS: add() reports the window of the largest close",
-        "refengine.core.report:closes", latest_close_only,
+        "TICK-3",
+        "complete instants only",
+        NOBODY,
+        "refengine.core.tick:due",
+        complete_instants_only,
     ),
     Miniature(
-        "REP-1", "partial windows are reported", "C-SPARQL's recording of CSRBench Q5",
-        "refengine.core.report:closes", partial_windows,
+        "TICK-3", "an element is a batch", NOBODY, "refengine.core.tick:due", an_element_is_a_batch
+    ),
+    Miniature(
+        "TICK-4",
+        "the own instant included",
+        NOBODY,
+        "refengine.core.tick:interval",
+        own_instant_included,
+    ),
+    Miniature(
+        "TICK-4",
+        "only the instant before",
+        "RSP-JS and yasper look at windows only when an element arrives",
+        "refengine.core.tick:interval",
+        the_instant_before,
+    ),
+    Miniature(
+        "TICK-4",
+        "equal instants are skipped",
+        NOBODY,
+        "refengine.core.tick:interval",
+        equal_instants_skipped,
+    ),
+    Miniature(
+        "TICK-5",
+        "from the first arrival",
+        "C-SPARQL, as its recordings of CSRBench show it",
+        "refengine.core.tick:ticks",
+        from_the_first_arrival,
+    ),
+    Miniature(
+        "TICK-5",
+        "passed over arrivals count",
+        NOBODY,
+        "refengine.core.tick:ticks",
+        passed_over_arrivals_count,
+    ),
+    Miniature(
+        "TICK-5", "after the arrival", NOBODY, "refengine.core.tick:ticks", after_the_arrival
+    ),
+    Miniature(
+        "REP-1",
+        "close is strict",
+        "yasper and RSP-JS: compute_report() asks c < t",
+        "refengine.core.report:closes",
+        strict_close,
+    ),
+    Miniature(
+        "REP-1",
+        "close at the arrival",
+        NOBODY,
+        "refengine.core.report:closes",
+        close_at_the_arrival,
+    ),
+    Miniature(
+        "REP-1",
+        "the latest close only",
+        "yasper and RSP-JS: add() reports the window of the largest close",
+        "refengine.core.report:closes",
+        latest_close_only,
+    ),
+    Miniature(
+        "REP-1",
+        "partial windows are reported",
+        "C-SPARQL's recording of CSRBench Q5",
+        "refengine.core.report:closes",
+        partial_windows,
     ),
     Miniature("REP-1", "close by length", NOBODY, "refengine.core.report:closes", close_by_length),
     Miniature(
-        "REP-2", "expiry is no change", "csrbench-oracle, YABench's oracle, CQELS 1.x",
-        "refengine.core.report:changed", only_new_elements_are_change,
+        "REP-2",
+        "expiry is no change",
+        "csrbench-oracle, YABench's oracle, CQELS 1.x",
+        "refengine.core.report:changed",
+        only_new_elements_are_change,
     ),
-    Miniature("REP-2", "as many are the same", NOBODY, "refengine.core.report:changed", change_of_number),
-    Miniature("REP-2", "everything is change", NOBODY, "refengine.core.report:changed", everything_is_change, SLOWLY),
     Miniature(
-        "REP-2", "the first content is a change even if empty", NOBODY,
-        "refengine.core.report:changed", empty_at_first_is_change,
+        "REP-2", "as many are the same", NOBODY, "refengine.core.report:changed", change_of_number
     ),
-    Miniature("REP-3", "empty windows pass", NOBODY, "refengine.core.report:non_empty", anything_is_non_empty),
-    Miniature("REP-3", "one element is not enough", NOBODY, "refengine.core.report:non_empty", several_elements),
-    Miniature("REP-3", "the answer must not be empty", NOBODY, "refengine.core.r2s:emitted", answer_must_hold_something),
-    Miniature("REP-4", "beats at the instant", NOBODY, "refengine.core.report:beats", beats_at_the_instant),
-    Miniature("REP-4", "beats a border late", NOBODY, "refengine.core.report:beats", beats_a_border_late),
+    Miniature(
+        "REP-2",
+        "everything is change",
+        NOBODY,
+        "refengine.core.report:changed",
+        everything_is_change,
+        SLOWLY,
+    ),
+    Miniature(
+        "REP-2",
+        "the first content is a change even if empty",
+        NOBODY,
+        "refengine.core.report:changed",
+        empty_at_first_is_change,
+    ),
+    Miniature(
+        "REP-3",
+        "empty windows pass",
+        NOBODY,
+        "refengine.core.report:non_empty",
+        anything_is_non_empty,
+    ),
+    Miniature(
+        "REP-3",
+        "one element is not enough",
+        NOBODY,
+        "refengine.core.report:non_empty",
+        several_elements,
+    ),
+    Miniature(
+        "REP-3",
+        "the answer must not be empty",
+        NOBODY,
+        "refengine.core.r2s:emitted",
+        answer_must_hold_something,
+    ),
+    Miniature(
+        "REP-4", "beats at the instant", NOBODY, "refengine.core.report:beats", beats_at_the_instant
+    ),
+    Miniature(
+        "REP-4", "beats a border late", NOBODY, "refengine.core.report:beats", beats_a_border_late
+    ),
     Miniature("REP-4", "beats from 0", NOBODY, "refengine.core.report:beats", beats_from_zero),
     Miniature("REP-4", "beats from t0", NOBODY, "refengine.core.report:beats", beats_from_t0),
-    Miniature("REP-5", "close outdoes periodic", NOBODY, "refengine.core.report:timely", close_outdoes_periodic),
-    Miniature("REP-5", "periodic outdoes close", NOBODY, "refengine.core.report:timely", periodic_outdoes_close),
-    Miniature("REP-5", "they meet at the larger step", NOBODY, "refengine.core.report:meet", meet_at_the_larger_step),
-    Miniature("REP-6", "one condition is enough", NOBODY, "refengine.core.report:worthy", one_condition_is_enough),
     Miniature(
-        "REP-6", "empty windows are never reported", "RSP-JS 1.3.5; C-SPARQL after a gap in the stream",
-        "refengine.core.report:worthy", empty_windows_are_never_reported,
+        "REP-5",
+        "close outdoes periodic",
+        NOBODY,
+        "refengine.core.report:timely",
+        close_outdoes_periodic,
     ),
-    Miniature("REP-6", "a close needs no change", NOBODY, "refengine.core.report:worthy", change_is_not_asked, SLOWLY),
-    Miniature("REP-7", "every close of a tick", NOBODY, "refengine.core.engine:latest", every_id_of_a_tick),
-    Miniature("REP-7", "the first close of a tick", NOBODY, "refengine.core.engine:instants", first_close_of_a_tick),
-    Miniature("REP-7", "tested where reported", NOBODY, "refengine.core.engine:instants", tested_where_reported),
+    Miniature(
+        "REP-5",
+        "periodic outdoes close",
+        NOBODY,
+        "refengine.core.report:timely",
+        periodic_outdoes_close,
+    ),
+    Miniature(
+        "REP-5",
+        "they meet at the larger step",
+        NOBODY,
+        "refengine.core.report:meet",
+        meet_at_the_larger_step,
+    ),
+    Miniature(
+        "REP-6",
+        "one condition is enough",
+        NOBODY,
+        "refengine.core.report:worthy",
+        one_condition_is_enough,
+    ),
+    Miniature(
+        "REP-6",
+        "empty windows are never reported",
+        "RSP-JS 1.3.5; C-SPARQL after a gap in the stream",
+        "refengine.core.report:worthy",
+        empty_windows_are_never_reported,
+    ),
+    Miniature(
+        "REP-6",
+        "a close needs no change",
+        NOBODY,
+        "refengine.core.report:worthy",
+        change_is_not_asked,
+        SLOWLY,
+    ),
+    Miniature(
+        "REP-7", "every close of a tick", NOBODY, "refengine.core.engine:latest", every_id_of_a_tick
+    ),
+    Miniature(
+        "REP-7",
+        "the first close of a tick",
+        NOBODY,
+        "refengine.core.engine:instants",
+        first_close_of_a_tick,
+    ),
+    Miniature(
+        "REP-7",
+        "tested where reported",
+        NOBODY,
+        "refengine.core.engine:instants",
+        tested_where_reported,
+    ),
 )

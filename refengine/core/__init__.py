@@ -1,4 +1,5 @@
-"""What a continuous query means (SPEC.md §2 to §9): semantics, windows, ticks, reports, R2R and R2S, composed by `engine`.
+"""What a continuous query means (SPEC.md §2 to §9): semantics, windows, ticks, reports, R2R and
+R2S, composed by `engine`.
 
 Imports `model` and `sparql`. Begin with `engine.evaluate`, which calls each section in turn.
 """

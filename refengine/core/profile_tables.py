@@ -9,7 +9,9 @@ from refengine.core.semantics import FIELDS, OneOf, show
 
 
 def profiles() -> Iterator[dict[str, str]]:
-    """A row a profile: its name, each field's value as text (an open field: `unknown`, or what it may be), its source."""
+    """A row a profile: its name, each field's value as text (an open field: `unknown`, or what it
+    may be), its source.
+    """
     for name, profile in PROFILES.items():
         fields = {field: _shown(profile.fields[field]) for field in FIELDS}
         yield {"profile": name, **fields, "source": profile.source}
@@ -20,15 +22,22 @@ def _shown(value: object) -> str:
 
 
 def markdown(rows: Iterable[dict[str, str]]) -> Iterator[str]:
-    """A Markdown table of the profiles. Fields in which a profile has the plain value go without saying: the line below the
-    table lists those."""
+    """A Markdown table of the profiles. Fields in which a profile has the plain value go without
+    saying: the line below the table lists those.
+    """
     plain = {name: show(value) for name, value in PLAIN.items()}
     columns = [name for name in FIELDS if name not in plain]
     yield "| profile | " + " | ".join(columns) + " | others | source |"
     yield "|" + "---|" * (len(columns) + 3)
     for row in rows:
-        others = " ".join(f"{name}={row[name]}" for name in FIELDS if name in plain and row[name] != plain[name])
+        others = " ".join(
+            f"{name}={row[name]}" for name in FIELDS if name in plain and row[name] != plain[name]
+        )
         cells = [row["profile"], *(row[name] for name in columns), others, row["source"]]
         yield "| " + " | ".join(cells) + " |"
     yield ""
-    yield "Where *others* does not say otherwise: " + ", ".join(f"{name}={value}" for name, value in plain.items()) + "."
+    yield (
+        "Where *others* does not say otherwise: "
+        + ", ".join(f"{name}={value}" for name, value in plain.items())
+        + "."
+    )

@@ -19,7 +19,9 @@ from refengine.sparql.translate import read
 
 
 class WindowKind(StrEnum):
-    """SECRET's windows count application time or tuple ids (the positions of elements, from 1); the others are CQL's."""
+    """SECRET's windows count application time or tuple ids (the positions of elements, from 1); the
+    others are CQL's.
+    """
 
     TIME = "time"
     TUPLE = "tuple"
@@ -38,20 +40,25 @@ class Unit(StrEnum):
     TRIPLES = "triples"
 
 
-SIZED = frozenset({WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.ROWS, WindowKind.PARTITION})
+SIZED = frozenset(
+    {WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.ROWS, WindowKind.PARTITION}
+)
 SLIDING = SIZED - {WindowKind.PARTITION}
 SPANNING = frozenset({WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE})
 COUNTING = frozenset({WindowKind.TUPLE, WindowKind.ROWS})
 BORDERED = frozenset({WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.LANDMARK})
 CLOSING = frozenset({WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.NOW})
 POSITIONS = ("subject", "predicate", "object")
-ABSOLUTE = r"[A-Za-z][A-Za-z0-9+.-]*:(?:[\w.~:/?@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*(?:#(?:[\w.~:/?@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)?"
+_CHARACTERS = r"(?:[\w.~:/?@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*"
+ABSOLUTE = rf"[A-Za-z][A-Za-z0-9+.-]*:{_CHARACTERS}(?:#{_CHARACTERS})?"
 
 
 @dataclass(frozen=True)
 class Window:
-    """A window over one stream: `size` and `slide` in the stream's time unit, or in elements or triples; `by`, what a
-    partition's key is made of; `name`, the IRI of a named window; `triggers`, whether it is an explicit trigger."""
+    """A window over one stream: `size` and `slide` in the stream's time unit, or in elements or
+    triples; `by`, what a partition's key is made of; `name`, the IRI of a named window; `triggers`,
+    whether it is an explicit trigger.
+    """
 
     stream: str
     kind: WindowKind
@@ -77,8 +84,9 @@ class Window:
 
 
 def extent(window: Window) -> None:
-    """WIN-1: size and slide are given as the kind asks, and are integers > 0; slide < size slides, slide = size tumbles,
-    slide > size hops."""
+    """WIN-1: size and slide are given as the kind asks, and are integers > 0; slide < size slides,
+    slide = size tumbles, slide > size hops.
+    """
     kind, place = window.kind, f"window on {window.stream!r}"
     optional = kind in (WindowKind.RANGE, WindowKind.ROWS)
     for name, asked in (("size", kind in SIZED), ("slide", kind in SLIDING)):
@@ -88,17 +96,33 @@ def extent(window: Window) -> None:
         if not asked:
             raise InvalidWindow(f"a window of kind {kind} has no {name}", rule="WIN-1", place=place)
         if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-            raise InvalidWindow(f"{name} must be an integer > 0, got {shown(value)}", rule="WIN-1", place=place)
+            raise InvalidWindow(
+                f"{name} must be an integer > 0, got {shown(value)}", rule="WIN-1", place=place
+            )
     if window.unit is Unit.TRIPLES and kind not in COUNTING:
-        raise InvalidWindow(f"a window of kind {kind} does not count triples; write unit = \"elements\"", rule="WIN-16", place=place)
+        raise InvalidWindow(
+            f'a window of kind {kind} does not count triples; write unit = "elements"',
+            rule="WIN-16",
+            place=place,
+        )
     if bool(window.by) != (kind is WindowKind.PARTITION):
         forms = f"a list of {', '.join(POSITIONS)} or predicate IRIs"
-        raise InvalidWindow(f"by must be given, as {forms}, iff the kind is partition", rule="WIN-15", place=place)
+        raise InvalidWindow(
+            f"by must be given, as {forms}, iff the kind is partition", rule="WIN-15", place=place
+        )
     if window.name is not None and not re.fullmatch(ABSOLUTE, window.name):
-        raise InvalidWindow(f"name must be an absolute IRI, such as urn:w, got {window.name!r}", rule="QRY-1", place=place)
+        raise InvalidWindow(
+            f"name must be an absolute IRI, such as urn:w, got {window.name!r}",
+            rule="QRY-1",
+            place=place,
+        )
     for key in window.by:
         if key not in POSITIONS and not re.fullmatch(ABSOLUTE, key):
-            raise InvalidWindow(f"a key is a predicate's IRI or a position, got {key!r}{nearest(key, POSITIONS)}", rule="WIN-15", place=place)
+            raise InvalidWindow(
+                f"a key is a predicate's IRI or a position, got {key!r}{nearest(key, POSITIONS)}",
+                rule="WIN-15",
+                place=place,
+            )
 
 
 class Form(StrEnum):
@@ -111,8 +135,9 @@ class Form(StrEnum):
 
 @dataclass(frozen=True)
 class Body:
-    """A SPARQL 1.1 query, read; `variables` head its relation, `plain` is its text as the witnesses can read it, and
-    `asks_for_times` is whether it calls C-SPARQL's timestamp."""
+    """A SPARQL 1.1 query, read; `variables` head its relation, `plain` is its text as the witnesses
+    can read it, and `asks_for_times` is whether it calls C-SPARQL's timestamp.
+    """
 
     text: str
     form: Form = field(init=False)
@@ -127,7 +152,12 @@ class Body:
         algebra, plain = read(self.text)
         nodes = list(walk(algebra.pattern))
         calls = {node.name for node in nodes if isinstance(node, Call)}
-        template = {term for triple in algebra.template for term in triple if isinstance(term, Var) and term.is_hidden}
+        template = {
+            term
+            for triple in algebra.template
+            for term in triple
+            if isinstance(term, Var) and term.is_hidden
+        }
         values = {
             "form": Form[algebra.form],
             "variables": algebra.variables,
@@ -142,8 +172,9 @@ class Body:
 
 @dataclass(frozen=True)
 class Query:
-    """A continuous query. `r2s` is None where its text states none; the semantics says it then (R2S-6). `registered` is
-    the instant of its registration, if that is known (WIN-10)."""
+    """A continuous query. `r2s` is None where its text states none; the semantics says it then
+    (R2S-6). `registered` is the instant of its registration, if that is known (WIN-10).
+    """
 
     windows: tuple[Window, ...]
     body: Body
@@ -160,20 +191,26 @@ QUERY_KEYS = ("windows", "body", "r2s", "registered")
 
 
 def from_table(table: Mapping[str, Any]) -> Query:
-    """QRY-1: a query from its table (TOML or JSON): `windows`, `body`, optionally `r2s` and `registered`; the schema is closed."""
+    """QRY-1: a query from its table (TOML or JSON): `windows`, `body`, optionally `r2s` and
+    `registered`; the schema is closed.
+    """
     closed(table, QUERY_KEYS, required=("windows", "body"), place="query")
     _shaped(table, {"windows": list, "body": str, "registered": int}, "query")
     windows = []
     for number, entry in enumerate(table["windows"]):
         place = f"windows[{number}]"
         if not isinstance(entry, Mapping):
-            raise InvalidQuery(f"a window must be a table, got {shown(entry)}", rule="QRY-1", place=place)
+            raise InvalidQuery(
+                f"a window must be a table, got {shown(entry)}", rule="QRY-1", place=place
+            )
         closed(entry, WINDOW_KEYS, required=("stream", "kind"), place=place)
         kind = _one_of(WindowKind, "kind", entry, place)
         _shaped(entry, {"stream": str, "by": list, "name": str, "triggers": bool}, place)
         more = {"unit": _one_of(Unit, "unit", entry, place)} if "unit" in entry else {}
         more |= {key: entry[key] for key in ("size", "slide", "name", "triggers") if key in entry}
-        windows.append(Window(entry["stream"], kind, by=tuple(map(str, entry.get("by", ()))), **more))
+        windows.append(
+            Window(entry["stream"], kind, by=tuple(map(str, entry.get("by", ()))), **more)
+        )
     r2s = parse_field("r2s", table["r2s"]) if "r2s" in table else None
     return Query(tuple(windows), Body(table["body"]), r2s, table.get("registered"))
 
@@ -182,21 +219,30 @@ def _shaped(table: Mapping[str, Any], shapes: Mapping[str, type], place: str) ->
     words = {str: "a string", list: "an array", bool: "true or false", int: "an integer"}
     for key, shape in shapes.items():
         if key in table and type(table[key]) is not shape:
-            raise InvalidQuery(f"{key} must be {words[shape]}, got {shown(table[key])}", rule="QRY-1", place=place)
+            raise InvalidQuery(
+                f"{key} must be {words[shape]}, got {shown(table[key])}", rule="QRY-1", place=place
+            )
 
 
 def _one_of(values: type[StrEnum], key: str, entry: Mapping[str, Any], place: str) -> Any:
     if entry[key] not in list(values):
-        reason = f"{key} must be one of {', '.join(values)}, got {shown(entry[key])}{near(entry[key], values)}"
+        reason = (
+            f"{key} must be one of {', '.join(values)}, got "
+            f"{shown(entry[key])}{near(entry[key], values)}"
+        )
         raise InvalidQuery(reason, rule="QRY-1", place=place)
     return values(entry[key])
 
 
-def closed(table: Mapping[str, Any], keys: tuple[str, ...], *, required: tuple[str, ...], place: str) -> None:
+def closed(
+    table: Mapping[str, Any], keys: tuple[str, ...], *, required: tuple[str, ...], place: str
+) -> None:
     """QRY-1: no key but these, and all the required ones."""
     for key in table:
         if key not in keys:
-            raise InvalidQuery(f"unknown key {key!r}{nearest(key, keys)}", rule="QRY-1", place=place)
+            raise InvalidQuery(
+                f"unknown key {key!r}{nearest(key, keys)}", rule="QRY-1", place=place
+            )
     for key in required:
         if key not in table:
             raise InvalidQuery(f"key {key!r} is missing", rule="QRY-1", place=place)

@@ -13,22 +13,30 @@ def rstream(now: Bag, before: Bag) -> Bag:
 
 
 def istream(now: Bag, before: Bag) -> Bag:
-    """R2S-2: Istream gives what the answer holds more of than the base, as a bag, rows compared by value."""
+    """R2S-2: Istream gives what the answer holds more of than the base, as a bag, rows compared by
+    value.
+    """
     return compare.difference(now, before)[0]
 
 
 def dstream(now: Bag, before: Bag) -> Bag:
-    """R2S-3: Dstream gives what the base holds more of than the answer, as a bag, rows compared by value."""
+    """R2S-3: Dstream gives what the base holds more of than the answer, as a bag, rows compared by
+    value.
+    """
     return compare.difference(before, now)[0]
 
 
 def append(now: Bag, kept: Bag) -> Bag:
-    """R2S-7: append gives what the answer holds more of than the answer over what the content has kept."""
+    """R2S-7: append gives what the answer holds more of than the answer over what the content has
+    kept.
+    """
     return compare.difference(now, kept)[0]
 
 
 def relation_to_stream(operator: R2S, now: Bag, base: Bag) -> Bag:
-    """R2S-4: the base of the difference is the answer of the previous evaluation, initially empty (append: R2S-7)."""
+    """R2S-4: the base of the difference is the answer of the previous evaluation, initially empty
+    (append: R2S-7).
+    """
     match operator:
         case R2S.RSTREAM:
             return rstream(now, base)
@@ -41,7 +49,9 @@ def relation_to_stream(operator: R2S, now: Bag, base: Bag) -> Bag:
 
 
 def rebase(choice: Base | None, base: Bag, now: Bag) -> Bag:
-    """R2S-8: the base moves on with every evaluation, or only with an answer that holds something new."""
+    """R2S-8: the base moves on with every evaluation, or only with an answer that holds something
+    new.
+    """
     match choice:
         case Base.NEW:
             return now if compare.difference(now, base)[0] else base
@@ -50,8 +60,9 @@ def rebase(choice: Base | None, base: Bag, now: Bag) -> Bag:
 
 
 def emitted(empty: Empty, output: Bag, last: Bag) -> bool:
-    """R2S-5: an empty output is emitted or suppressed; a suppressed one is still an evaluation. R2S-9: or it is emitted
-    once, after one that is not empty."""
+    """R2S-5: an empty output is emitted or suppressed; a suppressed one is still an evaluation.
+    R2S-9: or it is emitted once, after one that is not empty.
+    """
     match empty:
         case Empty.EMIT:
             return True

@@ -1,4 +1,6 @@
-"""§6 When a window is reported. Conditions on the instant are arithmetic progressions; the others look at the content."""
+"""§6 When a window is reported. Conditions on the instant are arithmetic progressions; the others
+look at the content.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from math import gcd
 from refengine.core.semantics import Against, Anchor, Change, Condition, Gap, Semantics, Trigger
 from refengine.core.window import Content, Frame, View, borders
 
-Firing = tuple[list[range], tuple[Content, ...]]  # progressions of instants, and what each window holds at all of them
+# progressions of instants, and what each window holds at all of them
+Firing = tuple[list[range], tuple[Content, ...]]
 
 
 def progression(first: int, step: int, span: range) -> range:
@@ -19,13 +22,17 @@ def progression(first: int, step: int, span: range) -> range:
 
 
 def closes(frame: Frame, span: range, own: int) -> range:
-    """REP-1: window close holds at t iff t is the last instant of a window and t is before the arrival's own instant."""
+    """REP-1: window close holds at t iff t is the last instant of a window and t is before the
+    arrival's own instant.
+    """
     bounded = range(max(span.start, frame.last + frame.least * frame.slide), min(span.stop, own))
     return progression(frame.last, frame.slide, bounded)
 
 
 def changed(change: Change, view: View, content: Content, base: Content) -> bool:
-    """REP-2: content change holds iff the content differs from the one it is compared with, initially the empty one."""
+    """REP-2: content change holds iff the content differs from the one it is compared with,
+    initially the empty one.
+    """
     return differs(change, view, content, base)
 
 
@@ -44,7 +51,9 @@ def graph(view: View, content: Content) -> frozenset:
 
 
 def base(against: Against, reported: Content, before: Content) -> Content:
-    """REP-8: content change compares with the content last reported, or with that at the instant evaluated before."""
+    """REP-8: content change compares with the content last reported, or with that at the instant
+    evaluated before.
+    """
     match against:
         case Against.LAST:
             return reported
@@ -53,12 +62,16 @@ def base(against: Against, reported: Content, before: Content) -> Content:
 
 
 def non_empty(content: Content) -> bool:
-    """REP-3: non-empty holds iff the content holds an element (stream content, never the answer)."""
+    """REP-3: non-empty holds iff the content holds an element (stream
+    content, never the answer).
+    """
     return bool(content)
 
 
 def anchor(semantics: Semantics, view: View) -> int | None:
-    """REP-11: what a period counts from: an integer, the window's t0, or its stream's first instant (None without elements)."""
+    """REP-11: what a period counts from: an integer, the window's t0, or its stream's first instant
+    (None without elements).
+    """
     match semantics.anchor:
         case Anchor.T0:
             return view.t0
@@ -69,8 +82,10 @@ def anchor(semantics: Semantics, view: View) -> int | None:
 
 
 def beats(semantics: Semantics, view: View, span: range) -> range:
-    """REP-4: periodic holds at t iff the border instant at t is the anchor plus a multiple of the period;
-    where windows are [o,c), t + 1 is the border instant, so that the last instant counts as c."""
+    """REP-4: periodic holds at t iff the border instant at t is the anchor plus a multiple of the
+    period; where windows are [o,c), t + 1 is the border instant, so that the last instant counts as
+    c.
+    """
     high, since = borders(semantics.closure)[1], anchor(semantics, view)
     return range(0) if since is None else progression(since + high, semantics.period, span)
 
@@ -81,13 +96,20 @@ def meet(a: range, b: range) -> range:
     if (b.start - a.start) % common:
         return range(0)
     step = a.step // common * b.step
-    turns = (b.start - a.start) // common * pow(a.step // common, -1, b.step // common) % (b.step // common)
+    turns = (
+        (b.start - a.start)
+        // common
+        * pow(a.step // common, -1, b.step // common)
+        % (b.step // common)
+    )
     first = a.start + turns * a.step
     return progression(first, step, range(max(a.start, b.start), min(a.stop, b.stop)))
 
 
 def timely(semantics: Semantics, view: View, span: range, own: int) -> range:
-    """REP-5: the instants of span at which every condition on the instant holds: close, periodic, both or neither."""
+    """REP-5: the instants of span at which every condition on the instant holds: close, periodic,
+    both or neither.
+    """
     at = span
     if Condition.CLOSE in semantics.report:
         at = closes(view.frame, at, own)
@@ -97,15 +119,18 @@ def timely(semantics: Semantics, view: View, span: range, own: int) -> range:
 
 
 def worthy(semantics: Semantics, view: View, content: Content, base: Content) -> bool:
-    """REP-6: whether every condition on the content holds; a window is reported iff all named conditions hold."""
-    return (Condition.CHANGE not in semantics.report or changed(semantics.change, view, content, base)) and (
-        Condition.NON_EMPTY not in semantics.report or non_empty(content)
-    )
+    """REP-6: whether every condition on the content holds; a window is reported iff all named
+    conditions hold.
+    """
+    return (
+        Condition.CHANGE not in semantics.report or changed(semantics.change, view, content, base)
+    ) and (Condition.NON_EMPTY not in semantics.report or non_empty(content))
 
 
 def fires(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[range]:
-    """REP-12: the instants at which a query would be reported, as progressions, by those at which each window's conditions
-    hold; none if there are none."""
+    """REP-12: the instants at which a query would be reported, as progressions, by those at which
+    each window's conditions hold; none if there are none.
+    """
     match trigger:
         case Trigger.ALL:
             at = [reduce(meet, at)]
@@ -119,10 +144,15 @@ def fires(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[
 
 
 def of_a_gap(gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
-    """REP-10: of the instants between two arrivals at which a query would be reported, all are, each changing what the
-    following are compared with, or only the last, compared with what was reported before all of them."""
+    """REP-10: of the instants between two arrivals at which a query would be reported, all are,
+    each changing what the following are compared with, or only the last, compared with what was
+    reported before all of them.
+    """
     match gap:
         case Gap.ALL:
             return firing
         case Gap.LATEST:
-            return [([max((instants[-1:] for instants in at), key=max)], contents) for at, contents in deque(firing, 1)]
+            return [
+                ([max((instants[-1:] for instants in at), key=max)], contents)
+                for at, contents in deque(firing, 1)
+            ]

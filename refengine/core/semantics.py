@@ -80,7 +80,9 @@ class Instant(StrEnum):
 
 
 class T0(StrEnum):
-    """The start of window 0 by a policy (WIN-10) or a published formula (WIN-7); an integer is the other kind of value."""
+    """The start of window 0 by a policy (WIN-10) or a published formula (WIN-7); an integer is the
+    other kind of value.
+    """
 
     FIRST = "first-element"
     REACH = "first-reach"
@@ -181,7 +183,9 @@ Report = frozenset[Condition]
 
 @dataclass(frozen=True, kw_only=True)
 class Semantics:
-    """SEM-1: the complete choice. No field has a default; two engines differ iff their values differ."""
+    """SEM-1: the complete choice. No field has a default; two engines differ iff their values
+    differ.
+    """
 
     t0: int | T0
     offset: int | None
@@ -208,7 +212,8 @@ class Semantics:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if type(value) is not ENUMS.get(name):  # as most are: the oracle makes thousands of a profile's values
+            # as most are: the oracle makes thousands of a profile's values
+            if type(value) is not ENUMS.get(name):
                 object.__setattr__(self, name, parse_field(name, value))
         contradictions(self)
 
@@ -223,45 +228,81 @@ def contradictions(semantics: Semantics) -> None:
         ("period", "1000", "report is periodic", periodic),
         ("anchor", "0", "report is periodic", periodic),
         ("offset", "0", "t0 is epoch", t0 == T0.EPOCH),
-        ("base", "previous", "r2s is Istream or Dstream", semantics.r2s in (R2S.ISTREAM, R2S.DSTREAM)),
+        (
+            "base",
+            "previous",
+            "r2s is Istream or Dstream",
+            semantics.r2s in (R2S.ISTREAM, R2S.DSTREAM),
+        ),
     ):
         if (getattr(semantics, name) is not None) != when:
-            reason = f"{what} but no {name} is given" if when else f"{name} given, but {what.replace(' is ', ' is not ')}"
-            raise InvalidSemantics(f"{reason}; write {name}={form if when else 'none'}", rule="SEM-2")
-    if isinstance(t0, T0) and t0 not in POLICIES and semantics.closure not in (Closure.LEFT_OPEN, None):
+            reason = (
+                f"{what} but no {name} is given"
+                if when
+                else f"{name} given, but {what.replace(' is ', ' is not ')}"
+            )
+            raise InvalidSemantics(
+                f"{reason}; write {name}={form if when else 'none'}", rule="SEM-2"
+            )
+    if (
+        isinstance(t0, T0)
+        and t0 not in POLICIES
+        and semantics.closure not in (Closure.LEFT_OPEN, None)
+    ):
         reason = f"t0={t0} is a formula over windows (o, c]; write closure=(] or an integer t0"
         raise InvalidSemantics(reason, rule="SEM-2")
     if semantics.period is not None and semantics.period <= 0:
         raise InvalidSemantics(f"period must be > 0, got {semantics.period}", rule="SEM-2")
     if semantics.gap is Gap.LATEST and not semantics.report & {Condition.CLOSE, Condition.PERIODIC}:
-        raise InvalidSemantics("gap=latest needs instants to choose from: window-close or periodic; write gap=all", rule="SEM-2")
+        raise InvalidSemantics(
+            "gap=latest needs instants to choose from: window-close or periodic; write gap=all",
+            rule="SEM-2",
+        )
     if isinstance(semantics.disorder, int) and semantics.disorder < 0:
-        raise InvalidSemantics(f"disorder must be >= 0, got {semantics.disorder}; write disorder=reject", rule="SEM-2")
+        raise InvalidSemantics(
+            f"disorder must be >= 0, got {semantics.disorder}; write disorder=reject", rule="SEM-2"
+        )
 
 
 FIELDS: tuple[str, ...] = tuple(f.name for f in fields(Semantics))
-_KINDS = {name: get_args(hint) or (hint,) for name, hint in get_type_hints(Semantics).items() if name != "report"}
-ENUMS: Mapping[str, type[StrEnum]] = MappingProxyType({n: k for n, kinds in _KINDS.items() for k in kinds if issubclass(k, StrEnum)})
+_KINDS = {
+    name: get_args(hint) or (hint,)
+    for name, hint in get_type_hints(Semantics).items()
+    if name != "report"
+}
+ENUMS: Mapping[str, type[StrEnum]] = MappingProxyType(
+    {n: k for n, kinds in _KINDS.items() for k in kinds if issubclass(k, StrEnum)}
+)
 INTEGRAL = frozenset(name for name, kinds in _KINDS.items() if int in kinds)
 OPTIONAL = frozenset(name for name, kinds in _KINDS.items() if NoneType in kinds)
 
 
 def parse_field(name: str, value: Any) -> Any:
-    """SEM-1: one field's value from its value or its text (`report=window-close,non-empty`, `t0=-3`); integers are within 64
-    bits."""
+    """SEM-1: one field's value from its value or its text (`report=window-close,non-empty`,
+    `t0=-3`); integers are within 64 bits.
+    """
     known_field(name)
     if name == "report":
         return _report(value)
     if name in OPTIONAL and value in (None, "none"):
         return None
-    if name in INTEGRAL and isinstance(value, int | str) and not isinstance(value, bool) and (number := integer(value)) is not None:
+    if (
+        name in INTEGRAL
+        and isinstance(value, int | str)
+        and not isinstance(value, bool)
+        and (number := integer(value)) is not None
+    ):
         return bounded(name, number, InvalidSemantics, "SEM-1")
     words = [str(member) for member in ENUMS.get(name, ())]
     if isinstance(value, str) and value in words:
         return ENUMS[name](value)
     words += ["none"] * (name in OPTIONAL and name != "horizon")
-    kinds = (["an integer"] if name in INTEGRAL else []) + (["one of " + ", ".join(words)] if words[1:] else words)
-    raise InvalidSemantics(f"{name} must be {' or '.join(kinds)}, got {shown(value)}{near(value, words)}", rule="SEM-1")
+    kinds = (["an integer"] if name in INTEGRAL else []) + (
+        ["one of " + ", ".join(words)] if words[1:] else words
+    )
+    raise InvalidSemantics(
+        f"{name} must be {' or '.join(kinds)}, got {shown(value)}{near(value, words)}", rule="SEM-1"
+    )
 
 
 def known_field(name: str) -> None:
@@ -271,11 +312,15 @@ def known_field(name: str) -> None:
 
 
 def _report(value: Any) -> Report:
-    words = value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else ()
+    words = (
+        value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else ()
+    )
     words, valid = [str(word).strip() for word in words], [str(c) for c in Condition]
     for word in words:
         if word not in valid:
-            raise InvalidSemantics(f"unknown report condition {word!r}{nearest(word, valid)}", rule="SEM-1")
+            raise InvalidSemantics(
+                f"unknown report condition {word!r}{nearest(word, valid)}", rule="SEM-1"
+            )
     if not words:
         raise InvalidSemantics(f"report must name at least one of {', '.join(valid)}", rule="SEM-1")
     return frozenset(Condition(word) for word in words)
@@ -313,7 +358,9 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class Profile:
-    """A named Semantics in which fields may be open: `UNKNOWN`, `Between` or `OneOf`. The oracle quantifies those."""
+    """A named Semantics in which fields may be open: `UNKNOWN`, `Between` or `OneOf`. The oracle
+    quantifies those.
+    """
 
     name: str
     source: str
@@ -333,18 +380,22 @@ class Profile:
         return tuple(name for name in FIELDS if _open(self.fields.get(name, UNKNOWN)))
 
     def semantics(self) -> Semantics:
-        """SEM-3: the complete value; a profile that leaves a field open has none, and the field is named."""
+        """SEM-3: the complete value; a profile that leaves a field open has none, and the field is
+        named.
+        """
         if self.unknown:
             missing = ", ".join(self.unknown)
             raise UnknownField(
-                f"profile {self.name!r} leaves {missing} unknown; give {' '.join(f'{n}=…' for n in self.unknown)}",
+                f"profile {self.name!r} leaves {missing} unknown; give "
+                f"{' '.join(f'{n}=…' for n in self.unknown)}",
                 rule="SEM-3",
             )
         return Semantics(**self.fields)
 
     def assignments(self, t0s: tuple[int, ...]) -> Iterator[dict[str, Any]]:
-        """The fields of every assignment; an open t0 takes the given values (ORA-2), other fields all of theirs. Some may
-        contradict each other."""
+        """The fields of every assignment; an open t0 takes the given values (ORA-2), other fields
+        all of theirs. Some may contradict each other.
+        """
         for values in product(*(self._choices(name, t0s) for name in FIELDS)):
             yield dict(zip(FIELDS, values, strict=True))
 
@@ -360,7 +411,9 @@ class Profile:
             case _ if _open(value) and name in ENUMS and name not in INTEGRAL:
                 return OneOf.every(name).values
             case _ if _open(value):
-                raise UnknownField(f"{name} cannot be quantified without bounds; give {name}=…", rule="SEM-3")
+                raise UnknownField(
+                    f"{name} cannot be quantified without bounds; give {name}=…", rule="SEM-3"
+                )
             case _:
                 return (value,)
 

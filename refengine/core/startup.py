@@ -11,8 +11,9 @@ from refengine.core.window import View
 
 
 def first_shown(view: View) -> int | None:
-    """The first instant at which one of CQL's ranges is shown, the last of its first window (WIN-12); None for other kinds, and for a
-    window that never opens."""
+    """The first instant at which one of CQL's ranges is shown, the last of its first window
+    (WIN-12); None for other kinds, and for a window that never opens.
+    """
     frame = view.frame
     if frame is None or view.spec.kind is not WindowKind.RANGE:
         return None
@@ -26,15 +27,23 @@ def reason(view: View, semantics: Semantics) -> str | None:
     fields = f"t0={semantics.t0}"
     if semantics.partial is Partial.SUPPRESSED:
         fields += f" and partial={semantics.partial}"
-    return f"nothing is shown before {first}, where the first window of the range on {view.spec.stream!r} ends, by {fields}"
+    return (
+        f"nothing is shown before {first}, where the first window of the range on "
+        f"{view.spec.stream!r} ends, by {fields}"
+    )
 
 
 def notes(planned: Plan) -> Iterator[str]:
-    """WIN-12: of each range that is not shown yet when its first element comes, which fields say so, and which t0 shows it."""
+    """WIN-12: of each range that is not shown yet when its first element comes, which fields say
+    so, and which t0 shows it.
+    """
     for view in planned.views:
         first = first_shown(view)
         if first is None or not view.elements or view.elements[0].app >= first:
             continue
         slides = -((view.elements[0].app - first) // view.frame.slide)
         other = " or partial=reported" if planned.semantics.partial is Partial.SUPPRESSED else ""
-        yield f"{reason(view, planned.semantics)}; write t0={view.t0 - slides * view.frame.slide}{other} to see what comes before (WIN-12)"
+        yield (
+            f"{reason(view, planned.semantics)}; write "
+            f"t0={view.t0 - slides * view.frame.slide}{other} to see what comes before (WIN-12)"
+        )

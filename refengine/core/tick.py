@@ -11,8 +11,9 @@ from refengine.model.errors import InvalidSemantics
 
 
 def due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
-    """TICK-1 tuple: every arrival is looked at. TICK-2 time: one whose t_app exceeds the last ticked one's.
-    TICK-3 batch: one whose batch id exceeds the last ticked one's."""
+    """TICK-1 tuple: every arrival is looked at. TICK-2 time: one whose t_app exceeds the last
+    ticked one's. TICK-3 batch: one whose batch id exceeds the last ticked one's.
+    """
     match tick:
         case Tick.TUPLE:
             return True
@@ -20,18 +21,25 @@ def due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
             return arrival.app > app
         case Tick.BATCH:
             if arrival.batch is None:
-                raise InvalidSemantics("the batch tick needs a batch id on every element", rule="TICK-3")
+                raise InvalidSemantics(
+                    "the batch tick needs a batch id on every element", rule="TICK-3"
+                )
             return arrival.batch > batch
 
 
 def interval(before: int, own: int) -> range:
-    """TICK-4: an arrival is evaluated at every instant from the previously ticked one's up to, not including, its own;
-    or at its own, if the two are equal."""
+    """TICK-4: an arrival is evaluated at every instant from the previously ticked one's up to, not
+    including, its own; or at its own, if the two are equal.
+    """
     return range(own, own + 1) if own == before else range(before, own)
 
 
-def ticks(arrivals: Sequence[Element], times: Sequence[int], tick: Tick, start: int) -> Iterator[tuple[int, range]]:
-    """TICK-5: (k, instants) for each arrival k that ticks, in arrival order; the first comparisons are with s0 and batch 0."""
+def ticks(
+    arrivals: Sequence[Element], times: Sequence[int], tick: Tick, start: int
+) -> Iterator[tuple[int, range]]:
+    """TICK-5: (k, instants) for each arrival k that ticks, in arrival order; the first comparisons
+    are with s0 and batch 0.
+    """
     before, app, batch = start, start, 0
     for k, (arrival, own) in enumerate(zip(arrivals, times, strict=True)):
         if due(tick, arrival, app, batch):
@@ -40,8 +48,9 @@ def ticks(arrivals: Sequence[Element], times: Sequence[int], tick: Tick, start: 
 
 
 def own(semantics: Semantics, instant: int) -> int:
-    """TICK-6: an arrival's own instant, as seen by time-based windows: a window [o, c) that is to be passed is closed by
-    an arrival after c, as if every arrival came an instant earlier."""
+    """TICK-6: an arrival's own instant, as seen by time-based windows: a window [o, c) that is to
+    be passed is closed by an arrival after c, as if every arrival came an instant earlier.
+    """
     match semantics.closing:
         case Closing.REACHED:
             return instant
@@ -50,8 +59,9 @@ def own(semantics: Semantics, instant: int) -> int:
 
 
 def shifted(expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]) -> range:
-    """TICK-7: where expiry is eager and another window takes its place at the arrival's own instant, that is evaluated
-    without the arrival, too."""
+    """TICK-7: where expiry is eager and another window takes its place at the arrival's own
+    instant, that is evaluated without the arrival, too.
+    """
     if expiry is Expiry.REPLAYED or interval.stop != own:
         return interval
     moves = any(number(frame, own - 1) not in (None, number(frame, own)) for frame in frames)

@@ -1,4 +1,6 @@
-"""§4 S2R: which elements a window holds. Instants are integers: application times, or ids (WIN-6)."""
+"""§4 S2R: which elements a window holds. Instants are integers:
+application times, or ids (WIN-6).
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,14 @@ from refengine.core.semantics import POLICIES, T0, Closure, Partial, Semantics, 
 from refengine.model.elements import TIME_BOUND, Element, valid
 from refengine.model.errors import InvalidSemantics, InvalidStream
 
-Content = Sequence[int]  # indices of elements, ascending: a range where they follow one another, else a tuple
+# indices of elements, ascending: a range where they follow one another, else a tuple
+Content = Sequence[int]
 
 
 class Frame(NamedTuple):
-    """The windows n = `least`, …, 0, 1, … of one kind: the first and the last instant of window 0, the slide, and the
-    instant before which no scope starts (None: they start where they start)."""
+    """The windows n = `least`, …, 0, 1, … of one kind: the first and the last instant of window 0,
+    the slide, and the instant before which no scope starts (None: they start where they start).
+    """
 
     first: int
     last: int
@@ -31,9 +35,10 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """One window of a query over its stream's elements: the instants at which these come (WIN-6), their ids, the last
-    instants of their validity (None: they are points), and their keys if they are partitioned. Without a frame the
-    window never opens."""
+    """One window of a query over its stream's elements: the instants at which these come (WIN-6),
+    their ids, the last instants of their validity (None: they are points), and their keys if they
+    are partitioned. Without a frame the window never opens.
+    """
 
     spec: Window
     t0: int | None
@@ -45,12 +50,17 @@ class View:
     keys: Sequence[tuple[str, ...]]
 
 
-def view(spec: Window, elements: Sequence[Element], semantics: Semantics, registered: int | None = None) -> View:
+def view(
+    spec: Window, elements: Sequence[Element], semantics: Semantics, registered: int | None = None
+) -> View:
     """A window of a query under a semantics."""
     spec = slide(spec, semantics.slide)
     times = instants(spec, elements)
     t0 = origin(spec, semantics, times[0] if times else None, registered)
-    points = all(element.end in (None, element.app) for element in elements) or spec.kind is WindowKind.TUPLE
+    points = (
+        all(element.end in (None, element.app) for element in elements)
+        or spec.kind is WindowKind.TUPLE
+    )
     return View(
         spec,
         t0,
@@ -59,7 +69,9 @@ def view(spec: Window, elements: Sequence[Element], semantics: Semantics, regist
         times,
         ids(spec, elements),
         None if points else [valid(element)[1] for element in elements],
-        [key(spec, element, f"element {n}") for n, element in enumerate(elements, 1)] if spec.by else (),
+        [key(spec, element, f"element {n}") for n, element in enumerate(elements, 1)]
+        if spec.by
+        else (),
     )
 
 
@@ -70,7 +82,9 @@ def slide(spec: Window, choice: Slide) -> Window:
 
 
 def ids(spec: Window, elements: Sequence[Element]) -> Sequence[int]:
-    """WIN-16: an element's id counts the elements, or the triples, of the stream up to and including it."""
+    """WIN-16: an element's id counts the elements, or the triples, of the stream up to and
+    including it.
+    """
     match spec.unit:
         case Unit.ELEMENTS:
             return range(1, len(elements) + 1)
@@ -80,12 +94,19 @@ def ids(spec: Window, elements: Sequence[Element]) -> Sequence[int]:
 
 def instants(spec: Window, elements: Sequence[Element]) -> Sequence[int]:
     """WIN-6: an element's instant is its t_app; for a tuple-based window its id."""
-    return ids(spec, elements) if spec.kind is WindowKind.TUPLE else [element.app for element in elements]
+    return (
+        ids(spec, elements)
+        if spec.kind is WindowKind.TUPLE
+        else [element.app for element in elements]
+    )
 
 
-def origin(spec: Window, semantics: Semantics, first: int | None, registered: int | None = None) -> int | None:
-    """WIN-7: t0 as given, by a policy (WIN-10), or by a published formula over ω, β and t1, the first instant; None where
-    there is no t1."""
+def origin(
+    spec: Window, semantics: Semantics, first: int | None, registered: int | None = None
+) -> int | None:
+    """WIN-7: t0 as given, by a policy (WIN-10), or by a published formula over ω, β and t1, the
+    first instant; None where there is no t1.
+    """
     t0, size, step = semantics.t0, spec.span, spec.step
     if isinstance(t0, int):
         return t0
@@ -100,7 +121,9 @@ def origin(spec: Window, semantics: Semantics, first: int | None, registered: in
             case T0.STREAM:
                 return -size
             case _:
-                raise InvalidSemantics(f"t0={t0} has no formula for tuple windows; give an integer", rule="WIN-7")
+                raise InvalidSemantics(
+                    f"t0={t0} has no formula for tuple windows; give an integer", rule="WIN-7"
+                )
     match t0:
         case T0.FLINK:
             return step - size - 1
@@ -118,8 +141,12 @@ def origin(spec: Window, semantics: Semantics, first: int | None, registered: in
             return max(0, first - size + step) // step * step - 1
 
 
-def policy(spec: Window, semantics: Semantics, first: int | None, registered: int | None) -> int | None:
-    """WIN-10: t0 by the first element, by the query's registration, or aligned with the epoch and an offset."""
+def policy(
+    spec: Window, semantics: Semantics, first: int | None, registered: int | None
+) -> int | None:
+    """WIN-10: t0 by the first element, by the query's registration, or aligned with the epoch and
+    an offset.
+    """
     size, step = spec.span, spec.step
     match semantics.t0:
         case T0.REGISTRATION:
@@ -157,14 +184,25 @@ def borders(closure: Closure | None) -> tuple[int, int]:
 
 
 def frame(spec: Window, closure: Closure | None, t0: int, partial: Partial) -> Frame:
-    """WIN-3: window n opens at o = t0 + nβ and closes at c = o + ω, n >= 0 (n < 0 for partial windows, WIN-11)."""
+    """WIN-3: window n opens at o = t0 + nβ and closes at c = o + ω, n >= 0 (n < 0 for partial
+    windows, WIN-11).
+    """
     low, high = borders(closure_of(spec, closure))
     floor = t0 + low if partial is Partial.CLIPPED else None
-    return Frame(t0 + low, t0 + spec.span + high, spec.step, spec.kind, least(partial, spec.span, spec.step), floor)
+    return Frame(
+        t0 + low,
+        t0 + spec.span + high,
+        spec.step,
+        spec.kind,
+        least(partial, spec.span, spec.step),
+        floor,
+    )
 
 
 def least(partial: Partial, size: int, step: int) -> int:
-    """WIN-11: the number of the first window: 0, or that of the first partial one, which closes after t0."""
+    """WIN-11: the number of the first window: 0, or that of the first partial one, which closes
+    after t0.
+    """
     match partial:
         case Partial.SUPPRESSED:
             return 0
@@ -181,18 +219,24 @@ def opening(view: View, n: int | None) -> tuple[int, int] | None:
 
 
 def active(frame: Frame, t: int) -> int:
-    """WIN-4: the active window at t is the open one that started first: the least n whose last instant is not before t."""
+    """WIN-4: the active window at t is the open one that started first: the least n whose last
+    instant is not before t.
+    """
     return max(frame.least, -((frame.last - t) // frame.slide))
 
 
 def current(frame: Frame, t: int) -> int | None:
-    """WIN-12: CQL's window at t is the latest that has ended: the greatest n whose last instant is not after t."""
+    """WIN-12: CQL's window at t is the latest that has ended: the greatest n whose last instant is
+    not after t.
+    """
     n = (t - frame.last) // frame.slide
     return n if n >= frame.least else None
 
 
 def number(frame: Frame, t: int) -> int | None:
-    """The number of the window whose content is looked at, at t; None where windows have no numbers, or none is there."""
+    """The number of the window whose content is looked at, at t; None where windows have no
+    numbers, or none is there.
+    """
     if t < start(frame):
         return None
     match frame.kind:
@@ -212,8 +256,10 @@ def start(frame: Frame) -> int:
 
 
 def scope(frame: Frame, t: int) -> tuple[int, int] | None:
-    """WIN-5: the scope at t runs from the active window's first instant to t (WIN-12: for CQL's windows to the last one's
-    end; WIN-13: for unbounded and landmark from ever, or window 0's first instant); before the instant s0 there is none."""
+    """WIN-5: the scope at t runs from the active window's first instant to t (WIN-12: for CQL's
+    windows to the last one's end; WIN-13: for unbounded and landmark from ever, or window 0's first
+    instant); before the instant s0 there is none.
+    """
     n = number(frame, t)
     if t < start(frame) or (n is None and frame.kind in (WindowKind.RANGE, WindowKind.NOW)):
         return None
@@ -225,7 +271,9 @@ def scope(frame: Frame, t: int) -> tuple[int, int] | None:
 
 
 def content(view: View, t: int, arrived: int) -> Content:
-    """WIN-8: the content at (t, k): the elements in scope at t among the first `arrived`, as their indices."""
+    """WIN-8: the content at (t, k): the elements in scope at t among the first `arrived`, as their
+    indices.
+    """
     extent = scope(view.frame, t) if view.frame else None
     if extent is None:
         return range(0)
@@ -236,14 +284,18 @@ def content(view: View, t: int, arrived: int) -> Content:
     first, last = extent
     if view.ends is not None:
         return overlapping(view, first, last, arrived)
-    return range(bisect_left(view.times, first), bisect_right(view.times, last, 0, arrived)) or range(0)
+    return range(
+        bisect_left(view.times, first), bisect_right(view.times, last, 0, arrived)
+    ) or range(0)
 
 
 def rows(view: View, arrived: int) -> Content:
     """WIN-14: the latest N elements, or triples, looked up at every L-th."""
     size, step = view.spec.size, view.spec.step
     newest = view.ids[arrived - 1] // step * step if arrived else 0
-    return range(bisect_right(view.ids, newest - size), bisect_right(view.ids, newest, 0, arrived)) or range(0)
+    return range(
+        bisect_right(view.ids, newest - size), bisect_right(view.ids, newest, 0, arrived)
+    ) or range(0)
 
 
 def partition(view: View, arrived: int) -> Content:
@@ -258,7 +310,9 @@ def partition(view: View, arrived: int) -> Content:
 
 
 def key(spec: Window, element: Element, place: str) -> tuple[str, ...]:
-    """WIN-15: an element's key: what its one triple has at a position, or the one object of a predicate in its graph."""
+    """WIN-15: an element's key: what its one triple has at a position, or the one object of a
+    predicate in its graph.
+    """
     found = []
     for part in spec.by:
         if part in POSITIONS:
@@ -266,8 +320,14 @@ def key(spec: Window, element: Element, place: str) -> tuple[str, ...]:
         else:
             terms = [o for _, p, o in element.graph if p == f"<{part}>"]
         if len(terms) != 1:
-            what = f"one triple, to have one {part}" if part in POSITIONS else f"one object of {part}"
-            raise InvalidStream(f"an element needs {what}, as the partition's key; it has {len(terms)}", rule="WIN-15", place=place)
+            what = (
+                f"one triple, to have one {part}" if part in POSITIONS else f"one object of {part}"
+            )
+            raise InvalidStream(
+                f"an element needs {what}, as the partition's key; it has {len(terms)}",
+                rule="WIN-15",
+                place=place,
+            )
         found += terms
     return tuple(found)
 
@@ -279,14 +339,17 @@ def overlapping(view: View, first: int, last: int, arrived: int) -> Content:
 
 
 def until(view: View, t: int, arrived: int) -> int | None:
-    """WIN-9: the next instant after t at which the content, or whether there is a scope, can differ from that at t; None if
-    it never does. Time alone changes a content in two ways: an arrived element comes into scope, and the elements that end
-    before the window's first instant leave when the next window takes its place."""
+    """WIN-9: the next instant after t at which the content, or whether there is a scope, can differ
+    from that at t; None if it never does. Time alone changes a content in two ways: an arrived
+    element comes into scope, and the elements that end before the window's first instant leave when
+    the next window takes its place.
+    """
     frame, kind = view.frame, view.spec.kind
     if frame is None or kind in (WindowKind.ROWS, WindowKind.PARTITION):
         return start(frame) if frame and t < start(frame) else None
     extent = scope(frame, t)
-    ended = kind in (WindowKind.RANGE, WindowKind.NOW)  # windows are shown from their last instant on, not up to it
+    # windows are shown from their last instant on, not up to it
+    ended = kind in (WindowKind.RANGE, WindowKind.NOW)
     if extent is None:
         return frame.last + frame.least * frame.slide if ended else start(frame)
     first, last = extent
@@ -302,7 +365,11 @@ def until(view: View, t: int, arrived: int) -> int | None:
         leaving = min((view.ends[i] for i in overlapping(view, first, last, arrived)), default=None)
         if last < first:  # not begun
             changes.append(first)
-        elif kind is WindowKind.TIME and leaving is not None and frame.slide > frame.last - frame.first + 1:
+        elif (
+            kind is WindowKind.TIME
+            and leaving is not None
+            and frame.slide > frame.last - frame.first + 1
+        ):
             # what is valid in two windows is in no gap between them
             changes.append(frame.last + active(frame, t) * frame.slide + 1)
     if leaving is not None and kind not in (WindowKind.UNBOUNDED, WindowKind.LANDMARK):

@@ -1,6 +1,8 @@
-"""§13 Dialects: a continuous query as RSP-QL, C-SPARQL, CQELS-QL or SPARQLstream, read and rendered.
+"""§13 Dialects: a continuous query as RSP-QL, C-SPARQL, CQELS-QL or SPARQLstream, read and
+rendered.
 
-Imports `model` and `core`. Begin with `read` and `render` below, then `dialect`, which each language's module fills in.
+Imports `model` and `core`. Begin with `read` and `render` below, then `dialect`, which each
+language's module fills in.
 """
 
 from __future__ import annotations
@@ -22,41 +24,57 @@ from refengine.model.messages import nearest
 
 __all__ = ["DIALECTS", "Unrenderable", "read", "render"]
 
-DIALECTS = {dialect.name: dialect for dialect in (RSPQL, RSP4J, RSPJS, CSPARQL, CQELS, SPARQLSTREAM)}
+DIALECTS = {
+    dialect.name: dialect for dialect in (RSPQL, RSP4J, RSPJS, CSPARQL, CQELS, SPARQLSTREAM)
+}
 PLAIN = grammar.Additions()
-OWN = frozenset({"register", "operator", "window_clause", "window_pattern"})  # the nodes of a dialect's own clauses
+# the nodes of a dialect's own clauses
+OWN = frozenset({"register", "operator", "window_clause", "window_pattern"})
 
 
 def read(text: str, dialect: str, static: bool = False) -> Query:
-    """DIA-1: the query that a text in a dialect means; its body is the SPARQL that is left without the dialect's clauses.
+    """DIA-1: the query that a text in a dialect means; its body is the SPARQL that is left without
+    the dialect's clauses.
 
-    `static`: whether it is asked beside static data, which the patterns of windows do not see (DIA-5). Raises InvalidQuery,
-    InvalidWindow, Unsupported, Refused, each with line and column.
+    `static`: whether it is asked beside static data, which the patterns of windows do not see
+    (DIA-5). Raises InvalidQuery, InvalidWindow, Unsupported, Refused, each with line and column.
     """
     spoken = known(dialect)
     try:
         source = Source(text, spoken.added.parser.parse(text))
     except UnexpectedInput as error:
-        raise grammar.fault(text, error, _likely(text, spoken, grammar.reached(text, error))) from None
+        raise grammar.fault(
+            text, error, _likely(text, spoken, grammar.reached(text, error))
+        ) from None
     source.check_prefixes()
     r2s = stated(source)
     declared = spoken.declared(source, static)
     if not declared:
-        source.fail(source.pattern, f"expected a window of {spoken.title}, found none{_likely(text, spoken, 0)}")
+        source.fail(
+            source.pattern,
+            f"expected a window of {spoken.title}, found none{_likely(text, spoken, 0)}",
+        )
     return Query(tuple(declared), source.body(), r2s)
 
 
 def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = False) -> str:
-    """DIA-6: a query as a text that `read` reads as the same query. `r2s` is the operator that the semantics says: it is
-    stated, too, where the query states none and the text can; where the text cannot, the query's must be the same. `static`
-    is that of `read`.
+    """DIA-6: a query as a text that `read` reads as the same query. `r2s` is the operator that the
+    semantics says: it is stated, too, where the query states none and the text can; where the text
+    cannot, the query's must be the same. `static` is that of `read`.
 
     Raises Unrenderable, which names the construct that the dialect cannot say.
     """
-    spoken, names = known(dialect), [window.name for window in query.windows if window.name is not None]
+    spoken, names = (
+        known(dialect),
+        [window.name for window in query.windows if window.name is not None],
+    )
     for place, reason, wrong in (
         ("registered", "no text says when it was registered", query.registered is not None),
-        ("windows", "no text says which window triggers", any(window.triggers for window in query.windows)),
+        (
+            "windows",
+            "no text says which window triggers",
+            any(window.triggers for window in query.windows),
+        ),
         ("windows", "two windows have one name", len(set(names)) < len(names)),
     ):
         if wrong:
@@ -65,7 +83,11 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
         source = Source(query.body.text, PLAIN.parser.parse(query.body.text), "body")
     except UnexpectedInput as error:
         fault = grammar.fault(query.body.text, error)
-        raise Unrenderable(f"its tokens cannot be told apart: {fault.reason}", rule="DIA-6", place=f"body {fault.place}") from None
+        raise Unrenderable(
+            f"its tokens cannot be told apart: {fault.reason}",
+            rule="DIA-6",
+            place=f"body {fault.place}",
+        ) from None
     operator = _operator(query, spoken, r2s)
     if spoken.register and (clause := spoken.register(query, operator)):
         source.insert(0 if spoken.first else source.form.meta.start_pos, [clause])
@@ -79,7 +101,9 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
 def known(dialect: str) -> Dialect:
     """A dialect by its name. Raises InvalidQuery, with the nearest valid one."""
     if dialect not in DIALECTS:
-        raise InvalidQuery(f"no dialect {dialect!r}{nearest(dialect, DIALECTS)}", rule="DIA-1", place="dialect")
+        raise InvalidQuery(
+            f"no dialect {dialect!r}{nearest(dialect, DIALECTS)}", rule="DIA-1", place="dialect"
+        )
     return DIALECTS[dialect]
 
 
@@ -98,7 +122,9 @@ def stated(source: Source) -> R2S | None:
 
 
 def _operator(query: Query, spoken: Dialect, r2s: R2S | None) -> R2S | None:
-    """DIA-4: the operator to be stated: the query's, or else the semantics' if the text can. Raises Unrenderable."""
+    """DIA-4: the operator to be stated: the query's, or else the semantics' if the text can. Raises
+    Unrenderable.
+    """
     own, wanted = query.r2s, query.r2s or r2s
     if wanted in IN_TEXT and spoken.states(query.body.form):
         return wanted
@@ -110,18 +136,23 @@ def _operator(query: Query, spoken: Dialect, r2s: R2S | None) -> R2S | None:
 
 
 def _likely(text: str, spoken: Dialect, far: int) -> str:
-    """`; this looks like C-SPARQL (csparql)`: of the dialects that found a clause of their own, the one that reads furthest, if
-    it reads further than the one that was asked for."""
+    """`; this looks like C-SPARQL (csparql)`: of the dialects that found a clause of their own, the
+    one that reads furthest, if it reads further than the one that was asked for.
+    """
     reach = {name: _reach(text, other) for name, other in DIALECTS.items() if other is not spoken}
     best = max(reach, key=reach.__getitem__)
     return f"; this looks like {DIALECTS[best].title} ({best})" if reach[best] > far else ""
 
 
 def _reach(text: str, dialect: Dialect) -> int:
-    """How many characters a dialect reads of a text in which it finds a clause of its own; none of another."""
+    """How many characters a dialect reads of a text in which it finds a clause of its own; none of
+    another.
+    """
     try:
         trees, far = [dialect.added.parser.parse(text)], len(text) + 1
     except UnexpectedInput as error:
-        trees, far = [item for item in grammar.unfinished(error) if isinstance(item, Tree)], grammar.reached(text, error)
+        trees, far = (
+            [item for item in grammar.unfinished(error) if isinstance(item, Tree)],
+            grammar.reached(text, error),
+        )
     return far if any(node.data in OWN for tree in trees for node in grammar.nodes(tree)) else 0
-

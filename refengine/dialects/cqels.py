@@ -1,4 +1,6 @@
-"""CQELS-QL 1.x: `STREAM s [RANGE ω SLIDE β] {…}` among the patterns, after Le-Phuoc et al., ISWC 2011, and the engine's grammar."""
+"""CQELS-QL 1.x: `STREAM s [RANGE ω SLIDE β] {…}` among the patterns, after Le-Phuoc et al., ISWC
+2011, and the engine's grammar.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +23,24 @@ RULES = r"""
 
 
 def declared(source: Source, static: bool) -> list[Window]:
-    """DIA-5: the windows of STREAM patterns; one that is all of WHERE has no name, unless there is static data."""
+    """DIA-5: the windows of STREAM patterns; one that is all of WHERE has no name, unless there is
+    static data.
+    """
     return streams(source, alone=not static)
 
 
 def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
-    """DIA-5, DIA-6: a STREAM pattern around all of WHERE, or one for each GRAPH pattern of a window."""
+    """DIA-5, DIA-6: a STREAM pattern around all of WHERE, or one for each GRAPH pattern of a
+    window.
+    """
     if all(window.name for window in query.windows):
         as_streams(source, list(query.windows), dialect, alone=not static)
     elif len(query.windows) > 1:
-        raise Unrenderable(f"{dialect.title} does not merge windows; each has patterns of its own", rule="DIA-6", place="windows")
+        raise Unrenderable(
+            f"{dialect.title} does not merge windows; each has patterns of its own",
+            rule="DIA-6",
+            place="windows",
+        )
     else:
         wrap(source, f"STREAM {dialect.over(query.windows[0], source)}", static)
 
@@ -38,14 +48,23 @@ def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
 CQELS = Dialect(
     name="cqels",
     title="CQELS-QL",
-    added=Additions(patterns="| window_pattern", rules=RULES, keywords="STREAM NOW ALL TRIPLES RANGE SLIDE TUMBLING"),
+    added=Additions(
+        patterns="| window_pattern",
+        rules=RULES,
+        keywords="STREAM NOW ALL TRIPLES RANGE SLIDE TUMBLING",
+    ),
     extents=Extents(
         {
-            "time": "RANGE {size} SLIDE {slide}", "tumbling": "RANGE {size} TUMBLING", "range": "RANGE {size}",
-            "triples": "TRIPLES {size}", "now": "NOW", "unbounded": "ALL",
+            "time": "RANGE {size} SLIDE {slide}",
+            "tumbling": "RANGE {size} TUMBLING",
+            "range": "RANGE {size}",
+            "triples": "TRIPLES {size}",
+            "now": "NOW",
+            "unbounded": "ALL",
         },
-        partial(durations.written, forms={"m": "{}m", "s": "{}s", "ms": "{}ms"}),  # CQELS reads hours and days without a digit
+        # CQELS reads hours and days without a digit
+        partial(durations.written, forms={"m": "{}m", "s": "{}s", "ms": "{}ms"}),
     ),
     declared=declared,
     write=write,
-)  # fmt: skip
+)

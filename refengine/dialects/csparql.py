@@ -1,4 +1,6 @@
-"""C-SPARQL: `REGISTER QUERY q AS … FROM STREAM s [RANGE ω STEP β]`, after Barbieri et al., 2010, and the engine's grammar."""
+"""C-SPARQL: `REGISTER QUERY q AS … FROM STREAM s [RANGE ω STEP β]`, after Barbieri et al., 2010,
+and the engine's grammar.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ RULES = r"""
     register: REGISTER (QUERY | STREAM) (QUERY_NAME | iri) computed? AS
     computed: COMPUTED EVERY duration
     window_clause: FROM NAMED? STREAM iri "[" extent "]"
-    extent: RANGE duration STEP duration -> time | RANGE duration TUMBLING -> tumbling | RANGE TRIPLES INTEGER -> triples
+    extent: RANGE duration STEP duration -> time
+        | RANGE duration TUMBLING -> tumbling
+        | RANGE TRIPLES INTEGER -> triples
     duration: INTEGER UNIT
     UNIT: /(?:ms|[smhd])(?!\w)/
     QUERY_NAME: /\w+/
@@ -27,14 +31,27 @@ RULES = r"""
 
 
 def declared(source: Source, static: bool) -> list[Window]:
-    """DIA-5: the windows of FROM STREAM, whose contents are merged, and of FROM NAMED STREAM, which have their stream's name."""
+    """DIA-5: the windows of FROM STREAM, whose contents are merged, and of FROM NAMED STREAM, which
+    have their stream's name.
+    """
     for node in source.nodes("computed"):
-        source.fail(node, "COMPUTED EVERY is the semantics' to say: report=periodic with a period", Unsupported)
+        source.fail(
+            node,
+            "COMPUTED EVERY is the semantics' to say: report=periodic with a period",
+            Unsupported,
+        )
     found = []
     for node in source.nodes("window_clause"):
         iri, extent = (child for child in node.children if isinstance(child, Tree))
         stream = source.resolve(iri)
-        found.append(windows.read(source, stream, extent, windows.absolute(stream) if node.children[1].type == "NAMED" else None))
+        found.append(
+            windows.read(
+                source,
+                stream,
+                extent,
+                windows.absolute(stream) if node.children[1].type == "NAMED" else None,
+            )
+        )
         source.cut(node)
     return found
 
@@ -45,7 +62,10 @@ def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
         if window.name not in (None, name := windows.absolute(window.stream)):
             reason = f"{dialect.title} names a window by its stream; the name would be {name!r}"
             raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
-    lines = (f"FROM {'NAMED ' if window.name else ''}STREAM {dialect.over(window, source)}" for window in query.windows)
+    lines = (
+        f"FROM {'NAMED ' if window.name else ''}STREAM {dialect.over(window, source)}"
+        for window in query.windows
+    )
     source.insert(source.where.meta.start_pos, lines)
 
 
@@ -58,15 +78,24 @@ CSPARQL = Dialect(
     name="csparql",
     title="C-SPARQL",
     added=Additions(
-        register="register", optional=False, clauses="| window_clause", rules=RULES,
+        register="register",
+        optional=False,
+        clauses="| window_clause",
+        rules=RULES,
         keywords="REGISTER QUERY STREAM COMPUTED EVERY AS RANGE STEP TUMBLING TRIPLES",
     ),
     extents=Extents(
-        {"time": "RANGE {size} STEP {slide}", "tumbling": "RANGE {size} TUMBLING", "triples": "RANGE TRIPLES {size}"},
-        partial(durations.written, forms={"d": "{}d", "h": "{}h", "m": "{}m", "s": "{}s", "ms": "{}ms"}),
+        {
+            "time": "RANGE {size} STEP {slide}",
+            "tumbling": "RANGE {size} TUMBLING",
+            "triples": "RANGE TRIPLES {size}",
+        },
+        partial(
+            durations.written, forms={"d": "{}d", "h": "{}h", "m": "{}m", "s": "{}s", "ms": "{}ms"}
+        ),
     ),
     declared=declared,
     write=write,
     register=register,
     first=True,
-)  # fmt: skip
+)

@@ -22,11 +22,12 @@ IN_TEXT = frozenset({R2S.RSTREAM, R2S.ISTREAM, R2S.DSTREAM})  # append has no te
 class Dialect:
     """A query language.
 
-    `title` is the name that people know; `added`, its syntax beyond SPARQL; `extents`, how it writes them.
-    `declared(source, static)` are the windows of a text, whose clauses and patterns it takes out or makes GRAPH patterns.
-    `write(source, query, dialect, static)` is the reverse. `static`: whether the query is asked beside static data.
-    `register(query, r2s)` is the clause before the query form, if any; `first`, whether it comes before the prologue, too.
-    `operators`: after which query forms' keyword the operator of R2S may stand; `registers`: or in the clause.
+    `title` is the name that people know; `added`, its syntax beyond SPARQL; `extents`, how it
+    writes them. `declared(source, static)` are the windows of a text, whose clauses and patterns it
+    takes out or makes GRAPH patterns. `write(source, query, dialect, static)` is the reverse.
+    `static`: whether the query is asked beside static data. `register(query, r2s)` is the clause
+    before the query form, if any; `first`, whether it comes before the prologue, too. `operators`:
+    after which query forms' keyword the operator of R2S may stand; `registers`: or in the clause.
     """
 
     name: str
@@ -53,19 +54,31 @@ class Dialect:
 def references(source: Source, names: Iterable[str]) -> list[tuple[Tree, str]]:
     """The GRAPH patterns of the windows of these names, in the order of the text."""
     known = set(names)
-    graphs = [(node, source.resolve(node.children[1])) for node in source.nodes("graph") if isinstance(node.children[1], Tree)]
+    graphs = [
+        (node, source.resolve(node.children[1]))
+        for node in source.nodes("graph")
+        if isinstance(node.children[1], Tree)
+    ]
     return [(node, name) for node, name in graphs if name in known]
 
 
 def variable(source: Source) -> Tree | None:
-    """The first GRAPH with a variable: it would find the name that a window has in a text only, or in the body only."""
-    return next((node for node in source.nodes("graph") if isinstance(node.children[1], Token)), None)
+    """The first GRAPH with a variable: it would find the name that a window has in a text only, or
+    in the body only.
+    """
+    return next(
+        (node for node in source.nodes("graph") if isinstance(node.children[1], Token)), None
+    )
 
 
 def bound(source: Source) -> None:
     """DIA-6: there is no GRAPH with a variable. Raises Unrenderable."""
     if (node := variable(source)) is not None:
-        raise Unrenderable("GRAPH with a variable would find the window's name, too", rule="DIA-6", place=source.locate(node))
+        raise Unrenderable(
+            "GRAPH with a variable would find the window's name, too",
+            rule="DIA-6",
+            place=source.locate(node),
+        )
 
 
 # A pattern around all of WHERE
@@ -75,13 +88,21 @@ def outside(source: Source) -> Tree | None:
     """The first pattern outside of WHERE, which a pattern around WHERE would leave where it is."""
     template = source.form.children[-1] if source.form.children[0].type == "CONSTRUCT" else None
     first, last = start(source.where), source.where.meta.end_pos
-    return next((g for g in source.nodes("group") if g is not template and not first <= start(g) < last), None)
+    return next(
+        (g for g in source.nodes("group") if g is not template and not first <= start(g) < last),
+        None,
+    )
 
 
 def lone(source: Source, kind: str = "window_pattern") -> Tree | None:
     """The pattern of a kind that is all of WHERE, if there is one, and no other pattern outside."""
     inner = source.pattern.children[1:-1]
-    alone = len(inner) == 1 and isinstance(inner[0], Tree) and inner[0].data == kind and outside(source) is None
+    alone = (
+        len(inner) == 1
+        and isinstance(inner[0], Tree)
+        and inner[0].data == kind
+        and outside(source) is None
+    )
     return inner[0] if alone else None
 
 
@@ -93,15 +114,24 @@ def unwrap(source: Source, pattern: Tree) -> None:
 
 
 def wrap(source: Source, opening: str, static: bool) -> None:
-    """DIA-6: all of WHERE becomes the inside of one pattern, if nothing stands outside, and there is no static data, which it
-    would not see. Raises Unrenderable."""
+    """DIA-6: all of WHERE becomes the inside of one pattern, if nothing stands outside, and there
+    is no static data, which it would not see. Raises Unrenderable.
+    """
     if static:
-        raise Unrenderable("a window's pattern around WHERE would not see static data", rule="DIA-6", place="static data")
+        raise Unrenderable(
+            "a window's pattern around WHERE would not see static data",
+            rule="DIA-6",
+            place="static data",
+        )
     if source.form.children[0].type == "CONSTRUCT" and len(source.form.children) == 1:
         reason = "CONSTRUCT without a template has no room for a window's pattern"
         raise Unrenderable(reason, rule="DIA-6", place=source.locate(source.form))
     if (group := outside(source)) is not None:
-        raise Unrenderable("a pattern outside of WHERE would not be in the window", rule="DIA-6", place=source.locate(group))
+        raise Unrenderable(
+            "a pattern outside of WHERE would not be in the window",
+            rule="DIA-6",
+            place=source.locate(group),
+        )
     first, last = start(source.pattern) + 1, source.pattern.meta.end_pos - 1
     source.put(first, first, f"\n{opening} {{")
     source.put(last, last, "}\n")
@@ -111,8 +141,9 @@ def wrap(source: Source, opening: str, static: bool) -> None:
 
 
 def streams(source: Source, alone: bool) -> list[Window]:
-    """DIA-5: the windows of STREAM patterns, `urn:window:1` and so on; or, where `alone` allows it, the one that is all of WHERE,
-    without a name."""
+    """DIA-5: the windows of STREAM patterns, `urn:window:1` and so on; or, where `alone` allows it,
+    the one that is all of WHERE, without a name.
+    """
     if alone and (pattern := lone(source)):
         unwrap(source, pattern)
         return [_window(source, pattern)]
@@ -121,7 +152,11 @@ def streams(source: Source, alone: bool) -> list[Window]:
         name = names.setdefault(_window(source, node), f"{RESERVED}:{len(names) + 1}")
         source.put(start(node), start(node.children[-1]), f"GRAPH <{name}> ")
     if names and (node := variable(source)) is not None:
-        source.fail(node, "GRAPH with a variable beside STREAM would find the names that windows have here", Unsupported)
+        source.fail(
+            node,
+            "GRAPH with a variable beside STREAM would find the names that windows have here",
+            Unsupported,
+        )
     for node, name in references(source, names.values()):
         source.fail(node, f"<{name}> is the name that a window has here; GRAPH reads static data")
     return [replace(window, name=name) for window, name in names.items()]
@@ -130,37 +165,64 @@ def streams(source: Source, alone: bool) -> list[Window]:
 def _window(source: Source, pattern: Tree) -> Window:
     name, extent = pattern.children[1], pattern.children[3]
     if isinstance(name, Token):
-        source.fail(name, "a variable for a stream is unsupported; expected an IRI such as <urn:s>", Unsupported)
+        source.fail(
+            name,
+            "a variable for a stream is unsupported; expected an IRI such as <urn:s>",
+            Unsupported,
+        )
     return windows.read(source, source.resolve(name), extent)
 
 
 def as_streams(source: Source, named: list[Window], dialect: Dialect, alone: bool) -> None:
-    """DIA-6: the GRAPH patterns of named windows become STREAM patterns, if reading those gives the same names. `alone`: a
-    pattern that is all of WHERE would be read as a window without one."""
+    """DIA-6: the GRAPH patterns of named windows become STREAM patterns, if reading those gives the
+    same names. `alone`: a pattern that is all of WHERE would be read as a window without one.
+    """
     bound(source)
     found = references(source, [window.name for window in named])
     for number, window in enumerate(named, 1):
         if reason := _unnumbered(window, number, named[: number - 1], dialect, source):
             raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
         if window.name not in {name for _, name in found}:
-            raise Unrenderable("it has no pattern, which is all that it has here", rule="DIA-6", place=f"window {window.name!r}")
+            raise Unrenderable(
+                "it has no pattern, which is all that it has here",
+                rule="DIA-6",
+                place=f"window {window.name!r}",
+            )
     if list(dict.fromkeys(name for _, name in found)) != [window.name for window in named]:
-        raise Unrenderable(f"{dialect.title} numbers its windows in the order of their patterns", rule="DIA-6", place="windows")
+        raise Unrenderable(
+            f"{dialect.title} numbers its windows in the order of their patterns",
+            rule="DIA-6",
+            place="windows",
+        )
     texts = {window.name: f"STREAM {dialect.over(window, source)} " for window in named}
     for node, name in found:
         group = start(node.children[-1])
         if source.text[start(node) : group] != f"GRAPH <{name}> ":
-            raise Unrenderable(f"the pattern must be written GRAPH <{name}> {{…}}", rule="DIA-6", place=source.locate(node))
+            raise Unrenderable(
+                f"the pattern must be written GRAPH <{name}> {{…}}",
+                rule="DIA-6",
+                place=source.locate(node),
+            )
         if alone and node is lone(source, "graph"):
-            raise Unrenderable("a window whose pattern is all of WHERE is read as one without a name", rule="DIA-6", place=source.locate(node))
+            raise Unrenderable(
+                "a window whose pattern is all of WHERE is read as one without a name",
+                rule="DIA-6",
+                place=source.locate(node),
+            )
         source.put(start(node), group, texts[name])
 
 
-def _unnumbered(window: Window, number: int, before: list[Window], dialect: Dialect, source: Source) -> str:
+def _unnumbered(
+    window: Window, number: int, before: list[Window], dialect: Dialect, source: Source
+) -> str:
     """Why a window would not be read as the one of its number; nothing if it would."""
     if window.name != (name := f"{RESERVED}:{number}"):
         return f"{dialect.title} has no names; window {number} is read as {name}"
     if "[" not in dialect.over(window, source):
         return f"a STREAM pattern of {dialect.title} has an extent"
     twins = [other.name for other in before if replace(other, name=window.name) == window]
-    return f"it has the stream and the extent of {twins[0]}, and would be read as that" if twins else ""
+    return (
+        f"it has the stream and the extent of {twins[0]}, and would be read as that"
+        if twins
+        else ""
+    )

@@ -11,28 +11,40 @@ from refengine.model.messages import integer
 UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 LONGEST = 100  # characters of an ISO 8601 duration
 ISO = re.compile(
-    r"P(?:(?P<W>\d+)W)?(?:(?P<D>\d+)D)?(?:T(?=\d)(?:(?P<H>\d+)H)?(?:(?P<M>\d+)M)?(?:(?P<S>\d+(?:[.,]\d+)?)S)?)?", re.IGNORECASE | re.ASCII
+    r"P(?:(?P<W>\d+)W)?(?:(?P<D>\d+)D)?(?:T(?=\d)(?:(?P<H>\d+)H)?(?:(?P<M>\d+)M)?(?:(?P<S>\d+(?:[.,]\d+)?)S)?)?",
+    re.IGNORECASE | re.ASCII,
 )
 PARTS = {"W": 7 * UNITS["d"], "D": UNITS["d"], "H": UNITS["h"], "M": UNITS["m"], "S": UNITS["s"]}
 
 
 def milliseconds(parts: Iterable[tuple[str, str]]) -> int | None:
-    """DIA-2: the sum of (number, unit), where a unit is written as any dialect writes it; None if that is no whole number
-    of milliseconds, which only nanoseconds can miss."""
+    """DIA-2: the sum of (number, unit), where a unit is written as any dialect writes it; None if
+    that is no whole number of milliseconds, which only nanoseconds can miss.
+    """
     return _whole(sum(integer(number) * _length(unit) for number, unit in parts))
 
 
 def _length(unit: str) -> Fraction:
     """The milliseconds of a unit: `s`, `S`, `SECONDS`; `m` and `MIN` are minutes."""
     word = unit.lower()
-    return Fraction(1, 10**6) if word == "ns" else Fraction(UNITS["ms" if word == "ms" else word[0]])
+    return (
+        Fraction(1, 10**6) if word == "ns" else Fraction(UNITS["ms" if word == "ms" else word[0]])
+    )
 
 
 def iso(text: str) -> int | None:
-    """DIA-2: an ISO 8601 duration; None if it is none, has years or months, or is no whole number of milliseconds."""
+    """DIA-2: an ISO 8601 duration; None if it is none, has years or months, or is no whole number
+    of milliseconds.
+    """
     match = ISO.fullmatch(text) if len(text) <= LONGEST else None
     found = {part: value for part, value in match.groupdict().items() if value} if match else {}
-    return _whole(sum(Fraction(value.replace(",", ".")) * PARTS[part] for part, value in found.items())) if found else None
+    return (
+        _whole(
+            sum(Fraction(value.replace(",", ".")) * PARTS[part] for part, value in found.items())
+        )
+        if found
+        else None
+    )
 
 
 def _whole(duration: Fraction | int) -> int | None:
@@ -40,13 +52,17 @@ def _whole(duration: Fraction | int) -> int | None:
 
 
 def written(duration: int, forms: Mapping[str, str]) -> str:
-    """DIA-2: a duration in the greatest of the units that divides it, by the text of each unit, greatest first."""
+    """DIA-2: a duration in the greatest of the units that divides it, by the text of each unit,
+    greatest first.
+    """
     unit = next(unit for unit in forms if duration % UNITS[unit] == 0)
     return forms[unit].format(duration // UNITS[unit])
 
 
 def written_iso(duration: int) -> str:
-    """DIA-2: `PT10S`, `PT1.5S`: below a second as a fraction of one. Days would be without the T that rsp4j asks for."""
+    """DIA-2: `PT10S`, `PT1.5S`: below a second as a fraction of one. Days would be without the T
+    that rsp4j asks for.
+    """
     if duration % UNITS["s"]:
         return f"PT{duration // 1000}.{duration % 1000:03}".rstrip("0") + "S"
     return written(duration, {"h": "PT{}H", "m": "PT{}M", "s": "PT{}S"})

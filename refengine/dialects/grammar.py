@@ -1,7 +1,9 @@
-"""The grammar that the dialects share: SPARQL as far as one must read it to find a dialect's own clauses.
+"""The grammar that the dialects share: SPARQL as far as one must read it to find a dialect's own
+clauses.
 
-Between those clauses SPARQL is tokens and balanced brackets; whether it is SPARQL is QRY-1's business. A dialect adds
-alternatives at four places: before the query form, after its keyword, between it and WHERE, and among the patterns.
+Between those clauses SPARQL is tokens and balanced brackets; whether it is SPARQL is QRY-1's
+business. A dialect adds alternatives at four places: before the query form, after its keyword,
+between it and WHERE, and among the patterns.
 """
 
 from __future__ import annotations
@@ -17,9 +19,17 @@ from refengine.model.errors import InvalidQuery
 from refengine.model.messages import shown
 
 ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
-CHARACTER = rf"(?:[\w\x80-\U0010ffff]|{ESCAPE})"  # of names: more than SPARQL has, which is for the body's parser to say
-PREFIX = rf"(?:(?!_:|[0-9.-])(?:[\w\x80-\U0010ffff.-]|{ESCAPE}){{0,200}})"  # bounded: what follows may be no colon
+# of names: more than SPARQL has, which is for the body's parser to say
+CHARACTER = rf"(?:[\w\x80-\U0010ffff]|{ESCAPE})"
+# bounded: what follows may be no colon
+PREFIX = rf"(?:(?!_:|[0-9.-])(?:[\w\x80-\U0010ffff.-]|{ESCAPE}){{0,200}})"
 LOCAL = rf"(?:{CHARACTER}|[:]|%[0-9A-Fa-f]{{2}}|\\[^uU])"
+STRING = (
+    r'"{3}(?:"?"?(?:[^"\\]|\\.))*"{3}|'
+    r"'{3}(?:'?'?(?:[^'\\]|\\.))*'{3}|"
+    r'"(?:[^"\\\n\r]|\\.)*"|'
+    r"'(?:[^'\\\n\r]|\\.)*'"
+)
 SHARED = rf"""
     start: HEAD form clause* where solution*
     declaration: BASE IRIREF -> base | PREFIX NAMESPACE IRIREF -> prefix
@@ -31,7 +41,8 @@ SHARED = rf"""
     _item: _atom | SELECT | WHERE | group | data | graph PATTERNS
     graph: GRAPH (VAR | iri) group
     data: VALUES (VAR | _parens) "{{" _atom* "}}"
-    _atom: WORD | VAR | PNAME | IRIREF | BLANK | STRING | LANGUAGE | INTEGER | NUMBER | SIGN | _parens | _brackets
+    _atom: WORD | VAR | PNAME | IRIREF | BLANK | STRING | LANGUAGE | INTEGER | NUMBER | SIGN
+        | _parens | _brackets
     _parens: "(" _item* ")"
     _brackets: "[" _item* "]"
     iri: IRIREF | PNAME
@@ -42,7 +53,7 @@ SHARED = rf"""
     PNAME.1: /{PREFIX}:(?:{LOCAL}(?:\.*(?:{LOCAL}|[-\xb7]))*)?/
     BLANK.2: /_:{CHARACTER}(?:\.*(?:{CHARACTER}|[-\xb7]))*/
     VAR: /[?$]{CHARACTER}+/
-    STRING: /"{{3}}(?:"?"?(?:[^"\\]|\\.))*"{{3}}|'{{3}}(?:'?'?(?:[^'\\]|\\.))*'{{3}}|"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*'/s
+    STRING: /{STRING}/s
     LANGUAGE: /@[A-Za-z]+(?:-[A-Za-z0-9]+)*/
     INTEGER: /[0-9]+/
     NUMBER: /(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[eE][+-]?[0-9]+|[0-9]*\.[0-9]+/
@@ -53,22 +64,52 @@ SHARED = rf"""
     %ignore /\s+/
 """
 KEYWORDS = "BASE FROM NAMED WHERE GRAPH VALUES SELECT ASK DESCRIBE CONSTRUCT"
-KEYWORD = r"    {0}.2: /{0}(?![\w:])(?![.-][\w.-]*:)/i"  # it is not the beginning of a prefixed name; NOW-10S has one
+# it is not the beginning of a prefixed name; NOW-10S has one
+KEYWORD = r"    {0}.2: /{0}(?![\w:])(?![.-][\w.-]*:)/i"
 BRACKETS = {"LBRACE": "RBRACE", "LPAR": "RPAR", "LSQB": "RSQB"}
 WORDS = {  # what a person calls a terminal; keywords are called by their name
-    "LBRACE": "'{'", "RBRACE": "'}'", "LPAR": "'('", "RPAR": "')'", "LSQB": "'['", "RSQB": "']'", "IRIREF": "an IRI such as <urn:s>",
-    "PNAME": "a prefixed name", "NAMESPACE": "a prefix such as ex:", "VAR": "a variable", "INTEGER": "an integer", "MINUS": "'-'",
-    "UNIT": "a unit such as s", "ISO": "an ISO 8601 duration such as PT10S", "QUERY_NAME": "a name", "$END": "the end",
-}  # fmt: skip
+    "LBRACE": "'{'",
+    "RBRACE": "'}'",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "IRIREF": "an IRI such as <urn:s>",
+    "PNAME": "a prefixed name",
+    "NAMESPACE": "a prefix such as ex:",
+    "VAR": "a variable",
+    "INTEGER": "an integer",
+    "MINUS": "'-'",
+    "UNIT": "a unit such as s",
+    "ISO": "an ISO 8601 duration such as PT10S",
+    "QUERY_NAME": "a name",
+    "$END": "the end",
+}
 SUBSELECT = frozenset({"SELECT", "WHERE", "VALUES"})
-SPARQL = frozenset("WORD VAR PNAME IRIREF BLANK STRING LANGUAGE INTEGER NUMBER SIGN LPAR LSQB".split())
+SPARQL = frozenset(
+    [
+        "WORD",
+        "VAR",
+        "PNAME",
+        "IRIREF",
+        "BLANK",
+        "STRING",
+        "LANGUAGE",
+        "INTEGER",
+        "NUMBER",
+        "SIGN",
+        "LPAR",
+        "LSQB",
+    ]
+)
 
 
 @dataclass(frozen=True)
 class Additions:
-    """A dialect's own syntax: `register`, a rule that must stand before the query form, or may (`optional`); what may stand
-    after SELECT and after CONSTRUCT; alternatives of `clauses` and of `patterns`; the rules and terminals that define them,
-    and the keywords in them."""
+    """A dialect's own syntax: `register`, a rule that must stand before the query form, or may
+    (`optional`); what may stand after SELECT and after CONSTRUCT; alternatives of `clauses` and of
+    `patterns`; the rules and terminals that define them, and the keywords in them.
+    """
 
     register: str = ""
     optional: bool = True
@@ -85,10 +126,20 @@ class Additions:
         head = "declaration*"
         if self.register:
             head += f" ({self.register} declaration*)" + "?" * self.optional
-        rules = SHARED + self.rules + "\n" + "\n".join(map(KEYWORD.format, f"{KEYWORDS} {self.keywords}".split()))
+        rules = (
+            SHARED
+            + self.rules
+            + "\n"
+            + "\n".join(map(KEYWORD.format, f"{KEYWORDS} {self.keywords}".split()))
+        )
         for name in ("after_select", "after_construct", "clauses", "patterns"):
             rules = rules.replace(name.upper(), getattr(self, name))
-        return Lark(rules.replace("HEAD", head), parser="lalr", propagate_positions=True, keep_all_tokens=True)
+        return Lark(
+            rules.replace("HEAD", head),
+            parser="lalr",
+            propagate_positions=True,
+            keep_all_tokens=True,
+        )
 
 
 def place(text: str, offset: int) -> str:
@@ -98,31 +149,51 @@ def place(text: str, offset: int) -> str:
 
 
 def fault(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
-    """DIA-7: what stands where a text cannot be read further, and what was expected there; the bracket that is still open, if
-    it is the text's end or another bracket that stands there."""
+    """DIA-7: what stands where a text cannot be read further, and what was expected there; the
+    bracket that is still open, if it is the text's end or another bracket that stands there.
+    """
     offset, opened = reached(text, error), None
     match error:
         case UnexpectedCharacters():
-            found, expected = "a string that is not closed" if text[offset] in "\"'" else shown(text[offset]), SPARQL
+            found, expected = (
+                "a string that is not closed" if text[offset] in "\"'" else shown(text[offset]),
+                SPARQL,
+            )
         case UnexpectedToken() if error.token.type == "$END":
             found, expected, opened = "the end", error.accepts or error.expected, _open(error)
         case _:
             found, expected = shown(str(error.token)), error.accepts or error.expected
             innermost = _open(error) if error.token.type in BRACKETS.values() else None
-            opened = innermost if innermost and BRACKETS[innermost.type] != error.token.type else None
-    still = f"; {shown(str(opened))} at {place(text, opened.start_pos)} is not closed" if opened else ""
-    return InvalidQuery(f"expected {_either(set(expected))}, got {found}{still}{hint}", rule="DIA-7", place=place(text, offset))
+            opened = (
+                innermost if innermost and BRACKETS[innermost.type] != error.token.type else None
+            )
+    still = (
+        f"; {shown(str(opened))} at {place(text, opened.start_pos)} is not closed" if opened else ""
+    )
+    return InvalidQuery(
+        f"expected {_either(set(expected))}, got {found}{still}{hint}",
+        rule="DIA-7",
+        place=place(text, offset),
+    )
 
 
 def reached(text: str, error: UnexpectedInput) -> int:
     """The offset of the first character that cannot be read."""
-    return len(text) if isinstance(error, UnexpectedToken) and error.token.type == "$END" else error.pos_in_stream
+    return (
+        len(text)
+        if isinstance(error, UnexpectedToken) and error.token.type == "$END"
+        else error.pos_in_stream
+    )
 
 
 def _either(terminals: set[str]) -> str:
     """`'}', an IRI or SPARQL`: where many of SPARQL's own terminals fit they are no news."""
     many = len(terminals & SPARQL) > 3
-    own = terminals - SPARQL - (SUBSELECT if terminals >= SUBSELECT else frozenset()) if many else terminals
+    own = (
+        terminals - SPARQL - (SUBSELECT if terminals >= SUBSELECT else frozenset())
+        if many
+        else terminals
+    )
     names = sorted(WORDS.get(name, name) for name in own) + ["SPARQL"] * many
     return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "nothing"
 
@@ -139,7 +210,9 @@ def _open(error: UnexpectedToken) -> Token | None:
 
 
 def unfinished(error: UnexpectedInput) -> list[Tree | Token]:
-    """What the parser had read when it could not go on: trees, and the tokens of what is not yet one."""
+    """What the parser had read when it could not go on: trees, and the tokens of what is not yet
+    one.
+    """
     state = getattr(error, "interactive_parser", None)
     return list(state.parser_state.value_stack) if state else []
 

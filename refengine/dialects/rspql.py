@@ -1,7 +1,8 @@
 """RSP-QL in three forms: the W3C community group's, rsp4j's and RSP-JS's.
 
-Every window has a name, `FROM NAMED WINDOW w ON s [extent]`, and is read by `WINDOW w {…}`. Sources: the examples of the
-W3C RDF Stream Processing community group; rsp4j's grammar; RSP-JS 1.3.5, which reads a text line by line.
+Every window has a name, `FROM NAMED WINDOW w ON s [extent]`, and is read by `WINDOW w {…}`.
+Sources: the examples of the W3C RDF Stream Processing community group; rsp4j's grammar; RSP-JS
+1.3.5, which reads a text line by line.
 """
 
 from __future__ import annotations
@@ -39,18 +40,29 @@ COUNTED = " | ELEMENTS INTEGER STEP INTEGER -> tuple"
 
 def _additions(rules: str, operator: str = "") -> Additions:
     return Additions(
-        register="register", after_select=operator, after_construct=operator, clauses="| window_clause | graph_source",
-        patterns="| window_pattern", rules=RULES + rules, keywords=KEYWORDS,
-    )  # fmt: skip
+        register="register",
+        after_select=operator,
+        after_construct=operator,
+        clauses="| window_clause | graph_source",
+        patterns="| window_pattern",
+        rules=RULES + rules,
+        keywords=KEYWORDS,
+    )
 
 
 def declared(source: Source, static: bool) -> list[Window]:
-    """DIA-5: the windows of FROM NAMED WINDOW. Their WINDOW patterns become GRAPH patterns, or, of the one that stands for
-    the window without a name, all of WHERE."""
+    """DIA-5: the windows of FROM NAMED WINDOW. Their WINDOW patterns become GRAPH patterns, or, of
+    the one that stands for the window without a name, all of WHERE.
+    """
     for node in source.nodes("entailment"):
         source.fail(node, "no entailment regime is defined here", Unsupported)
     for node in source.nodes("graph_source"):
-        source.fail(node, "FROM would reach the network or the disk; the dataset is the window's content", Refused, "QRY-2")
+        source.fail(
+            node,
+            "FROM would reach the network or the disk; the dataset is the window's content",
+            Refused,
+            "QRY-2",
+        )
     found: dict[str, Window] = {}
     for node in source.nodes("window_clause"):
         trees = [child for child in node.children if isinstance(child, Tree)]
@@ -67,7 +79,10 @@ def declared(source: Source, static: bool) -> list[Window]:
     if RESERVED in found and not static:
         nameless = lone(source)
         if nameless is None or _name(source, nameless.children[1]) != RESERVED:
-            source.fail(source.pattern, f"expected WINDOW <{RESERVED}> {{…}} and nothing else: that window has no name")
+            source.fail(
+                source.pattern,
+                f"expected WINDOW <{RESERVED}> {{…}} and nothing else: that window has no name",
+            )
         unwrap(source, nameless)
         found[RESERVED] = replace(found[RESERVED], name=None)
     for node in source.nodes("window_pattern", "graph"):
@@ -85,7 +100,9 @@ def _refer(source: Source, node: Tree, found: dict[str, Window], static: bool) -
     keyword, iri = node.children[:2]
     name, reads_window = _name(source, iri), node.data == "window_pattern"
     if reads_window and name is None and static:
-        source.fail(iri, "a variable for a window would find the graphs of static data, too", Unsupported)
+        source.fail(
+            iri, "a variable for a window would find the graphs of static data, too", Unsupported
+        )
     if reads_window and name is not None and name not in found:
         source.fail(iri, f"expected a declared window, got <{name}>{nearest(name, found)}")
     if reads_window:
@@ -94,23 +111,42 @@ def _refer(source: Source, node: Tree, found: dict[str, Window], static: bool) -
         source.put(iri.meta.start_pos, iri.meta.end_pos, f"<{name}>")
 
 
-def writer(on: str, pattern: str | None, lines: bool) -> Callable[[Source, Query, Dialect, bool], None]:
-    """DIA-5, DIA-6: a clause for each window, `on` its stream; its GRAPH patterns as those of `pattern`, if that is another
-    keyword; and WINDOW around all of WHERE for a window without a name. `lines`: whether lines are kept as they are."""
+def writer(
+    on: str, pattern: str | None, lines: bool
+) -> Callable[[Source, Query, Dialect, bool], None]:
+    """DIA-5, DIA-6: a clause for each window, `on` its stream; its GRAPH patterns as those of
+    `pattern`, if that is another keyword; and WINDOW around all of WHERE for a window without a
+    name. `lines`: whether lines are kept as they are.
+    """
 
     def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
         nameless = [window for window in query.windows if window.name is None]
         if len(nameless) > 1:
-            raise Unrenderable(f"{dialect.title} does not merge windows; it names each", rule="DIA-6", place="windows")
+            raise Unrenderable(
+                f"{dialect.title} does not merge windows; it names each",
+                rule="DIA-6",
+                place="windows",
+            )
         if RESERVED in [window.name for window in query.windows]:
-            raise Unrenderable(f"<{RESERVED}> is the window without a name", rule="DIA-6", place="windows")
+            raise Unrenderable(
+                f"<{RESERVED}> is the window without a name", rule="DIA-6", place="windows"
+            )
         names = [windows.iri(window.name or RESERVED, source, "window") for window in query.windows]
-        clauses = zip(names, (dialect.over(window, source) for window in query.windows), strict=True)
-        source.insert(source.where.meta.start_pos, (f"FROM NAMED WINDOW {name} {on} {over}" for name, over in clauses))
+        clauses = zip(
+            names, (dialect.over(window, source) for window in query.windows), strict=True
+        )
+        source.insert(
+            source.where.meta.start_pos,
+            (f"FROM NAMED WINDOW {name} {on} {over}" for name, over in clauses),
+        )
         for node, _ in references(source, [window.name for window in query.windows if window.name]):
             keyword = node.children[0]
             if pattern and (keyword.isupper() or keyword.islower()):
-                source.put(keyword.start_pos, keyword.end_pos, pattern.lower() if keyword.islower() else pattern)
+                source.put(
+                    keyword.start_pos,
+                    keyword.end_pos,
+                    pattern.lower() if keyword.islower() else pattern,
+                )
         if nameless:
             bound(source)
             wrap(source, f"WINDOW <{RESERVED}>", static)
@@ -132,15 +168,17 @@ RSPQL = Dialect(
     name="rspql",
     title="RSP-QL",
     added=_additions(
-        CLAUSE + AFTER + "\n    extent: RANGE duration (STEP | SLIDE) duration -> time | RANGE duration -> range" + COUNTED
-        + " | ELEMENTS INTEGER -> rows\n    duration: ISO",
+        CLAUSE + AFTER + "\n    extent: RANGE duration (STEP | SLIDE) duration -> time | RANGE "
+        "duration -> range" + COUNTED + " | ELEMENTS INTEGER -> rows\n    duration: ISO",
         operator="operator?",
     ),
-    extents=Extents(FORMS | {"range": "RANGE {size}", "rows": "ELEMENTS {size}"}, durations.written_iso),
+    extents=Extents(
+        FORMS | {"range": "RANGE {size}", "rows": "ELEMENTS {size}"}, durations.written_iso
+    ),
     declared=declared,
     write=writer("ON", "WINDOW", lines=True),
     operators=frozenset({Form.SELECT, Form.CONSTRUCT}),
-)  # fmt: skip
+)
 RSP4J = Dialect(
     name="rsp4j",
     title="rsp4j's RSP-QL",

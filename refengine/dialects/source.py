@@ -1,4 +1,6 @@
-"""A query text with its parse tree, and the edits that turn it into another: a dialect's text into SPARQL, or back."""
+"""A query text with its parse tree, and the edits that turn it into another: a dialect's text into
+SPARQL, or back.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ class Unrenderable(Unsupported):
 
 @dataclass
 class Source:
-    """A text, its tree, and the name that its places have in messages; and what is to become of it: `clauses` are cut (DIA-1),
-    `edits` are (start, end, replacement)."""
+    """A text, its tree, and the name that its places have in messages; and what is to become of it:
+    `clauses` are cut (DIA-1), `edits` are (start, end, replacement).
+    """
 
     text: str
     tree: Tree
@@ -60,7 +63,13 @@ class Source:
 
     # Errors
 
-    def fail(self, at: Tree | Token, reason: str, kind: type[RefengineError] = InvalidQuery, rule: str = "DIA-7") -> NoReturn:
+    def fail(
+        self,
+        at: Tree | Token,
+        reason: str,
+        kind: type[RefengineError] = InvalidQuery,
+        rule: str = "DIA-7",
+    ) -> NoReturn:
         """An error at a node or a token."""
         raise kind(reason, rule=rule, place=self.locate(at))
 
@@ -79,7 +88,9 @@ class Source:
 
     @cached_property
     def prologue(self) -> tuple[str, dict[str, str]]:
-        """The base IRI, or nothing, and the namespace of each prefix, colon included; each declaration under the base before it."""
+        """The base IRI, or nothing, and the namespace of each prefix, colon included; each
+        declaration under the base before it.
+        """
         base, namespaces = "", {}
         for node in self.nodes("base", "prefix"):
             iri = iris.resolve(base, self._inner(node.children[-1]))
@@ -94,10 +105,16 @@ class Source:
         _, namespaces = self.prologue
         for token in self.tokens:
             if token.type == "PNAME" and (name := _prefix(token)) not in namespaces:
-                self.fail(token, f"expected a declared prefix, got {name!r}; write PREFIX {name} <…>{nearest(name, namespaces)}")
+                self.fail(
+                    token,
+                    f"expected a declared prefix, got {name!r}; write PREFIX "
+                    f"{name} <…>{nearest(name, namespaces)}",
+                )
 
     def resolve(self, node: Tree) -> str:
-        """The IRI of an `iri` node, whose prefix is declared; a relative one is kept as it is written, unless there is a base."""
+        """The IRI of an `iri` node, whose prefix is declared; a relative one is kept as it is
+        written, unless there is a base.
+        """
         [token], (base, namespaces) = node.children, self.prologue
         if token.type == "IRIREF":
             return iris.resolve(base, self._inner(token))
@@ -135,18 +152,29 @@ class Source:
             return Body(self.edited())
         except RefengineError as error:
             found = re.fullmatch(r"body line (\d+) column (\d+)", error.place)
-            offset = self._origin(int(found[1]), int(found[2])) if found else self._blamed(error.reason)
+            offset = (
+                self._origin(int(found[1]), int(found[2])) if found else self._blamed(error.reason)
+            )
             error.place = grammar.place(self.text, offset)
-            error.reason = re.sub(r"\s*\(at char \d+\), \(line:\d+, col:\d+\)", "", error.reason)  # which count in the body
+            # which count in the body
+            error.reason = re.sub(r"\s*\(at char \d+\), \(line:\d+, col:\d+\)", "", error.reason)
             raise
 
     def _blamed(self, reason: str) -> int:
-        """A guess where a reason without a place belongs: at the first token of the body that it names, a keyword or an IRI, or
-        else at WHERE."""
+        """A guess where a reason without a place belongs: at the first token of the body that it
+        names, a keyword or an IRI, or else at WHERE.
+        """
         words = set(re.findall(r"<[^<>]*>|\b[A-Z_]{3,}\b", reason))
         gone = [*self.clauses, *(edit[:2] for edit in self.edits)]
-        left = (token for token in self.tokens if not any(begin <= token.start_pos < end for begin, end in gone))
-        return next((token.start_pos for token in left if token in words or token.upper() in words), start(self.pattern))
+        left = (
+            token
+            for token in self.tokens
+            if not any(begin <= token.start_pos < end for begin, end in gone)
+        )
+        return next(
+            (token.start_pos for token in left if token in words or token.upper() in words),
+            start(self.pattern),
+        )
 
     def _pieces(self) -> list[tuple[str, int]]:
         """The pieces of the edited text, each with the offset that it comes from."""
@@ -176,8 +204,10 @@ class Source:
         return merged
 
     def _loosened(self, begin: int, end: int) -> tuple[int, int]:
-        """What a clause takes with it: the line end after it, and then the one before it, or the space after it. The line end
-        before it stays where it ends a comment, or keeps two words apart."""
+        """What a clause takes with it: the line end after it, and then the one before it, or the
+        space after it. The line end before it stays where it ends a comment, or keeps two words
+        apart.
+        """
         text = self.text
         if not text.startswith("\n", end):
             return begin, end + text.startswith(" ", end)

@@ -1,5 +1,6 @@
-"""SPARQLstream: `SELECT ISTREAM … FROM NAMED STREAM s [NOW - ω SLIDE β]`, after Calbimonte et al., ISWC 2010, and morph-streams'
-grammar, which also has `STREAM s [extent] {…}` among the patterns."""
+"""SPARQLstream: `SELECT ISTREAM … FROM NAMED STREAM s [NOW - ω SLIDE β]`, after Calbimonte et al.,
+ISWC 2010, and morph-streams' grammar, which also has `STREAM s [extent] {…}` among the patterns.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ RULES = r"""
 
 
 def declared(source: Source, static: bool) -> list[Window]:
-    """DIA-5: the windows of FROM NAMED STREAM, whose contents are merged, then those of STREAM patterns."""
+    """DIA-5: the windows of FROM NAMED STREAM, whose contents are merged, then those of STREAM
+    patterns.
+    """
     found = []
     for node in source.nodes("window_clause"):
         iri, *extent = (child for child in node.children if isinstance(child, Tree))
@@ -43,7 +46,9 @@ def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
     nameless = [window for window in query.windows if window.name is None]
     named = [window for window in query.windows if window.name is not None]
     if list(query.windows) != nameless + named:
-        raise Unrenderable(f"{dialect.title} has the windows without a name first", rule="DIA-6", place="windows")
+        raise Unrenderable(
+            f"{dialect.title} has the windows without a name first", rule="DIA-6", place="windows"
+        )
     if nameless:
         lines = (f"FROM NAMED STREAM {dialect.over(window, source)}" for window in nameless)
         source.insert(source.where.meta.start_pos, lines)
@@ -55,14 +60,23 @@ SPARQLSTREAM = Dialect(
     name="sparqlstream",
     title="SPARQLstream",
     added=Additions(
-        after_select="operator?", clauses="| window_clause", patterns="| window_pattern", rules=RULES,
+        after_select="operator?",
+        clauses="| window_clause",
+        patterns="| window_pattern",
+        rules=RULES,
         keywords="STREAM NOW TO SLIDE TRIPLES",
     ),
     extents=Extents(
-        {"time": "NOW - {size} SLIDE {slide}", "range": "NOW - {size}", "triples": "TRIPLES {size}", "now": "NOW", "unbounded": ""},
+        {
+            "time": "NOW - {size} SLIDE {slide}",
+            "range": "NOW - {size}",
+            "triples": "TRIPLES {size}",
+            "now": "NOW",
+            "unbounded": "",
+        },
         partial(durations.written, forms={"h": "{} HR", "m": "{} MIN", "s": "{} S", "ms": "{} MS"}),
     ),
     declared=declared,
     write=write,
     operators=frozenset({Form.SELECT}),
-)  # fmt: skip
+)

@@ -22,21 +22,38 @@ COUNTED = frozenset({"tuple", "rows", "triples"})  # forms whose lengths are num
 
 @dataclass(frozen=True)
 class Extents:
-    """How a dialect writes extents: the text of each form that it has, with {size} and {slide}, and its durations."""
+    """How a dialect writes extents: the text of each form that it has, with {size} and {slide}, and
+    its durations.
+    """
 
     forms: Mapping[str, str]
     duration: Callable[[int], str]
 
     def written(self, window: Window, title: str) -> str:
-        """DIA-3: a window's extent as text, without brackets. Raises Unrenderable for a form that the dialect has not."""
+        """DIA-3: a window's extent as text, without brackets. Raises Unrenderable for a form that
+        the dialect has not.
+        """
         form = shape(window)
         if form == "time" and window.size == window.slide and "tumbling" in self.forms:
             form = "tumbling"
         if form not in self.forms:
-            has = ", ".join(sorted(text.format(**_symbols(name)) or "no window" for name, text in self.forms.items()))
-            raise Unrenderable(f"{title} has no window of kind {form}; it has {has}", rule="DIA-6", place=f"window on {window.stream!r}")
+            has = ", ".join(
+                sorted(
+                    text.format(**_symbols(name)) or "no window"
+                    for name, text in self.forms.items()
+                )
+            )
+            raise Unrenderable(
+                f"{title} has no window of kind {form}; it has {has}",
+                rule="DIA-6",
+                place=f"window on {window.stream!r}",
+            )
         length = str if form in COUNTED else self.duration
-        lengths = {name: length(value) for name in ("size", "slide") if (value := getattr(window, name)) is not None}
+        lengths = {
+            name: length(value)
+            for name in ("size", "slide")
+            if (value := getattr(window, name)) is not None
+        }
         return self.forms[form].format(**lengths)
 
 
@@ -58,14 +75,24 @@ def shape(window: Window) -> str:
 
 
 def read(source: Source, stream: str, extent: Tree | None, name: str | None = None) -> Window:
-    """DIA-3: the window that an extent means, by the form that the grammar found; without one it is unbounded."""
+    """DIA-3: the window that an extent means, by the form that the grammar found; without one it is
+    unbounded.
+    """
     if extent is None:
         return Window(stream, WindowKind.UNBOUNDED, name=name)
-    lengths = [_length(source, node) for node in extent.children if isinstance(node, Tree) or node.type == "INTEGER"]
+    lengths = [
+        _length(source, node)
+        for node in extent.children
+        if isinstance(node, Tree) or node.type == "INTEGER"
+    ]
     match str(extent.data):
         case "until":  # NOW - ω TO NOW - 0 [SLIDE β]
             if lengths.pop(1) != 0:
-                source.fail(extent, "a window in the past has no definition here; write NOW - ω SLIDE β", Unsupported)
+                source.fail(
+                    extent,
+                    "a window in the past has no definition here; write NOW - ω SLIDE β",
+                    Unsupported,
+                )
             fields = {"kind": WindowKind.TIME if lengths[1:] else WindowKind.RANGE}
         case "triples":
             fields = {"kind": WindowKind.ROWS, "unit": Unit.TRIPLES}
@@ -80,7 +107,9 @@ def read(source: Source, stream: str, extent: Tree | None, name: str | None = No
 def _length(source: Source, node: Tree | Token) -> int:
     """A number of elements, or a duration in milliseconds."""
     if isinstance(node, Token):
-        return source.made(node, bounded, "a window's extent", integer(str(node)), InvalidWindow, "WIN-1")
+        return source.made(
+            node, bounded, "a window's extent", integer(str(node)), InvalidWindow, "WIN-1"
+        )
     words = [str(token) for token in node.children]
     if node.children[0].type == "ISO":
         found = durations.iso(words[0])
@@ -90,7 +119,10 @@ def _length(source: Source, node: Tree | Token) -> int:
         found = durations.milliseconds(zip(words[::2], words[1::2], strict=True))
     if found is None:
         written = shown(source.text[start(node) : node.meta.end_pos])
-        reason = f"expected a duration of whole milliseconds, such as PT10S, without years and months, got {written}"
+        reason = (
+            "expected a duration of whole milliseconds, such as PT10S, without years and months, "
+            f"got {written}"
+        )
         source.fail(node, reason, rule="DIA-2")
     return source.made(node, bounded, "a window's extent", found, InvalidWindow, "WIN-1")
 
@@ -106,5 +138,7 @@ def iri(name: str, source: Source, what: str) -> str:
         raise Unrenderable("its name is no IRI", rule="DIA-6", place=f"{what} {name!r}")
     base, _ = source.prologue
     if base and not iris.has_scheme(name):
-        raise Unrenderable("its name is relative, and the body has a BASE", rule="DIA-6", place=f"{what} {name!r}")
+        raise Unrenderable(
+            "its name is relative, and the body has a BASE", rule="DIA-6", place=f"{what} {name!r}"
+        )
     return f"<{name}>"

@@ -1,6 +1,8 @@
-"""Incremental evaluation (SPEC.md §9, ENG-6 and ENG-7): the reports of `core.engine`, each of which costs what changed since the last.
+"""Incremental evaluation (SPEC.md §9, ENG-6 and ENG-7): the reports of `core.engine`, each of which
+costs what changed since the last.
 
-Imports `model`, `sparql` and `core`. Begin with `engine.evaluate`, then `algebra`, which keeps an answer up to date.
+Imports `model`, `sparql` and `core`. Begin with `engine.evaluate`, then `algebra`, which keeps an
+answer up to date.
 """
 
 from refengine.incremental.engine import Asked as Asked

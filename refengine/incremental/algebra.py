@@ -1,9 +1,11 @@
-"""§7 by differences: a body's answer kept while triples come and go, each of which costs what it changes.
+"""§7 by differences: a body's answer kept while triples come and go, each of which costs what it
+changes.
 
-SPARQL's algebra (`sparql.algebra`) as a tree of nodes that hand on solutions with a count, positive where they come and negative
-where they go (Gupta, Mumick, Subrahmanian, *Maintaining views incrementally*, SIGMOD 1993). A solution is a tuple of terms by slot.
-The answers are those that `sparql.evaluation` defines; what is not covered, and what has no single answer, raises Beyond, at once or
-on meeting a value.
+SPARQL's algebra (`sparql.algebra`) as a tree of nodes that hand on solutions with a count, positive
+where they come and negative where they go (Gupta, Mumick, Subrahmanian, *Maintaining views
+incrementally*, SIGMOD 1993). A solution is a tuple of terms by slot. The answers are those that
+`sparql.evaluation` defines; what is not covered, and what has no single answer, raises Beyond, at
+once or on meeting a value.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ PROMOTED = 2.0**-20  # relative: numbers further apart differ as floats, too
 
 
 class Node:
-    """A part of the algebra: the variables of its solutions by slot, those that are always bound, and who is told of changes."""
+    """A part of the algebra: the variables of its solutions by slot, those that are always bound,
+    and who is told of changes.
+    """
 
     def __init__(self, names: Sequence[str], certain: Iterable[str]) -> None:
         self.names = tuple(names)
@@ -41,17 +45,22 @@ class Node:
         self.emit: Emit = lambda solution, count: None
 
     def test(self, expression: Expression) -> Test:
-        """Return a condition on its solutions. Raises Beyond where that is not all it would look at."""
+        """Return a condition on its solutions. Raises Beyond where that is not all it would look
+        at.
+        """
         if outside := {variable.name for variable in all_variables(expression)} - self.slots.keys():
             raise Beyond(f"a condition on ?{min(outside)}, which its group does not bind")
         return test(expression, self.slots)
 
 
 class Pattern:
-    """A triple pattern of a basic graph pattern: what a triple must have, and where the variables' terms stand in it. With a slot
-    for its date, what follows a triple's terms is told there."""
+    """A triple pattern of a basic graph pattern: what a triple must have, and where the variables'
+    terms stand in it. With a slot for its date, what follows a triple's terms is told there.
+    """
 
-    def __init__(self, terms: TriplePattern, slots: Mapping[str, int], dated: int | None = None) -> None:
+    def __init__(
+        self, terms: TriplePattern, slots: Mapping[str, int], dated: int | None = None
+    ) -> None:
         self.constants: list[tuple[int, Term]] = []
         self.place: dict[int, int] = {}  # slot -> position
         self.repeated: list[tuple[int, int]] = []
@@ -90,11 +99,15 @@ class Pattern:
             solution[slot] = triple[position]
 
     def index(self, slots: Sequence[int]) -> tuple[dict, tuple[int, ...]]:
-        """The index by some slots, made where there is none: key -> terms of the other slots, which are told, too."""
+        """The index by some slots, made where there is none: key -> terms of the other slots, which
+        are told, too.
+        """
         key = tuple(self.place[slot] for slot in slots)
         free = tuple(slot for slot in self.place if slot not in slots)
         found: dict = {}
-        self.indexes.append((_picked(key), _picked(tuple(self.place[slot] for slot in free)), found))
+        self.indexes.append(
+            (_picked(key), _picked(tuple(self.place[slot] for slot in free)), found)
+        )
         return found, free
 
     def enter(self, triple: Triple) -> None:
@@ -122,30 +135,60 @@ def _picked(positions: tuple[int, ...]) -> Callable:
 
 
 class Basic(Node):
-    """A basic graph pattern under filters. A triple that comes is joined, as each pattern that it matches, with what is there.
+    """A basic graph pattern under filters. A triple that comes is joined, as each pattern that it
+    matches, with what is there.
 
     The body's blank nodes are variables whose names nothing else has.
     """
 
-    def __init__(self, triples: Sequence[TriplePattern], filters: Sequence[Expression], dates: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        triples: Sequence[TriplePattern],
+        filters: Sequence[Expression],
+        dates: Sequence[str] = (),
+    ) -> None:
         if not all(isinstance(triple.predicate, Var | str) for triple in triples):
             raise Beyond("a property path")
-        names = dict.fromkeys(term.name for triple in triples for term in triple if isinstance(term, Var))
+        names = dict.fromkeys(
+            term.name for triple in triples for term in triple if isinstance(term, Var)
+        )
         super().__init__([*names, *dates], names)
         self.width = len(names)
-        self.patterns = [Pattern(triple, self.slots, self.slots.get(date)) for triple, date in zip_longest(triples, dates)]
+        self.patterns = [
+            Pattern(triple, self.slots, self.slots.get(date))
+            for triple, date in zip_longest(triples, dates)
+        ]
         self.solution: list[Term | None] = [None] * len(self.names)
         asked = [(self.test(part), all_variables(part)) for part in filters]
-        tests = [(frozenset(self.slots[variable.name] for variable in variables), holds) for holds, variables in asked]
+        tests = [
+            (frozenset(self.slots[variable.name] for variable in variables), holds)
+            for holds, variables in asked
+        ]
         for pattern in self.patterns:
-            pattern.tests = [holds for needs, holds in tests if needs and needs <= pattern.place.keys()]
-            pattern.seed = self._joined(pattern, [entry for entry in tests if not (entry[0] and entry[0] <= pattern.place.keys())])
+            pattern.tests = [
+                holds for needs, holds in tests if needs and needs <= pattern.place.keys()
+            ]
+            pattern.seed = self._joined(
+                pattern,
+                [entry for entry in tests if not (entry[0] and entry[0] <= pattern.place.keys())],
+            )
 
-    def _joined(self, start: Pattern, tests: list[tuple[frozenset[int], Test]]) -> Callable[[list, int], None]:
-        """How a triple of one pattern is joined: with the most bound pattern first, each filter as soon as it can be asked."""
+    def _joined(
+        self, start: Pattern, tests: list[tuple[frozenset[int], Test]]
+    ) -> Callable[[list, int], None]:
+        """How a triple of one pattern is joined: with the most bound pattern first, each filter as
+        soon as it can be asked.
+        """
         bound, todo, steps = set(start.place), [p for p in self.patterns if p is not start], []
         while todo:
-            best = max(todo, key=lambda p: (len(bound & p.place.keys()) + len(p.constants), len(bound & p.place.keys()), -self.patterns.index(p)))
+            best = max(
+                todo,
+                key=lambda p: (
+                    len(bound & p.place.keys()) + len(p.constants),
+                    len(bound & p.place.keys()),
+                    -self.patterns.index(p),
+                ),
+            )
             todo.remove(best)
             keys = [slot for slot in best.place if slot in bound]
             bound |= best.place.keys()
@@ -165,8 +208,9 @@ class Basic(Node):
         return complete
 
     def enter(self, triple: Triple, pattern: Pattern, several: bool) -> None:
-        """A triple comes as one of the patterns: it meets itself as those as which it has come before. If it matches several, its
-        terms are not in the solution any more."""
+        """A triple comes as one of the patterns: it meets itself as those as which it has come
+        before. If it matches several, its terms are not in the solution any more.
+        """
         if several:
             pattern.bind(triple, self.solution)
         pattern.seed(self.solution, 1)
@@ -179,8 +223,16 @@ class Basic(Node):
         pattern.seed(self.solution, -1)
 
 
-def _step(index: dict, keys: Sequence[int], free: Sequence[int], tests: Sequence[Test], follow: Callable[[list, int], None]) -> Callable[[list, int], None]:
-    """One pattern of a join: what is in its index under the solution's terms extends the solution."""
+def _step(
+    index: dict,
+    keys: Sequence[int],
+    free: Sequence[int],
+    tests: Sequence[Test],
+    follow: Callable[[list, int], None],
+) -> Callable[[list, int], None]:
+    """One pattern of a join: what is in its index under the solution's
+    terms extends the solution.
+    """
     key = _picked(tuple(keys))
     one = free[0] if len(free) == 1 else None
 
@@ -206,7 +258,8 @@ def _step(index: dict, keys: Sequence[int], free: Sequence[int], tests: Sequence
 class Filter(Node):
     """FILTER over anything but a basic graph pattern, and HAVING.
 
-    After an error the other parts are asked, too: one without a single answer leaves the whole without (R2R-11); false decides.
+    After an error the other parts are asked, too: one without a single answer leaves the whole
+    without (R2R-11); false decides.
     """
 
     def __init__(self, child: Node, expression: Expression) -> None:
@@ -241,7 +294,9 @@ class Union(Node):
         places = [child.slots.get(name) for name in self.names]
 
         def widened(solution: Solution, count: int) -> None:
-            self.emit(tuple([None if place is None else solution[place] for place in places]), count)
+            self.emit(
+                tuple([None if place is None else solution[place] for place in places]), count
+            )
 
         return widened
 
@@ -267,7 +322,10 @@ class Join(Node):
 
     def __init__(self, left: Node, right: Node) -> None:
         shared = shared_by(left, right)
-        super().__init__((*left.names, *(name for name in right.names if name not in left.slots)), left.certain | right.certain)
+        super().__init__(
+            (*left.names, *(name for name in right.names if name not in left.slots)),
+            left.certain | right.certain,
+        )
         rest = _all_of(tuple(right.slots[name] for name in self.names[len(left.names) :]))
         mine, others = Side(left, shared), Side(right, shared)
 
@@ -285,7 +343,9 @@ class Join(Node):
 
 
 class Optional(Node):
-    """OPTIONAL: a solution of the left side stands alone as long as nothing of the right side joins it."""
+    """OPTIONAL: a solution of the left side stands alone as long as nothing of the right side joins
+    it.
+    """
 
     def __init__(self, left: Node, right: Node, condition: Expression | None) -> None:
         shared = shared_by(left, right)
@@ -293,7 +353,8 @@ class Optional(Node):
         super().__init__((*left.names, *own), left.certain)
         rest, alone = _all_of(tuple(right.slots[name] for name in own)), (None,) * len(own)
         holds = self.test(condition) if condition is not None else lambda solution: True
-        mine, others, joined = Side(left, shared), Side(right, shared), Counter()  # joined: how many of the right a solution has
+        # joined: how many of the right a solution has
+        mine, others, joined = Side(left, shared), Side(right, shared), Counter()
 
         def from_left(solution: Solution, count: int) -> None:
             known = mine.by.get(mine.key(solution), {}).get(solution, 0)
@@ -326,7 +387,9 @@ class Optional(Node):
 
 
 def shared_by(left: Node, right: Node) -> list[str]:
-    """The variables of both sides. Raises Beyond where one may be unbound: then solutions with different terms would join."""
+    """The variables of both sides. Raises Beyond where one may be unbound: then solutions with
+    different terms would join.
+    """
     shared = [name for name in left.names if name in right.slots]
     if not left.certain.issuperset(shared) or not right.certain.issuperset(shared):
         raise Beyond("a join on a variable that may be unbound")
@@ -344,7 +407,9 @@ def _all_of(slots: tuple[int, ...]) -> Callable[[Solution], Solution]:
 class Group(Node):
     """GROUP BY and its aggregates; without a key there is one group, even of nothing (R2R-6)."""
 
-    def __init__(self, child: Node, keys: Sequence[str], aggregates: Mapping[str, Callable[[], Aggregate]]) -> None:
+    def __init__(
+        self, child: Node, keys: Sequence[str], aggregates: Mapping[str, Callable[[], Aggregate]]
+    ) -> None:
         if not child.certain.issuperset(keys):
             raise Beyond("a key that may be unbound")
         super().__init__((*keys, *aggregates), keys)
@@ -367,14 +432,23 @@ class Group(Node):
         self.dirty[key] = None
 
     def settle(self) -> None:
-        """Hand on the groups that changed, as they are now; those with rounded sums again, since HAVING looks at the slack, too."""
+        """Hand on the groups that changed, as they are now; those with rounded sums again, since
+        HAVING looks at the slack, too.
+        """
         for key in self.dirty:
             members, aggregates = self.groups.get(key) or ([0], [make() for make in self.make])
-            now = (*key, *(aggregate.told() for aggregate in aggregates)) if members[0] or self.always else None
+            now = (
+                (*key, *(aggregate.told() for aggregate in aggregates))
+                if members[0] or self.always
+                else None
+            )
             if not members[0]:
                 self.groups.pop(key, None)
             before = self.told.get(key)
-            if now != before or now is not None and any(isinstance(term, Computed) and term.number.slack for term in now):
+            if now != before or (
+                now is not None
+                and any(isinstance(term, Computed) and term.number.slack for term in now)
+            ):
                 if before is not None:
                     self.emit(self.told.pop(key), -1)
                 if now is not None:
@@ -384,7 +458,9 @@ class Group(Node):
 
 
 class Aggregate:
-    """An aggregate over a slot's terms, or over solutions where there is none; DISTINCT counts each term once."""
+    """An aggregate over a slot's terms, or over solutions where there is none; DISTINCT counts each
+    term once.
+    """
 
     def __init__(self, slot: int | None, distinct: bool) -> None:
         self.slot, self.seen = slot, Counter() if distinct else None
@@ -421,7 +497,9 @@ class Count(Aggregate):
 class Total(Aggregate):
     """SUM and AVG, of numbers."""
 
-    def __init__(self, slot: int | None, distinct: bool, average: bool = False, exactly: bool = False) -> None:
+    def __init__(
+        self, slot: int | None, distinct: bool, average: bool = False, exactly: bool = False
+    ) -> None:
         super().__init__(slot, distinct)
         self.average, self.exactly, self.sum = average, exactly, Sum()
 
@@ -433,12 +511,15 @@ class Total(Aggregate):
 
 
 class Extreme(Aggregate):
-    """MIN and MAX of numbers: the first or the last in their order. Of equal ones with several datatypes there is no single answer.
+    """MIN and MAX of numbers: the first or the last in their order. Of equal ones with several
+    datatypes there is no single answer.
 
     Where answers are sets, it would matter which form of one value it is.
     """
 
-    def __init__(self, slot: int | None, distinct: bool, last: bool = False, exactly: bool = False) -> None:
+    def __init__(
+        self, slot: int | None, distinct: bool, last: bool = False, exactly: bool = False
+    ) -> None:
         super().__init__(slot, distinct)
         self.last, self.exactly, self.terms = last, exactly, SortedList()
         self.ranks = [0, 0, 0, 0]  # how many terms of each datatype
@@ -448,7 +529,9 @@ class Extreme(Aggregate):
         found = numeric(what)
         if came := add(self.counts, what, count):
             self.ranks[found.rank] += came
-            (self.terms.add if came > 0 else self.terms.remove)((found.value, found.rank if self.last else -found.rank, what))
+            (self.terms.add if came > 0 else self.terms.remove)(
+                (found.value, found.rank if self.last else -found.rank, what)
+            )
 
     def told(self) -> Term | None:
         if not self.terms:
@@ -465,37 +548,57 @@ class Extreme(Aggregate):
         return found
 
     def _may_be_equal(self, a: Any, b: Any) -> bool:
-        """Return whether two numbers may be one once they are promoted, which only datatypes of several ranks are."""
-        is_mixed = sum((self.ranks[0] + self.ranks[1] > 0, self.ranks[2] > 0, self.ranks[3] > 0)) > 1
+        """Return whether two numbers may be one once they are promoted, which only datatypes of
+        several ranks are.
+        """
+        is_mixed = (
+            sum((self.ranks[0] + self.ranks[1] > 0, self.ranks[2] > 0, self.ranks[3] > 0)) > 1
+        )
         return is_mixed and abs(a - b) <= PROMOTED * max(abs(a), abs(b))
 
 
 def numeric(term: Term | None) -> Number:
-    """Return the number that an aggregate needs. Raises Beyond for anything else, of which some have no single answer."""
+    """Return the number that an aggregate needs. Raises Beyond for anything else, of which some
+    have no single answer.
+    """
     found = None if term is None else number(term)
     if found is None or found.slack:
-        raise Beyond("an aggregate over what is no number" if found is None else "a decimal of more digits than every evaluator keeps")
+        raise Beyond(
+            "an aggregate over what is no number"
+            if found is None
+            else "a decimal of more digits than every evaluator keeps"
+        )
     return bounded(found)
 
 
 class Projected(Node):
     """SELECT: some of the variables, and names for what was computed, as terms alone."""
 
-    def __init__(self, child: Node, names: Sequence[str], aliases: Mapping[str, str], distinct: bool) -> None:
+    def __init__(
+        self, child: Node, names: Sequence[str], aliases: Mapping[str, str], distinct: bool
+    ) -> None:
         super().__init__(names, ())
         self.child, self.adds_nothing = child, not distinct and not aliases
-        order_ = sorted((name, child.slots.get(aliases.get(name, name))) for name in dict.fromkeys(names))
+        order_ = sorted(
+            (name, child.slots.get(aliases.get(name, name))) for name in dict.fromkeys(names)
+        )
         places = [(name, slot) for name, slot in order_ if slot is not None]
         counts: Counter[Row] = Counter()
 
         def shown(solution: Solution, count: int) -> None:
-            row = tuple([(name, solution[slot]) for name, slot in places if solution[slot] is not None])
+            row = tuple(
+                [(name, solution[slot]) for name, slot in places if solution[slot] is not None]
+            )
             if distinct:
                 count = add(counts, row, count)
             if count:
                 self.emit(row, count)
 
-        child.emit = (lambda solution, count: shown(tuple(map(plain, solution)), count)) if aliases else shown
+        child.emit = (
+            (lambda solution, count: shown(tuple(map(plain, solution)), count))
+            if aliases
+            else shown
+        )
 
 
 def plain(term: Term | None) -> Term | None:
@@ -507,14 +610,21 @@ Matches = tuple[tuple[Basic, Pattern], ...]
 
 
 class Network:
-    """A body, ready to follow a content: `answer` is told of every row of its answer that comes or goes. Where it is dated, triples
-    are followed by a date, and the solutions of each basic graph pattern by those of their triples. Where answers are `sets`, as
-    under DISTINCT, aggregates must be exact, since nearly equal ones are one or two.
+    """A body, ready to follow a content: `answer` is told of every row of its answer that comes or
+    goes. Where it is dated, triples are followed by a date, and the solutions of each basic graph
+    pattern by those of their triples. Where answers are `sets`, as under DISTINCT, aggregates must
+    be exact, since nearly equal ones are one or two.
 
     Raises Beyond for a body that is not covered.
     """
 
-    def __init__(self, body: Body, answer: Callable[[Row, int], None], sets: bool = False, dated: bool = False) -> None:
+    def __init__(
+        self,
+        body: Body,
+        answer: Callable[[Row, int], None],
+        sets: bool = False,
+        dated: bool = False,
+    ) -> None:
         self.sets, self.dated = sets, dated
         self.basics: list[Basic] = []
         self.holding: list[Group] = []  # children first
@@ -541,7 +651,9 @@ class Network:
             raise Beyond(f"{type(node).__name__} around the projection")
         node = node.pattern.pattern if isinstance(node.pattern, algebra.OrderBy) else node.pattern
         aliases = aliased(node) if isinstance(node, algebra.Extend) else {}
-        return Projected(self._of(node.pattern if aliases else node), body.variables, aliases, distinct)
+        return Projected(
+            self._of(node.pattern if aliases else node), body.variables, aliases, distinct
+        )
 
     def _of(self, node: algebra.Pattern) -> Node:
         match node:
@@ -560,11 +672,19 @@ class Network:
             case algebra.Group():
                 return self._grouped(node)
             case _:
-                raise Beyond("an empty graph pattern" if node == algebra.Join(()) else type(node).__name__)
+                raise Beyond(
+                    "an empty graph pattern" if node == algebra.Join(()) else type(node).__name__
+                )
 
     def _basic(self, triples: Sequence[TriplePattern], filters: Sequence[Expression]) -> Node:
         number = len(self.basics)
-        self.basics.append(Basic(triples, filters, [f"#{number}.{i}" for i in range(len(triples))] if self.dated else ()))
+        self.basics.append(
+            Basic(
+                triples,
+                filters,
+                [f"#{number}.{i}" for i in range(len(triples))] if self.dated else (),
+            )
+        )
         return self.basics[-1]
 
     def _grouped(self, node: algebra.Group) -> Node:
@@ -572,7 +692,10 @@ class Network:
         if any(variable != expression for variable, expression in keys):
             raise Beyond("a key that is an expression")
         child = self._of(node.pattern)
-        aggregates = {variable.name: _aggregate(function, child, self.sets) for variable, function in node.aggregates}
+        aggregates = {
+            variable.name: _aggregate(function, child, self.sets)
+            for variable, function in node.aggregates
+        }
         self.holding.append(Group(child, [variable.name for variable, _ in keys], aggregates))
         return self.holding[-1]
 
@@ -617,9 +740,13 @@ class Network:
 
 
 def aliased(node: algebra.Extend) -> dict[str, str]:
-    """Return what is bound over groups by what it is: a key or an aggregate. Raises Beyond for other bindings."""
+    """Return what is bound over groups by what it is: a key or an aggregate. Raises Beyond for
+    other bindings.
+    """
     grouped = node.pattern.pattern if isinstance(node.pattern, algebra.Filter) else node.pattern
-    if not isinstance(grouped, algebra.Group) or not all(isinstance(expression, Var) for _, expression in node.bindings):
+    if not isinstance(grouped, algebra.Group) or not all(
+        isinstance(expression, Var) for _, expression in node.bindings
+    ):
         raise Beyond("an expression in SELECT, or BIND")
     found: dict[str, str] = {}
     for variable, expression in node.bindings:

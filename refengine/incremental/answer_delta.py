@@ -1,4 +1,6 @@
-"""§8 by differences: an answer as it is, and what it has more and less than the base that it is compared with."""
+"""§8 by differences: an answer as it is, and what it has more and less than the base that it is
+compared with.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,10 @@ from refengine.model.elements import Bag, Row
 
 
 class Kept:
-    """An answer that is told of the rows that come and go. `sets`: one of the rows that are the same by value (R2R-9);
-    `differs`: whether it is asked for differences. Raises Beyond for rows that are nearly equal: what they differ in depends on all
-    rows (CMP-3)."""
+    """An answer that is told of the rows that come and go. `sets`: one of the rows that are the
+    same by value (R2R-9); `differs`: whether it is asked for differences. Raises Beyond for rows
+    that are nearly equal: what they differ in depends on all rows (CMP-3).
+    """
 
     def __init__(self, sets: bool, differs: bool) -> None:
         self.now: Bag = Counter()
@@ -74,7 +77,9 @@ class Kept:
 
 
 def add(counts: Counter, what: Hashable, count: int) -> int:
-    """So many more of something: 1 if there was none before, -1 if there is none any more, else 0."""
+    """So many more of something: 1 if there was none before, -1 if there is
+    none any more, else 0.
+    """
     before = counts[what]
     if now := before + count:
         counts[what] = now
@@ -84,7 +89,9 @@ def add(counts: Counter, what: Hashable, count: int) -> int:
 
 
 class Near:
-    """Rows with numbers, by all the rest and in the order of these, so that those that are nearly equal are noticed."""
+    """Rows with numbers, by all the rest and in the order of these, so that those that are nearly
+    equal are noticed.
+    """
 
     def __init__(self) -> None:
         self.rows: dict[tuple, SortedList] = {}

@@ -1,5 +1,6 @@
-"""Streams that are read while they are evaluated: the sequences that a plan is made of, which grow at one end and are forgotten at
-the other."""
+"""Streams that are read while they are evaluated: the sequences that a plan is made of, which grow
+at one end and are forgotten at the other.
+"""
 
 from __future__ import annotations
 
@@ -24,23 +25,30 @@ AT_ONCE = 1024  # items that are forgotten together, at least
 
 
 class Tape(Sequence[Element]):
-    """The arrivals of one stream, which come as they are iterated over and keep their places while the first are forgotten. The
-    last may be the horizon's (ENG-1)."""
+    """The arrivals of one stream, which come as they are iterated over and keep their places while
+    the first are forgotten. The last may be the horizon's (ENG-1).
+    """
 
-    def __init__(self, elements: Iterator[Element], last: Callable[[Element | None], Element | None]) -> None:
+    def __init__(
+        self, elements: Iterator[Element], last: Callable[[Element | None], Element | None]
+    ) -> None:
         self.elements, self.last = elements, last
         self.items: list[Element] = []
         self.gone = 0
-        self.behind: Callable[[], int] = lambda: 0  # the place before which nothing is needed any more
+        # the place before which nothing is needed any more
+        self.behind: Callable[[], int] = lambda: 0
 
     def __iter__(self) -> Iterator[Element]:
         before, append = None, self.items.append
         for element in self.elements:
             _, app, sys, batch, end = element
             if before is None or not (
-                batch is None is before.batch and end is None and type(app) is type(sys) is int
-                and before.app <= app < TIME_BOUND and before.sys < sys < TIME_BOUND
-            ):  # fmt: skip
+                batch is None is before.batch
+                and end is None
+                and type(app) is type(sys) is int
+                and before.app <= app < TIME_BOUND
+                and before.sys < sys < TIME_BOUND
+            ):
                 check(before, element, len(self) + 1)
             append(element)
             yield element
@@ -62,7 +70,9 @@ class Tape(Sequence[Element]):
 
     def __getitem__(self, place: Any) -> Any:
         if place < self.gone:
-            raise LookupError(f"element {place + 1} of the stream is no longer kept: it was streamed")
+            raise LookupError(
+                f"element {place + 1} of the stream is no longer kept: it was streamed"
+            )
         return self.items[place - self.gone]
 
 
@@ -77,14 +87,24 @@ class Times(Sequence[int]):
 
     def __getitem__(self, place: Any) -> Any:
         tape = self.tape
-        return self.of(tape.items[place - tape.gone]) if place >= tape.gone else -TIME_BOUND - 1 if place else self.first
+        return (
+            self.of(tape.items[place - tape.gone])
+            if place >= tape.gone
+            else -TIME_BOUND - 1
+            if place
+            else self.first
+        )
 
 
 def check(before: Element | None, element: Element, position: int) -> None:
     """MOD-1 to MOD-3 for an element and the one before it."""
     place = f"element {position}"
     if element.end not in (None, element.app):
-        raise Unsupported("elements with intervals come in a stream that is given whole", rule="ENG-6", place=place)
+        raise Unsupported(
+            "elements with intervals come in a stream that is given whole",
+            rule="ENG-6",
+            place=place,
+        )
     try:
         pair = [element] if before is None else [before, element]
         model.check(pair)
@@ -94,16 +114,29 @@ def check(before: Element | None, element: Element, position: int) -> None:
         raise
 
 
-def plan(query: Query, streams: Mapping[str, Stream | Iterable[Element]], semantics: Semantics) -> Plan:
-    """ENG-6: engine.plan, of a query with one window over a stream of points that comes in the order of time."""
-    engine.plan(query, {name: Stream(()) for name in streams}, replace(semantics, horizon="none"))  # QRY-4, QRY-5
+def plan(
+    query: Query, streams: Mapping[str, Stream | Iterable[Element]], semantics: Semantics
+) -> Plan:
+    """ENG-6: engine.plan, of a query with one window over a stream of points that comes in the
+    order of time.
+    """
+    # QRY-4, QRY-5
+    engine.plan(query, {name: Stream(()) for name in streams}, replace(semantics, horizon="none"))
     if len(query.windows) > 1:
-        raise Unsupported("a query with several windows needs its streams whole", rule="ENG-6", place="windows")
+        raise Unsupported(
+            "a query with several windows needs its streams whole", rule="ENG-6", place="windows"
+        )
     if semantics.disorder is not Disorder.REJECT:
-        raise Unsupported("a stream that is reordered is given whole; write disorder=reject", rule="ENG-6", place="disorder")
+        raise Unsupported(
+            "a stream that is reordered is given whole; write disorder=reject",
+            rule="ENG-6",
+            place="disorder",
+        )
     (spec,) = query.windows
     if spec.by or spec.unit is Unit.TRIPLES:
-        raise Unsupported("windows by key or by triples need their stream whole", rule="ENG-6", place="windows[0]")
+        raise Unsupported(
+            "windows by key or by triples need their stream whole", rule="ENG-6", place="windows[0]"
+        )
     source = canonical_iterator(streams[spec.stream])
     if not (head := list(islice(source, 1))):
         return engine.plan(query, {name: Stream(()) for name in streams}, semantics)
@@ -124,8 +157,19 @@ def plan(query: Query, streams: Mapping[str, Stream | Iterable[Element]], semant
         times, own = ids, Counted(tape)
     else:
         times = Times(tape, attrgetter("app"), first)
-        own = times if semantics.closing is Closing.REACHED else Times(tape, lambda element: tick.own(semantics, element.app), first)
-    return Plan(semantics, (replace(view, elements=tape, times=times, ids=ids),), tape, own, (range(2**62),), ())
+        own = (
+            times
+            if semantics.closing is Closing.REACHED
+            else Times(tape, lambda element: tick.own(semantics, element.app), first)
+        )
+    return Plan(
+        semantics,
+        (replace(view, elements=tape, times=times, ids=ids),),
+        tape,
+        own,
+        (range(2**62),),
+        (),
+    )
 
 
 class Counted(Sequence[int]):
@@ -148,14 +192,18 @@ class Counted(Sequence[int]):
 
 
 def behind(planned: Plan, content: Content) -> int:
-    """The place before which no element is in a content, now that the last arrival was looked at: neither in the one evaluated
-    last, nor in a later one."""
+    """The place before which no element is in a content, now that the last arrival was looked at:
+    neither in the one evaluated last, nor in a later one.
+    """
     view, semantics, tape = planned.views[0], planned.semantics, planned.arrivals
-    looks_back = semantics.against is Against.PREVIOUS and semantics.change is Change.GRAPH  # at contents that were not reported
+    # at contents that were not reported
+    looks_back = semantics.against is Against.PREVIOUS and semantics.change is Change.GRAPH
     if not isinstance(content, range) or semantics.tick is Tick.BATCH or looks_back:
         return 0
     match view.spec.kind:
-        case WindowKind.TIME | WindowKind.RANGE | WindowKind.NOW | WindowKind.TUPLE if view.frame is not None:
+        case WindowKind.TIME | WindowKind.RANGE | WindowKind.NOW | WindowKind.TUPLE if (
+            view.frame is not None
+        ):
             extent = window.scope(view.frame, planned.own[len(tape) - 1])
             first = extent[0] if extent else view.frame.first + view.frame.least * view.frame.slide
             place = min(bisect_left(view.times, first), len(tape))
@@ -163,4 +211,5 @@ def behind(planned: Plan, content: Content) -> int:
             place = window.rows(view, len(tape)).start
         case _:
             return 0
-    return min(place, content.start if content else place, len(tape) - 1)  # an arrival's forerunner may be its stamp (ENG-4)
+    # an arrival's forerunner may be its stamp (ENG-4)
+    return min(place, content.start if content else place, len(tape) - 1)

@@ -1,8 +1,9 @@
-"""§9 again, and fast: the reports of engine.evaluate, each of which costs what changed since the one before.
+"""§9 again, and fast: the reports of engine.evaluate, each of which costs what changed since the
+one before.
 
-Never a second definition: which windows are evaluated when is engine's own, R2S is r2s's on the rows that came and went, and R2R
-is kept by `deltas`. What is not covered the definition computes, and the provenance says so. Held to the definition by
-tests/incremental/test_incremental.py.
+Never a second definition: which windows are evaluated when is engine's own, R2S is r2s's on the
+rows that came and went, and R2R is kept by `deltas`. What is not covered the definition computes,
+and the provenance says so. Held to the definition by tests/incremental/test_incremental.py.
 """
 
 from __future__ import annotations
@@ -18,7 +19,18 @@ from typing import overload
 from refengine.core import engine, r2r, r2s, tick, window
 from refengine.core.engine import MAX_REPORTS, Answer, Evaluation, Held, Plan, Report, Seen, Step
 from refengine.core.query import Query, WindowKind
-from refengine.core.semantics import R2S, Against, Change, Closing, Collection, Condition, Empty, Expiry, Semantics, Tick
+from refengine.core.semantics import (
+    R2S,
+    Against,
+    Change,
+    Closing,
+    Collection,
+    Condition,
+    Empty,
+    Expiry,
+    Semantics,
+    Tick,
+)
 from refengine.core.window import Content, View
 from refengine.incremental import arrival_buffer, partitions
 from refengine.incremental.algebra import Network
@@ -33,8 +45,9 @@ from refengine.model.terms import canonical_dataset
 
 @dataclass
 class Provenance:
-    """Who computed the reports: `incremental` those of the first `until` evaluations (None: of all), the definition the others,
-    for a reason."""
+    """Who computed the reports: `incremental` those of the first `until` evaluations (None: of
+    all), the definition the others, for a reason.
+    """
 
     until: int | None = None
     reason: str = ""
@@ -42,7 +55,10 @@ class Provenance:
     def __str__(self) -> str:
         if self.until is None:
             return "incremental"
-        return f"{f'incremental for {self.until} evaluations, then ' if self.until else ''}the definition: {self.reason}"
+        return (
+            f"{f'incremental for {self.until} evaluations, then ' if self.until else ''}the "
+            f"definition: {self.reason}"
+        )
 
 
 class Contents(Sequence[Element]):
@@ -71,9 +87,19 @@ class Contents(Sequence[Element]):
 
 
 class Run(Iterator[Report]):
-    """The reports, one after the other, and where they come from so far; `follower` has the answer at the last evaluation."""
+    """The reports, one after the other, and where they come from so far; `follower` has the answer
+    at the last evaluation.
+    """
 
-    def __init__(self, query: Query, planned: Plan, static: Dataset, answer: Answer, max_reports: int, skip: int) -> None:
+    def __init__(
+        self,
+        query: Query,
+        planned: Plan,
+        static: Dataset,
+        answer: Answer,
+        max_reports: int,
+        skip: int,
+    ) -> None:
         self.query, self.planned, self.max_reports, self.skip = query, planned, max_reports, skip
         self.static = canonical_dataset(static)
         self.provenance = Provenance()
@@ -88,11 +114,14 @@ class Run(Iterator[Report]):
         try:
             self.follower = Follower(self.query, self.planned, self.static)
             if streamed:
-                self.planned.arrivals.behind = lambda: arrival_buffer.behind(self.planned, self.follower.moving.contents[0])
+                self.planned.arrivals.behind = lambda: arrival_buffer.behind(
+                    self.planned, self.follower.moving.contents[0]
+                )
             for at in islice(evaluations(self.planned, self.max_reports), done, None):
                 if done == self.skip:
                     with suppress(Disputed):
-                        answer(self.query.body, frozenset())  # which refuses what no evaluator takes
+                        # which refuses what no evaluator takes
+                        answer(self.query.body, frozenset())
                 report = self.follower.step(at)
                 done += 1
                 if report is not None:
@@ -100,9 +129,16 @@ class Run(Iterator[Report]):
             return
         except Beyond as error:
             if streamed:
-                raise Unsupported(f"{error}: the definition computes it, of a whole stream", rule="ENG-6") from None
+                raise Unsupported(
+                    f"{error}: the definition computes it, of a whole stream", rule="ENG-6"
+                ) from None
             self.provenance.until, self.provenance.reason = done, str(error)
-        options = {"static": self.static, "answer": answer, "max_reports": self.max_reports, "skip": self.skip}
+        options = {
+            "static": self.static,
+            "answer": answer,
+            "max_reports": self.max_reports,
+            "skip": self.skip,
+        }
         steps = engine.steps(self.query, self.planned, **options)
         yield from (step.report for step in islice(steps, done - self.skip, None) if step.emitted)
 
@@ -116,30 +152,53 @@ def evaluate(
     answer: Answer = r2r.confirmed,
     max_reports: int = MAX_REPORTS,
 ) -> Run:
-    """ENG-6: return the reports of engine.evaluate, equal value for value (CMP-4), and those, too, that no witness confirms.
-    `contents` are looked up when they are asked for. `answer` is asked where the body, or a value that it meets, is not covered.
+    """ENG-6: return the reports of engine.evaluate, equal value for value (CMP-4), and those, too,
+    that no witness confirms. `contents` are looked up when they are asked for. `answer` is asked
+    where the body, or a value that it meets, is not covered.
 
-    A stream may be an iterator of elements in the order of time: then what no window can hold any more is forgotten, with the
-    `contents` of its reports. There the definition cannot begin anew, and what is not covered is Unsupported.
+    A stream may be an iterator of elements in the order of time: then what no window can hold any
+    more is forgotten, with the `contents` of its reports. There the definition cannot begin anew,
+    and what is not covered is Unsupported.
 
     Raises what engine.evaluate raises.
     """
     whole = all(isinstance(stream, Stream) for stream in streams.values())
-    planned = engine.plan(query, streams, semantics) if whole else arrival_buffer.plan(query, streams, semantics)
+    planned = (
+        engine.plan(query, streams, semantics)
+        if whole
+        else arrival_buffer.plan(query, streams, semantics)
+    )
     return run(query, planned, static=static, answer=answer, max_reports=max_reports)
 
 
 def run(
-    query: Query, planned: Plan, *, static: Dataset = frozenset(), answer: Answer = r2r.confirmed, max_reports: int = MAX_REPORTS, skip: int = 0
+    query: Query,
+    planned: Plan,
+    *,
+    static: Dataset = frozenset(),
+    answer: Answer = r2r.confirmed,
+    max_reports: int = MAX_REPORTS,
+    skip: int = 0,
 ) -> Run:
-    """The same of a plan. The first `skip` evaluations may be left out, as if the answer had been empty before the next one."""
+    """The same of a plan. The first `skip` evaluations may be left out, as if the answer had been
+    empty before the next one.
+    """
     return Run(query, planned, static, answer, max_reports, skip)
 
 
 class Moving:
-    """A body's network, which follows the contents of a query's windows from one to the next. Raises Beyond."""
+    """A body's network, which follows the contents of a query's windows from one to the next.
+    Raises Beyond.
+    """
 
-    def __init__(self, query: Query, views: Sequence[View], static: Dataset, change: Callable[[Row, int], None], sets: bool = False) -> None:
+    def __init__(
+        self,
+        query: Query,
+        views: Sequence[View],
+        static: Dataset,
+        change: Callable[[Row, int], None],
+        sets: bool = False,
+    ) -> None:
         if any(view.spec.name is not None for view in views):
             raise Beyond("named windows")
         if any(len(statement) > 3 for statement in static):
@@ -156,9 +215,16 @@ class Moving:
         self.turnover, self.coming = Turnover(), []
 
     def grow(self, content: Content) -> bool:
-        """The content of the first window, if it is the last one and what has come since; whether it is."""
+        """The content of the first window, if it is the last one and what has come since; whether
+        it is.
+        """
         before = self.contents[0]
-        if type(content) is not range or type(before) is not range or content.start != before.start or content.stop < before.stop:
+        if (
+            type(content) is not range
+            or type(before) is not range
+            or content.start != before.start
+            or content.stop < before.stop
+        ):
             return False
         self._move(0, range(before.stop, content.stop), self.network.enter)
         self.contents[0] = content
@@ -182,7 +248,11 @@ class Moving:
     def enter(self, contents: Iterable[Content]) -> None:
         """What is new in them comes, and they are the contents."""
         for i, content in enumerate(contents):
-            if entering := self.coming if isinstance(content, Latest) else without(content, self.contents[i]):
+            if (
+                entering := self.coming
+                if isinstance(content, Latest)
+                else without(content, self.contents[i])
+            ):
                 self._move(i, entering, self.network.enter)
             self.contents[i] = content
         self.network.settle()
@@ -198,8 +268,10 @@ class Moving:
 
 
 class Asked:
-    """The answers over contents, asked for in any order, each computed once: from the solutions of the whole stream, if one window
-    at a time can hold them, or else from the content before it. Raises Beyond, and then for all contents but those."""
+    """The answers over contents, asked for in any order, each computed once: from the solutions of
+    the whole stream, if one window at a time can hold them, or else from the content before it.
+    Raises Beyond, and then for all contents but those.
+    """
 
     def __init__(self, query: Query, views: Sequence[View], static: Dataset) -> None:
         self.known: dict[tuple[Content, ...], Bag] = {}
@@ -207,14 +279,23 @@ class Asked:
         self.moving: Moving | None = Moving(query, views, static, self.kept.change)
         self.extents: Extents | None = None
         (view, *more) = views
-        if not more and not static and view.ends is None and view.spec.kind in (WindowKind.TIME, WindowKind.RANGE):
+        if (
+            not more
+            and not static
+            and view.ends is None
+            and view.spec.kind in (WindowKind.TIME, WindowKind.RANGE)
+        ):
             with suppress(Beyond):
                 self.extents = Extents(query.body, view.elements, view.times, view.spec.span)
 
     def __call__(self, contents: tuple[Content, ...]) -> Bag:
         """The bag of the answer; not to be changed."""
         if contents not in self.known:
-            if self.extents is not None and isinstance(contents[0], range) and self.extents.covers(contents[0]):
+            if (
+                self.extents is not None
+                and isinstance(contents[0], range)
+                and self.extents.covers(contents[0])
+            ):
                 self.known[contents] = self.extents.answer(contents[0])
                 return self.known[contents]
             moving, self.moving = self.moving, None
@@ -226,13 +307,19 @@ class Asked:
         return self.known[contents]
 
     def completed(self, content: Content) -> list[tuple[Row, tuple[int, ...]]] | None:
-        """The solutions over a content, projected, with the elements that each rests on; None where that is not known."""
-        covered = self.extents is not None and isinstance(content, range) and self.extents.covers(content)
+        """The solutions over a content, projected, with the elements that each rests on; None where
+        that is not known.
+        """
+        covered = (
+            self.extents is not None and isinstance(content, range) and self.extents.covers(content)
+        )
         return self.extents.completed(content) if covered else None
 
 
 class Follower:
-    """The state of an evaluation: what the windows held and what the answer was at the one before."""
+    """The state of an evaluation: what the windows held and what the answer
+    was at the one before.
+    """
 
     def __init__(self, query: Query, planned: Plan, static: Dataset) -> None:
         semantics = planned.semantics
@@ -244,7 +331,9 @@ class Follower:
         self.late = sorted(element.sys for element in planned.late)
         self.output: Bag = Counter()
         # Whether an answer that does not change is not told
-        self.silent = self.operator in (R2S.ISTREAM, R2S.DSTREAM) and semantics.empty is Empty.SUPPRESS
+        self.silent = (
+            self.operator in (R2S.ISTREAM, R2S.DSTREAM) and semantics.empty is Empty.SUPPRESS
+        )
 
     def step(self, at: Evaluation) -> Report | None:
         """One evaluation; None if its empty answer is suppressed. Raises Beyond."""
@@ -262,14 +351,21 @@ class Follower:
         return self._report(at) if r2s.emitted(semantics.empty, self.output, last) else None
 
     def _report(self, at: Evaluation) -> Report:
-        return reported(self.planned, at, Relation(self.variables, self.output), bisect_left(self.late, self.planned.arrivals[at.arrival].sys))
+        return reported(
+            self.planned,
+            at,
+            Relation(self.variables, self.output),
+            bisect_left(self.late, self.planned.arrivals[at.arrival].sys),
+        )
 
 
 def reported(planned: Plan, at: Evaluation, relation: Relation, late: int) -> Report:
     """The report of an evaluation."""
     pairs = list(zip(planned.views, at.windows, strict=True))
     borders = tuple([window.opening(view, held.n) for view, held in pairs])
-    stamp = engine.output_instant(planned.semantics.instant, planned.semantics, at, planned.arrivals)
+    stamp = engine.output_instant(
+        planned.semantics.instant, planned.semantics, at, planned.arrivals
+    )
     shown = tuple([Contents(view.elements, held.content) for view, held in pairs])
     return Report(at.t, planned.arrivals[at.arrival].app, borders, stamp, shown, late, relation)
 
@@ -288,11 +384,18 @@ def looked_up(query: Query, planned: Plan, asked: Asked) -> Iterator[Step]:
         last, output = output, r2s.relation_to_stream(operator, now, base)
         base = r2s.rebase(semantics.base, base, now)
         relation, sys = Relation(query.body.variables, output), planned.arrivals[at.arrival].sys
-        yield Step(at, now, reported(planned, at, relation, bisect_left(late, sys)), r2s.emitted(semantics.empty, output, last))
+        yield Step(
+            at,
+            now,
+            reported(planned, at, relation, bisect_left(late, sys)),
+            r2s.emitted(semantics.empty, output, last),
+        )
 
 
 def common(content: Content, before: Content) -> Content:
-    """R2S-7: return what a content has in common with the one before it, ascending: `engine.kept`, quick for two ranges."""
+    """R2S-7: return what a content has in common with the one before it, ascending: `engine.kept`,
+    quick for two ranges.
+    """
     if isinstance(content, range) and isinstance(before, range):
         start, stop = max(content.start, before.start), min(content.stop, before.stop)
         return range(start, max(start, stop))
@@ -316,7 +419,9 @@ def without(a: Content, b: Content) -> Sequence[int]:
 
 
 class Together(Sequence[Evaluation]):
-    """The evaluations of arrivals that come at one instant, over what has come by then of one window: made when they are asked for."""
+    """The evaluations of arrivals that come at one instant, over what has come by then of one
+    window: made when they are asked for.
+    """
 
     def __init__(self, t: int, n: int, start: int, arrivals: range) -> None:
         self.t, self.n, self.start, self.arrivals = t, n, start, arrivals
@@ -342,14 +447,25 @@ def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evalu
 
 def stretches(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Iterable[Evaluation]]:
     """engine.stretches, likewise."""
-    found = within if within_one(planned) else partitions.stretches if partitions.covers(planned) else engine.stretches
+    found = (
+        within
+        if within_one(planned)
+        else partitions.stretches
+        if partitions.covers(planned)
+        else engine.stretches
+    )
     return found(planned, max_reports)
 
 
 def within_one(planned: Plan) -> bool:
-    """Whether there is one window of SECRET over points, and what matters of an arrival is whether a window closes, or whether
-    there is another element than at the last report."""
-    semantics, view, changes = planned.semantics, planned.views[0], Condition.CHANGE in planned.semantics.report
+    """Whether there is one window of SECRET over points, and what matters of an arrival is whether
+    a window closes, or whether there is another element than at the last report.
+    """
+    semantics, view, changes = (
+        planned.semantics,
+        planned.views[0],
+        Condition.CHANGE in planned.semantics.report,
+    )
     return (
         len(planned.views) == 1
         and view.spec.kind is WindowKind.TIME
@@ -360,22 +476,35 @@ def within_one(planned: Plan) -> bool:
         and (semantics.against is Against.LAST or not changes)
         and (
             Condition.CLOSE in semantics.report
-            or (changes and semantics.change is Change.ELEMENTS and (semantics.closing is Closing.REACHED or semantics.tick is Tick.TUPLE))
+            or (
+                changes
+                and semantics.change is Change.ELEMENTS
+                and (semantics.closing is Closing.REACHED or semantics.tick is Tick.TUPLE)
+            )
         )
     )
 
 
 def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
-    """engine.stretches, where `within_one` holds. As long as no other window becomes the active one in an arrival's interval
-    (TICK-4), none closes, and the content at all its instants is what has arrived since the window's first one, unless arrivals
-    are to pass a closing (TICK-6): then those at one instant are not in its scope yet, and of them two see all. What is more than
-    that is engine's."""
-    semantics, view, frame, own = planned.semantics, planned.views[0], planned.views[0].frame, planned.own
+    """engine.stretches, where `within_one` holds. As long as no other window becomes the active one
+    in an arrival's interval (TICK-4), none closes, and the content at all its instants is what has
+    arrived since the window's first one, unless arrivals are to pass a closing (TICK-6): then those
+    at one instant are not in its scope yet, and of them two see all. What is more than that is
+    engine's.
+    """
+    semantics, view, frame, own = (
+        planned.semantics,
+        planned.views[0],
+        planned.views[0].frame,
+        planned.own,
+    )
     closes, start = Condition.CLOSE in semantics.report, window.start(frame)
     seen, reported = Seen((range(0),), (range(0),)), range(0)
-    spare = int(not closes and semantics.expiry is Expiry.REPLAYED)  # that the next window is the active one matters at its arrival
+    # that the next window is the active one matters at its arrival
+    spare = int(not closes and semantics.expiry is Expiry.REPLAYED)
     ahead, again = not closes and tick.own(semantics, 0) < 0, None
-    before, begin, end, last, low, n = start, 0, -1, 0, 0, 0  # from `begin` on and until `end`, window n is the active one
+    # from `begin` on and until `end`, window n is the active one
+    before, begin, end, last, low, n = start, 0, -1, 0, 0, 0
     arrivals: Iterator[tuple[int, int]] = enumerate(instants(planned))
     if isinstance(own, list):
         early = bisect_left(own, start)  # before any window has a scope nothing is evaluated
@@ -394,24 +523,39 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
                 stop = bisect_right(own, last, k)
                 deque(islice(arrivals, stop - k - 1), 0)
                 at = own[stop - 1]
-            elif not closes and at == before and k > max(low, reported.stop) and isinstance(own, list):
+            elif (
+                not closes
+                and at == before
+                and k > max(low, reported.stop)
+                and isinstance(own, list)
+            ):
                 run = range(k, min(bisect_right(own, at, k), k + max(1, max_reports - seen.count)))
                 deque(islice(arrivals, len(run) - 1), 0)
                 reported = range(low, run[-1])
-                seen.reported, seen.count = (reported,), engine.bounded(seen.count + len(run), max_reports, planned.arrivals, k)
+                seen.reported, seen.count = (
+                    (reported,),
+                    engine.bounded(seen.count + len(run), max_reports, planned.arrivals, k),
+                )
                 yield Together(before, n, low, run)
             elif not closes and k > low:
                 if k != reported.stop or low != reported.start:
                     reported = range(low, k)
-                    seen.reported, seen.count = (reported,), engine.bounded(seen.count + 1, max_reports, planned.arrivals, k)
+                    seen.reported, seen.count = (
+                        (reported,),
+                        engine.bounded(seen.count + 1, max_reports, planned.arrivals, k),
+                    )
                     yield (Evaluation(before, k, (Held(n, reported),)),)
             elif not closes and reported:
-                yield from engine.of_arrival(planned, k, tick.interval(before, at), seen, [frame], max_reports)
+                yield from engine.of_arrival(
+                    planned, k, tick.interval(before, at), seen, [frame], max_reports
+                )
                 (reported,) = seen.reported
             before = at
             continue
         interval = tick.interval(before, at)
-        yield from engine.of_arrival(planned, k, range(max(interval.start, start), interval.stop), seen, [frame], max_reports)
+        yield from engine.of_arrival(
+            planned, k, range(max(interval.start, start), interval.stop), seen, [frame], max_reports
+        )
         (reported,), since, before = seen.reported, before, at
         if not begin <= at <= end or since < begin:
             n = window.active(frame, at)

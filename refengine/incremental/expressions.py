@@ -1,4 +1,6 @@
-"""SPARQL expressions as functions of a solution, as the definition has them (§7, R2R-11 to R2R-13), and Beyond for the others."""
+"""SPARQL expressions as functions of a solution, as the definition has them (§7, R2R-11 to R2R-13),
+and Beyond for the others.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ SIGNS = {"=": (0,), "!=": (-1, 1), "<": (-1,), ">": (1,), "<=": (-1, 0), ">=": (
 def test(expression: Expression, slots: Mapping[str, int]) -> Test:
     """Return a condition as a function. Raises Beyond for what is not covered.
 
-    The function raises Beyond where the definition has no single answer. It gives an error only of a variable that is unbound.
+    The function raises Beyond where the definition has no single answer. It gives an error only of
+    a variable that is unbound.
     """
     match expression:
         case Call("&&" | "||" as name, arguments):
@@ -76,7 +79,9 @@ def _operand(expression: Expression, slots: Mapping[str, int]) -> Operand:
             return _calculated(sign, _operand(left, slots), _operand(right, slots))
         case Call("unary -", (argument,)):
             inner = _operand(argument, slots)
-            return lambda solution: None if (one := inner(solution)) is None else _negated(_numeric(one))
+            return lambda solution: (
+                None if (one := inner(solution)) is None else _negated(_numeric(one))
+            )
         case Call("/", _):
             raise Beyond("division")
         case _:
@@ -117,8 +122,10 @@ def _related(signs: tuple[int, ...], left: Operand, right: Operand) -> Test:
 
 
 def _sign(a: Term | Number, b: Term | Number, signs: tuple[int, ...]) -> int:
-    """Return how two terms stand to each other: numbers by value, plain strings by code points, IRIs and blank nodes as the same or
-    not. Raises Beyond for all others: of some the definition has no single answer."""
+    """Return how two terms stand to each other: numbers by value, plain strings by code points,
+    IRIs and blank nodes as the same or not. Raises Beyond for all others: of some the definition
+    has no single answer.
+    """
     x, y = _number(a), _number(b)
     if x is not None and y is not None:
         return order(x, y)

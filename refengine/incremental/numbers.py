@@ -1,4 +1,5 @@
-"""Numbers as the definition computes with them (`refengine.sparql.values`), and sums of numbers that come and go.
+"""Numbers as the definition computes with them (`refengine.sparql.values`), and sums of numbers
+that come and go.
 
 Beyond is raised at least wherever the definition has no single answer (QRY-3).
 """
@@ -27,10 +28,13 @@ from refengine.sparql.values import (
 )
 
 BIG = 10 ** (SURE_DIGITS + 1)  # below: decimals that every evaluator holds
-STEPS = {2: 4, 3: 2_251_799}  # roundings of floats and doubles that stay below a quarter of the tolerance of comparing (CMP-2)
+# roundings of floats and doubles that stay below a quarter of the tolerance of comparing (CMP-2)
+STEPS = {2: 4, 3: 2_251_799}
 GREATEST = {2: 2**128, 3: 2**1024}  # beyond are no floats, and no doubles
-UNIT = 2**1074  # every double is an integer of this many parts, so that sums of doubles are sums of integers
-UNROUNDED = {rank: UNIT * int(1 / unit) for rank, unit in UNITS.items()}  # below, sums of whole floats and doubles are exact
+# every double is an integer of this many parts, so that sums of doubles are sums of integers
+UNIT = 2**1074
+# below, sums of whole floats and doubles are exact
+UNROUNDED = {rank: UNIT * int(1 / unit) for rank, unit in UNITS.items()}
 TINY = UNIT >> 1000  # nearer to zero, the slack of a sum is no double
 
 
@@ -40,7 +44,9 @@ class Beyond(Exception):
 
 @lru_cache(maxsize=2**16)
 def number(term: Term) -> Number | None:
-    """Return a literal's number; None for any other term. Raises Beyond for NaN, infinities and thousands of digits."""
+    """Return a literal's number; None for any other term. Raises Beyond for NaN, infinities and
+    thousands of digits.
+    """
     try:
         found = value(term)
     except NoSingleAnswer as error:
@@ -53,7 +59,9 @@ def number(term: Term) -> Number | None:
 
 
 def order(a: Number, b: Number) -> int:
-    """Return -1, 0 or 1, as a is less than, equal to or greater than b. Raises Beyond where rounding decides it."""
+    """Return -1, 0 or 1, as a is less than, equal to or greater than b. Raises Beyond where
+    rounding decides it.
+    """
     x, y = in_common_type(a, b)
     if (slack := a.slack + b.slack) and abs(x - y) <= slack:
         raise Beyond("comparing numbers that rounding tells apart")
@@ -61,7 +69,9 @@ def order(a: Number, b: Number) -> int:
 
 
 def operated(sign: str, a: Number, b: Number) -> Number:
-    """Return a + b, a - b or a * b. Raises Beyond where that has no single answer or is infinite."""
+    """Return a + b, a - b or a * b. Raises Beyond where that has no single
+    answer or is infinite.
+    """
     try:
         return bounded(operate(sign, a, b))
     except NoSingleAnswer as error:
@@ -69,7 +79,9 @@ def operated(sign: str, a: Number, b: Number) -> Number:
 
 
 def bounded(found: Number) -> Number:
-    """Return a computed number, if the definition has a literal for it and it is finite. Raises Beyond."""
+    """Return a computed number, if the definition has a literal for it and it is finite. Raises
+    Beyond.
+    """
     rank, exact, slack = found
     if rank == INTEGER:
         holds = not slack and abs(exact) < SURE_INTEGERS
@@ -81,12 +93,16 @@ def bounded(found: Number) -> Number:
 
 
 class Sum:
-    """The sum of a bag of numbers that come and go: exact, in integers, and rounded once where it is asked for."""
+    """The sum of a bag of numbers that come and go: exact, in integers, and rounded once where it
+    is asked for.
+    """
 
     def __init__(self) -> None:
         self.ranks = [0, 0, 0, 0]  # how many of each
-        self.places = [0] * (SURE_DIGITS + 1)  # how many decimals have so many digits behind the point
-        self.exact, self.size, self.broken = [0, 0], [0, 0], 0  # of decimals and of doubles: the sum, and that of absolutes
+        # how many decimals have so many digits behind the point
+        self.places = [0] * (SURE_DIGITS + 1)
+        # of decimals and of doubles: the sum, and that of absolutes
+        self.exact, self.size, self.broken = [0, 0], [0, 0], 0
 
     def add(self, one: Number, count: int) -> None:
         """Take a number in, or out if the count is negative. The number is exact and finite."""
@@ -104,12 +120,17 @@ class Sum:
         self.size[kind] += count * abs(parts)
 
     def total(self, is_average: bool = False, is_exact: bool = False) -> Number:
-        """Return SUM, or AVG; 0 of nothing. Raises Beyond where the order of adding shows, and with `is_exact` where anything is
-        rounded."""
+        """Return SUM, or AVG; 0 of nothing. Raises Beyond where the order of adding shows, and with
+        `is_exact` where anything is rounded.
+        """
         count = sum(self.ranks)
         rank = max((rank for rank in range(4) if self.ranks[rank]), default=INTEGER)
         divisor = count if is_average and count else 0
-        found = self._of_decimals(rank, divisor) if rank < FLOAT else self._of_doubles(rank, count, divisor)
+        found = (
+            self._of_decimals(rank, divisor)
+            if rank < FLOAT
+            else self._of_doubles(rank, count, divisor)
+        )
         if is_exact and found.slack:
             raise Beyond("a rounded sum or average that a set depends on")
         return bounded(found)
@@ -127,7 +148,9 @@ class Sum:
         return operate("/", found, Number(INTEGER, divisor)) if divisor else found
 
     def _of_doubles(self, rank: int, count: int, divisor: int) -> Number:
-        """Return the sum of floats or of doubles, with twice the slack of the definition's, which is another one within its slack."""
+        """Return the sum of floats or of doubles, with twice the slack of the definition's, which
+        is another one within its slack.
+        """
         if sum(map(bool, self.ranks)) > 1:
             raise Beyond("a sum of numbers of several kinds")
         if self.size[1] >= GREATEST[rank] * UNIT:
@@ -143,5 +166,7 @@ class Sum:
 
 @lru_cache(maxsize=256)
 def places(denominator: int) -> int:
-    """Return how many digits behind the point a fraction has that ends within SURE_DIGITS of them."""
+    """Return how many digits behind the point a fraction has that ends
+    within SURE_DIGITS of them.
+    """
     return next(count for count in range(SURE_DIGITS + 1) if 10**count % denominator == 0)

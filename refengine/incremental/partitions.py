@@ -1,4 +1,6 @@
-"""§4's partitions by differences: of each key the latest N elements, of which one comes with an arrival and one may go."""
+"""§4's partitions by differences: of each key the latest N elements, of which one comes with an
+arrival and one may go.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from refengine.core.window import Content, View
 
 
 class Latest(Sequence[int]):
-    """WIN-15: the content of a partition after some arrivals, which is looked up when it is asked for."""
+    """WIN-15: the content of a partition after some arrivals, which is looked up when it is asked
+    for.
+    """
 
     def __init__(self, view: View, arrived: int) -> None:
         self.view, self.arrived = view, arrived
@@ -32,7 +36,9 @@ class Latest(Sequence[int]):
         return self.indices[place]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Latest) and other.arrived == self.arrived and other.view is self.view
+        return (
+            isinstance(other, Latest) and other.arrived == self.arrived and other.view is self.view
+        )
 
     def __hash__(self) -> int:
         return hash(self.arrived)
@@ -59,7 +65,9 @@ class Turnover:
             if len(kept) > view.spec.size:
                 out.add(kept.popleft())
         self.arrived = content.arrived
-        return going + sorted(i for i in out if i < since), [i for i in range(since, content.arrived) if i not in out]
+        return going + sorted(i for i in out if i < since), [
+            i for i in range(since, content.arrived) if i not in out
+        ]
 
 
 def covers(planned: Plan) -> bool:
@@ -77,7 +85,9 @@ def covers(planned: Plan) -> bool:
 
 
 def stretches(planned: Plan, max_reports: int) -> Iterator[Sequence[Evaluation]]:
-    """engine.stretches, where a partition is covered: its content changes with every arrival, and with nothing else."""
+    """engine.stretches, where a partition is covered: its content changes with every arrival, and
+    with nothing else.
+    """
     view, start = planned.views[0], window.start(planned.views[0].frame)
     reported = count = 0
     for k, interval in tick.ticks(planned.arrivals, planned.own, planned.semantics.tick, start):

@@ -1,7 +1,8 @@
-"""§9 in parts: the reports of a part of the arrivals, from the elements that they rest on and no others.
+"""§9 in parts: the reports of a part of the arrivals, from the elements that they rest on and no
+others.
 
-When the query is evaluated costs little to find, so what was before a part is found by the schedule alone: which evaluations it
-has before the part, and which of these are the whole stream's.
+When the query is evaluated costs little to find, so what was before a part is found by the schedule
+alone: which evaluations it has before the part, and which of these are the whole stream's.
 """
 
 from __future__ import annotations
@@ -17,19 +18,33 @@ from refengine import incremental
 from refengine.core import engine, r2r, tick, window
 from refengine.core.engine import MAX_REPORTS, Answer, Plan, Report
 from refengine.core.query import Query, WindowKind
-from refengine.core.semantics import R2S, Anchor, Base, Change, Condition, Empty, End, Gap, Partial, Semantics, Tick
+from refengine.core.semantics import (
+    R2S,
+    Anchor,
+    Base,
+    Change,
+    Condition,
+    Empty,
+    End,
+    Gap,
+    Partial,
+    Semantics,
+    Tick,
+)
 from refengine.core.window import Frame, View
 from refengine.incremental import Run
 from refengine.model.elements import Dataset, Stream
 from refengine.model.errors import Unsupported
 from refengine.model.terms import CanonicalElements
 
-BOUNDED = frozenset({WindowKind.TIME, WindowKind.RANGE, WindowKind.NOW})  # kinds whose windows are bounded in time
+# kinds whose windows are bounded in time
+BOUNDED = frozenset({WindowKind.TIME, WindowKind.RANGE, WindowKind.NOW})
 
 
 class Part(NamedTuple):
-    """The arrivals with t_app in [start, stop); None is no bound. `since`: the elements from then on are given, and none that comes
-    after the part (None: all that come before its end)."""
+    """The arrivals with t_app in [start, stop); None is no bound. `since`: the elements from then
+    on are given, and none that comes after the part (None: all that come before its end).
+    """
 
     start: int | None = None
     stop: int | None = None
@@ -43,7 +58,9 @@ class Short(Exception):
 def check(query: Query, planned: Plan) -> None:
     """Raises Unsupported for what is not computed in parts."""
     reason = refused(query, planned.semantics)
-    reason = reason or ("elements with intervals" if any(view.ends is not None for view in planned.views) else None)
+    reason = reason or (
+        "elements with intervals" if any(view.ends is not None for view in planned.views) else None
+    )
     if reason := reason or ("elements that are dropped as late" if planned.late else None):
         raise Unsupported(f"not computed in parts: {reason}", rule="ENG-7")
 
@@ -61,8 +78,9 @@ def refused(query: Query, semantics: Semantics) -> str | None:
         "append under content change of the graph": change
         and semantics.change is Change.GRAPH
         and engine.operator(query, semantics) is R2S.APPEND,
-        "anchor=first-element over several streams": semantics.anchor is Anchor.FIRST and len({spec.stream for spec in query.windows}) > 1,
-        "a body that makes blank nodes, which are named by how often it was evaluated": query.body.makes_blanks,
+        "anchor=first-element over several streams": semantics.anchor is Anchor.FIRST
+        and len({spec.stream for spec in query.windows}) > 1,
+        "a body that makes blank nodes": query.body.makes_blanks,
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 
@@ -71,17 +89,27 @@ def depth(query: Query, semantics: Semantics) -> int:
     """How many evaluations before a part matter to it."""
     if semantics.empty is Empty.ONCE:
         return 2
-    return int(Condition.CHANGE in semantics.report or engine.operator(query, semantics) is not R2S.RSTREAM)
+    return int(
+        Condition.CHANGE in semantics.report or engine.operator(query, semantics) is not R2S.RSTREAM
+    )
 
 
-def origins(query: Query, semantics: Semantics, firsts: Mapping[str, int]) -> tuple[int | None, ...]:
+def origins(
+    query: Query, semantics: Semantics, firsts: Mapping[str, int]
+) -> tuple[int | None, ...]:
     """The t0 of each window, by the first instant of each stream that has one (WIN-7, WIN-10)."""
     specs = [window.slide(spec, semantics.slide) for spec in query.windows]
-    return tuple(window.origin(spec, semantics, firsts.get(spec.stream), query.registered) for spec in specs)
+    return tuple(
+        window.origin(spec, semantics, firsts.get(spec.stream), query.registered) for spec in specs
+    )
 
 
-def frames(query: Query, semantics: Semantics, firsts: Mapping[str, int], since: int | None) -> list[Frame | None]:
-    """The windows of the whole stream, from the last one on that ended before `since`; None for a window that never opens."""
+def frames(
+    query: Query, semantics: Semantics, firsts: Mapping[str, int], since: int | None
+) -> list[Frame | None]:
+    """The windows of the whole stream, from the last one on that ended before `since`; None for a
+    window that never opens.
+    """
     turns = 1 if semantics.period is None else semantics.period
     found: list[Frame | None] = []
     for spec, t0 in zip(query.windows, origins(query, semantics, firsts), strict=True):
@@ -89,35 +117,62 @@ def frames(query: Query, semantics: Semantics, firsts: Mapping[str, int], since:
         frame = None if t0 is None else window.frame(spec, semantics.closure, t0, semantics.partial)
         if frame is not None and since is not None:
             ended = (since - 1 - frame.last) // frame.slide
-            passed = ended - ended % (turns // gcd(turns, frame.slide))  # so that periods count from t0 (REP-11)
+            # so that periods count from t0 (REP-11)
+            passed = ended - ended % (turns // gcd(turns, frame.slide))
             if passed > 0:
-                frame = window.frame(spec, semantics.closure, t0 + passed * frame.slide, Partial.SUPPRESSED)
+                frame = window.frame(
+                    spec, semantics.closure, t0 + passed * frame.slide, Partial.SUPPRESSED
+                )
         found.append(frame)
     return found
 
 
-def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics, firsts: Mapping[str, int], part: Part) -> Plan:
-    """engine.plan of what is given for a part, with the whole stream's windows. Raises Unsupported for what is not computed in
-    parts."""
-    anchor = min(firsts.values()) if firsts and semantics.anchor is Anchor.FIRST else semantics.anchor
+def plan(
+    query: Query,
+    streams: Mapping[str, Stream],
+    semantics: Semantics,
+    firsts: Mapping[str, int],
+    part: Part,
+) -> Plan:
+    """engine.plan of what is given for a part, with the whole stream's windows. Raises Unsupported
+    for what is not computed in parts.
+    """
+    anchor = (
+        min(firsts.values()) if firsts and semantics.anchor is Anchor.FIRST else semantics.anchor
+    )
     horizon = semantics.horizon if part.stop is None else End.NONE
-    planned = engine.plan(query, streams, replace(semantics, t0=0, offset=None, anchor=anchor, horizon=horizon))
+    planned = engine.plan(
+        query, streams, replace(semantics, t0=0, offset=None, anchor=anchor, horizon=horizon)
+    )
     check(query, planned)
     found = zip(planned.views, frames(query, semantics, firsts, part.since), strict=True)
-    return replace(planned, views=tuple(replace(view, t0=_opens(view, semantics, frame), frame=frame) for view, frame in found))
+    return replace(
+        planned,
+        views=tuple(
+            replace(view, t0=_opens(view, semantics, frame), frame=frame) for view, frame in found
+        ),
+    )
 
 
 def _opens(view: View, semantics: Semantics, frame: Frame | None) -> int | None:
     """Where window 0 opens."""
-    return None if frame is None else frame.first - window.borders(window.closure_of(view.spec, semantics.closure))[0]
+    return (
+        None
+        if frame is None
+        else frame.first - window.borders(window.closure_of(view.spec, semantics.closure))[0]
+    )
 
 
 def settled(planned: Plan, since: int) -> int | None:
-    """The instant after which arrivals see what they see in the whole stream: that of the first arrival at which, and at the
-    instant before, every window begins at `since` or later; None if there is none."""
+    """The instant after which arrivals see what they see in the whole stream: that of the first
+    arrival at which, and at the instant before, every window begins at `since` or later; None if
+    there is none.
+    """
     own = tick.own(planned.semantics, 0)
     for arrival in planned.arrivals:
-        if all(begins(view, arrival.app + own - 1) >= since for view in planned.views if view.frame):
+        if all(
+            begins(view, arrival.app + own - 1) >= since for view in planned.views if view.frame
+        ):
             return arrival.app
     return None
 
@@ -135,7 +190,9 @@ def passed(query: Query, planned: Plan, part: Part, max_reports: int) -> int:
     known = None if part.since is None else settled(planned, part.since)
     if part.since is not None and (known is None or known >= part.start):
         raise Short
-    instants = (planned.arrivals[at.arrival].app for at in incremental.evaluations(planned, max_reports))
+    instants = (
+        planned.arrivals[at.arrival].app for at in incremental.evaluations(planned, max_reports)
+    )
     before = list(takewhile(lambda app: app < part.start, instants))
     needed = depth(query, planned.semantics)
     if part.since is not None and sum(app > known for app in before) < needed:
@@ -154,25 +211,40 @@ def reports(
     answer: Answer = r2r.confirmed,
     max_reports: int = MAX_REPORTS,
 ) -> tuple[Iterator[Report], Run]:
-    """ENG-7: the reports that the arrivals of a part trigger, and the run that they are of, which has the provenance. `streams` have
-    what is given for the part; `firsts` is the first instant of each whole stream that has an element. The part with the last
-    element has no `stop`: the horizon is its.
+    """ENG-7: the reports that the arrivals of a part trigger, and the run that they are of, which
+    has the provenance. `streams` have what is given for the part; `firsts` is the first instant of
+    each whole stream that has an element. The part with the last element has no `stop`: the horizon
+    is its.
 
-    Raises Short where what is given begins too late, Unsupported for what is not computed in parts, and what engine.evaluate raises.
+    Raises Short where what is given begins too late, Unsupported for what is not computed in parts,
+    and what engine.evaluate raises.
     """
     planned = plan(query, streams, semantics, firsts, part)
     skip = passed(query, planned, part, max_reports)
-    run = incremental.run(query, planned, static=static, answer=answer, max_reports=max_reports, skip=skip)
+    run = incremental.run(
+        query, planned, static=static, answer=answer, max_reports=max_reports, skip=skip
+    )
     return (report for report in run if part.start is None or report.trigger >= part.start), run
 
 
-def candidates(query: Query, semantics: Semantics, firsts: Mapping[str, int], start: int, instants: Sequence[int]) -> Iterator[int | None]:
-    """Instants from which on to give elements for a part from `start` on, each before it and earlier than the one before, the last
-    None. By ascending instants at which something arrives, or that are shortly before."""
+def candidates(
+    query: Query,
+    semantics: Semantics,
+    firsts: Mapping[str, int],
+    start: int,
+    instants: Sequence[int],
+) -> Iterator[int | None]:
+    """Instants from which on to give elements for a part from `start` on, each before it and
+    earlier than the one before, the last None. By ascending instants at which something arrives, or
+    that are shortly before.
+    """
     own, here = tick.own(semantics, 0), bisect_left(instants, start)
     frame_of = [frame for frame in frames(query, semantics, firsts, None) if frame]
-    dense = semantics.report <= {Condition.CHANGE, Condition.NON_EMPTY} and all(frame.kind is WindowKind.TIME for frame in frame_of)
-    often = 0 if dense else max([semantics.period or 1, *(frame.slide for frame in frame_of)])  # how long until an evaluation, about
+    dense = semantics.report <= {Condition.CHANGE, Condition.NON_EMPTY} and all(
+        frame.kind is WindowKind.TIME for frame in frame_of
+    )
+    # how long until an evaluation, about
+    often = 0 if dense else max([semantics.period or 1, *(frame.slide for frame in frame_of)])
     step, least = depth(query, semantics) * often, start
     for further in takewhile(lambda exponent: 2 << exponent <= here, count()):
         place = min(here - (2 << further), bisect_left(instants, start - (step << further)))
@@ -188,27 +260,48 @@ def candidates(query: Query, semantics: Semantics, firsts: Mapping[str, int], st
 
 
 def evaluate(
-    query: Query, streams: Mapping[str, Stream], semantics: Semantics, cuts: Sequence[int], **options: object
+    query: Query,
+    streams: Mapping[str, Stream],
+    semantics: Semantics,
+    cuts: Sequence[int],
+    **options: object,
 ) -> Iterator[Report]:
-    """ENG-7: the reports of engine.evaluate, computed in parts that begin at ascending instants, and one before these."""
+    """ENG-7: the reports of engine.evaluate, computed in parts that begin at ascending instants,
+    and one before these.
+    """
     check(query, engine.plan(query, streams, semantics))
     named = {spec.stream for spec in query.windows}
     given = {name: stream for name, stream in streams.items() if name in named}
     instants = sorted({element.app for stream in given.values() for element in stream})
     cuts = [cut for cut in cuts if instants and instants[0] < cut <= instants[-1]]
-    firsts = {name: min(element.app for element in stream) for name, stream in given.items() if stream.elements}
+    firsts = {
+        name: min(element.app for element in stream)
+        for name, stream in given.items()
+        if stream.elements
+    }
 
     def of(start: int | None, stop: int | None) -> Iterator[Report]:
-        for since in [None] if start is None else candidates(query, semantics, firsts, start, instants):
-            some = {name: Stream(CanonicalElements(_within(stream, since, stop)), stream.ordered) for name, stream in given.items()}
+        for since in (
+            [None] if start is None else candidates(query, semantics, firsts, start, instants)
+        ):
+            some = {
+                name: Stream(CanonicalElements(_within(stream, since, stop)), stream.ordered)
+                for name, stream in given.items()
+            }
             try:
-                return reports(query, some, semantics, firsts, Part(start, stop, since), **options)[0]
+                return reports(query, some, semantics, firsts, Part(start, stop, since), **options)[
+                    0
+                ]
             except Short:
                 continue
         raise AssertionError("the whole stream is never too short")
 
-    return chain.from_iterable(of(*borders) for borders in zip([None, *cuts], [*cuts, None], strict=True))
+    return chain.from_iterable(
+        of(*borders) for borders in zip([None, *cuts], [*cuts, None], strict=True)
+    )
 
 
 def _within(stream: Stream, since: int | None, stop: int | None) -> Iterator:
-    return (e for e in stream if (since is None or e.app >= since) and (stop is None or e.app < stop))
+    return (
+        e for e in stream if (since is None or e.app >= since) and (stop is None or e.app < stop)
+    )

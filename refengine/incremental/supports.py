@@ -1,5 +1,7 @@
-"""The solutions of a body over a whole stream, each with the elements that it rests on: a content has those whose elements it holds,
-so that any number of windows are answered from one pass (ORA-1 tries many)."""
+"""The solutions of a body over a whole stream, each with the elements that it rests on: a content
+has those whose elements it holds, so that any number of windows are answered from one pass (ORA-1
+tries many).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from refengine.model.elements import Bag, Element, Row, row
 
 
 class Dated(NamedTuple):
-    """A solution of a basic graph pattern, and the elements whose triples it rests on: the last, the first, all."""
+    """A solution of a basic graph pattern, and the elements whose triples it rests on: the last,
+    the first, all.
+    """
 
     last: int
     first: int
@@ -25,10 +29,14 @@ class Dated(NamedTuple):
 
 
 class Extents:
-    """The solutions that rest on elements at most `span` apart, of each of a body's basic graph patterns in the order of their last
-    element. Raises Beyond for a body that is not covered, and where a triple that matters comes again within the span."""
+    """The solutions that rest on elements at most `span` apart, of each of a body's basic graph
+    patterns in the order of their last element. Raises Beyond for a body that is not covered, and
+    where a triple that matters comes again within the span.
+    """
 
-    def __init__(self, body: Body, elements: Sequence[Element], times: Sequence[int], span: int) -> None:
+    def __init__(
+        self, body: Body, elements: Sequence[Element], times: Sequence[int], span: int
+    ) -> None:
         self.body, self.times, self.span = body, times, span
         network = Network(body, lambda row, count: None, dated=True)
         self.found: list[list[Dated]] = [[] for _ in network.basics]
@@ -77,8 +85,9 @@ class Extents:
         return Counter(self.kept.now)
 
     def completed(self, content: range) -> list[tuple[Row, tuple[int, ...]]] | None:
-        """Of a body whose WHERE clause is one basic graph pattern under filters, its solutions over a content, projected, with the
-        elements that each rests on."""
+        """Of a body whose WHERE clause is one basic graph pattern under filters, its solutions over
+        a content, projected, with the elements that each rests on.
+        """
         if len(self.found) > 1:
             return None
         return [(self._row(dated.solution), dated.elements) for dated in self.within(0, content)]

@@ -1,4 +1,6 @@
-"""§10 When two answers are the same: terms or values, tolerance, blank nodes up to isomorphism, bags whatever the order."""
+"""§10 When two answers are the same: terms or values, tolerance, blank nodes up to isomorphism,
+bags whatever the order.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,21 @@ from typing import Any, NamedTuple
 
 from refengine.model.elements import XSD, Bag, Row, Term, is_blank, parse_literal, row
 from refengine.model.errors import Unsupported
-from refengine.model.xsd import BOOLEANS, DECIMAL_FORM, INTEGER_FORM, INTEGERS, date_time, double, in_range
+from refengine.model.xsd import (
+    BOOLEANS,
+    DECIMAL_FORM,
+    INTEGER_FORM,
+    INTEGERS,
+    date_time,
+    double,
+    in_range,
+)
 
 TOLERANCE = {"double": 1e-9, "float": 1e-6, "decimal": 1e-17}
 LEAST_DECIMAL = Fraction(1, 10**18)  # two decimals may differ by so much, however small they are
 SEARCH_BOUND = 100_000  # steps of one search for a renaming
-LONGEST = 4000  # characters of a literal that is read as a value: fewer than Python takes for an integer
+# characters of a literal that is read as a value: fewer than Python takes for an integer
+LONGEST = 4000
 ROUNDS = 12  # of colour refinement: it only narrows the search
 
 
@@ -42,7 +53,9 @@ class Number(NamedTuple):
 
 @lru_cache(maxsize=2**16)
 def value(term: Term) -> Term | Number | tuple:
-    """CMP-1: a literal's value; the term itself where it has none that we know (an ill-typed, a foreign or an endless literal)."""
+    """CMP-1: a literal's value; the term itself where it has none that we know (an ill-typed, a
+    foreign or an endless literal).
+    """
     if not term.startswith('"') or len(term) > LONGEST:
         return term
     try:
@@ -65,10 +78,14 @@ def value(term: Term) -> Term | Number | tuple:
 
 
 def near(a: Number, b: Number) -> bool:
-    """CMP-2: numbers are the same if they differ by at most the larger tolerance of the two, relative to the larger of
-    them; decimals also if they differ by LEAST_DECIMAL at most; an integer and another number only if they are equal."""
+    """CMP-2: numbers are the same if they differ by at most the larger tolerance of the two,
+    relative to the larger of them; decimals also if they differ by LEAST_DECIMAL at most; an
+    integer and another number only if they are equal.
+    """
     x, y = a.value, b.value
-    if isinstance(x, float) and not math.isfinite(x) or isinstance(y, float) and not math.isfinite(y):
+    if (isinstance(x, float) and not math.isfinite(x)) or (
+        isinstance(y, float) and not math.isfinite(y)
+    ):
         return x == y or (x != x and y != y)
     x, y = Fraction(x), Fraction(y)
     if x == y:
@@ -80,12 +97,16 @@ def near(a: Number, b: Number) -> bool:
 
 
 def _tolerance(a: float, b: float) -> float:
-    """CMP-2: the relative tolerance of two numbers, by those of their types: an integer's, which is 0, else the larger."""
+    """CMP-2: the relative tolerance of two numbers, by those of their types: an integer's, which is
+    0, else the larger.
+    """
     return max(a, b) if a and b else 0.0
 
 
 def margin(value: Fraction | float) -> Fraction:
-    """How far from a finite number another may be that is near to it, whatever their types; rather too far."""
+    """How far from a finite number another may be that is near to it, whatever their types; rather
+    too far.
+    """
     return 2 * Fraction(max(TOLERANCE.values())) * abs(Fraction(value)) + LEAST_DECIMAL
 
 
@@ -93,7 +114,8 @@ def maybe_near(x: Fraction | float, y: Fraction | float) -> bool:
     """Whether two values can be near, whatever their types. NaN never is."""
     if x == y:
         return True
-    if isinstance(x, float) and isinstance(y, float):  # no decimals; twice the tolerance is more than rounding takes away
+    # no decimals; twice the tolerance is more than rounding takes away
+    if isinstance(x, float) and isinstance(y, float):
         return abs(x - y) <= 2 * max(TOLERANCE.values()) * min(abs(x), abs(y)) < math.inf
     if any(isinstance(value, float) and not math.isfinite(value) for value in (x, y)):
         return False
@@ -114,10 +136,12 @@ def split(line: Row, mode: Mode) -> tuple[tuple, tuple[Number, ...]]:
 
 
 def equal(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
-    """CMP-4: bags of rows are the same if they are (CMP-3) under some one-to-one renaming of their blank nodes.
+    """CMP-4: bags of rows are the same if they are (CMP-3) under some one-to-one renaming of their
+    blank nodes.
 
-    Rows without blank nodes are compared as they are; the others fall into components that share no blank node, and a
-    renaming of the whole is a renaming of each. Raises Unsupported for components too symmetric for SEARCH_BOUND.
+    Rows without blank nodes are compared as they are; the others fall into components that share no
+    blank node, and a renaming of the whole is a renaming of each. Raises Unsupported for components
+    too symmetric for SEARCH_BOUND.
     """
     if a == b:
         return True
@@ -126,8 +150,13 @@ def equal(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
     if not blanks(a) and not blanks(b):
         return not any(difference(a, b, mode))
     classes = _classes([*a, *b], mode)
-    (plain, parts), (other_plain, other_parts) = _components(a, mode, classes), _components(b, mode, classes)
-    if Counter({key: len(found) for key, found in parts.items()}) != Counter({k: len(f) for k, f in other_parts.items()}):
+    (plain, parts), (other_plain, other_parts) = (
+        _components(a, mode, classes),
+        _components(b, mode, classes),
+    )
+    if Counter({key: len(found) for key, found in parts.items()}) != Counter(
+        {k: len(f) for k, f in other_parts.items()}
+    ):
         return False
     if any(difference(plain, other_plain, mode)):
         return False
@@ -138,8 +167,10 @@ def equal(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
 
 
 def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
-    """CMP-3: what a holds more of than b, and b more of than a, after pairing one to one as many equal rows as can be
-    (blank nodes by label); bags are the same iff nothing is left on either side."""
+    """CMP-3: what a holds more of than b, and b more of than a, after pairing one to one as many
+    equal rows as can be (blank nodes by label); bags are the same iff nothing is left on either
+    side.
+    """
     missing: Bag = Counter()
     extra: Bag = Counter()
     left, right = _grouped(a, mode), _grouped(b, mode)
@@ -154,8 +185,12 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     return missing, extra
 
 
-def places(rows: Sequence[Row], wanted: Iterable[Row], mode: Mode = Mode.VALUE) -> dict[Row, list[int]]:
-    """CMP-3: for each wanted row where in a sequence the rows are that are equal to it (blank nodes by label), ascending."""
+def places(
+    rows: Sequence[Row], wanted: Iterable[Row], mode: Mode = Mode.VALUE
+) -> dict[Row, list[int]]:
+    """CMP-3: for each wanted row where in a sequence the rows are that are equal to it (blank nodes
+    by label), ascending.
+    """
     there, asked = defaultdict(list), defaultdict(list)
     for index, line in enumerate(rows):
         exact, numbers = split(line, mode)
@@ -165,15 +200,21 @@ def places(rows: Sequence[Row], wanted: Iterable[Row], mode: Mode = Mode.VALUE) 
         asked[exact].append((numbers, line))
     found: dict[Row, list[int]] = {}
     for exact, ours in asked.items():
-        theirs = sorted(there.get(exact, []), key=lambda item: ([_place(n.value) for n in item[0]], item[1]))
+        theirs = sorted(
+            there.get(exact, []), key=lambda item: ([_place(n.value) for n in item[0]], item[1])
+        )
         reach = _reach(ours, theirs)
         for i, (numbers, line) in enumerate(ours):
-            found[line] = sorted(theirs[j][1] for j in reach(i) if all(map(near, numbers, theirs[j][0])))
+            found[line] = sorted(
+                theirs[j][1] for j in reach(i) if all(map(near, numbers, theirs[j][0]))
+            )
     return found
 
 
 def representatives(rows: Bag) -> Bag:
-    """One, the first by text, of the rows of a bag that are the same by value, tolerance left aside."""
+    """One, the first by text, of the rows of a bag that are the same by value, tolerance left
+    aside.
+    """
     chosen: dict[tuple, Row] = {}
     for line in sorted(rows):
         chosen.setdefault(identity(line), line)
@@ -195,7 +236,9 @@ def distinct(rows: Bag, mode: Mode = Mode.VALUE) -> bool:
 
 
 def _grouped(rows: Bag, mode: Mode) -> dict[tuple, list[tuple[tuple[Number, ...], Row]]]:
-    """Rows by what must be equal, each with the numbers that must be near, in the order of those."""
+    """Rows by what must be equal, each with the numbers that must be near,
+    in the order of those.
+    """
     groups = defaultdict(list)
     for line in rows.elements():
         exact, numbers = split(line, mode)
@@ -222,14 +265,17 @@ def _matching(ours: list, theirs: list) -> dict[int, int]:
 
 
 def _tolerances(ours: list, theirs: list) -> set[float]:
-    """The tolerances that comparing the first number of a row of ours with that of one of theirs can have."""
+    """The tolerances that comparing the first number of a row of ours with that of one of theirs
+    can have.
+    """
     left, right = ({numbers[0].tolerance for numbers, _ in group} for group in (ours, theirs))
     return {_tolerance(a, b) for a in left for b in right}
 
 
 def _in_step(ours: list, theirs: list) -> dict[int, int]:
-    """A maximum matching of rows with one number each and one tolerance, both in the order of the number: the greater
-    a row's number, the further on the interval of those that are near to it."""
+    """A maximum matching of rows with one number each and one tolerance, both in the order of the
+    number: the greater a row's number, the further on the interval of those that are near to it.
+    """
     paired, i, j = {}, 0, 0
     while i < len(ours) and j < len(theirs):
         a, b = ours[i][0][0], theirs[j][0][0]
@@ -244,7 +290,9 @@ def _in_step(ours: list, theirs: list) -> dict[int, int]:
 
 
 def _reach(ours: list, theirs: list) -> Callable[[int], range]:
-    """For each row of ours the range of theirs, sorted as they are, that its first number can be near to."""
+    """For each row of ours the range of theirs, sorted as they are, that its first number can be
+    near to.
+    """
     firsts = [_place(n[0].value) for n, _ in theirs if n]
 
     @cache
@@ -262,13 +310,19 @@ def _reach(ours: list, theirs: list) -> Callable[[int], range]:
 
 
 def _pairs(
-    ours: Sequence, theirs: Sequence, same: Callable[[Any, Any], bool], reach: Callable[[int], Iterable[int]] | None = None
+    ours: Sequence,
+    theirs: Sequence,
+    same: Callable[[Any, Any], bool],
+    reach: Callable[[int], Iterable[int]] | None = None,
 ) -> dict[int, int]:
-    """A maximum matching of two sequences, by augmenting paths: index to index. `reach` narrows the candidates."""
+    """A maximum matching of two sequences, by augmenting paths: index to index. `reach` narrows the
+    candidates.
+    """
     partner: dict[int, int] = {}
     owner: dict[int, int] = {}
     known: dict[tuple[int, int], bool] = {}
-    closed: set[int] = set()  # searches that failed came here, and no later one gets further (a Hungarian tree)
+    # searches that failed came here, and no later one gets further (a Hungarian tree)
+    closed: set[int] = set()
 
     def fits(i: int, j: int) -> bool:
         if (i, j) not in known:
@@ -315,10 +369,14 @@ def rename(rows: Bag, names: dict[Term, Term]) -> Bag:
 
 
 def _classes(lines: Iterable[Row], mode: Mode) -> dict[Term, int]:
-    """Numbers by class: near numbers are always in one, numbers further apart than their margin with none between are not."""
+    """Numbers by class: near numbers are always in one, numbers further apart than their margin
+    with none between are not.
+    """
     found = {term: value(term) for line in lines for _, term in line} if mode is Mode.VALUE else {}
     numbers = {term: what.value for term, what in found.items() if isinstance(what, Number)}
-    ordered = sorted((v, term) for term, v in numbers.items() if v == v and v not in (math.inf, -math.inf))
+    ordered = sorted(
+        (v, term) for term, v in numbers.items() if v == v and v not in (math.inf, -math.inf)
+    )
     classes: dict[Term, int] = {}
     before = None
     for number, term in ordered:
@@ -329,20 +387,33 @@ def _classes(lines: Iterable[Row], mode: Mode) -> dict[Term, int]:
     return classes
 
 
-def colours(rows: Bag, mode: Mode = Mode.VALUE, classes: Mapping[Term, int] = MappingProxyType({})) -> dict[Term, str]:
-    """A label-independent text for each blank node, by some rounds of colour refinement; isomorphic bags give equal
-    texts, but equal texts need not mean isomorphic bags."""
+def colours(
+    rows: Bag, mode: Mode = Mode.VALUE, classes: Mapping[Term, int] = MappingProxyType({})
+) -> dict[Term, str]:
+    """A label-independent text for each blank node, by some rounds of colour refinement; isomorphic
+    bags give equal texts, but equal texts need not mean isomorphic bags.
+    """
     colour = dict.fromkeys(blanks(rows), "")
-    lines = [(line, [_shade(term, mode, classes) for _, term in line], count) for line, count in rows.items() if blanks([line])]
+    lines = [
+        (line, [_shade(term, mode, classes) for _, term in line], count)
+        for line, count in rows.items()
+        if blanks([line])
+    ]
     for _ in range(min(ROUNDS, len(colour))):
         signs = defaultdict(list)
         for line, shades, count in lines:
-            seen = [(name, colour.get(term, shade)) for (name, term), shade in zip(line, shades, strict=True)]
+            seen = [
+                (name, colour.get(term, shade))
+                for (name, term), shade in zip(line, shades, strict=True)
+            ]
             for position, (_, term) in enumerate(line):
                 if term in colour:
                     own = [i for i, (_, other) in enumerate(line) if other == term]
                     signs[term] += [repr((position, own, seen))] * count
-        refined = {term: sha256(repr((colour[term], sorted(signs[term]))).encode()).hexdigest() for term in colour}
+        refined = {
+            term: sha256(repr((colour[term], sorted(signs[term]))).encode()).hexdigest()
+            for term in colour
+        }
         stable = len(set(refined.values())) == len(set(colour.values()))
         colour = refined
         if stable:
@@ -362,7 +433,9 @@ class _Component(NamedTuple):
     colour: dict[Term, str]
 
 
-def _components(rows: Bag, mode: Mode, classes: Mapping[Term, int]) -> tuple[Bag, dict[tuple, list[_Component]]]:
+def _components(
+    rows: Bag, mode: Mode, classes: Mapping[Term, int]
+) -> tuple[Bag, dict[tuple, list[_Component]]]:
     """The rows without blank nodes, and the components of the others by their colours."""
     plain = Counter({line: count for line, count in rows.items() if not blanks([line])})
     colour, touching = colours(rows, mode, classes), defaultdict(list)
@@ -381,14 +454,17 @@ def _components(rows: Bag, mode: Mode, classes: Mapping[Term, int]) -> tuple[Bag
                 done |= new
                 nodes.extend(sorted(new))
         lines = {line for node in nodes for line in touching[node]}
-        part = _Component(Counter({line: rows[line] for line in lines}), {node: colour[node] for node in nodes})
+        part = _Component(
+            Counter({line: rows[line] for line in lines}), {node: colour[node] for node in nodes}
+        )
         parts[tuple(sorted(part.colour.values()))].append(part)
     return plain, parts
 
 
 def _isomorphic(a: _Component, b: _Component, mode: Mode) -> bool:
-    """Whether a renaming of a component's blank nodes makes its rows the other's: a search from node to neighbour, that
-    gives up a branch as soon as a renamed row has no counterpart."""
+    """Whether a renaming of a component's blank nodes makes its rows the other's: a search from
+    node to neighbour, that gives up a branch as soon as a renamed row has no counterpart.
+    """
     order = list(a.colour)  # each node but the first shares a row with one before it
     depth = {node: position for position, node in enumerate(order)}
     ready: dict[int, list[tuple[Row, int]]] = defaultdict(list)
@@ -404,7 +480,9 @@ def _isomorphic(a: _Component, b: _Component, mode: Mode) -> bool:
         node = order[len(names)]
         used = set(names.values())
         if ready[len(names)]:
-            found = dict.fromkeys(around[_shape(ready[len(names)][0][0], {**names, node: "*"}, mode)])
+            found = dict.fromkeys(
+                around[_shape(ready[len(names)][0][0], {**names, node: "*"}, mode)]
+            )
         else:
             found = b.colour
         return iter([t for t in found if b.colour[t] == a.colour[node] and t not in used])
@@ -436,4 +514,7 @@ def _isomorphic(a: _Component, b: _Component, mode: Mode) -> bool:
 
 def _shape(line: Row, names: dict[Term, Term], mode: Mode) -> tuple:
     """What of a row must be equal, with its blank nodes renamed."""
-    return tuple((name, names[term]) if term in names else part for (name, term), part in zip(line, split(line, mode)[0], strict=True))
+    return tuple(
+        (name, names[term]) if term in names else part
+        for (name, term), part in zip(line, split(line, mode)[0], strict=True)
+    )

@@ -1,10 +1,12 @@
 """§1 The model: time, terms, elements, streams, relations.
 
-Time is an integer in a unit that the data declares (milliseconds by default). A term is its canonical N-Triples text: terms.py.
+Time is an integer in a unit that the data declares (milliseconds by default). A term is its
+canonical N-Triples text: terms.py.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -23,7 +25,8 @@ TIME_BOUND = 2**63
 Triple = tuple[Term, Term, Term]
 Quad = tuple[Term, Term, Term, Term]  # a triple and the named graph that it is in
 Dataset = frozenset[Triple | Quad]
-Row = tuple[tuple[str, Term], ...]  # a solution mapping: (variable, term), sorted, bound variables only
+# a solution mapping: (variable, term), sorted, bound variables only
+Row = tuple[tuple[str, Term], ...]
 Bag = Counter[Row]
 
 
@@ -34,8 +37,9 @@ def row(mapping: dict[str, Term] | Iterable[tuple[str, Term]]) -> Row:
 
 @dataclass(frozen=True)
 class Relation:
-    """An answer: the variables that head it and a bag of solution mappings. ASK is one row over `ask`;
-    CONSTRUCT is a set of rows over `subject`, `predicate`, `object`."""
+    """An answer: the variables that head it and a bag of solution mappings. ASK is one row over
+    `ask`; CONSTRUCT is a set of rows over `subject`, `predicate`, `object`.
+    """
 
     variables: tuple[str, ...]
     rows: Bag
@@ -45,8 +49,9 @@ class Relation:
 
 
 class Element(NamedTuple):
-    """⟨payload, t_app, t_sys, batch, end⟩: a graph, its application time, its place in the arrival order, its batch id,
-    and the last instant of its validity (None: t_app)."""
+    """⟨payload, t_app, t_sys, batch, end⟩: a graph, its application time, its place in the arrival
+    order, its batch id, and the last instant of its validity (None: t_app).
+    """
 
     graph: frozenset[Triple]
     app: int
@@ -62,8 +67,10 @@ def valid(element: Element) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Stream:
-    """A sequence of elements in arrival order. `ordered`: whether that order was recorded where t_app ties;
-    if not, the oracle quantifies it (ORA-4). Blank node labels are scoped to the stream. Terms are made canonical (MOD-4)."""
+    """A sequence of elements in arrival order. `ordered`: whether that order was recorded where
+    t_app ties; if not, the oracle quantifies it (ORA-4). Blank node labels are scoped to the
+    stream. Terms are made canonical (MOD-4).
+    """
 
     elements: tuple[Element, ...]
     ordered: bool = True
@@ -80,26 +87,53 @@ class Stream:
 
 
 def check(elements: Iterable[Element]) -> None:
-    """MOD-1: times are integers within 64 bits; t_sys and batch ids are those of an arrival order. MOD-3: end >= t_app."""
+    """MOD-1: times are integers within 64 bits; t_sys and batch ids are those of an arrival order.
+    MOD-3: end >= t_app.
+    """
     before: Element | None = None
     for position, element in enumerate(elements, 1):
         place = f"element {position}"
-        for name, value in (("t_app", element.app), ("t_sys", element.sys), ("batch", element.batch), ("end", element.end)):
+        for name, value in (
+            ("t_app", element.app),
+            ("t_sys", element.sys),
+            ("batch", element.batch),
+            ("end", element.end),
+        ):
             if value is None and name in ("batch", "end"):
                 continue
             if not isinstance(value, int) or isinstance(value, bool):
-                raise InvalidStream(f"{name} must be an integer, got {value!r}", rule="MOD-1", place=place)
+                raise InvalidStream(
+                    f"{name} must be an integer, got {value!r}", rule="MOD-1", place=place
+                )
             if not -TIME_BOUND <= value < TIME_BOUND:
-                raise InvalidStream(f"{name} must be within 64 bits, got {value}", rule="MOD-1", place=place)
+                raise InvalidStream(
+                    f"{name} must be within 64 bits, got {value}", rule="MOD-1", place=place
+                )
         if valid(element)[1] < element.app:
-            raise InvalidStream(f"end {element.end} is before t_app {element.app}; a point has end {element.app}", rule="MOD-3", place=place)
+            raise InvalidStream(
+                f"end {element.end} is before t_app {element.app}; a point has end {element.app}",
+                rule="MOD-3",
+                place=place,
+            )
         if element.batch is not None and element.batch < 1:
-            raise InvalidStream(f"batch ids start at 1, got {element.batch}", rule="MOD-1", place=place)
+            raise InvalidStream(
+                f"batch ids start at 1, got {element.batch}", rule="MOD-1", place=place
+            )
         if before is not None:
             if element.sys <= before.sys:
-                raise InvalidStream(f"t_sys must increase, got {element.sys} after {before.sys}", rule="MOD-1", place=place)
-            if (element.batch is None) != (before.batch is None) or (element.batch or 0) < (before.batch or 0):
-                raise InvalidStream("batch ids must be on all elements or none, and never decrease", rule="MOD-1", place=place)
+                raise InvalidStream(
+                    f"t_sys must increase, got {element.sys} after {before.sys}",
+                    rule="MOD-1",
+                    place=place,
+                )
+            if (element.batch is None) != (before.batch is None) or (element.batch or 0) < (
+                before.batch or 0
+            ):
+                raise InvalidStream(
+                    "batch ids must be on all elements or none, and never decrease",
+                    rule="MOD-1",
+                    place=place,
+                )
         before = element
 
 
@@ -111,15 +145,20 @@ class Admitted(NamedTuple):
 
 
 def admit(elements: Iterable[Element], disorder: int | str) -> Admitted:
-    """MOD-2: elements out of order are refused, or put in order if they are late by at most `disorder`, or else dropped."""
+    """MOD-2: elements out of order are refused, or put in order if they are late by at most
+    `disorder`, or else dropped.
+    """
     elements = tuple(elements)
-    if all(a.app <= b.app for a, b in zip(elements, elements[1:], strict=False)):
+    if all(a.app <= b.app for a, b in itertools.pairwise(elements)):
         return Admitted(elements, ())
     kept, late, newest = [], [], None
     for position, element in enumerate(elements, 1):
         if newest is not None and element.app < newest:
             if not isinstance(disorder, int):
-                reason = f"t_app decreases from {newest} to {element.app}; write disorder={newest - element.app} to reorder"
+                reason = (
+                    f"t_app decreases from {newest} to {element.app}; write "
+                    f"disorder={newest - element.app} to reorder"
+                )
                 raise InvalidStream(reason, rule="MOD-2", place=f"element {position}")
             if element.app < newest - disorder:
                 late.append(element)
@@ -130,7 +169,8 @@ def admit(elements: Iterable[Element], disorder: int | str) -> Admitted:
 
 
 def stream(items: Iterable[tuple], ordered: bool = True) -> Stream:
-    """A stream from (graph or triple, t_app[, batch[, end]]) items in arrival order; t_sys is the position, from 1.
+    """A stream from (graph or triple, t_app[, batch[, end]]) items in arrival order; t_sys is the
+    position, from 1.
 
     >>> len(stream([(("<urn:a>", "<urn:p>", "<urn:b>"), 0), (("<urn:a>", "<urn:p>", '"c"'), 5)]))
     2
@@ -139,6 +179,8 @@ def stream(items: Iterable[tuple], ordered: bool = True) -> Stream:
 
 
 def arrivals(items: Iterable[tuple]) -> Iterator[Element]:
-    """The elements of (graph or triple, t_app[, batch[, end]]) items; t_sys is the position, from 1."""
+    """The elements of (graph or triple, t_app[, batch[, end]]) items; t_sys is the position, from
+    1.
+    """
     for position, (payload, app, *more) in enumerate(items, 1):
         yield Element(graph_of(payload, f"element {position}"), app, position, *more)

@@ -1,6 +1,7 @@
 """The errors of the engine. One base; each message starts with the rule that was broken.
 
-Every error renders as one line, `PLACE: RULE: reason`, and carries the exit code of the command line.
+Every error renders as one line, `PLACE: RULE: reason`, and carries the exit code of the command
+line.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from refengine.model.messages import plain
 
 
 class RefengineError(Exception):
-    """Base of all errors. `place` says where (file:line, element, query), `rule` which SPEC rule."""
+    """Base of all errors. `place` says where (file:line, element, query),
+    `rule` which SPEC rule.
+    """
 
     exit_code = 2
 
@@ -18,7 +21,11 @@ class RefengineError(Exception):
         self.reason, self.rule, self.place = reason, rule, place
 
     def __str__(self) -> str:
-        return plain(f"{self.place}: {self.rule}: {self.reason}" if self.place else f"{self.rule}: {self.reason}")
+        return plain(
+            f"{self.place}: {self.rule}: {self.reason}"
+            if self.place
+            else f"{self.rule}: {self.reason}"
+        )
 
     def __reduce__(self) -> tuple:
         """Errors cross process borders whole."""
@@ -78,7 +85,9 @@ class NoSingleAnswer(Unsupported):
 
 
 class Disputed(RefengineError):
-    """R2R-5: no witness confirms the definition's answer; `answers` maps the definition and each witness to its relation."""
+    """R2R-5: no witness confirms the definition's answer; `answers` maps the definition and each
+    witness to its relation.
+    """
 
     exit_code = 4
 

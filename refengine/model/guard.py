@@ -18,7 +18,9 @@ def bounded(name: str, value: int, kind: type[RefengineError], rule: str) -> int
 
 
 def shallow(function: Callable) -> Callable:
-    """A function of a body which says that it is nested too deeply for us, valid or not: that is no answer about it."""
+    """A function of a body which says that it is nested too deeply for us, valid or not: that is no
+    answer about it.
+    """
 
     @wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:

@@ -1,10 +1,14 @@
-"""IRI references: the IRI that one stands for under a base, RFC 3986 §5.2 without any normalisation of absolute ones."""
+"""IRI references: the IRI that one stands for under a base, RFC 3986 §5.2 without any normalisation
+of absolute ones.
+"""
 
 from __future__ import annotations
 
 import re
 
-PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
+PARTS = re.compile(
+    r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL
+)
 
 
 def has_scheme(iri: str) -> bool:
@@ -13,7 +17,8 @@ def has_scheme(iri: str) -> bool:
 
 
 def resolve(base: str, reference: str) -> str:
-    """Return the IRI of a reference (§5.2.2, §5.2.3); a relative one is kept as it is where there is no base.
+    """Return the IRI of a reference (§5.2.2, §5.2.3); a relative one is kept as it is where there
+    is no base.
 
     >>> resolve("http://a/b/c", "../g"), resolve("http://a/./b", "#x"), resolve("urn:a/b", "../g")
     ('http://a/g', 'http://a/./b#x', 'urn:/g')
@@ -34,12 +39,19 @@ def resolve(base: str, reference: str) -> str:
     else:
         path = remove_dot_segments(base_path[: base_path.rfind("/") + 1] + path)
     authority = base_authority if authority is None else authority
-    pieces = (("", scheme, ":"), ("//", authority, ""), ("", path, ""), ("?", query, ""), ("#", fragment, ""))
+    pieces = (
+        ("", scheme, ":"),
+        ("//", authority, ""),
+        ("", path, ""),
+        ("?", query, ""),
+        ("#", fragment, ""),
+    )
     return "".join(f"{before}{part}{after}" for before, part, after in pieces if part is not None)
 
 
 def remove_dot_segments(path: str) -> str:
-    """Return a path without the segments `.` and `..` (§5.2.4): step by step what the RFC's loop does.
+    """Return a path without the segments `.` and `..` (§5.2.4): step by step what the RFC's loop
+    does.
 
     >>> remove_dot_segments("/a/b/../c/."), remove_dot_segments("a/../g")
     ('/a/c/', '/g')
@@ -52,7 +64,8 @@ def remove_dot_segments(path: str) -> str:
         if name not in (".", ".."):
             kept.append(segment)
             continue
-        if not segment.startswith("/"):  # at the beginning of a path without a slash it goes, with the slash behind it
+        # at the beginning of a path without a slash it goes, with the slash behind it
+        if not segment.startswith("/"):
             following = slice(number + 1, number + 2)
             segments[following] = [other.removeprefix("/") for other in segments[following]]
             continue

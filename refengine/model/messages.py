@@ -1,4 +1,6 @@
-"""What a message shows of texts that somebody else wrote: one printable line, of bounded length, and the nearest valid word."""
+"""What a message shows of texts that somebody else wrote: one printable line, of bounded length,
+and the nearest valid word.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,19 @@ LISTED = 30  # valid words
 
 
 def plain(text: str) -> str:
-    """A text as one line of bounded length, in which nothing steers a terminal: control and bidi characters are escaped."""
+    """A text as one line of bounded length, in which nothing steers a terminal: control and bidi
+    characters are escaped.
+    """
     return _cut(escaped(_cut(text, MESSAGE)), MESSAGE)
 
 
 def escaped(text: str) -> str:
     """A text in which whatever is not printable is written as Python escapes it."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return (
+        text
+        if text.isprintable()
+        else "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    )
 
 
 def _cut(text: str, most: int) -> str:
@@ -33,13 +41,17 @@ def shown(value: Any) -> str:
         text = repr(value[:MESSAGE] if isinstance(value, str) else value)
     except ValueError:  # Python writes no integer of thousands of digits
         return "an integer of thousands of digits"
-    return text if len(text) <= SHOWN else f"{text[:SHOWN - 4]} …"
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]} …"
 
 
 def near(word: Any, valid: Iterable[str]) -> str:
     """`; did you mean 'slide'?`, or nothing where no valid word is near."""
     words = [str(other) for other in sorted(valid)[:1000] if len(other) <= SHOWN]
-    found = difflib.get_close_matches(word, words, n=1) if isinstance(word, str) and len(word) <= SHOWN else []
+    found = (
+        difflib.get_close_matches(word, words, n=1)
+        if isinstance(word, str) and len(word) <= SHOWN
+        else []
+    )
     return "".join(f"; did you mean {other!r}?" for other in found)
 
 
@@ -51,7 +63,9 @@ def nearest(word: Any, valid: Iterable[str]) -> str:
 
 
 def integer(text: str | int) -> int | None:
-    """The integer that ASCII digits write, or None; thousands of them are cut, which leaves it beyond 64 bits."""
+    """The integer that ASCII digits write, or None; thousands of them are cut, which leaves it
+    beyond 64 bits.
+    """
     if isinstance(text, int):
         return text
     match = re.fullmatch(r"([+-]?)0*([0-9]+)", text)

@@ -1,8 +1,9 @@
 """§1 Terms: text in, canonical N-Triples text out, checked once where a user gives it.
 
-A term is its canonical N-Triples text (`<iri>`, `_:label`, `"lexical"^^<datatype>`, `"lexical"@tag`), so terms compare, hash and
-sort as text. Streams and static data are checked as a whole: terms in the common plain form are
-accepted together by one regular expression, and only if that fails are triples taken apart. Nothing here imports the model.
+A term is its canonical N-Triples text (`<iri>`, `_:label`, `"lexical"^^<datatype>`,
+`"lexical"@tag`), so terms compare, hash and sort as text. Streams and static data are checked as a
+whole: terms in the common plain form are accepted together by one regular expression, and only if
+that fails are triples taken apart. Nothing here imports the model.
 """
 
 from __future__ import annotations
@@ -25,13 +26,24 @@ Term = str
 # Literals
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
-_CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
+_CHARACTERS = {
+    "t": "\t",
+    "b": "\b",
+    "n": "\n",
+    "r": "\r",
+    "f": "\f",
+    '"': '"',
+    "'": "'",
+    "\\": "\\",
+}
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\^\^<([^>]*)>|@([A-Za-z0-9-]+))?', re.DOTALL)
 
 
 class Literal(NamedTuple):
-    """A literal taken apart: lexical form, datatype IRI, language tag ('' unless rdf:langString)."""
+    """A literal taken apart: lexical form, datatype IRI, language tag (''
+    unless rdf:langString).
+    """
 
     lexical: str
     datatype: str
@@ -39,7 +51,9 @@ class Literal(NamedTuple):
 
 
 def literal(lexical: str, datatype: str = XSD + "string", language: str = "") -> Term:
-    """The term of a literal. xsd:string is left implicit and language tags are lower case, as in canonical N-Triples."""
+    """The term of a literal. xsd:string is left implicit and language tags are lower case, as in
+    canonical N-Triples.
+    """
     text = '"' + re.sub(r'[\\"\n\r]', lambda m: _ESCAPES[m[0]], lexical) + '"'
     if language:
         return f"{text}@{language.lower()}"
@@ -47,7 +61,9 @@ def literal(lexical: str, datatype: str = XSD + "string", language: str = "") ->
 
 
 def parse_literal(term: Term) -> Literal:
-    """The parts of a literal term, N-Triples' escapes read; the inverse of `literal`. Raises ValueError for another term."""
+    """The parts of a literal term, N-Triples' escapes read; the inverse of `literal`. Raises
+    ValueError for another term.
+    """
     match = _LITERAL.fullmatch(term)
     if match is None:
         raise ValueError(f"not a literal: {term}")
@@ -63,7 +79,9 @@ def is_blank(term: Term) -> bool:
 
 
 def unescape(text: str) -> str:
-    """A text in which N-Triples' escapes are the characters that they stand for. Raises InvalidStream for a code point that is none."""
+    """A text in which N-Triples' escapes are the characters that they stand for. Raises
+    InvalidStream for a code point that is none.
+    """
     return _ESCAPE.sub(_character, text) if "\\" in text else text
 
 
@@ -82,7 +100,10 @@ def _invalid(reason: str) -> InvalidStream:
 
 # Grammar
 
-_PLANES = "".join(f"{chr(plane << 16)}-{chr((plane << 16) + 0xFFFD)}" for plane in range(1, 14)) + "\U000e1000-\U000efffd"
+_PLANES = (
+    "".join(f"{chr(plane << 16)}-{chr((plane << 16) + 0xFFFD)}" for plane in range(1, 14))
+    + "\U000e1000-\U000efffd"
+)
 _UNRESERVED = rf"A-Za-z0-9._~\-\xa0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef{_PLANES}!$&'()*+,;="
 _PRIVATE = "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
 _PERCENT = "%[0-9A-Fa-f]{2}"
@@ -95,7 +116,8 @@ ABSOLUTE_IRI = re.compile(  # RFC 3987, which RDF 1.1 asks for; evaluators refus
 )
 _LANGUAGE = re.compile(  # RFC 5646, likewise
     r"""(?:[a-z]{2,3}(?:-[a-z]{3}){0,3} | [a-z]{4,8}) (?:-[a-z]{4})? (?:-(?:[a-z]{2}|[0-9]{3}))?
-        (?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))* (?:-[0-9a-wyz](?:-[a-z0-9]{2,8})+)* (?:-x(?:-[a-z0-9]{1,8})+)?
+        (?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*
+        (?:-[0-9a-wyz](?:-[a-z0-9]{2,8})+)* (?:-x(?:-[a-z0-9]{1,8})+)?
     | x(?:-[a-z0-9]{1,8})+ | en-gb-oed | sgn-(?:be-fr|be-nl|ch-de)
     | i-(?:ami|bnn|default|enochian|hak|klingon|lux|mingo|navajo|pwn|tao|tay|tsu)""",
     re.IGNORECASE | re.VERBOSE,
@@ -122,9 +144,13 @@ PLAIN_DATATYPE = r"<http://www\.w3\.org/2001/XMLSchema#(?!string>)[A-Za-z]++>"
 PLAIN_LITERAL = rf'"[ !#-\[\]-~]*+"(?:\^\^{PLAIN_DATATYPE})?'
 _PLAIN_NAME = rf"(?:{PLAIN_IRI}|<urn:[A-Za-z0-9._~:-]++>)"
 _PLAIN_SUBJECT = rf"(?:{_PLAIN_NAME}|_:[A-Za-z0-9_]++)"
-_PLAIN_TEXT = rf'"(?:[^\x00-\x1f"\\\x7f-\x9f\ud800-\udfff]++|\\[nr"\\])*+"(?:\^\^{PLAIN_DATATYPE}|@[a-z]{{2,3}}(?:-[a-z]{{2}})?(?![a-z0-9-]))?'
+_PLAIN_CHARACTERS = r'(?:[^\x00-\x1f"\\\x7f-\x9f\ud800-\udfff]++|\\[nr"\\])*+'
+_PLAIN_TAG = r"@[a-z]{2,3}(?:-[a-z]{2})?(?![a-z0-9-])"
+_PLAIN_TEXT = rf'"{_PLAIN_CHARACTERS}"(?:\^\^{PLAIN_DATATYPE}|{_PLAIN_TAG})?'
 _PLAIN_TERM = re.compile(rf"{_PLAIN_SUBJECT}|{_PLAIN_TEXT}")
-_PLAIN_TRIPLES = re.compile(rf"(?:{_PLAIN_SUBJECT}\n{_PLAIN_NAME}\n(?:{_PLAIN_SUBJECT}|{_PLAIN_TEXT})\n)*+")
+_PLAIN_TRIPLES = re.compile(
+    rf"(?:{_PLAIN_SUBJECT}\n{_PLAIN_NAME}\n(?:{_PLAIN_SUBJECT}|{_PLAIN_TEXT})\n)*+"
+)
 
 
 # One term
@@ -132,10 +158,12 @@ _PLAIN_TRIPLES = re.compile(rf"(?:{_PLAIN_SUBJECT}\n{_PLAIN_NAME}\n(?:{_PLAIN_SU
 
 @lru_cache(maxsize=2**16)
 def canonical(term: Term) -> Term:
-    """MOD-4: a term is its canonical N-Triples text: escapes read, language tags in lower case, xsd:string implicit.
+    """MOD-4: a term is its canonical N-Triples text: escapes read, language tags in lower case,
+    xsd:string implicit.
 
-    A blank node that an evaluation made (R2R-7) becomes one of the data, whose labels have no slash: `_:made/3/0` is `_:made-3-0`.
-    Raises InvalidStream for what is no term, with the nearest that is one.
+    A blank node that an evaluation made (R2R-7) becomes one of the data, whose labels have no
+    slash: `_:made/3/0` is `_:made-3-0`. Raises InvalidStream for what is no term, with the nearest
+    that is one.
 
     >>> canonical('"caf\\\\u00e9"@FR'), canonical('"x"^^<http://www.w3.org/2001/XMLSchema#string>')
     ('"café"@fr', '"x"')
@@ -149,7 +177,9 @@ def canonical(term: Term) -> Term:
 
 
 def _read(text: str) -> Term | None:
-    """The canonical term of a text; None if the text has not the form of a term. Raises InvalidStream for parts that are none."""
+    """The canonical term of a text; None if the text has not the form of a term. Raises
+    InvalidStream for parts that are none.
+    """
     if _PLAIN_TERM.fullmatch(text):
         return text
     if match := _TERM.fullmatch(text):
@@ -159,7 +189,13 @@ def _read(text: str) -> Term | None:
     return None
 
 
-def term_of(iri: str | None, blank: str | None, lexical: str | None, datatype: str | None, language: str | None) -> Term:
+def term_of(
+    iri: str | None,
+    blank: str | None,
+    lexical: str | None,
+    datatype: str | None,
+    language: str | None,
+) -> Term:
     """The canonical term of the groups of TERM, which are N-Triples text. Raises InvalidStream."""
     if iri is not None:
         return iri_term(unescape(iri[1:-1]))
@@ -167,7 +203,9 @@ def term_of(iri: str | None, blank: str | None, lexical: str | None, datatype: s
         return blank
     datatype = datatype and unescape(datatype[1:-1])
     if datatype == LANG_STRING:
-        raise _invalid(f'rdf:langString without a language: {shown(unescape(lexical))}; write it as "…"@en')
+        raise _invalid(
+            f'rdf:langString without a language: {shown(unescape(lexical))}; write it as "…"@en'
+        )
     return literal_term(unescape(lexical), datatype, language)
 
 
@@ -182,13 +220,18 @@ def iri_term(text: str) -> Term:
 
 
 def literal_term(lexical: str, datatype: str | None = None, language: str | None = None) -> Term:
-    """The term of a literal whose parts are checked. Raises InvalidStream for a surrogate, a relative datatype or what is no
-    language tag (RFC 5646)."""
+    """The term of a literal whose parts are checked. Raises InvalidStream for a surrogate, a
+    relative datatype or what is no language tag (RFC 5646).
+    """
     if _SURROGATE.search(lexical):
         raise _invalid(f"a surrogate is no character: {shown(lexical)}")
     if language and not _LANGUAGE.fullmatch(language):
         raise _invalid(f"not a language tag (RFC 5646): {shown(language)}")
-    return literal(lexical, iri_term(datatype)[1:-1] if datatype is not None else XSD + "string", language or "")
+    return literal(
+        lexical,
+        iri_term(datatype)[1:-1] if datatype is not None else XSD + "string",
+        language or "",
+    )
 
 
 # What is wrong with a term
@@ -200,7 +243,9 @@ def _nearest(term: str) -> str:
         return "; a variable is no RDF term"
     if term.startswith(('"', "'", "<", "_:")):
         return _write(_first_term(_repaired(term)))
-    return _write(_first_term((f"<{term}>", f"<http://example.org/{term}>")), _first_term((literal(term),)))
+    return _write(
+        _first_term((f"<{term}>", f"<http://example.org/{term}>")), _first_term((literal(term),))
+    )
 
 
 def _repaired(term: str) -> Iterator[str]:
@@ -218,7 +263,11 @@ def _repaired(term: str) -> Iterator[str]:
     elif term.startswith(('"', "'")):
         yield literal(term.strip("\"'"))
     elif term.startswith("<"):
-        yield "<" + re.sub(r'[\x00-\x20<>"{}|^`\\]', lambda m: f"%{ord(m[0]):02X}", term.strip("<>")) + ">"
+        yield (
+            "<"
+            + re.sub(r'[\x00-\x20<>"{}|^`\\]', lambda m: f"%{ord(m[0]):02X}", term.strip("<>"))
+            + ">"
+        )
     elif term.startswith("_:"):
         yield "_:" + (re.sub(r"[^A-Za-z0-9]+", "-", term[2:]).strip("-") or "b")
 
@@ -264,7 +313,9 @@ class CanonicalElements(tuple):
 
 
 class CanonicalIterator(Iterator):
-    """An iterator over elements whose terms are canonical, as a reader makes it: they are not checked again."""
+    """An iterator over elements whose terms are canonical, as a reader makes it: they are not
+    checked again.
+    """
 
     def __init__(self, elements: Iterator) -> None:
         self.elements = elements
@@ -282,24 +333,38 @@ def graph_of(payload: Any, place: str) -> frozenset:
     try:
         return frozenset([payload]) if single else frozenset(payload)
     except TypeError:  # no iterable, or with lists in it
-        raise InvalidStream(f"a graph is triples, tuples of text, got {shown(payload)}", rule="MOD-4", place=place) from None
+        raise InvalidStream(
+            f"a graph is triples, tuples of text, got {shown(payload)}", rule="MOD-4", place=place
+        ) from None
 
 
 def canonical_elements(elements: Iterable) -> CanonicalElements:
-    """The elements with canonical terms (MOD-4), from such as have a `graph`. Raises InvalidStream with the element's position."""
+    """The elements with canonical terms (MOD-4), from such as have a `graph`. Raises InvalidStream
+    with the element's position.
+    """
     if isinstance(elements, CanonicalElements):
         return elements
     given = tuple(elements)
-    if set(map(type, map(_GRAPH, given))) <= {frozenset} and not _changes(list(chain.from_iterable(map(_GRAPH, given)))):
+    if set(map(type, map(_GRAPH, given))) <= {frozenset} and not _changes(
+        list(chain.from_iterable(map(_GRAPH, given)))
+    ):
         return CanonicalElements(given)
-    return CanonicalElements(_canonical_element(element, f"element {n}") for n, element in enumerate(given, 1))
+    return CanonicalElements(
+        _canonical_element(element, f"element {n}") for n, element in enumerate(given, 1)
+    )
 
 
 def _changes(triples: Collection[tuple]) -> bool:
-    """Whether any of the triples is not canonical, or is none. Those that are plain are compared in one go."""
+    """Whether any of the triples is not canonical, or is none. Those that are plain are compared in
+    one go.
+    """
     try:
         text = "\n".join(chain.from_iterable(triples)) + "\n" if triples else ""
-        if set(map(len, triples)) <= {3} and text.count("\n") == 3 * len(triples) and _PLAIN_TRIPLES.fullmatch(text):
+        if (
+            set(map(len, triples)) <= {3}
+            and text.count("\n") == 3 * len(triples)
+            and _PLAIN_TRIPLES.fullmatch(text)
+        ):
             return False
         return any(_canonical_triple(triple, (3,)) != triple for triple in dict.fromkeys(triples))
     except (TypeError, InvalidStream):
@@ -307,8 +372,12 @@ def _changes(triples: Collection[tuple]) -> bool:
 
 
 def canonical_iterator(elements: Iterable) -> Iterator:
-    """An iterator over elements that gives each with canonical terms (MOD-4). Raises InvalidStream with the element's position."""
-    if isinstance(elements, CanonicalIterator) or isinstance(getattr(elements, "elements", None), CanonicalElements):
+    """An iterator over elements that gives each with canonical terms (MOD-4). Raises InvalidStream
+    with the element's position.
+    """
+    if isinstance(elements, CanonicalIterator) or isinstance(
+        getattr(elements, "elements", None), CanonicalElements
+    ):
         return iter(elements)
     return (_canonical_element(element, f"element {n}") for n, element in enumerate(elements, 1))
 
@@ -323,12 +392,16 @@ def _canonical_element(element: Any, place: str) -> Any:
 
 
 def _in_order(graph: Iterable) -> Iterable:
-    """The statements in an order that does not depend on hashing, so that of several faults always the same is told."""
+    """The statements in an order that does not depend on hashing, so that of several faults always
+    the same is told.
+    """
     return sorted(graph, key=repr) if len(graph) > 1 else graph
 
 
 def canonical_dataset(static: Iterable) -> frozenset:
-    """Static data with canonical terms (MOD-4), from triples of the default graph and quads of named ones. Raises InvalidStream."""
+    """Static data with canonical terms (MOD-4), from triples of the default graph and quads of
+    named ones. Raises InvalidStream.
+    """
     return _canonical_dataset(frozenset(static))
 
 
@@ -343,7 +416,10 @@ def _canonical_dataset(static: frozenset) -> frozenset:
 
 def _canonical_triple(statement: Any, lengths: tuple[int, ...]) -> tuple[Term, ...]:
     if not isinstance(statement, tuple) or len(statement) not in lengths:
-        raise _invalid(f"a triple is three terms, got {shown(statement)}; write ('<urn:s>', '<urn:p>', '<urn:o>')")
+        raise _invalid(
+            f"a triple is three terms, got {shown(statement)}; write ('<urn:s>', "
+            "'<urn:p>', '<urn:o>')"
+        )
     try:
         found = tuple(map(canonical, statement))
     except TypeError:  # unhashable
@@ -352,8 +428,9 @@ def _canonical_triple(statement: Any, lengths: tuple[int, ...]) -> tuple[Term, .
 
 
 def triple_of(subject: Term, predicate: Term, object_: Term) -> tuple[Term, Term, Term]:
-    """A triple of terms that may stand where they do. Raises InvalidStream for a literal that is a subject, and for a predicate that is
-    no IRI."""
+    """A triple of terms that may stand where they do. Raises InvalidStream for a literal that is a
+    subject, and for a predicate that is no IRI.
+    """
     if subject.startswith('"'):
         raise _invalid(f"a subject must be an IRI or a blank node, got {shown(subject)}")
     if not predicate.startswith("<"):

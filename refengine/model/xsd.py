@@ -1,4 +1,6 @@
-"""XML Schema's lexical forms and values that both computing and comparing need. An xsd:dateTime has no bound on its year."""
+"""XML Schema's lexical forms and values that both computing and comparing need. An xsd:dateTime has
+no bound on its year.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ def in_range(number: int, datatype: str) -> bool:
 
 
 def double(lexical: str) -> float:
-    """Return the double nearest to the lexical form of an xsd:double or xsd:float (XSD 1.1 §3.3.5). Raises ValueError."""
+    """Return the double nearest to the lexical form of an xsd:double or xsd:float (XSD 1.1 §3.3.5).
+    Raises ValueError.
+    """
     if lexical in _SPECIAL:
         return _SPECIAL[lexical]
     if not _DOUBLE_FORM.fullmatch(lexical):
@@ -59,7 +63,9 @@ def double(lexical: str) -> float:
 
 
 class Moment(NamedTuple):
-    """An xsd:dateTime: seconds from 1970-01-01T00:00:00 (in UTC where it names a zone), and whether it names one."""
+    """An xsd:dateTime: seconds from 1970-01-01T00:00:00 (in UTC where it names a zone), and whether
+    it names one.
+    """
 
     seconds: Fraction
     zoned: bool
@@ -72,18 +78,35 @@ _DATE_TIME = re.compile(
 
 
 def date_time(lexical: str) -> Moment:
-    """Return the moment of an xsd:dateTime (XSD 1.1 §3.3.7), exact to every digit. Raises ValueError that says what is wrong."""
+    """Return the moment of an xsd:dateTime (XSD 1.1 §3.3.7), exact to every digit. Raises
+    ValueError that says what is wrong.
+    """
     match = _DATE_TIME.fullmatch(lexical)
     if match is None:
         raise ValueError("not an xsd:dateTime")
     year, month, day, hour, minute, second = map(int, match.groups()[:6])
     fraction, zone = Fraction(match[7] or 0), match[8]
-    offset = 0 if zone in (None, "Z") else int(zone[0] + "1") * (int(zone[1:3]) * 60 + int(zone[4:]))
+    offset = (
+        0 if zone in (None, "Z") else int(zone[0] + "1") * (int(zone[1:3]) * 60 + int(zone[4:]))
+    )
     midnight = hour == 24 and minute == second == fraction == 0
-    try:  # the calendar repeats every 400 years = 146,097 days, so any year has its twin in 2000..2399
-        days = date(2000 + year % 400, month, day).toordinal() - date(1970, 1, 1).toordinal() + (year // 400 - 5) * 146_097
+    # the calendar repeats every 400 years = 146,097 days, so any year has its twin in 2000..2399
+    try:
+        days = (
+            date(2000 + year % 400, month, day).toordinal()
+            - date(1970, 1, 1).toordinal()
+            + (year // 400 - 5) * 146_097
+        )
     except ValueError:
         raise ValueError("no such day") from None
-    if not (hour < 24 or midnight) or minute > 59 or second > 59 or abs(offset) > 840 or (zone or "")[4:] > "59":
+    if (
+        not (hour < 24 or midnight)
+        or minute > 59
+        or second > 59
+        or abs(offset) > 840
+        or (zone or "")[4:] > "59"
+    ):
         raise ValueError("no such time of day")
-    return Moment(((days * 24 + hour) * 60 + minute - offset) * 60 + second + fraction, zone is not None)
+    return Moment(
+        ((days * 24 + hour) * 60 + minute - offset) * 60 + second + fraction, zone is not None
+    )

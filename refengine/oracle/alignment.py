@@ -1,4 +1,6 @@
-"""§11 The nearest assignment: reports beside recorded relations, and the rows in which they differ (ORA-9)."""
+"""§11 The nearest assignment: reports beside recorded relations, and the rows in which they differ
+(ORA-9).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ from refengine.oracle.instants import part_by_sums
 from refengine.oracle.trial import Alignment, Answers, Distance, Gap, Recorded, Trial
 
 SURPLUS = 100  # reports before the recording, and beyond it, that are looked at
-TIES = 20  # assignments with equally many differing rows of which the slips over borders are counted
+# assignments with equally many differing rows of which the slips over borders are counted
+TIES = 20
 
 
 class _Reports:
@@ -41,7 +44,9 @@ class _Reports:
 
 
 class _Candidate(NamedTuple):
-    """A failed trial, aligned: how many rows differ if `before` reports come before the recording."""
+    """A failed trial, aligned: how many rows differ if `before` reports
+    come before the recording.
+    """
 
     rows: int
     before: int
@@ -53,7 +58,8 @@ class _Candidate(NamedTuple):
 
 
 def reports_of(recorded: Recorded, semantics: Semantics, answers: Answers) -> Iterator[Report]:
-    """Yield the reports of a semantics: by incremental evaluation as far as it goes, and then by the definition.
+    """Yield the reports of a semantics: by incremental evaluation as far as it goes, and then by
+    the definition.
 
     Ends where there are too many reports between two arrivals: those before tell enough.
     """
@@ -70,24 +76,32 @@ def reports_of(recorded: Recorded, semantics: Semantics, answers: Answers) -> It
                 return
             except Beyond:  # the definition goes on
                 pass
-        reports = engine.evaluate(recorded.query, recorded.streams, semantics, static=recorded.static, answer=answers)
+        reports = engine.evaluate(
+            recorded.query, recorded.streams, semantics, static=recorded.static, answer=answers
+        )
         yield from islice(reports, done, None)
 
 
 def aligned(recorded: Recorded, winner: Trial, answers: Answers) -> Alignment | None:
-    """Set the reports of an assignment that explains the recording beside it. None where arrival orders were searched."""
+    """Set the reports of an assignment that explains the recording beside it. None where arrival
+    orders were searched.
+    """
     if not winner.ordered:
         return None
     state = winner.accepted
-    reports = islice(reports_of(recorded, winner.semantics, answers), state.before + state.matched + state.after)
+    reports = islice(
+        reports_of(recorded, winner.semantics, answers), state.before + state.matched + state.after
+    )
     return Alignment(tuple(reports), state.before, len(recorded.relations))
 
 
 def nearest_trial(recorded: Recorded, failed: Sequence[Trial], answers: Answers) -> Trial | None:
-    """ORA-9: find the failed assignment that is nearest to the recording, and where the two part; None if there is none.
+    """ORA-9: find the failed assignment that is nearest to the recording, and where the two part;
+    None if there is none.
 
-    The one with the fewest differing rows is nearest. Of several, up to TIES, it is the one with the fewest rows that no slip
-    over the edge of a window explains; a recording whose relations are all right has none, one that skips a report has one.
+    The one with the fewest differing rows is nearest. Of several, up to TIES, it is the one with
+    the fewest rows that no slip over the edge of a window explains; a recording whose relations are
+    all right has none, one that skips a report has one.
     """
     candidates: list[_Candidate] = []
     bound: int | None = None
@@ -109,7 +123,9 @@ def nearest_trial(recorded: Recorded, failed: Sequence[Trial], answers: Answers)
 def _candidates(
     recorded: Recorded, trial: Trial, number: int, answers: Answers, bound: int | None
 ) -> Iterator[_Candidate]:
-    """Yield the alignments of a failed trial in which no more than `bound` rows differ, each no farther than the one before."""
+    """Yield the alignments of a failed trial in which no more than `bound` rows differ, each no
+    farther than the one before.
+    """
     if trial.divergence is not None:  # arrival orders were searched
         rows = trial.divergence.cost.rows
         if bound is None or rows <= bound:
@@ -135,7 +151,8 @@ def _candidates(
 def _with_gap(
     recorded: Recorded, reports: _Reports, before: int, lost: int, bound: int | None
 ) -> Iterator[_Candidate]:
-    """Yield how far the recording is if one report in its middle was lost, or one relation is too many, and all others are right.
+    """Yield how far the recording is if one report in its middle was lost, or one relation is too
+    many, and all others are right.
 
     `number` and `trial` are left to be filled in.
     """
@@ -148,7 +165,9 @@ def _with_gap(
 
     for shift, skipped in ((1, report.relation.rows), (-1, rows[first])):
         following = range(first if shift > 0 else first + 1, len(rows))
-        if not following or not all(_is_right(recorded, reports, index, before + shift) for index in following):
+        if not following or not all(
+            _is_right(recorded, reports, index, before + shift) for index in following
+        ):
             continue
         cost = lost + 1 + skipped.total() + _rows_beyond(recorded, reports, before + shift)
         if bound is None or cost < bound:
@@ -161,11 +180,15 @@ def _with_gap(
 def _is_right(recorded: Recorded, reports: _Reports, index: int, before: int) -> bool:
     """Whether a relation is the report beside it, if `before` reports come before the first."""
     report = reports.get(before + index)
-    return report is not None and compare.equal(report.relation.rows, recorded.rows[index], recorded.mode)
+    return report is not None and compare.equal(
+        report.relation.rows, recorded.rows[index], recorded.mode
+    )
 
 
 def _rows_beyond(recorded: Recorded, reports: _Reports, before: int) -> int:
-    """Count the reports after the recording that are more than the bound allows: each counts one, and its rows."""
+    """Count the reports after the recording that are more than the bound allows: each counts one,
+    and its rows.
+    """
     beyond = before + len(recorded.rows) + recorded.missing.after
     rows = 0
     for place in range(beyond, beyond + SURPLUS):
@@ -182,10 +205,14 @@ def _rows_lost(reports: _Reports, count: int) -> int | None:
     return None if None in found else sum(1 + report.relation.rows.total() for report in found)
 
 
-def _differing_rows(recorded: Recorded, reports: _Reports, before: int, lost: int, bound: int | None) -> int | None:
-    """Count the rows in which reports and recording differ, if `before` reports come before it. None for more than `bound`.
+def _differing_rows(
+    recorded: Recorded, reports: _Reports, before: int, lost: int, bound: int | None
+) -> int | None:
+    """Count the rows in which reports and recording differ, if `before` reports come before it.
+    None for more than `bound`.
 
-    A relation without a report, and a report too many before or after the recording, counts one more than its rows.
+    A relation without a report, and a report too many before or after the recording, counts one
+    more than its rows.
     """
     rows = lost
     for index, actual in enumerate(recorded.rows):
@@ -205,7 +232,9 @@ def _differing_rows(recorded: Recorded, reports: _Reports, before: int, lost: in
 
 
 def difference_of(expected: Bag, actual: Bag, mode: compare.Mode) -> Gap:
-    """Compare a report with a relation. Blank nodes alone can tell them apart: that counts as one row."""
+    """Compare a report with a relation. Blank nodes alone can tell them apart: that counts as one
+    row.
+    """
     if compare.equal(expected, actual, mode):
         return Gap(Counter(), Counter(), 0)
     lacking, surplus = compare.difference(expected, actual, mode)
@@ -219,7 +248,11 @@ def _told(recorded: Recorded, candidate: _Candidate, answers: Answers) -> Trial:
         return trial
     reports.get(candidate.before + len(recorded.rows) + recorded.missing.after + SURPLUS)
     alignment = Alignment(
-        tuple(reports.known), candidate.before, len(recorded.rows), candidate.lost, candidate.repeated
+        tuple(reports.known),
+        candidate.before,
+        len(recorded.rows),
+        candidate.lost,
+        candidate.repeated,
     )
     gaps = [
         difference_of(report.relation.rows, actual, recorded.mode)
@@ -227,11 +260,17 @@ def _told(recorded: Recorded, candidate: _Candidate, answers: Answers) -> Trial:
     ]
     is_skipping = candidate.lost is not None or candidate.repeated is not None
     is_right = len(gaps) == len(recorded.rows) and not any(gap.count for gap in gaps)
-    borders = [] if is_skipping else divergence.border_rows(recorded, trial.semantics, alignment, gaps, answers)
+    borders = (
+        []
+        if is_skipping
+        else divergence.border_rows(recorded, trial.semantics, alignment, gaps, answers)
+    )
     unexplained = 0
     if is_skipping:
         unexplained = 1
     elif not is_right:
         unexplained = max(0, candidate.rows - divergence.explained(borders))
-    where = divergence.divergence(recorded, alignment, borders, Distance(candidate.rows, unexplained))
+    where = divergence.divergence(
+        recorded, alignment, borders, Distance(candidate.rows, unexplained)
+    )
     return replace(trial, divergence=where, alignment=alignment)

@@ -1,4 +1,6 @@
-"""§11 What an observer cannot know: the complete semantics of a profile, and the values of t0 that are tried (ORA-2)."""
+"""§11 What an observer cannot know: the complete semantics of a profile, and the values of t0 that
+are tried (ORA-2).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,20 @@ from typing import NamedTuple
 
 from refengine.core import engine, tick, window
 from refengine.core.query import Query, WindowKind
-from refengine.core.semantics import POLICIES, T0, UNKNOWN, Against, Anchor, Between, Closing, Closure, Condition, Profile, Semantics, Tick
+from refengine.core.semantics import (
+    POLICIES,
+    T0,
+    UNKNOWN,
+    Against,
+    Anchor,
+    Between,
+    Closing,
+    Closure,
+    Condition,
+    Profile,
+    Semantics,
+    Tick,
+)
 from refengine.model.elements import TIME_BOUND, Stream
 from refengine.model.errors import InvalidSemantics, InvalidStream, Unsupported
 from refengine.oracle.trial import Borders, Origin
@@ -21,7 +36,9 @@ MakePlan = Callable[[Query, Mapping[str, Stream], Semantics], engine.Plan]
 
 
 class Candidates(NamedTuple):
-    """The values of t0 that an open t0 stands for: those from `lo` to `hi`, and others outside of that range."""
+    """The values of t0 that an open t0 stands for: those from `lo` to `hi`, and others outside of
+    that range.
+    """
 
     lo: int
     hi: int
@@ -39,11 +56,13 @@ def assignments(
     plan: MakePlan,
     told: tuple[Borders, Closure | None] | None = None,
 ) -> Iterator[tuple[Semantics, Origin]]:
-    """Yield every complete semantics of a profile that means something with the query, and the class of t0 that it stands for.
+    """Yield every complete semantics of a profile that means something with the query, and the
+    class of t0 that it stands for.
 
-    `plan` is engine.plan, or does what it does. `told` are the borders of a window that the engine tells, and which of them
-    belong to it (None: as the semantics has it): only values of t0 with which there is such a window are tried then (ORA-11).
-    Raises the first InvalidSemantics or InvalidStream if no assignment means anything.
+    `plan` is engine.plan, or does what it does. `told` are the borders of a window that the engine
+    tells, and which of them belong to it (None: as the semantics has it): only values of t0 with
+    which there is such a window are tried then (ORA-11). Raises the first InvalidSemantics or
+    InvalidStream if no assignment means anything.
     """
     t0 = profile.fields.get("t0", UNKNOWN)
     meaningless, is_some = None, False
@@ -67,7 +86,9 @@ def assignments(
             if narrowed is not None:
                 yield replace(semantics, t0=narrowed.t0), narrowed
         for other in found.others:
-            given, origin = _given(replace(semantics, t0=other), plan(query, streams, replace(semantics, t0=other)))
+            given, origin = _given(
+                replace(semantics, t0=other), plan(query, streams, replace(semantics, t0=other))
+            )
             if told is None or congruent(planned, origin, told) is not None:
                 yield given, origin
 
@@ -84,7 +105,9 @@ def _check_batches(planned: engine.Plan) -> None:
 
 
 def _given(semantics: Semantics, planned: engine.Plan) -> tuple[Semantics, Origin]:
-    """Replace a stated t0 by the integer that its policy or formula gives, where there is one window. Returns its class, too."""
+    """Replace a stated t0 by the integer that its policy or formula gives, where there is one
+    window. Returns its class, too.
+    """
     t0 = planned.views[0].t0 if len(planned.views) == 1 else None
     if t0 is not None:
         semantics = replace(semantics, t0=t0, offset=None)
@@ -96,8 +119,12 @@ def is_range(t0: object) -> bool:
     return isinstance(t0, Between) or t0 == UNKNOWN
 
 
-def searched(query: Query, streams: Mapping[str, Stream], profile: Profile, plan: MakePlan) -> Candidates | None:
-    """Return the values of t0 that are tried for a profile's first meaningful assignment. None where t0 is given, or one of some."""
+def searched(
+    query: Query, streams: Mapping[str, Stream], profile: Profile, plan: MakePlan
+) -> Candidates | None:
+    """Return the values of t0 that are tried for a profile's first meaningful assignment. None
+    where t0 is given, or one of some.
+    """
     t0 = profile.fields.get("t0", UNKNOWN)
     if not is_range(t0):
         return None
@@ -108,16 +135,19 @@ def searched(query: Query, streams: Mapping[str, Stream], profile: Profile, plan
 
 
 def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
-    """ORA-2: the values of an open t0: those of its stated range, or else those with which an engine loses no element.
+    """ORA-2: the values of an open t0: those of its stated range, or else those with which an
+    engine loses no element.
 
-    Without a stated range they run from one slide (of several windows, and of a period that counts from t0: the common
-    multiple) before the last value at which every window that holds the first element is there, up to the first element
-    itself. What engines are known to begin with comes on top where it is outside: 0, the query's registration, the
-    published formulas.
+    Without a stated range they run from one slide (of several windows, and of a period that counts
+    from t0: the common multiple) before the last value at which every window that holds the first
+    element is there, up to the first element itself. What engines are known to begin with comes on
+    top where it is outside: 0, the query's registration, the published formulas.
     """
     if isinstance(t0, Between):
         if t0.lo > t0.hi:
-            raise InvalidSemantics(f"t0 must be in a range that holds a value, got {t0.lo} to {t0.hi}", rule="ORA-2")
+            raise InvalidSemantics(
+                f"t0 must be in a range that holds a value, got {t0.lo} to {t0.hi}", rule="ORA-2"
+            )
         return Candidates(t0.lo, t0.hi)
 
     firsts = [view.times[0] for view in planned.views if view.times] or [0]
@@ -131,7 +161,9 @@ def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
 
     known = {0, *_formulas(planned)} | ({query.registered} - {None})
     is_early_seen = _shows_empty_windows(planned.semantics)
-    return Candidates(lo, hi, tuple(sorted(t for t in known if t > hi or (t < lo and is_early_seen))))
+    return Candidates(
+        lo, hi, tuple(sorted(t for t in known if t > hi or (t < lo and is_early_seen)))
+    )
 
 
 def _cycle(view: window.View) -> int:
@@ -140,38 +172,50 @@ def _cycle(view: window.View) -> int:
 
 
 def _beat(semantics: Semantics) -> int:
-    """After how many instants of t0 a period that counts from t0 is the same again; 1 for every other report (REP-11)."""
+    """After how many instants of t0 a period that counts from t0 is the same again; 1 for every
+    other report (REP-11).
+    """
     return semantics.period if semantics.anchor is Anchor.T0 else 1
 
 
 def _formulas(planned: engine.Plan) -> Iterator[int]:
-    """Yield the values of t0 that the published formulas give (WIN-7), as far as they have one here."""
+    """Yield the values of t0 that the published formulas give (WIN-7), as far as they have one
+    here.
+    """
     view = planned.views[0]
     first = view.times[0] if view.times else None
     for formula in T0 if planned.semantics.closure in (Closure.LEFT_OPEN, None) else ():
         if formula in POLICIES:
             continue
         with suppress(InvalidSemantics):
-            t0 = window.origin(view.spec, replace(planned.semantics, t0=formula, offset=None), first)
+            t0 = window.origin(
+                view.spec, replace(planned.semantics, t0=formula, offset=None), first
+            )
             if t0 is not None:
                 yield t0
 
 
 def _shows_empty_windows(semantics: Semantics) -> bool:
-    """Whether a window that holds nothing can be reported, so that an early t0 can be told from a later one."""
+    """Whether a window that holds nothing can be reported, so that an early t0 can be told from a
+    later one.
+    """
     return not semantics.report & {Condition.CHANGE, Condition.NON_EMPTY}
 
 
 def origins(planned: engine.Plan, found: Candidates) -> list[Origin]:
     """ORA-2: the classes of the values of t0 in a range, ascending, one value of each.
 
-    A class ends where a window's first instant passes an element or the horizon, or its last one reaches it or, where
-    the emptying of a window can be reported, the instant before it. Raises Unsupported for more than ORIGIN_BOUND classes.
+    A class ends where a window's first instant passes an element or the horizon, or its last one
+    reaches it or, where the emptying of a window can be reported, the instant before it. Raises
+    Unsupported for more than ORIGIN_BOUND classes.
     """
     lo, hi = found.lo, found.hi
     if not _classed(planned):
         if hi - lo >= ORIGIN_BOUND:
-            reason = f"here each of {hi - lo + 1} values of t0 is a class of its own; give t0 or a narrower range"
+            reason = (
+                f"here each of {hi - lo + 1} values of t0 is a class of its own; give t0 or a "
+                "narrower range"
+            )
             raise Unsupported(reason, rule="ORA-2")
         return [Origin(t0, t0, t0) for t0 in range(lo, hi + 1)]
 
@@ -179,9 +223,14 @@ def origins(planned: engine.Plan, found: Candidates) -> list[Origin]:
     starts = {lo}
     for view in planned.views:
         step = view.spec.step
-        residues = {(time + shift) % step for time in times for shift in _passes(planned.semantics, view)}
+        residues = {
+            (time + shift) % step for time in times for shift in _passes(planned.semantics, view)
+        }
         if len(residues) * (hi - lo) // step > ORIGIN_BOUND:
-            raise Unsupported(f"too many classes of t0 from {lo} to {hi}; give t0 or a narrower range", rule="ORA-2")
+            raise Unsupported(
+                f"too many classes of t0 from {lo} to {hi}; give t0 or a narrower range",
+                rule="ORA-2",
+            )
         for residue in residues:
             starts.update(range(lo + (residue - lo) % step, hi + 1, step))
 
@@ -194,17 +243,24 @@ def _passes(semantics: Semantics, view: window.View) -> list[int]:
     """By how much t0 follows an instant when a class begins, up to multiples of the slide."""
     low, high = window.borders(semantics.closure)
     passes = [1 - low, -view.spec.span - high]
-    is_emptying_seen = Condition.CLOSE not in semantics.report or semantics.closing is Closing.PASSED
+    is_emptying_seen = (
+        Condition.CLOSE not in semantics.report or semantics.closing is Closing.PASSED
+    )
     if is_emptying_seen or view.spec.kind is WindowKind.TUPLE:
         passes.append(-1 - view.spec.span - high)
     return passes
 
 
 def _classed(planned: engine.Plan) -> bool:
-    """Whether values of t0 fall into classes: SECRET's windows over points, reported by close or change alone."""
+    """Whether values of t0 fall into classes: SECRET's windows over points, reported by close or
+    change alone.
+    """
     semantics = planned.semantics
     kinds = {view.spec.kind for view in planned.views}
-    is_of_one_kind = kinds == {WindowKind.TIME} or (kinds == {WindowKind.TUPLE} and semantics.tick is not Tick.TIME)  # TICK-2 compares app with an id
+    # TICK-2 compares app with an id
+    is_of_one_kind = kinds == {WindowKind.TIME} or (
+        kinds == {WindowKind.TUPLE} and semantics.tick is not Tick.TIME
+    )
     return (
         is_of_one_kind
         and all(view.ends is None for view in planned.views)
@@ -214,8 +270,12 @@ def _classed(planned: engine.Plan) -> bool:
     )
 
 
-def congruent(planned: engine.Plan, origin: Origin, told: tuple[Borders, Closure | None]) -> Origin | None:
-    """ORA-11: the least value of a class of t0 with which some window begins where a told window does; None if there is none."""
+def congruent(
+    planned: engine.Plan, origin: Origin, told: tuple[Borders, Closure | None]
+) -> Origin | None:
+    """ORA-11: the least value of a class of t0 with which some window begins where a told window
+    does; None if there is none.
+    """
     view, closure = planned.views[0], planned.semantics.closure
     if view.spec.kind not in (WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE):
         return origin

@@ -1,8 +1,10 @@
-"""Why a row is in an answer: the solutions of a body's WHERE clause, each with the triples that support it.
+"""Why a row is in an answer: the solutions of a body's WHERE clause, each with the triples that
+support it.
 
-The oracle needs supports to reason about arrival orders (ORA-5 to ORA-7) and to say which element a row came from (ORA-9).
-Covered: basic graph patterns without property paths, joins, unions, filters without EXISTS, and BIND; a body with
-anything else has no derivations here and is handled without them.
+The oracle needs supports to reason about arrival orders (ORA-5 to ORA-7) and to say which element a
+row came from (ORA-9). Covered: basic graph patterns without property paths, joins, unions, filters
+without EXISTS, and BIND; a body with anything else has no derivations here and is handled without
+them.
 """
 
 from __future__ import annotations
@@ -63,7 +65,9 @@ Supported = tuple[Solution, frozenset[Triple]]
 
 @lru_cache(maxsize=64)
 def pattern(body: Body) -> Pattern | None:
-    """Return the WHERE clause as algebra, below projection and aggregation; None if it is not covered."""
+    """Return the WHERE clause as algebra, below projection and aggregation; None if it is not
+    covered.
+    """
     node = body.algebra.pattern
     while isinstance(node, _ABOVE):
         if not _is_safe(tuple(part for name, part in vars(node).items() if name != "pattern")):
@@ -74,7 +78,9 @@ def pattern(body: Body) -> Pattern | None:
 
 @lru_cache(maxsize=64)
 def projects(body: Body) -> bool:
-    """Return whether the answer is the bag of the WHERE clause's solutions projected: a SELECT without DISTINCT or aggregates."""
+    """Return whether the answer is the bag of the WHERE clause's solutions projected: a SELECT
+    without DISTINCT or aggregates.
+    """
     node = body.algebra.pattern
     return body.form is Form.SELECT and isinstance(node, Project) and pattern(body) is node.pattern
 
@@ -93,34 +99,53 @@ def _is_covered(node: Pattern) -> bool:
 
 def _is_safe(expressions: Any) -> bool:
     """Return whether expressions look at a solution alone, and make nothing new."""
-    return not any(isinstance(node, Exists) or isinstance(node, Call) and node.name in _UNSAFE for node in walk(expressions))
+    return not any(
+        isinstance(node, Exists) or (isinstance(node, Call) and node.name in _UNSAFE)
+        for node in walk(expressions)
+    )
 
 
 @shallow
 def derivations(body: Body, graph: Iterable[Triple] | Index, known: Row = ()) -> list[Derivation]:
-    """Return the derivations of the WHERE clause over a graph; rows are projected to the body's variables. With `known`, those alone
-    that agree with it in its IRIs (its literals may be written in another way).
+    """Return the derivations of the WHERE clause over a graph; rows are projected to the body's
+    variables. With `known`, those alone that agree with it in its IRIs (its literals may be written
+    in another way).
 
-    Raises ValueError for a body that is not covered; Unsupported (QRY-3) where an expression has no single answer.
+    Raises ValueError for a body that is not covered; Unsupported (QRY-3) where an expression has no
+    single answer.
     """
     node = pattern(body)
     if node is None:
         raise ValueError("the body is not covered; ask pattern() first")
-    index = graph if isinstance(graph, Index) else Index(statement for statement in graph if len(statement) == 3)
+    index = (
+        graph
+        if isinstance(graph, Index)
+        else Index(statement for statement in graph if len(statement) == 3)
+    )
     bound = {name: term for name, term in known if term.startswith("<") and name in bindable(body)}
     wanted = set(body.variables)
 
     def run(choices: Choices) -> list[Derivation]:
         found = Solver(index, standalone(body.algebra, choices)).solutions(node, bound)
-        return [Derivation(row((name, output(term)) for name, term in solution.items() if name in wanted), support) for solution, support in found]
+        return [
+            Derivation(
+                row((name, output(term)) for name, term in solution.items() if name in wanted),
+                support,
+            )
+            for solution, support in found
+        ]
 
     return one_answer(run, are_equal)
 
 
 def are_equal(some: Iterable[Derivation], others: Iterable[Derivation]) -> bool:
-    """Return whether two lists derive, from each set of triples, rows that are equal by value (CMP-1)."""
+    """Return whether two lists derive, from each set of triples, rows that are equal by value
+    (CMP-1).
+    """
     ours, theirs = rows_by_support(some), rows_by_support(others)
-    return ours.keys() == theirs.keys() and all(equal(rows, theirs[support]) for support, rows in ours.items())
+    return ours.keys() == theirs.keys() and all(
+        equal(rows, theirs[support]) for support, rows in ours.items()
+    )
 
 
 def rows_by_support(derivations: Iterable[Derivation]) -> dict[frozenset[Triple], Counter[Row]]:
@@ -132,14 +157,20 @@ def rows_by_support(derivations: Iterable[Derivation]) -> dict[frozenset[Triple]
 
 
 def bindable(body: Body) -> frozenset[str]:
-    """Return the variables that a known row can bind beforehand: those of a basic graph pattern under filters alone, where no
-    filter of an inner group could see them too early."""
+    """Return the variables that a known row can bind beforehand: those of a basic graph pattern
+    under filters alone, where no filter of an inner group could see them too early.
+    """
     node = pattern(body)
     while isinstance(node, Filter):
         node = node.pattern
     if not isinstance(node, Basic):
         return frozenset()
-    return frozenset(term.name for triple in node.triples for term in triple if isinstance(term, Var) and not term.is_hidden)
+    return frozenset(
+        term.name
+        for triple in node.triples
+        for term in triple
+        if isinstance(term, Var) and not term.is_hidden
+    )
 
 
 class Solver:
@@ -158,23 +189,34 @@ class Solver:
                 found: list[Supported] = [({}, frozenset())]
                 for part in parts:
                     right = self.solutions(part, bound)
-                    found = [(a | b, s | t) for a, s in found for b, t in right if _is_compatible(a, b)]
+                    found = [
+                        (a | b, s | t) for a, s in found for b, t in right if _is_compatible(a, b)
+                    ]
                 return found
             case Union(parts):
                 return [solution for part in parts for solution in self.solutions(part, bound)]
             case Filter(condition, inner):
-                return [(a, s) for a, s in self.solutions(inner, bound) if self.expressions.holds(condition, a)]
+                return [
+                    (a, s)
+                    for a, s in self.solutions(inner, bound)
+                    if self.expressions.holds(condition, a)
+                ]
             case Extend(inner, bindings):
                 return [(self.extended(a, bindings), s) for a, s in self.solutions(inner, bound)]
             case _:
                 raise AssertionError(node)
 
-    def matches(self, todo: list[TriplePattern], bound: Solution, support: frozenset[Triple]) -> Iterator[Supported]:
+    def matches(
+        self, todo: list[TriplePattern], bound: Solution, support: frozenset[Triple]
+    ) -> Iterator[Supported]:
         """Yield the matches of a basic graph pattern, the most selective triple pattern first."""
         if not todo:
             yield bound, support
             return
-        matches = [self.index.match(*(bound.get(t.name) if isinstance(t, Var) else t for t in pattern)) for pattern in todo]
+        matches = [
+            self.index.match(*(bound.get(t.name) if isinstance(t, Var) else t for t in pattern))
+            for pattern in todo
+        ]
         best = min(range(len(todo)), key=lambda i: len(matches[i]))
         rest = todo[:best] + todo[best + 1 :]
         for triple in matches[best]:

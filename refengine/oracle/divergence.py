@@ -1,4 +1,6 @@
-"""§11 Why an output is wrong: the first divergence, rows on window borders (ORA-9), rows out of reach (ORA-10)."""
+"""§11 Why an output is wrong: the first divergence, rows on window borders (ORA-9), rows out of
+reach (ORA-10).
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,28 @@ from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Relation, Row, Stream, Triple, is_blank
 from refengine.model.errors import Unsupported
 from refengine.oracle import derivations
-from refengine.oracle.trial import Alignment, Answers, BorderRow, Distance, Divergence, Fate, Gap, Recorded
+from refengine.oracle.trial import (
+    Alignment,
+    Answers,
+    BorderRow,
+    Distance,
+    Divergence,
+    Fate,
+    Gap,
+    Recorded,
+)
 
 LOST = "this report is lacking; what follows it is in place"
 LATE = "the recording begins too late"
 SLIPS = {Fate.EARLY: 2, Fate.LATE: 2, Fate.BOTH: 1, Fate.OUT: 1}  # differing rows
 
 
-def divergence(recorded: Recorded, alignment: Alignment, borders: Sequence[BorderRow], cost: Distance) -> Divergence:
-    """ORA-9: where an assignment that does not explain the recording parts from it first, as the two are aligned."""
+def divergence(
+    recorded: Recorded, alignment: Alignment, borders: Sequence[BorderRow], cost: Distance
+) -> Divergence:
+    """ORA-9: where an assignment that does not explain the recording parts from it first, as the
+    two are aligned.
+    """
     rows = recorded.rows
     if alignment.lost is not None:
         report = alignment.reports[alignment.lost]
@@ -31,26 +46,61 @@ def divergence(recorded: Recorded, alignment: Alignment, borders: Sequence[Borde
     for index, actual in enumerate(rows):
         report = alignment.report(index)
         if index == alignment.repeated:
-            return Divergence(index, None, None, (), None, actual, "it is one too many; what follows is in place", cost=cost)
+            return Divergence(
+                index,
+                None,
+                None,
+                (),
+                None,
+                actual,
+                "it is one too many; what follows is in place",
+                cost=cost,
+            )
         if report is None:
-            return Divergence(index, None, None, (), None, actual, "the semantics reports nothing more", cost=cost)
+            return Divergence(
+                index, None, None, (), None, actual, "the semantics reports nothing more", cost=cost
+            )
         if not compare.equal(report.relation.rows, actual, recorded.mode):
             return _parting(index, report, actual, "the answer differs", borders, cost)
 
     if not alignment.reports:
-        return Divergence(0, None, None, (), None, None, "no recording is as long as the output", cost=cost)
+        return Divergence(
+            0, None, None, (), None, None, "no recording is as long as the output", cost=cost
+        )
     following = alignment.report(len(rows))
     if rows and (following is None or alignment.after <= recorded.missing.after):
         return _parting(0, alignment.reports[0], None, LATE, borders, cost)
-    return _parting(len(rows), following or alignment.reports[0], None, "the recording ends too early", borders, cost)
+    return _parting(
+        len(rows),
+        following or alignment.reports[0],
+        None,
+        "the recording ends too early",
+        borders,
+        cost,
+    )
 
 
 def _parting(
-    index: int, report: engine.Report, actual: Bag | None, reason: str, borders: Sequence[BorderRow], cost: Distance
+    index: int,
+    report: engine.Report,
+    actual: Bag | None,
+    reason: str,
+    borders: Sequence[BorderRow],
+    cost: Distance,
 ) -> Divergence:
     """The divergence at a report."""
     content, expected = tuple(report.contents[0]), report.relation.rows
-    return Divergence(index, report.evaluation, report.window, content, expected, actual, reason, tuple(borders), cost)
+    return Divergence(
+        index,
+        report.evaluation,
+        report.window,
+        content,
+        expected,
+        actual,
+        reason,
+        tuple(borders),
+        cost,
+    )
 
 
 def explained(borders: Iterable[BorderRow]) -> int:
@@ -59,17 +109,29 @@ def explained(borders: Iterable[BorderRow]) -> int:
 
 
 def border_rows(
-    recorded: Recorded, semantics: Semantics, alignment: Alignment, gaps: Sequence[Gap], answers: Answers
+    recorded: Recorded,
+    semantics: Semantics,
+    alignment: Alignment,
+    gaps: Sequence[Gap],
+    answers: Answers,
 ) -> list[BorderRow]:
-    """ORA-12: the rows that an element at the edge of their window completes, and where the recording has them.
+    """ORA-12: the rows that an element at the edge of their window completes, and where the
+    recording has them.
 
-    An edge is a border (o or c), and the first and the last instant at which the window holds an element: from the first
-    a row can come one window early, from the last one window late. Rows in place are told of borders alone.
-    Empty where windows have no borders, do not close, or the body's rows do not each rest on elements.
+    An edge is a border (o or c), and the first and the last instant at which the window holds an
+    element: from the first a row can come one window early, from the last one window late. Rows in
+    place are told of borders alone. Empty where windows have no borders, do not close, or the
+    body's rows do not each rest on elements.
     """
     (spec, *more), body = recorded.query.windows, recorded.query.body
     reports = alignment.beside
-    if more or spec.name or spec.kind is not WindowKind.TIME or recorded.static or Condition.CLOSE not in semantics.report:
+    if (
+        more
+        or spec.name
+        or spec.kind is not WindowKind.TIME
+        or recorded.static
+        or Condition.CLOSE not in semantics.report
+    ):
         return []
     if not derivations.projects(body) or any(report.window is None for report in reports):
         return []
@@ -89,8 +151,12 @@ def border_rows(
             if not (on_border or at in (first, last)):
                 continue
             is_gone = _has(gaps, index, line, recorded.mode, "lacking")
-            is_early = (on_border or at == first) and _has(gaps, before, line, recorded.mode, "surplus")
-            is_late = (on_border or at == last) and _has(gaps, after, line, recorded.mode, "surplus")
+            is_early = (on_border or at == first) and _has(
+                gaps, before, line, recorded.mode, "surplus"
+            )
+            is_late = (on_border or at == last) and _has(
+                gaps, after, line, recorded.mode, "surplus"
+            )
             fate = _fate(is_gone, is_early, is_late)
             if fate is Fate.PLACE and not on_border:
                 continue
@@ -101,7 +167,9 @@ def border_rows(
 
 
 def _fate(is_gone: bool, is_early: bool, is_late: bool) -> Fate:
-    """What became of a row that its own window lacks or has, and that the windows beside it have or not."""
+    """What became of a row that its own window lacks or has, and that the windows beside it have or
+    not.
+    """
     match is_gone, is_early, is_late:
         case True, True, _:
             return Fate.EARLY
@@ -130,13 +198,17 @@ def _is_nowhere(gaps: Sequence[Gap], line: Row, mode: Mode) -> bool:
     return not any(_has(gaps, index, line, mode, "surplus") for index in range(len(gaps)))
 
 
-def _completed(body: Body, report: engine.Report, asked: incremental.Asked | str, answers: Answers) -> Iterator[tuple[Row, int]]:
+def _completed(
+    body: Body, report: engine.Report, asked: incremental.Asked | str, answers: Answers
+) -> Iterator[tuple[Row, int]]:
     """The rows of an answer, each with the instant of the last element that it rests on."""
     content = report.contents[0]
     if isinstance(content, incremental.Contents) and isinstance(asked, incremental.Asked):
         found = asked.completed(content.indices)
         if found is not None:
-            yield from ((line, content.elements[max(elements)].app) for line, elements in found if elements)
+            yield from (
+                (line, content.elements[max(elements)].app) for line, elements in found if elements
+            )
             return
     dates: dict[Triple, int] = {}
     for element in content:
@@ -148,7 +220,9 @@ def _completed(body: Body, report: engine.Report, asked: incremental.Asked | str
 
 
 def _has(gaps: Sequence[Gap], index: int, wanted: Row, mode: Mode, side: str) -> bool:
-    """Whether a relation lacks a row, or has it too many; False for a relation that there is not."""
+    """Whether a relation lacks a row, or has it too many; False for a
+    relation that there is not.
+    """
     if not 0 <= index < len(gaps):
         return False
     one = Counter([wanted])
@@ -156,8 +230,9 @@ def _has(gaps: Sequence[Gap], index: int, wanted: Row, mode: Mode, side: str) ->
 
 
 class FarRow(NamedTuple):
-    """A recorded row that no window can give: the least span over which the stream has the elements it rests on (None:
-    it never gives the row)."""
+    """A recorded row that no window can give: the least span over which the stream has the elements
+    it rests on (None: it never gives the row).
+    """
 
     row: Row
     span: int | None
@@ -171,10 +246,18 @@ def out_of_reach(
     mode: Mode = Mode.VALUE,
     static: Dataset = frozenset(),
 ) -> FarRow | None:
-    """ORA-10: the first recorded row that no time-based window of the query can give, whatever the semantics: a content
-    holds elements at most ω apart under every closure."""
+    """ORA-10: the first recorded row that no time-based window of the query can give, whatever the
+    semantics: a content holds elements at most ω apart under every closure.
+    """
     (spec, *more), body = query.windows, query.body
-    if more or static or spec.name or spec.kind is not WindowKind.TIME or not derivations.projects(body) or not derivations.bindable(body):
+    if (
+        more
+        or static
+        or spec.name
+        or spec.kind is not WindowKind.TIME
+        or not derivations.projects(body)
+        or not derivations.bindable(body)
+    ):
         return None
     elements = streams[spec.stream].elements
     if any(element.end is not None for element in elements):
@@ -189,17 +272,27 @@ def out_of_reach(
             continue
         one = Counter([line])
         try:
-            derived = [d for d in derivations.derivations(body, index, line) if compare.equal(one, Counter([d.row]), mode)]
+            derived = [
+                d
+                for d in derivations.derivations(body, index, line)
+                if compare.equal(one, Counter([d.row]), mode)
+            ]
         except Unsupported:  # over the whole stream; over a window it may have an answer
             return None
         least = min((_span([dates[triple] for triple in d.support]) for d in derived), default=None)
         if least is None or least > spec.size:
-            return FarRow(line, least) if _answered(body, frozenset(dates), one, mode) == len(derived) else None
+            return (
+                FarRow(line, least)
+                if _answered(body, frozenset(dates), one, mode) == len(derived)
+                else None
+            )
     return None
 
 
 def _answered(body: Body, graph: Dataset, one: Bag, mode: Mode) -> int | None:
-    """Return how often the definition has a row over a graph. None where it has no single answer."""
+    """Return how often the definition has a row over a graph. None where
+    it has no single answer.
+    """
     try:
         rows = r2r.defined(body, graph).rows
     except Unsupported:

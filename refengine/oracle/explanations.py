@@ -42,8 +42,21 @@ PAIRS_BOUND = 400  # assignments of all profiles in which two fields are changed
 PAIRS_WORK = 2_000_000  # and the elements that they look at,
 ORDERS_WORK = 20  # of which each counts as so many where arrival orders are searched
 TRIED = (  # fields whose other values may explain an output
-    "closure", "r2s", "empty", "report", "horizon", "gap", "tick", "partial", "collection", "expiry", "change", "closing", "slide", "t0",
-)  # fmt: skip
+    "closure",
+    "r2s",
+    "empty",
+    "report",
+    "horizon",
+    "gap",
+    "tick",
+    "partial",
+    "collection",
+    "expiry",
+    "change",
+    "closing",
+    "slide",
+    "t0",
+)
 
 
 AS_SETS = "as sets of rows, repeated rows counted once, it is right"
@@ -60,9 +73,10 @@ class Change(NamedTuple):
 class Nearest(NamedTuple):
     """What would explain a recording that a profile does not.
 
-    `changes` are the single changes of the profile, `pairs` the pairs of changes where no single one does, `profiles` the
-    names of the profiles under which it is right, `untried` what is out of reach. `readings` are sentences about the
-    recording itself: its variables, its order, its extent, its rows as sets. `is_complete` says whether all pairs were tried.
+    `changes` are the single changes of the profile, `pairs` the pairs of changes where no single
+    one does, `profiles` the names of the profiles under which it is right, `untried` what is out of
+    reach. `readings` are sentences about the recording itself: its variables, its order, its
+    extent, its rows as sets. `is_complete` says whether all pairs were tried.
     """
 
     changes: tuple[Change, ...] = ()
@@ -92,13 +106,23 @@ def nearest(
 ) -> Nearest:
     """ORA-13: what would explain a recording that a profile does not, as the search finds it.
 
-    Tried are the readings of the recording; each other value of a field; if none of them explains it, the other profiles
-    and the pairs of such changes. `facts` is the judgement, with the alignment of the nearest assignment. `timestamps` are
-    those of the recording's relations; `windows` and `window_closure` are as in infer.judge.
+    Tried are the readings of the recording; each other value of a field; if none of them explains
+    it, the other profiles and the pairs of such changes. `facts` is the judgement, with the
+    alignment of the nearest assignment. `timestamps` are those of the recording's relations;
+    `windows` and `window_closure` are as in infer.judge.
     """
     answers = answers or Answers()
     told = tuple(windows) if any(windows) else ()
-    recorded = Recorded(query, streams, canonical_dataset(static), tuple(recording), Missing.of(missing), mode, told, window_closure)
+    recorded = Recorded(
+        query,
+        streams,
+        canonical_dataset(static),
+        tuple(recording),
+        Missing.of(missing),
+        mode,
+        told,
+        window_closure,
+    )
     if others := other_variables(query, recording):
         return Nearest(readings=(others,))
 
@@ -122,7 +146,9 @@ def nearest(
     is_ordered = facts is None or facts.trial is None or facts.trial.ordered
     profiles = tuple(_profiles(recorded, profile, answers))
     pairs: list[tuple[Change, Change]] = []
-    is_complete = bool(profiles) or _find_pairs(recorded, profile, changes, answers, is_ordered, pairs)
+    is_complete = bool(profiles) or _find_pairs(
+        recorded, profile, changes, answers, is_ordered, pairs
+    )
     return Nearest((), untried, tuple(pairs), profiles, is_complete=is_complete)
 
 
@@ -130,7 +156,9 @@ def nearest(
 
 
 def _changes(query: Query, profile: Profile, fields: Iterable[str]) -> Iterator[Change]:
-    """Every other value of the fields of a profile. R2S-6: what the query states is not in the semantics."""
+    """Every other value of the fields of a profile. R2S-6: what the query states is not in the
+    semantics.
+    """
     for name in fields:
         if name == "r2s" and query.r2s is not None:
             continue
@@ -144,13 +172,19 @@ def alternatives(name: str, current: object) -> list:
         return [UNKNOWN]
     if name == "report":
         conditions = sorted(set(Condition) - {Condition.PERIODIC})
-        every = [frozenset(c) for size in range(1, len(conditions) + 1) for c in combinations(conditions, size)]
+        every = [
+            frozenset(c)
+            for size in range(1, len(conditions) + 1)
+            for c in combinations(conditions, size)
+        ]
         return [report for report in every if report != current]
     return [value for value in ENUMS[name] if value != current]
 
 
 def changed(profile: Profile, *changes: Change) -> Profile:
-    """A profile with some fields changed, and their companions where they would contradict them (SEM-2)."""
+    """A profile with some fields changed, and their companions where they would contradict them
+    (SEM-2).
+    """
     for change in changes:
         more: dict[str, object] = {}
         match change.field:
@@ -166,8 +200,12 @@ def changed(profile: Profile, *changes: Change) -> Profile:
     return profile
 
 
-def resolved(query: Query, streams: Mapping[str, Stream], profile: Profile, answers: Answers) -> Profile:
-    """A profile whose t0 is the integer that a published formula gives, so that another closure can be tried."""
+def resolved(
+    query: Query, streams: Mapping[str, Stream], profile: Profile, answers: Answers
+) -> Profile:
+    """A profile whose t0 is the integer that a published formula gives, so that another closure can
+    be tried.
+    """
     t0 = profile.fields.get("t0")
     if not isinstance(t0, T0) or t0 in POLICIES or len(query.windows) > 1:
         return profile
@@ -175,9 +213,13 @@ def resolved(query: Query, streams: Mapping[str, Stream], profile: Profile, answ
     return profile if origin is None else profile.but(t0=origin[1].t0)
 
 
-def explains(recorded: Recorded, profile: Profile, answers: Answers, bound: int) -> Trial | bool | None:
-    """The assignment of a profile that explains the recording, or False; None where that is out of reach, as it is of a
-    profile with more than `bound` assignments. False also for a profile that has no meaning here."""
+def explains(
+    recorded: Recorded, profile: Profile, answers: Answers, bound: int
+) -> Trial | bool | None:
+    """The assignment of a profile that explains the recording, or False; None where that is out of
+    reach, as it is of a profile with more than `bound` assignments. False also for a profile that
+    has no meaning here.
+    """
     tried = _assigned(recorded, profile, answers, bound)
     return None if tried is None or len(tried) > bound else _explaining(recorded, tried, answers)
 
@@ -185,18 +227,29 @@ def explains(recorded: Recorded, profile: Profile, answers: Answers, bound: int)
 def _assigned(
     recorded: Recorded, profile: Profile, answers: Answers, bound: int
 ) -> list[tuple[Semantics, Origin]] | None:
-    """The assignments of a profile, one more than a bound at most; none where it has no meaning, None where they are out of reach."""
+    """The assignments of a profile, one more than a bound at most; none where it has no meaning,
+    None where they are out of reach.
+    """
     try:
         told = recorded.first_told()
-        return list(islice(assignments(recorded.query, recorded.streams, profile, answers.plan, told), bound + 1))
+        return list(
+            islice(
+                assignments(recorded.query, recorded.streams, profile, answers.plan, told),
+                bound + 1,
+            )
+        )
     except (Unsupported, Disputed, TooManyReports):
         return None
     except RefengineError:
         return []
 
 
-def _explaining(recorded: Recorded, tried: Iterable[tuple[Semantics, Origin]], answers: Answers) -> Trial | bool | None:
-    """The first of some assignments that explains the recording, or False; None where some are out of reach."""
+def _explaining(
+    recorded: Recorded, tried: Iterable[tuple[Semantics, Origin]], answers: Answers
+) -> Trial | bool | None:
+    """The first of some assignments that explains the recording, or False; None where some are out
+    of reach.
+    """
     doubt = False
     for semantics, origin in tried:
         try:
@@ -216,16 +269,24 @@ def _explaining(recorded: Recorded, tried: Iterable[tuple[Semantics, Origin]], a
 def _explaining_t0(recorded: Recorded, profile: Profile, answers: Answers) -> Trial | bool | None:
     """As `explains`, for the profile with any t0 up to the last element.
 
-    An open t0 stops at the first element, so that no engine passes by skipping the stream (ORA-2); to explain a fail, all are tried.
+    An open t0 stops at the first element, so that no engine passes by skipping the stream (ORA-2);
+    to explain a fail, all are tried.
     """
     anywhere = profile.but(t0=UNKNOWN, offset=None)
-    found = False if profile.fields["t0"] == UNKNOWN else explains(recorded, anywhere, answers, T0_BOUND)
+    found = (
+        False
+        if profile.fields["t0"] == UNKNOWN
+        else explains(recorded, anywhere, answers, T0_BOUND)
+    )
     if found or len(recorded.query.windows) > 1 or not recorded.relations:
         return found
     try:
         semantics, _ = next(assignments(recorded.query, recorded.streams, anywhere, answers.plan))
         planned = answers.planned(recorded, semantics)
-        first, last = candidates(recorded.query, planned, UNKNOWN).hi + 1, max(planned.views[0].times, default=0)
+        first, last = (
+            candidates(recorded.query, planned, UNKNOWN).hi + 1,
+            max(planned.views[0].times, default=0),
+        )
     except RefengineError:
         return None
     if first > last:
@@ -235,7 +296,9 @@ def _explaining_t0(recorded: Recorded, profile: Profile, answers: Answers) -> Tr
 
 
 def _profiles(recorded: Recorded, profile: Profile, answers: Answers) -> Iterator[str]:
-    """The names of the profiles under which the recording is right; a t0 that one leaves open is the judged profile's."""
+    """The names of the profiles under which the recording is right; a t0 that one leaves open is
+    the judged profile's.
+    """
     for name, other in sorted(PROFILES.items()):
         if other.fields["t0"] == UNKNOWN:
             other = other.but(t0=profile.fields["t0"], offset=profile.fields.get("offset"))
@@ -251,12 +314,15 @@ def _find_pairs(
     is_ordered: bool,
     found: list[tuple[Change, Change]],
 ) -> bool:
-    """Add the pairs of changes of two fields that explain the recording to `found`, as far as PAIRS_BOUND and PAIRS_WORK reach.
+    """Add the pairs of changes of two fields that explain the recording to `found`, as far as
+    PAIRS_BOUND and PAIRS_WORK reach.
 
     Returns whether all pairs were tried.
     """
     is_complete = True
-    length = 1 + sum(len(recorded.streams[name]) for name in {window.stream for window in recorded.query.windows})
+    length = 1 + sum(
+        len(recorded.streams[name]) for name in {window.stream for window in recorded.query.windows}
+    )
     left = min(PAIRS_BOUND, PAIRS_WORK // (length * (1 if is_ordered else ORDERS_WORK)))
     for one, other in combinations([change for change in changes if change.field != "t0"], 2):
         if one.field == other.field:
@@ -286,7 +352,10 @@ def other_variables(query: Query, recording: Sequence[Relation]) -> str:
     if bound <= expected and (not given or given == expected):
         return ""
     listed = ", ".join(sorted(given | bound)) or "none"
-    return f"the recording has the variables {listed}; the query projects {', '.join(query.body.variables)}"
+    return (
+        f"the recording has the variables {listed}; the query projects "
+        f"{', '.join(query.body.variables)}"
+    )
 
 
 def _readings(
@@ -320,12 +389,21 @@ def _readings(
 
 
 def _is_reordered(recorded: Recorded, reports: Sequence) -> bool:
-    """Whether the recording has the rows of exactly these reports, in another order of relations."""
+    """Whether the recording has the rows of exactly these reports, in
+    another order of relations.
+    """
     if not recorded.rows or len(reports) != len(recorded.rows):
         return False
     left = list(recorded.rows)
     for report in reports:
-        same = next((i for i, rows in enumerate(left) if compare.equal(report.relation.rows, rows, recorded.mode)), None)
+        same = next(
+            (
+                i
+                for i, rows in enumerate(left)
+                if compare.equal(report.relation.rows, rows, recorded.mode)
+            ),
+            None,
+        )
         if same is None:
             return False
         left.pop(same)
@@ -333,7 +411,9 @@ def _is_reordered(recorded: Recorded, reports: Sequence) -> bool:
 
 
 def _extent(recorded: Recorded, alignment: Alignment) -> str:
-    """The sentence that every relation is right and too many outputs are missing at an end; nothing where that is not so."""
+    """The sentence that every relation is right and too many outputs are missing at an end; nothing
+    where that is not so.
+    """
     reports = alignment.beside
     if not recorded.rows or len(reports) < len(recorded.rows):
         return ""
@@ -343,10 +423,15 @@ def _extent(recorded: Recorded, alignment: Alignment) -> str:
 
     lacks = []
     if alignment.before > recorded.missing.before:
-        lacks.append(f"{_missing(alignment.before)} before the first; the bound is {recorded.missing.before}")
+        lacks.append(
+            f"{_missing(alignment.before)} before the first; the bound is {recorded.missing.before}"
+        )
     if alignment.after > recorded.missing.after:
         least = "at least " if alignment.after > SURPLUS else ""
-        lacks.append(f"{least}{_missing(alignment.after)} after the last; the bound is {recorded.missing.after}")
+        lacks.append(
+            f"{least}{_missing(alignment.after)} after the last; the bound is "
+            f"{recorded.missing.after}"
+        )
     return f"every relation is right, and {', and '.join(lacks)}" if lacks else ""
 
 
@@ -357,14 +442,22 @@ def _missing(count: int) -> str:
 
 def as_sets(recorded: Recorded) -> Recorded:
     """The recording with each row of a relation once."""
-    relations = [Relation(relation.variables, Counter(dict.fromkeys(relation.rows, 1))) for relation in recorded.relations]
+    relations = [
+        Relation(relation.variables, Counter(dict.fromkeys(relation.rows, 1)))
+        for relation in recorded.relations
+    ]
     return replace(recorded, relations=tuple(relations))
 
 
 def by_timestamp(recorded: Recorded, timestamps: Sequence[int | None]) -> Recorded | None:
-    """The recording with the relations of one timestamp taken together, as engines write them that answer once a row; None
-    where no timestamp recurs."""
-    if len(timestamps) != len(recorded.relations) or None in timestamps or len(set(timestamps)) == len(timestamps):
+    """The recording with the relations of one timestamp taken together, as engines write them that
+    answer once a row; None where no timestamp recurs.
+    """
+    if (
+        len(timestamps) != len(recorded.relations)
+        or None in timestamps
+        or len(set(timestamps)) == len(timestamps)
+    ):
         return None
     merged: dict[int, Relation] = {}
     for at, relation in zip(timestamps, recorded.relations, strict=True):

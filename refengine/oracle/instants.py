@@ -1,7 +1,8 @@
-"""§11 Where a recording parts from a semantics whose outputs at one instant come in an unknown order (ORA-9).
+"""§11 Where a recording parts from a semantics whose outputs at one instant come in an unknown
+order (ORA-9).
 
-The sum of an instant's outputs does not depend on the order (ORA-5). So recorded relations are dealt to instants, and each instant's
-relations, summed, are held against its rows.
+The sum of an instant's outputs does not depend on the order (ORA-5). So recorded relations are
+dealt to instants, and each instant's relations, summed, are held against its rows.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class InstantSum(NamedTuple):
 
 
 class Dealt(NamedTuple):
-    """An instant's recorded relations: those from `first` up to, not including, `stop`, and in how many rows they differ."""
+    """An instant's recorded relations: those from `first` up to, not including, `stop`, and in how
+    many rows they differ.
+    """
 
     instant: InstantSum
     first: int
@@ -40,9 +43,11 @@ class Dealt(NamedTuple):
 
 
 def part_by_sums(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
-    """ORA-9: replace the divergence of a failed search over orders by the first instant whose rows, summed, are wrong.
+    """ORA-9: replace the divergence of a failed search over orders by the first instant whose rows,
+    summed, are wrong.
 
-    Returns the trial unchanged if a sum depends on the order or is out of reach, if dealing takes too long, or if all are right.
+    Returns the trial unchanged if a sum depends on the order or is out of reach, if dealing takes
+    too long, or if all are right.
     """
     planned = answers.planned(recorded, trial.semantics)
     look = orders.Look(recorded, planned, answers)
@@ -75,7 +80,9 @@ def part_by_sums(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
 
 
 def instant_sums(look: orders.Look) -> list[InstantSum] | None:
-    """The sums of the instants that have rows, in order; None where one depends on the order of arrival."""
+    """The sums of the instants that have rows, in order; None where one depends on the order of
+    arrival.
+    """
     found: list[InstantSum] = []
     base: Bag = Counter()
     for moment in orders.moments(look):
@@ -94,11 +101,14 @@ def instant_sums(look: orders.Look) -> list[InstantSum] | None:
 
 
 def _deal(recorded: Recorded, sums: list[InstantSum]) -> tuple[list[Dealt] | None, int]:
-    """Deal the recorded relations to the instants, in order, so that the fewest rows differ; and say how many do.
+    """Deal the recorded relations to the instants, in order, so that the fewest rows differ; and
+    say how many do.
 
-    None where that takes more than STATES ways to look at. An instant is dealt at most SPARE rows more than it has, and one relation.
+    None where that takes more than STATES ways to look at. An instant is dealt at most SPARE rows
+    more than it has, and one relation.
 
-    What is missing of the first instant, or of the last, costs nothing where an output may be missing at that end.
+    What is missing of the first instant, or of the last, costs nothing where an output may be
+    missing at that end.
     """
     relations = recorded.rows
     reached: dict[tuple[int, int], tuple[int, tuple[int, int] | None]] = {(0, 0): (0, None)}
@@ -112,9 +122,13 @@ def _deal(recorded: Recorded, sums: list[InstantSum]) -> tuple[list[Dealt] | Non
         if number == len(sums):
             if first == len(relations):
                 return _dealt(recorded, sums, reached), cost // APART
-            following = [(number, len(relations), sum(1 + rows.total() for rows in relations[first:]))]
+            following = [
+                (number, len(relations), sum(1 + rows.total() for rows in relations[first:]))
+            ]
         else:
-            following = [(number + 1, stop, more) for stop, more in _groups(recorded, sums, number, first)]
+            following = [
+                (number + 1, stop, more) for stop, more in _groups(recorded, sums, number, first)
+            ]
         for after, stop, rows in following:
             more = rows * APART + (rows > 0)  # of equally many rows, those of fewer instants
             known = reached.get((after, stop))
@@ -124,8 +138,12 @@ def _deal(recorded: Recorded, sums: list[InstantSum]) -> tuple[list[Dealt] | Non
     return None, 0
 
 
-def _groups(recorded: Recorded, sums: list[InstantSum], number: int, first: int) -> list[tuple[int, int]]:
-    """Where an instant's relations may end that begin at `first`, each with the rows in which they differ from its own."""
+def _groups(
+    recorded: Recorded, sums: list[InstantSum], number: int, first: int
+) -> list[tuple[int, int]]:
+    """Where an instant's relations may end that begin at `first`, each with the rows in which they
+    differ from its own.
+    """
     expected, relations = sums[number].rows, recorded.rows
     found = []
     actual: Bag = Counter()
@@ -143,7 +161,9 @@ def _groups(recorded: Recorded, sums: list[InstantSum], number: int, first: int)
 
 
 def _dealt(
-    recorded: Recorded, sums: list[InstantSum], reached: dict[tuple[int, int], tuple[int, tuple[int, int] | None]]
+    recorded: Recorded,
+    sums: list[InstantSum],
+    reached: dict[tuple[int, int], tuple[int, tuple[int, int] | None]],
 ) -> list[Dealt]:
     """The way back from all relations dealt to none, turned around."""
     found: list[Dealt] = []
@@ -151,6 +171,8 @@ def _dealt(
     while state != (0, 0):
         cost, before = reached[state]
         if before[0] < state[0]:
-            found.append(Dealt(sums[before[0]], before[1], state[1], (cost - reached[before][0]) // APART))
+            found.append(
+                Dealt(sums[before[0]], before[1], state[1], (cost - reached[before][0]) // APART)
+            )
         state = before
     return found[::-1]

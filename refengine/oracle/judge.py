@@ -1,4 +1,6 @@
-"""§11 The oracle: which assignment of what an observer cannot know makes a semantics produce a recorded output."""
+"""§11 The oracle: which assignment of what an observer cannot know makes a semantics produce a
+recorded output.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,25 @@ from refengine.model.terms import canonical_dataset
 from refengine.oracle import derivations, orders
 from refengine.oracle.alignment import aligned, nearest_trial
 from refengine.oracle.assignments import Candidates, assignments, is_range, searched
-from refengine.oracle.trial import Alignment, Answers, Borders, Missing, Origin, Recorded, State, Trial, accepted, advance
+from refengine.oracle.trial import (
+    Alignment,
+    Answers,
+    Borders,
+    Missing,
+    Origin,
+    Recorded,
+    State,
+    Trial,
+    accepted,
+    advance,
+)
 
 
 @dataclass(frozen=True)
 class WrongWindow:
-    """A window that the engine tells of an answer (its number, from 1), and the one that the answer is of (ORA-11)."""
+    """A window that the engine tells of an answer (its number, from 1), and the one that the answer
+    is of (ORA-11).
+    """
 
     number: int
     evaluation: int
@@ -36,8 +51,11 @@ class WrongWindow:
 class Judgement:
     """A verdict's facts: a trial, and under what it was judged.
 
-    `standing` is what the witnesses said of the answers that it rests on. The trial explains the recording if it passed, or if only its told windows are wrong; else it is the nearest failed one. `tried` counts the assignments that were tried, and `t0` are the values that an open t0 stood for (None: it was given).
-    `wrong_windows` are the told windows that make a fail of relations that are right.
+    `standing` is what the witnesses said of the answers that it rests on. The trial explains the
+    recording if it passed, or if only its told windows are wrong; else it is the nearest failed
+    one. `tried` counts the assignments that were tried, and `t0` are the values that an open t0
+    stood for (None: it was given). `wrong_windows` are the told windows that make a fail of
+    relations that are right.
     """
 
     passed: bool
@@ -51,12 +69,16 @@ class Judgement:
 
     @property
     def alignment(self) -> Alignment | None:
-        """The reports that the verdict rests on, beside the recording; None where arrival orders were searched."""
+        """The reports that the verdict rests on, beside the recording; None where arrival orders
+        were searched.
+        """
         return self.trial.alignment if self.trial else None
 
     @property
     def is_right_but_for_windows(self) -> bool:
-        """Whether a fail is of the windows alone that the engine tells: some assignment gives its answers (ORA-11)."""
+        """Whether a fail is of the windows alone that the engine tells: some assignment gives its
+        answers (ORA-11).
+        """
         return not self.passed and self.trial is not None and self.trial.accepted is not None
 
 
@@ -74,42 +96,80 @@ def judge(
     windows: Sequence[Borders | None] = (),
     window_closure: Closure | None = None,
 ) -> Judgement:
-    """ORA-1: a recorded output is correct iff some assignment of t0, of the profile's open fields, of the arrival order
-    where it was not recorded, and of where the recording starts and ends makes the semantics produce it.
+    """ORA-1: a recorded output is correct iff some assignment of t0, of the profile's open fields,
+    of the arrival order where it was not recorded, and of where the recording starts and ends makes
+    the semantics produce it.
 
-    `missing` is the number k of outputs that may be missing at each end. `windows` are the borders of the window that the
-    engine tells of each relation, and `window_closure` which borders belong to them (None: those of the semantics).
-    Raises Unsupported where no verdict is in reach, Disputed where no witness confirms what the verdict rests on.
+    `missing` is the number k of outputs that may be missing at each end. `windows` are the borders
+    of the window that the engine tells of each relation, and `window_closure` which borders belong
+    to them (None: those of the semantics). Raises Unsupported where no verdict is in reach,
+    Disputed where no witness confirms what the verdict rests on.
     """
     answers = answers or Answers()
     answers.relied_on.clear()
     told = tuple(windows) if any(windows) else ()
-    recorded = Recorded(query, streams, canonical_dataset(static), tuple(recording), Missing.of(missing), mode, told, window_closure)
+    recorded = Recorded(
+        query,
+        streams,
+        canonical_dataset(static),
+        tuple(recording),
+        Missing.of(missing),
+        mode,
+        told,
+        window_closure,
+    )
     t0 = searched(query, streams, profile, answers.plan)
 
-    fitting: tuple[Trial, ...] = ()  # the assignments with windows that begin as the first told one does
+    # the assignments with windows that begin as the first told one does
+    fitting: tuple[Trial, ...] = ()
     if told:
         found = search(recorded, profile, answers, witnesses)
         fitting = found.failed
         if found.winner is not None:
-            return Judgement(True, found.winner, found.tried, recorded.missing, mode, r2r.Standing.of(answers.relied_on, witnesses), t0)
+            return Judgement(
+                True,
+                found.winner,
+                found.tried,
+                recorded.missing,
+                mode,
+                r2r.Standing.of(answers.relied_on, witnesses),
+                t0,
+            )
 
     untold = replace(recorded, windows=())
     found = search(untold, profile, answers, witnesses)
     if found.winner is not None:
         wrong = wrong_windows(recorded, found.winner, answers)
-        return Judgement(not told, found.winner, found.tried, recorded.missing, mode, r2r.Standing.of(answers.relied_on, witnesses), t0, wrong)
+        return Judgement(
+            not told,
+            found.winner,
+            found.tried,
+            recorded.missing,
+            mode,
+            r2r.Standing.of(answers.relied_on, witnesses),
+            t0,
+            wrong,
+        )
 
     if found.beyond is not None:
         raise found.beyond
     best = nearest_trial(untold, fitting or found.failed, answers)
     _confirm_fail(untold, best, found.failed, answers, witnesses)
-    return Judgement(False, best, found.tried, recorded.missing, mode, r2r.Standing.of(answers.relied_on, witnesses), t0)
+    return Judgement(
+        False,
+        best,
+        found.tried,
+        recorded.missing,
+        mode,
+        r2r.Standing.of(answers.relied_on, witnesses),
+        t0,
+    )
 
 
 @dataclass(frozen=True)
 class Search:
-    """What became of the assignments of a profile: the first that explains the recording, or those that do not.
+    """What became of the assignments of a profile: the first that explains the recording, or those
+    that do not.
 
     `beyond` is why some assignment is out of reach, where one is and none explains the recording.
     """
@@ -124,15 +184,20 @@ class Search:
         return len(self.failed) + (self.winner is not None)
 
 
-def search(recorded: Recorded, profile: Profile, answers: Answers, witnesses: tuple[str, ...]) -> Search:
-    """ORA-1: try the assignments of a profile, one after the other, up to the first that explains the recording.
+def search(
+    recorded: Recorded, profile: Profile, answers: Answers, witnesses: tuple[str, ...]
+) -> Search:
+    """ORA-1: try the assignments of a profile, one after the other, up to the first that explains
+    the recording.
 
     What the winner rests on is confirmed by a witness (ORA-8). Raises Disputed.
     """
     failed: list[Trial] = []
     beyond = None
     told = recorded.first_told()
-    for semantics, origin in assignments(recorded.query, recorded.streams, profile, answers.plan, told):
+    for semantics, origin in assignments(
+        recorded.query, recorded.streams, profile, answers.plan, told
+    ):
         try:
             trial = attempt(recorded, semantics, origin, answers)
         except Unsupported as error:
@@ -159,15 +224,23 @@ def wrong_windows(recorded: Recorded, winner: Trial, answers: Answers) -> tuple[
     closure, found = winner.semantics.closure, []
     for index, report in enumerate(alignment.beside):
         if not recorded.is_about(index, report.window, closure):
-            found.append(WrongWindow(index + 1, report.evaluation, report.window, recorded.windows[index]))
+            found.append(
+                WrongWindow(index + 1, report.evaluation, report.window, recorded.windows[index])
+            )
     return tuple(found)
 
 
 def _confirm_fail(
-    recorded: Recorded, best: Trial | None, failed: Sequence[Trial], answers: Answers, witnesses: tuple[str, ...]
+    recorded: Recorded,
+    best: Trial | None,
+    failed: Sequence[Trial],
+    answers: Answers,
+    witnesses: tuple[str, ...],
 ) -> None:
-    """ORA-8: make sure that a witness confirms what a fail rests on: the nearest assignment up to its first divergence, and of
-    every other one what it answers where it ended. Raises Disputed where none does, or where the definition passes."""
+    """ORA-8: make sure that a witness confirms what a fail rests on: the nearest assignment up to
+    its first divergence, and of every other one what it answers where it ended. Raises Disputed
+    where none does, or where the definition passes.
+    """
     if best is not None:
         confirm(recorded, best, answers, witnesses)
         planned = answers.planned(recorded, best.semantics)
@@ -177,14 +250,24 @@ def _confirm_fail(
     body = recorded.query.body
     for dataset, trial in _to_confirm(recorded, failed, answers):
         confirmed = answers.confirmed(body, dataset, witnesses)
-        if trial.answer is not None and not compare.equal(r2r.collected(trial.semantics.collection, confirmed.rows), trial.answer):
-            raise Disputed("incremental evaluation and the definition disagree", rule="ORA-8", answers={r2r.DEFINITION: confirmed})
+        if trial.answer is not None and not compare.equal(
+            r2r.collected(trial.semantics.collection, confirmed.rows), trial.answer
+        ):
+            raise Disputed(
+                "incremental evaluation and the definition disagree",
+                rule="ORA-8",
+                answers={r2r.DEFINITION: confirmed},
+            )
     for trial in failed:
         dissent(recorded, trial, answers, witnesses)
 
 
-def _to_confirm(recorded: Recorded, failed: Sequence[Trial], answers: Answers) -> Iterator[tuple[Dataset, Trial]]:
-    """Yield the datasets at which failed assignments ended, each once, with one of the assignments."""
+def _to_confirm(
+    recorded: Recorded, failed: Sequence[Trial], answers: Answers
+) -> Iterator[tuple[Dataset, Trial]]:
+    """Yield the datasets at which failed assignments ended, each once, with
+    one of the assignments.
+    """
     seen = set()
     for trial in failed:
         key = (trial.last, trial.semantics.disorder, trial.semantics.collection)
@@ -196,7 +279,9 @@ def _to_confirm(recorded: Recorded, failed: Sequence[Trial], answers: Answers) -
 
 
 def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: Answers) -> Trial:
-    """One assignment against the recording, by incremental evaluation where answers are compared by value."""
+    """One assignment against the recording, by incremental evaluation where answers are compared by
+    value.
+    """
     planned = answers.planned(recorded, semantics)
     unordered = any(not recorded.streams[spec.stream].ordered for spec in recorded.query.windows)
     if unordered and orders.order_matters(planned):
@@ -210,7 +295,9 @@ def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: A
         return replace(defined(recorded, planned, origin, answers), by=f"the definition ({error})")
 
 
-def looked_up(recorded: Recorded, planned: engine.Plan, origin: Origin, asked: incremental.Asked) -> Trial:
+def looked_up(
+    recorded: Recorded, planned: engine.Plan, origin: Origin, asked: incremental.Asked
+) -> Trial:
     """One assignment against the recording, by incremental evaluation. Raises Beyond."""
     steps = incremental.looked_up(recorded.query, planned, asked)
     return replace(_followed(recorded, planned, origin, steps), by="incremental evaluation")
@@ -222,12 +309,22 @@ def defined(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: A
     return replace(_followed(recorded, planned, origin, steps), answer=None)
 
 
-def _followed(recorded: Recorded, planned: engine.Plan, origin: Origin, steps: Iterator[engine.Step]) -> Trial:
-    """One assignment against the recording, evaluation by evaluation, as long as it may explain it."""
+def _followed(
+    recorded: Recorded, planned: engine.Plan, origin: Origin, steps: Iterator[engine.Step]
+) -> Trial:
+    """One assignment against the recording, evaluation by evaluation, as
+    long as it may explain it.
+    """
     states, step, reached = {State(0, 0, 0)}, None, 0
     for step in steps:
         if step.emitted:
-            states = advance(states, step.report.relation.rows, recorded, step.report.window, planned.semantics.closure)
+            states = advance(
+                states,
+                step.report.relation.rows,
+                recorded,
+                step.report.window,
+                planned.semantics.closure,
+            )
         if not states:
             break
         reached = max(reached, *(state.matched for state in states))
@@ -239,12 +336,18 @@ def _followed(recorded: Recorded, planned: engine.Plan, origin: Origin, steps: I
 
 
 def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
-    """ORA-8: make sure that a witness confirms what a verdict rests on, and that incremental evaluation answers so: the winning
-    assignment's reports (those at the ends of instants where orders were searched), or a fail's up to its first divergence. A pass
-    is the definition's, too. Raises Disputed."""
+    """ORA-8: make sure that a witness confirms what a verdict rests on, and that incremental
+    evaluation answers so: the winning assignment's reports (those at the ends of instants where
+    orders were searched), or a fail's up to its first divergence. A pass is the definition's, too.
+    Raises Disputed.
+    """
     planned = answers.planned(recorded, trial.semantics)
     where = trial.divergence
-    final = {} if trial.ordered else {element.app: index + 1 for index, element in enumerate(planned.views[0].elements)}
+    final = (
+        {}
+        if trial.ordered
+        else {element.app: index + 1 for index, element in enumerate(planned.views[0].elements)}
+    )
     seen = set()
     for at in incremental.evaluations(planned):
         if where is not None and where.evaluation is not None and at.t > where.evaluation:
@@ -256,20 +359,36 @@ def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
             dataset = r2r.together(planned.views, contents, recorded.static, recorded.query.body)
             confirmed = answers.confirmed(recorded.query.body, dataset, witnesses)
             _hold(confirmed, answers.asked(recorded, planned), contents)
-    if trial.accepted is not None and trial.ordered and defined(recorded, planned, trial.origin, answers).accepted is None:
+    if (
+        trial.accepted is not None
+        and trial.ordered
+        and defined(recorded, planned, trial.origin, answers).accepted is None
+    ):
         raise Disputed("incremental evaluation passes what the definition fails", rule="ORA-8")
 
 
-def _hold(confirmed: Relation, asked: incremental.Asked | str, contents: tuple[window.Content, ...]) -> None:
-    """ORA-8: make sure that incremental evaluation answers as the definition does. Raises Disputed."""
+def _hold(
+    confirmed: Relation, asked: incremental.Asked | str, contents: tuple[window.Content, ...]
+) -> None:
+    """ORA-8: make sure that incremental evaluation answers as the
+    definition does. Raises Disputed.
+    """
     with suppress(Beyond):
-        if isinstance(asked, incremental.Asked) and not compare.equal(confirmed.rows, asked(contents)):
-            raise Disputed("incremental evaluation and the definition disagree", rule="ORA-8", answers={r2r.DEFINITION: confirmed})
+        if isinstance(asked, incremental.Asked) and not compare.equal(
+            confirmed.rows, asked(contents)
+        ):
+            raise Disputed(
+                "incremental evaluation and the definition disagree",
+                rule="ORA-8",
+                answers={r2r.DEFINITION: confirmed},
+            )
 
 
 def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
-    """ORA-8: where orders were searched, some order explains the output by the definition's answers and by a witness's, inside
-    instants too, or by neither's. Raises Disputed where every witness that has a say differs."""
+    """ORA-8: where orders were searched, some order explains the output by the definition's answers
+    and by a witness's, inside instants too, or by neither's. Raises Disputed where every witness
+    that has a say differs.
+    """
     if trial.ordered or not witnesses or _answer_alike(recorded, trial, answers, witnesses):
         return
     differing = []
@@ -282,12 +401,23 @@ def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
             return
         differing.append(witness)
     if differing:
-        yes, no = ("the definition's", "a witness's") if trial.accepted is not None else ("a witness's", "the definition's")
-        raise Disputed(f"an arrival order explains the output by {yes} answers, none by {no}: {', '.join(differing)}", rule="ORA-8")
+        yes, no = (
+            ("the definition's", "a witness's")
+            if trial.accepted is not None
+            else ("a witness's", "the definition's")
+        )
+        raise Disputed(
+            f"an arrival order explains the output by {yes} answers, none by {no}: "
+            f"{', '.join(differing)}",
+            rule="ORA-8",
+        )
 
 
-def _answer_alike(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> bool:
-    """Whether all witnesses answer a body of solutions (ORA-5) alike over the whole stream, and so over every part of it.
+def _answer_alike(
+    recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]
+) -> bool:
+    """Whether all witnesses answer a body of solutions (ORA-5) alike over the whole stream, and so
+    over every part of it.
 
     Which solutions a part has is decided by their own triples alone.
     """

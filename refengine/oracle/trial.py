@@ -1,4 +1,6 @@
-"""§11 What the oracle judges and finds: a recording, assignments tried on it, where they part, and how outputs match it (ORA-3)."""
+"""§11 What the oracle judges and finds: a recording, assignments tried on it, where they part, and
+how outputs match it (ORA-3).
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,17 @@ from refengine.model.elements import Bag, Dataset, Element, Relation, Row, Strea
 from refengine.oracle import derivations as derive
 
 T = TypeVar("T")
-READ = ("closure", "slide", "closing", "horizon", "disorder")  # by engine.plan of a semantics, beside what it means and the frame
+# by engine.plan of a semantics, beside what it means and the frame
+READ = ("closure", "slide", "closing", "horizon", "disorder")
 
 
 Borders = tuple[int, int]  # (o, c) of a window
 
 
 class Missing(NamedTuple):
-    """How many outputs may be missing from a recording: before its first relation, and after its last one (ORA-3)."""
+    """How many outputs may be missing from a recording: before its first relation, and after its
+    last one (ORA-3).
+    """
 
     before: int
     after: int
@@ -46,10 +51,12 @@ class Missing(NamedTuple):
 
 @dataclass(frozen=True)
 class Recorded:
-    """What is judged: a query, its streams, static data and the recorded relations, with the stated bounds and mode.
+    """What is judged: a query, its streams, static data and the recorded relations, with the stated
+    bounds and mode.
 
-    `windows` are the borders of the window that the engine tells of each relation; None, or an entry too few, where it tells none.
-    `window_closure` says which borders belong to a told window; None where it is that of the semantics.
+    `windows` are the borders of the window that the engine tells of each relation; None, or an
+    entry too few, where it tells none. `window_closure` says which borders belong to a told window;
+    None where it is that of the semantics.
     """
 
     query: Query
@@ -67,17 +74,22 @@ class Recorded:
         return [relation.rows for relation in self.relations]
 
     def told(self, index: int, closure: Closure | None) -> Borders | None:
-        """The first and the last instant of the window that the engine tells of a relation; None where it tells none."""
+        """The first and the last instant of the window that the engine tells of a relation; None
+        where it tells none.
+        """
         borders = self.windows[index] if index < len(self.windows) else None
         return instants(borders, self.window_closure or closure)
 
     def first_told(self) -> tuple[Borders, Closure | None] | None:
-        """The first window that the engine tells, with the closure that is stated for it; None if it tells none."""
+        """The first window that the engine tells, with the closure that is stated for it; None if
+        it tells none.
+        """
         borders = next(filter(None, self.windows), None)
         return None if borders is None else (borders, self.window_closure)
 
     def is_about(self, index: int, borders: Borders | None, closure: Closure | None) -> bool:
-        """ORA-11: whether the window that the engine tells of a relation holds the same instants as a report's window does.
+        """ORA-11: whether the window that the engine tells of a relation holds the same instants as
+        a report's window does.
 
         True where either has no window. Over integers [0, 10) and (-1, 9] are the same.
         """
@@ -94,7 +106,8 @@ def instants(borders: Borders | None, closure: Closure | None) -> Borders | None
 
 
 class Answers:
-    """The answers of the definition and of witnesses, and derivations, each computed once; a table of results, not of decisions.
+    """The answers of the definition and of witnesses, and derivations, each computed once; a table
+    of results, not of decisions.
 
     `witness` is who answers in a search: the definition, or a witness that repeats it.
     """
@@ -111,12 +124,19 @@ class Answers:
     def by(self, witness: str) -> Answers:
         """The same table with another witness to answer, and nothing else."""
         other = Answers(witness)
-        other.known, other.derived, other.made, other.quick = self.known, self.derived, self.made, False
+        other.known, other.derived, other.made, other.quick = (
+            self.known,
+            self.derived,
+            self.made,
+            False,
+        )
         other.testimonies = self.testimonies
         return other
 
     def once(self, kind: str, held: Sequence[object], key: Hashable, make: Callable[[], T]) -> T:
-        """What is made once of some objects, which are themselves (a stream is long to compare), and a key."""
+        """What is made once of some objects, which are themselves (a stream is long to compare),
+        and a key.
+        """
         key = (kind, key, *map(id, held))
         if key not in self.made:
             self.made[key] = held, make()  # which keeps them, and so their ids
@@ -127,27 +147,47 @@ class Answers:
         return self.plan(recorded.query, recorded.streams, semantics)
 
     def plan(self, query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> Plan:
-        """engine.plan; of plans of one window that read the same of their semantics all but its frame is made once."""
-        if not isinstance(semantics.t0, int) or len(query.windows) > 1 or query.windows[0].stream not in streams:
+        """engine.plan; of plans of one window that read the same of their semantics all but its
+        frame is made once.
+        """
+        if (
+            not isinstance(semantics.t0, int)
+            or len(query.windows) > 1
+            or query.windows[0].stream not in streams
+        ):
             return engine.plan(query, streams, semantics)
         engine.meaning(query, semantics)
-        stream, read = streams[query.windows[0].stream], tuple(getattr(semantics, name) for name in READ)
-        planned = self.once("plan", [stream], (query, read), lambda: engine.plan(query, streams, semantics))
+        stream, read = (
+            streams[query.windows[0].stream],
+            tuple(getattr(semantics, name) for name in READ),
+        )
+        planned = self.once(
+            "plan", [stream], (query, read), lambda: engine.plan(query, streams, semantics)
+        )
         (view,) = planned.views
         frame = window.frame(view.spec, semantics.closure, semantics.t0, semantics.partial)
-        return replace(planned, semantics=semantics, views=(replace(view, t0=semantics.t0, frame=frame),))
+        return replace(
+            planned, semantics=semantics, views=(replace(view, t0=semantics.t0, frame=frame),)
+        )
 
     def asked(self, recorded: Recorded, planned: Plan, derivations: bool = False) -> Asked | str:
-        """Incremental answers over contents of the windows, which all plans of the same elements share; or why there are none:
-        a witness is to answer (`derivations` alone are no answers, and ORA-5 holds them to those), the
-        body is not covered, answers are compared as terms, or rounding decides how many there are."""
+        """Incremental answers over contents of the windows, which all plans of the same elements
+        share; or why there are none: a witness is to answer (`derivations` alone are no answers,
+        and ORA-5 holds them to those), the body is not covered, answers are compared as terms, or
+        rounding decides how many there are.
+        """
         if not self.quick and not derivations:
             return "a witness answers"
         if recorded.mode is Mode.TERM:
             return "answers are compared as terms"
-        if planned.semantics.collection is Collection.SET and not derive.projects(recorded.query.body):
+        if planned.semantics.collection is Collection.SET and not derive.projects(
+            recorded.query.body
+        ):
             return "a set of what is computed"
-        elements, specs = [view.elements for view in planned.views], tuple((view.spec.stream, view.spec.name) for view in planned.views)
+        elements, specs = (
+            [view.elements for view in planned.views],
+            tuple((view.spec.stream, view.spec.name) for view in planned.views),
+        )
 
         def made() -> Asked | str:
             try:
@@ -161,14 +201,18 @@ class Answers:
         return self.ask(self.witness, body, graph)
 
     def ask(self, witness: str, body: Body, graph: frozenset) -> Relation:
-        """Return the definition's answer, or one witness's. Raises NoSay where a witness has none."""
+        """Return the definition's answer, or one witness's. Raises NoSay
+        where a witness has none.
+        """
         key = (witness, body.text, graph)
         if key not in self.known:
             self.known[key] = r2r.ask(witness, body, graph)
         return self.known[key]
 
     def confirmed(self, body: Body, graph: frozenset, witnesses: tuple[str, ...]) -> Relation:
-        """Return the definition's answer, which a witness confirms (R2R-5), and keep what each said. Raises Disputed."""
+        """Return the definition's answer, which a witness confirms (R2R-5), and keep what each
+        said. Raises Disputed.
+        """
         key = (body.text, graph, witnesses)
         if key not in self.testimonies:
             self.testimonies[key] = r2r.heard(body, graph, witnesses, self.ask)
@@ -192,7 +236,9 @@ class Origin(NamedTuple):
 
 
 class State(NamedTuple):
-    """How much of the recording is explained: outputs missing before it, relations matched, outputs missing after it."""
+    """How much of the recording is explained: outputs missing before it, relations matched, outputs
+    missing after it.
+    """
 
     before: int
     matched: int
@@ -206,10 +252,11 @@ def advance(
     borders: Borders | None = None,
     closure: Closure | None = None,
 ) -> set[State]:
-    """ORA-3: one more output of the semantics: it is missing before the recording or after it, within the bounds,
-    or it is the recording's next relation.
+    """ORA-3: one more output of the semantics: it is missing before the recording or after it,
+    within the bounds, or it is the recording's next relation.
 
-    `borders` and `closure` are those of the output's window, which the next relation must not contradict (ORA-11).
+    `borders` and `closure` are those of the output's window, which the next relation must not
+    contradict (ORA-11).
     """
     rows, following = recorded.rows, set()
     same: dict[int, bool] = {}  # of each relation, which several states may have next
@@ -228,18 +275,26 @@ def advance(
 
 
 def accepted(states: Iterable[State], recorded: Recorded) -> State | None:
-    """The state that explains all of the recording with the fewest outputs missing; an empty recording allows none."""
-    whole = [s for s in states if s.matched == len(recorded.relations) and (recorded.relations or s.before == 0)]
+    """The state that explains all of the recording with the fewest outputs missing; an empty
+    recording allows none.
+    """
+    whole = [
+        s
+        for s in states
+        if s.matched == len(recorded.relations) and (recorded.relations or s.before == 0)
+    ]
     return min(whole, key=lambda s: (s.before + s.after, s), default=None)
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """An assignment's reports beside the recording's relations: relation i stands beside report `before` + i.
+    """An assignment's reports beside the recording's relations: relation i stands beside report
+    `before` + i.
 
-    `reports` are all that were computed: of a fail no more than are needed to tell how far it is from the recording.
-    `lost` is the place of the one report in the middle, and `repeated` that of the one relation, without which fewer rows
-    would differ: from there on relation i is that of the report after, or before, the one beside it.
+    `reports` are all that were computed: of a fail no more than are needed to tell how far it is
+    from the recording. `lost` is the place of the one report in the middle, and `repeated` that of
+    the one relation, without which fewer rows would differ: from there on relation i is that of the
+    report after, or before, the one beside it.
     """
 
     reports: tuple[Report, ...]
@@ -278,8 +333,9 @@ class Fate(StrEnum):
 class BorderRow(NamedTuple):
     """A row that an element at the edge of a window completes, and what became of it.
 
-    `at` is that element's t_app, `window` the window that the row belongs to. `on_border` says whether the element is
-    exactly on a border; if it is not, `is_first` says whether it is the first one in the window, or the last.
+    `at` is that element's t_app, `window` the window that the row belongs to. `on_border` says
+    whether the element is exactly on a border; if it is not, `is_first` says whether it is the
+    first one in the window, or the last.
     """
 
     row: Row
@@ -291,7 +347,9 @@ class BorderRow(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """The rows that a relation lacks of a report, those that it has too many, and in how many rows the two differ."""
+    """The rows that a relation lacks of a report, those that it has too many, and in how many rows
+    the two differ.
+    """
 
     lacking: Bag
     surplus: Bag
@@ -301,8 +359,8 @@ class Gap(NamedTuple):
 class Distance(NamedTuple):
     """How far an assignment is from the recording (ORA-9).
 
-    `rows` counts the rows in which they differ (where orders were searched: the relations that none explains).
-    `unexplained` counts those of them that are no slip over a window's border.
+    `rows` counts the rows in which they differ (where orders were searched: the relations that none
+    explains). `unexplained` counts those of them that are no slip over a window's border.
     """
 
     rows: int
@@ -311,9 +369,10 @@ class Distance(NamedTuple):
 
 @dataclass(frozen=True)
 class Divergence:
-    """Where the semantics and the recording part: the recording's relation `index` (from 0), the window and its content
-    there, the rows expected and recorded (None: no relation is left), the rows at the edges of windows, and how far
-    the two are from each other."""
+    """Where the semantics and the recording part: the recording's relation `index` (from 0), the
+    window and its content there, the rows expected and recorded (None: no relation is left), the
+    rows at the edges of windows, and how far the two are from each other.
+    """
 
     index: int
     evaluation: int | None
@@ -330,10 +389,11 @@ class Divergence:
 class Trial:
     """One assignment against the recording.
 
-    `accepted` is the state that explains all of the recording, None where none does. `reached` is the greatest number of
-    relations that some state explains. `ordered` says that no order had to be searched. `last` is what each
-    window held where the trial ended, and `answer` what incremental evaluation answers over it (None: the definition did). `by`
-    says who computed it. `alignment` is there for the trial that a judgement names, unless orders were searched.
+    `accepted` is the state that explains all of the recording, None where none does. `reached` is
+    the greatest number of relations that some state explains. `ordered` says that no order had to
+    be searched. `last` is what each window held where the trial ended, and `answer` what
+    incremental evaluation answers over it (None: the definition did). `by` says who computed it.
+    `alignment` is there for the trial that a judgement names, unless orders were searched.
     """
 
     semantics: Semantics

@@ -1,8 +1,8 @@
 """Reading streams, queries and recordings: a file in, a value of the model out.
 
-Terms keep the lexical form the file gives them. Nothing here reaches the network, and no term takes its text
-from where a file lies: an IRI that is not absolute is an error. Streams are IO-1, recorded answers IO-2; what a
-stream says about time is MOD-1, a query QRY-1.
+Terms keep the lexical form the file gives them. Nothing here reaches the network, and no term takes
+its text from where a file lies: an IRI that is not absolute is an error. Streams are IO-1, recorded
+answers IO-2; what a stream says about time is MOD-1, a query QRY-1.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from refengine.model.terms import (
     literal_term,
     triple_of,
     unescape,
-)  # fmt: skip
+)
 from refengine.model.xsd import INTEGERS, date_time
 from refengine.rdf import turtle
 from refengine.rdf.turtle import Statement
@@ -64,8 +64,9 @@ INSTANT = 1000  # ms between two files of a CSRBench folder
 
 @dataclass(frozen=True)
 class Recording:
-    """What an engine answered: its relations in the order of its reports, which it iterates over, and for each the
-    engine's own clock in ms (None: not recorded)."""
+    """What an engine answered: its relations in the order of its reports, which it iterates over,
+    and for each the engine's own clock in ms (None: not recorded).
+    """
 
     relations: tuple[Relation, ...]
     timestamps: tuple[int | None, ...]
@@ -78,26 +79,35 @@ class Recording:
 
 
 def read_stream(
-    path: str | Path, time_predicate: str = PROV_GENERATED_AT_TIME, batch_predicate: str | None = None
+    path: str | Path,
+    time_predicate: str = PROV_GENERATED_AT_TIME,
+    batch_predicate: str | None = None,
 ) -> Stream:
     """IO-1: a stream from a folder or a file; t_app is in milliseconds, t_sys the position from 1.
 
-    - a folder of `data_NN.ttl`, there or in `data/` (CSRBench): t_app = NN × 1000, one triple an element. The
-      order within one file was not recorded: triples come sorted by their text and the stream is not `ordered`.
-    - `.n3t` or `SG_…` (YABench): a line is `s p o "ms" .`, one triple an element, in file order. A literal that
-      has a datatype may lack its quotes, `76.0^^<datatype>`: YABench's own generator writes it so.
-    - `.nq`, `.trig`: a named graph is an element, dated by one triple `graph time_predicate date` of the default
-      graph, where the date is an integer (ms) or an xsd:dateTime (UTC where it names no zone, cut to ms; from the
-      epoch). prov:invalidatedAtTime dates the end of its validity, if it has one (MOD-3), and `batch_predicate` gives its
-      batch id. The graphs arrive as they first appear in the file. Whatever else the default graph says would be part of
-      no element, and is refused, as is a graph without a date, with two, or a date without its graph.
+    - a folder of `data_NN.ttl`, there or in `data/` (CSRBench): t_app = NN × 1000, one triple
+      an element. The order within one file was not recorded: triples come sorted by their
+      text and the stream is not `ordered`.
+    - `.n3t` or `SG_…` (YABench): a line is `s p o "ms" .`, one triple an element, in file
+      order. A literal that has a datatype may lack its quotes, `76.0^^<datatype>`: YABench's
+      own generator writes it so.
+    - `.nq`, `.trig`: a named graph is an element, dated by one triple `graph time_predicate
+      date` of the default graph, where the date is an integer (ms) or an xsd:dateTime (UTC
+      where it names no zone, cut to ms; from the epoch). prov:invalidatedAtTime dates the end
+      of its validity, if it has one (MOD-3), and `batch_predicate` gives its batch id. The
+      graphs arrive as they first appear in the file. Whatever else the default graph says
+      would be part of no element, and is refused, as is a graph without a date, with two, or
+      a date without its graph.
 
-    Raises InvalidStream; Refused for JSON-LD, whose contexts live on the network. Sources: Dell'Aglio et al.,
-    On Correctness in RDF Stream Processor Benchmarking, ISWC 2013; Kolchin et al., YABench, ICWE 2016; W3C RSP
-    Community Group, RDF Stream Models.
+    Raises InvalidStream; Refused for JSON-LD, whose contexts live on the network. Sources:
+    Dell'Aglio et al., On Correctness in RDF Stream Processor Benchmarking, ISWC 2013; Kolchin et
+    al., YABench, ICWE 2016; W3C RSP Community Group, RDF Stream Models.
     """
     path = Path(path)
-    for name, predicate in (("time predicate", time_predicate), ("batch predicate", batch_predicate)):
+    for name, predicate in (
+        ("time predicate", time_predicate),
+        ("batch predicate", batch_predicate),
+    ):
         try:
             _ = predicate is None or _iri(predicate)
         except _Fault as fault:
@@ -114,15 +124,23 @@ def read_stream(
         case ".trig":
             return _dated_graphs(path, _turtle(path, "TriG", "b"), time_predicate, batch_predicate)
         case ".jsonld" | ".json":
-            raise Refused("JSON-LD is not read: its contexts would reach the network", rule="QRY-2", place=str(path))
+            raise Refused(
+                "JSON-LD is not read: its contexts would reach the network",
+                rule="QRY-2",
+                place=str(path),
+            )
         case other:
             raise InvalidStream(
-                f"no stream ends in {other!r}; valid: a folder of data_NN.ttl, .n3t, .nq, .trig", rule="IO-1", place=str(path)
+                f"no stream ends in {other!r}; valid: a folder of data_NN.ttl, .n3t, .nq, .trig",
+                rule="IO-1",
+                place=str(path),
             )
 
 
 def read_static(path: str | Path) -> Dataset:
-    """IO-1: static data from `.ttl`, `.nt`, `.nq` or `.trig`: triples of the default graph, and quads of named ones."""
+    """IO-1: static data from `.ttl`, `.nt`, `.nq` or `.trig`: triples of the default graph, and
+    quads of named ones.
+    """
     path = Path(path)
     match path.suffix.lower():
         case ".nt" | ".nq":
@@ -132,13 +150,20 @@ def read_static(path: str | Path) -> Dataset:
         case ".trig":
             statements = _turtle(path, "TriG", "b")
         case other:
-            raise InvalidStream(f"no static data ends in {other!r}; valid: .ttl, .nt, .nq, .trig", rule="IO-1", place=str(path))
-    return frozenset(s.triple if s.graph is None else (*s.triple, s.graph) for s in statements if s.triple)
+            raise InvalidStream(
+                f"no static data ends in {other!r}; valid: .ttl, .nt, .nq, .trig",
+                rule="IO-1",
+                place=str(path),
+            )
+    return frozenset(
+        s.triple if s.graph is None else (*s.triple, s.graph) for s in statements if s.triple
+    )
 
 
 def read_query(path: str | Path, dialect: str | None = None, static: bool = False) -> Query:
-    """QRY-1: a query from a TOML file, or the query part of a conformance case (a table with `rule` and `query`); or, DIA-1, a
-    text in a dialect, which the last line end is no part of. `static` is that of `dialects.read`.
+    """QRY-1: a query from a TOML file, or the query part of a conformance case (a table with `rule`
+    and `query`); or, DIA-1, a text in a dialect, which the last line end is no part of. `static` is
+    that of `dialects.read`.
 
     Raises InvalidQuery, and whatever the query itself breaks, with the file as place.
     """
@@ -152,8 +177,11 @@ def read_query(path: str | Path, dialect: str | None = None, static: bool = Fals
         table = tomllib.loads(text)
         if not all(-TIME_BOUND <= number < TIME_BOUND for number in _integers(table)):
             raise ValueError("an integer beyond 64 bits")  # which TOML has not, but tomllib reads
-    except (ValueError, RecursionError) as error:  # ValueError: a syntax error, or an integer of thousands of digits
-        match = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(error), re.DOTALL)
+    # ValueError: a syntax error, or an integer of thousands of digits
+    except (ValueError, RecursionError) as error:
+        match = re.fullmatch(
+            r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(error), re.DOTALL
+        )
         reason, line = match.groups() if match else (why(error), None)
         place = f"{path}:{line or text.rstrip().count(chr(10)) + 1}" if match else str(path)
         raise InvalidQuery(f"not TOML: {reason}", rule="QRY-1", place=place) from None
@@ -166,11 +194,13 @@ def read_query(path: str | Path, dialect: str | None = None, static: bool = Fals
 
 
 def read_recording(path: str | Path) -> Recording:
-    """IO-2: a recording in CSRBench's JSON: `relations`, each a SPARQL 1.1 JSON result with a `timestamp`; or YABench's QR_ file.
+    """IO-2: a recording in CSRBench's JSON: `relations`, each a SPARQL 1.1 JSON result with a
+    `timestamp`; or YABench's QR_ file.
 
-    A row is `{"timestamp", "binding"}` or, as in SPARQL JSON, the binding itself. A relation without bindings is an
-    empty answer that was sent. Blank nodes are renamed in order of appearance, one scope for the whole recording.
-    Raises InvalidStream that names the path to the fault.
+    A row is `{"timestamp", "binding"}` or, as in SPARQL JSON, the binding itself. A relation
+    without bindings is an empty answer that was sent. Blank nodes are renamed in order of
+    appearance, one scope for the whole recording. Raises InvalidStream that names the path to the
+    fault.
     """
     text = read_text(path, InvalidStream, "IO-2")
     if os.path.basename(path).startswith("QR_"):
@@ -178,13 +208,18 @@ def read_recording(path: str | Path) -> Recording:
     try:
         document = json.loads(text, object_pairs_hook=no_key_twice)
     except json.JSONDecodeError as error:
-        raise InvalidStream(f"not JSON: {error.msg}", rule="IO-2", place=f"{path}:{error.lineno}") from None
+        raise InvalidStream(
+            f"not JSON: {error.msg}", rule="IO-2", place=f"{path}:{error.lineno}"
+        ) from None
     except (ValueError, RecursionError) as error:
         raise InvalidStream(f"not JSON: {why(error)}", rule="IO-2", place=str(path)) from None
     labels: dict[str, Term] = {}
     try:
         if not isinstance(document, dict):
-            raise _misshapen(f'must be an object, got {shown(document)}; valid: {{"relations": [...]}}', "document")
+            raise _misshapen(
+                f'must be an object, got {shown(document)}; valid: {{"relations": [...]}}',
+                "document",
+            )
         _object(document, ("relations",), "document")
         entries = _array(document["relations"], "relations")
         reports = [_report(entry, f"relations[{i}]", labels) for i, entry in enumerate(entries)]
@@ -193,16 +228,28 @@ def read_recording(path: str | Path) -> Recording:
     return Recording(tuple(relation for relation, _ in reports), tuple(time for _, time in reports))
 
 
-def relation_from_json(rows: Any, variables: tuple[str, ...], where: str, labels: dict[str, Term]) -> Relation:
-    """IO-2: a relation from its rows as SPARQL 1.1 JSON. `labels` are the blank nodes seen so far, which get new names in the
-    order of their appearance. Raises InvalidStream that names the path to the fault, below `where`."""
-    found = [_row(entry, list(variables), f"{where}[{number}]", labels) for number, entry in enumerate(_array(rows, where))]
+def relation_from_json(
+    rows: Any, variables: tuple[str, ...], where: str, labels: dict[str, Term]
+) -> Relation:
+    """IO-2: a relation from its rows as SPARQL 1.1 JSON. `labels` are the blank nodes seen so far,
+    which get new names in the order of their appearance. Raises InvalidStream that names the path
+    to the fault, below `where`.
+    """
+    found = [
+        _row(entry, list(variables), f"{where}[{number}]", labels)
+        for number, entry in enumerate(_array(rows, where))
+    ]
     return Relation(variables, Counter(found))
 
 
 def relation_to_json(relation: Relation) -> dict[str, Any]:
-    """A relation as SPARQL 1.1 JSON: rows sorted, each as often as the bag holds it; ASK too is a row, over `ask`."""
-    rows = [{name: _term_to_json(term) for name, term in line} for line in sorted(relation.rows.elements())]
+    """A relation as SPARQL 1.1 JSON: rows sorted, each as often as the bag holds it; ASK too is a
+    row, over `ask`.
+    """
+    rows = [
+        {name: _term_to_json(term) for name, term in line}
+        for line in sorted(relation.rows.elements())
+    ]
     return {"head": {"vars": list(relation.variables)}, "results": {"bindings": rows}}
 
 
@@ -212,7 +259,13 @@ def _term_to_json(term: Term) -> dict[str, str]:
     if term.startswith("<"):
         return {"type": "uri", "value": term[1:-1]}
     lexical, datatype, language = parse_literal(term)
-    kind = {"xml:lang": language} if language else {"datatype": datatype} if datatype != XSD + "string" else {}
+    kind = (
+        {"xml:lang": language}
+        if language
+        else {"datatype": datatype}
+        if datatype != XSD + "string"
+        else {}
+    )
     return {"type": "literal", "value": lexical, **kind}
 
 
@@ -248,8 +301,12 @@ def listed(folder: Path, pattern: str, rule: str) -> list[Path]:
         raise _unread(error, InvalidStream, rule, folder) from None
 
 
-def _unread(error: OSError | ValueError, kind: type[RefengineError], rule: str, path: str | Path) -> RefengineError:
-    return kind(f"cannot be read: {getattr(error, 'strerror', None) or error}", rule=rule, place=str(path))
+def _unread(
+    error: OSError | ValueError, kind: type[RefengineError], rule: str, path: str | Path
+) -> RefengineError:
+    return kind(
+        f"cannot be read: {getattr(error, 'strerror', None) or error}", rule=rule, place=str(path)
+    )
 
 
 def _integers(table: Any) -> Iterator[int]:
@@ -264,8 +321,12 @@ def _integers(table: Any) -> Iterator[int]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, int]]:
-    """The lines that hold a statement, each with its number. Only CR and LF end a line: others may stand in a literal."""
-    for number, line in enumerate(re.split(r"\r\n|\r|\n", read_text(path, InvalidStream, "IO-1")), 1):
+    """The lines that hold a statement, each with its number. Only CR and LF end a line: others may
+    stand in a literal.
+    """
+    for number, line in enumerate(
+        re.split(r"\r\n|\r|\n", read_text(path, InvalidStream, "IO-1")), 1
+    ):
         if line.strip(" \t") and not line.lstrip(" \t").startswith("#"):
             yield line, number
 
@@ -274,7 +335,8 @@ def _lines(path: Path) -> Iterator[tuple[str, int]]:
 
 _UNQUOTED = rf'(?P<unquoted>(?!\.*\#)[^\x00-\x20"<>\\^]++)\^\^(?P<type>{IRIREF})'
 _TOKEN = re.compile(rf"[ \t]*(?P<term>{TERM})")
-_TIMED_TOKEN = re.compile(rf"[ \t]*(?:(?P<term>{TERM})|{_UNQUOTED})")  # of a line that YABench's generator wrote
+# of a line that YABench's generator wrote
+_TIMED_TOKEN = re.compile(rf"[ \t]*(?:(?P<term>{TERM})|{_UNQUOTED})")
 _LINE_END = re.compile(r"[ \t]*\.?[ \t]*(?:#.*)?", re.DOTALL)
 
 
@@ -302,14 +364,18 @@ def _said(make: Callable[..., Any], *parts: Any) -> Any:
 
 
 def _terms(line: str, token: re.Pattern = _TOKEN) -> list[Term]:
-    """Read the terms of a line in N-Triples' grammar, or in that of another `token`; the final dot is optional."""
+    """Read the terms of a line in N-Triples' grammar, or in that of another `token`; the final dot
+    is optional.
+    """
     terms, end = [], 0
     while match := token.match(line, end):
         end = match.end()
         if match["term"] is not None:
             terms.append(_said(canonical, match["term"]))
         else:
-            terms.append(_literal(_said(unescape, match["unquoted"]), _said(unescape, match["type"][1:-1])))
+            terms.append(
+                _literal(_said(unescape, match["unquoted"]), _said(unescape, match["type"][1:-1]))
+            )
     if not _LINE_END.fullmatch(line, end):
         raise _Fault(f"no term at column {end + 1}: {shown(line[end:].strip())}")
     return terms
@@ -319,16 +385,22 @@ def _terms(line: str, token: re.Pattern = _TOKEN) -> list[Term]:
 PLAIN_OBJECT = rf"(?:{PLAIN_IRI}|{PLAIN_LITERAL})"
 _PLAIN_TIME = r'"(-?[0-9]{1,18})" \.\n?\Z'
 _PLAIN = re.compile(rf"({PLAIN_IRI}) ({PLAIN_IRI}) ({PLAIN_OBJECT}) {_PLAIN_TIME}")
-_PLAIN_UNQUOTED = re.compile(rf"({PLAIN_IRI}) ({PLAIN_IRI}) ([A-Za-z0-9.+-]++)\^\^({PLAIN_DATATYPE}) {_PLAIN_TIME}")
+_PLAIN_UNQUOTED = re.compile(
+    rf"({PLAIN_IRI}) ({PLAIN_IRI}) " rf"([A-Za-z0-9.+-]++)\^\^({PLAIN_DATATYPE}) {_PLAIN_TIME}"
+)
 
 
 def _timed_lines(path: Path) -> Stream:
     """IO-1: YABench's lines, a triple and its time in ms."""
-    return _in_time([(*_timed(line, f"{path}:{number}"), f"{path}:{number}") for line, number in _lines(path)])
+    return _in_time(
+        [(*_timed(line, f"{path}:{number}"), f"{path}:{number}") for line, number in _lines(path)]
+    )
 
 
 def _plain(line: str) -> tuple[Triple, int] | None:
-    """Read a line whose terms are canonical as they stand, but for the quotes that a literal may lack; None for others."""
+    """Read a line whose terms are canonical as they stand, but for the quotes that a literal may
+    lack; None for others.
+    """
     if plain := _PLAIN.match(line):
         subject, predicate, object_, time = plain.groups()
         return (subject, predicate, object_), int(time)
@@ -341,7 +413,9 @@ def _plain(line: str) -> tuple[Triple, int] | None:
 
 
 def _timed(line: str, place: str) -> tuple[Triple, int]:
-    """IO-1: a triple and its time from a line that has them. Raises InvalidStream, with the place."""
+    """IO-1: a triple and its time from a line that has them. Raises
+    InvalidStream, with the place.
+    """
     if plain := _plain(line):
         return plain
     try:
@@ -355,8 +429,9 @@ def _timed(line: str, place: str) -> tuple[Triple, int]:
 
 
 def timed(line: str, place: str) -> tuple[Triple, int] | None:
-    """IO-1: a triple and its time from a line of YABench's, None from a blank one or a comment. Raises InvalidStream, with the
-    place."""
+    """IO-1: a triple and its time from a line of YABench's, None from a blank one or a comment.
+    Raises InvalidStream, with the place.
+    """
     if plain := _plain(line):
         return plain
     if line.strip(" \t\n") and not line.lstrip(" \t").startswith("#"):
@@ -365,8 +440,8 @@ def timed(line: str, place: str) -> tuple[Triple, int] | None:
 
 
 def elements(path: str | Path) -> CanonicalIterator:
-    """IO-1: the elements of a file of YABench's lines, one after the other, so that a stream needs no memory of its length. What
-    they say about time is checked where they are used (MOD-1).
+    """IO-1: the elements of a file of YABench's lines, one after the other, so that a stream needs
+    no memory of its length. What they say about time is checked where they are used (MOD-1).
 
     Raises InvalidStream at the line that is none.
     """
@@ -388,7 +463,9 @@ def _elements(path: str | Path) -> Iterator[Element]:
                 position += 1
                 yield Element(frozenset((triple,)), time, position)
     except UnicodeDecodeError as error:  # of some line from here on: it is decoded in advance
-        raise InvalidStream(f"not UTF-8: {error.reason}", rule="IO-1", place=f"{path}, after line {number}") from None
+        raise InvalidStream(
+            f"not UTF-8: {error.reason}", rule="IO-1", place=f"{path}, after line {number}"
+        ) from None
     except OSError as error:
         raise _unread(error, InvalidStream, "IO-1", path) from None
 
@@ -412,11 +489,15 @@ def _moment(term: Term) -> int:
     try:
         return _milliseconds(term, INTEGERS)
     except _Fault:
-        raise _Fault(f"a date must be an xsd:dateTime or an integer (ms), got {shown(term)}") from None
+        raise _Fault(
+            f"a date must be an xsd:dateTime or an integer (ms), got {shown(term)}"
+        ) from None
 
 
 def _epoch(lexical: str) -> int:
-    """Milliseconds from 1970-01-01T00:00:00Z; finer fractions are cut, which keeps the order of times."""
+    """Milliseconds from 1970-01-01T00:00:00Z; finer fractions are cut, which keeps the order of
+    times.
+    """
     try:
         return date_time(lexical.strip()).seconds * 1000 // 1
     except ValueError as error:
@@ -424,20 +505,26 @@ def _epoch(lexical: str) -> int:
 
 
 def _in_time(items: list[tuple], ordered: bool = True) -> Stream:
-    """A stream of (payload, t_app, place[, batch[, end]]) items. MOD-1, told with the place in the file: times are within 64
-    bits."""
+    """A stream of (payload, t_app, place[, batch[, end]]) items. MOD-1, told with the place in the
+    file: times are within 64 bits.
+    """
     for _, app, place, *more in items:
         for name, value in zip(("t_app", "batch", "end"), (app, *more), strict=False):
             if value is not None and not -TIME_BOUND <= value < TIME_BOUND:
                 raise InvalidStream(f"{name} must be within 64 bits", rule="MOD-1", place=place)
-    return Stream(CanonicalElements(arrivals((payload, app, *more) for payload, app, _, *more in items)), ordered)
+    return Stream(
+        CanonicalElements(arrivals((payload, app, *more) for payload, app, _, *more in items)),
+        ordered,
+    )
 
 
 # Named graphs
 
 
 def _quads(path: Path) -> Iterator[Statement]:
-    """N-Quads, read line by line: its order is the arrival order, and a parser into a dataset would lose it."""
+    """N-Quads, read line by line: its order is the arrival order, and a parser into a dataset would
+    lose it.
+    """
     for line, number in _lines(path):
         try:
             terms = _terms(line)
@@ -450,10 +537,14 @@ def _quads(path: Path) -> Iterator[Statement]:
 
 
 def _dated_graphs(
-    path: Path, statements: Iterable[Statement], time_predicate: str, batch_predicate: str | None = None
+    path: Path,
+    statements: Iterable[Statement],
+    time_predicate: str,
+    batch_predicate: str | None = None,
 ) -> Stream:
-    """IO-1: named graphs in order of first appearance, with the date, and the end and batch id if any, that the default
-    graph gives each."""
+    """IO-1: named graphs in order of first appearance, with the date, and the end and batch id if
+    any, that the default graph gives each.
+    """
     graphs: dict[Term, set[Triple]] = {}
     said: dict[str, dict[Term, Term]] = {time_predicate: {}, PROV_INVALIDATED_AT_TIME: {}}
     said |= {batch_predicate: {}} if batch_predicate else {}
@@ -470,14 +561,22 @@ def _dated_graphs(
             raise InvalidStream(reason, rule="IO-1", place=f"{path}:{line}")
         if (known := said[predicate[1:-1]].setdefault(subject, object_)) != object_:
             what = "dates" if predicate[1:-1] == time_predicate else f"values of {predicate}"
-            raise InvalidStream(f"two {what}: {known} and {object_}", rule="IO-1", place=f"{path}:{line}: graph {subject}")
+            raise InvalidStream(
+                f"two {what}: {known} and {object_}",
+                rule="IO-1",
+                place=f"{path}:{line}: graph {subject}",
+            )
     places = {graph: f"{path}:{line}: graph {graph}" for graph, line in lines.items()}
     for graph in (graph for found in said.values() for graph in found if graph not in graphs):
         raise InvalidStream("a date, but no such graph", rule="IO-1", place=places[graph])
     items = []
     for graph, triples in graphs.items():
         if graph not in dates:
-            raise InvalidStream(f"no date: no triple {graph} <{time_predicate}> … in the default graph", rule="IO-1", place=places[graph])
+            raise InvalidStream(
+                f"no date: no triple {graph} <{time_predicate}> … in the default graph",
+                rule="IO-1",
+                place=places[graph],
+            )
         try:
             batch, end = (
                 _moment(found[graph]) if graph in (found := said.get(predicate, {})) else None
@@ -493,7 +592,9 @@ def _dated_graphs(
 
 
 def _turtle(path: Path, language: str, prefix: str) -> list[Statement]:
-    """The statements of a document in its order; its blank nodes are named `prefix` and a number."""
+    """The statements of a document in its order; its blank nodes are named
+    `prefix` and a number.
+    """
     try:
         return list(turtle.statements(read_text(path, InvalidStream, "IO-1"), language, prefix))
     except turtle.Misread as error:
@@ -501,17 +602,25 @@ def _turtle(path: Path, language: str, prefix: str) -> list[Statement]:
 
 
 def _instants(folder: Path) -> Stream:
-    """IO-1: CSRBench's files, one an instant. A missing number is an instant at which nothing arrived."""
+    """IO-1: CSRBench's files, one an instant. A missing number is an instant at which nothing
+    arrived.
+    """
     files: dict[int, Path] = {}
-    for file in listed(folder, "data_*.ttl", "IO-1") or listed(folder / "data", "data_*.ttl", "IO-1"):
+    for file in listed(folder, "data_*.ttl", "IO-1") or listed(
+        folder / "data", "data_*.ttl", "IO-1"
+    ):
         number = re.fullmatch(r"data_([0-9]+)\.ttl", file.name)
         if number is None:
-            raise InvalidStream("a file of a stream is data_NN.ttl, NN digits", rule="IO-1", place=str(file))
+            raise InvalidStream(
+                "a file of a stream is data_NN.ttl, NN digits", rule="IO-1", place=str(file)
+            )
         other = files.setdefault(int(number[1]), file)
         if other != file:
             raise InvalidStream(f"the same instant as {other.name}", rule="IO-1", place=str(file))
     if not files:
-        raise InvalidStream("no data_NN.ttl, neither here nor in data/", rule="IO-1", place=str(folder))
+        raise InvalidStream(
+            "no data_NN.ttl, neither here nor in data/", rule="IO-1", place=str(folder)
+        )
     items = []
     for number, file in sorted(files.items()):
         triples = {statement.triple for statement in _turtle(file, "Turtle", f"f{number}b")}
@@ -529,16 +638,26 @@ def _report(entry: Any, where: str, labels: dict[str, Term]) -> tuple[Relation, 
     variables = _array(entry["head"]["vars"], f"{where}.head.vars")
     for i, name in enumerate(variables):
         if not isinstance(name, str) or not re.fullmatch(r"\w+", name) or name in variables[:i]:
-            raise _misshapen(f"must be a variable's name, once, got {shown(name)}", f"{where}.head.vars[{i}]")
+            raise _misshapen(
+                f"must be a variable's name, once, got {shown(name)}", f"{where}.head.vars[{i}]"
+            )
     bindings = _array(entry["results"]["bindings"], f"{where}.results.bindings")
-    rows = [_row(binding, variables, f"{where}.results.bindings[{i}]", labels) for i, binding in enumerate(bindings)]
+    rows = [
+        _row(binding, variables, f"{where}.results.bindings[{i}]", labels)
+        for i, binding in enumerate(bindings)
+    ]
     return Relation(tuple(variables), Counter(rows)), _timestamp(entry, where)
 
 
 def _row(entry: Any, variables: list[str], where: str, labels: dict[str, Term]) -> tuple:
-    # A plain row may bind a variable called `binding`; then that is a term, which has a type that is text.
+    # A plain row may bind a variable called `binding`; then that is a term, which has a type that
+    # is text.
     inner = entry.get("binding") if isinstance(entry, dict) else None
-    if isinstance(entry, dict) and "binding" in entry and not (isinstance(inner, dict) and isinstance(inner.get("type"), str)):
+    if (
+        isinstance(entry, dict)
+        and "binding" in entry
+        and not (isinstance(inner, dict) and isinstance(inner.get("type"), str))
+    ):
         _object(entry, ("binding",), where, optional=("timestamp",))
         _timestamp(entry, where)
         entry = inner
@@ -558,12 +677,16 @@ def _term(entry: Any, where: str, labels: dict[str, Term]) -> Term:
                 return _iri(value)
             case "bnode" if not rest:
                 return labels.setdefault(value, f"_:b{len(labels) + 1}")
-            case "literal" | "typed-literal" if len(rest) <= 1 and (kind == "literal" or "datatype" in rest):
+            case "literal" | "typed-literal" if len(rest) <= 1 and (
+                kind == "literal" or "datatype" in rest
+            ):
                 return _literal(value, *_kind(entry))
             case "uri" | "bnode" | "literal" | "typed-literal":
                 raise _Fault(f"a {kind} with {', '.join(sorted(rest)) or 'no datatype'}")
             case _:
-                raise _Fault(f"type must be uri, bnode, literal or typed-literal, got {shown(kind)}")
+                raise _Fault(
+                    f"type must be uri, bnode, literal or typed-literal, got {shown(kind)}"
+                )
     except _Fault as fault:
         raise _misshapen(str(fault), where) from None
 
@@ -572,7 +695,8 @@ def _kind(entry: Mapping[str, str]) -> tuple[str | None, str | None]:
     """Find the datatype and the language of a literal; None for what it has not."""
     datatype, language = entry.get("datatype"), entry.get("xml:lang")
 
-    # The formatter of csrbench-oracle's first recordings wrote every datatype under xml:lang. No language tag is an IRI.
+    # The formatter of csrbench-oracle's first recordings wrote every datatype under xml:lang. No
+    # language tag is an IRI.
     if language and ABSOLUTE_IRI.fullmatch(language):
         return language, None
 
@@ -580,27 +704,39 @@ def _kind(entry: Mapping[str, str]) -> tuple[str | None, str | None]:
 
 
 def _tabbed(text: str, path: str | Path) -> Recording:
-    """IO-2: YABench's QR: the clock (ms) at the start; the variables; then of each relation the clock, and its rows. Names and
-    values end in a tab, which a clock has not."""
+    """IO-2: YABench's QR: the clock (ms) at the start; the variables; then of each relation the
+    clock, and its rows. Names and values end in a tab, which a clock has not.
+    """
     relations: list[tuple[int, Bag]] = []
     start, *lines = text.removesuffix("\n").split("\n")
     names, number = lines[0].split("\t")[:-1] if lines else [], 1
     try:
         began = _clock(start)
         number = 2
-        if lines and (set(names) != set(re.findall(r"\w+", lines[0])) or len({*names}) < len(names)):
-            raise _Fault(f"expected the variables' names, each once and followed by a tab, got {shown(lines[0])}")
+        if lines and (
+            set(names) != set(re.findall(r"\w+", lines[0])) or len({*names}) < len(names)
+        ):
+            raise _Fault(
+                "expected the variables' names, each once and followed by a tab, got "
+                f"{shown(lines[0])}"
+            )
         for number, line in enumerate(lines[1:], 3):
             *values, rest = line.split("\t")
             if not values:
                 relations.append((_clock(line) - began, Counter()))
             elif rest or len(values) != len(names) or not relations:
-                raise _Fault(f"expected a clock, or {len(names)} values after one, each followed by a tab, got {shown(line)}")
+                raise _Fault(
+                    f"expected a clock, or {len(names)} values after one, each "
+                    f"followed by a tab, got {shown(line)}"
+                )
             else:
                 relations[-1][1][row(zip(names, map(_untyped, values), strict=True))] += 1
     except _Fault as fault:
         raise InvalidStream(str(fault), rule="IO-2", place=f"{path}:{number}") from None
-    return Recording(tuple(Relation(tuple(names), rows) for _, rows in relations), tuple(at for at, _ in relations))
+    return Recording(
+        tuple(Relation(tuple(names), rows) for _, rows in relations),
+        tuple(at for at, _ in relations),
+    )
 
 
 def _clock(line: str) -> int:
@@ -611,7 +747,9 @@ def _clock(line: str) -> int:
 
 
 def _untyped(value: str) -> Term:
-    """A term as YABench writes it: an IRI as it is, a literal with or without quotes, its datatype after ^^."""
+    """A term as YABench writes it: an IRI as it is, a literal with or without quotes, its datatype
+    after ^^.
+    """
     if value.startswith(("http://", "https://")):
         return _iri(value)
     lexical, typed, datatype = value.partition("^^")
@@ -624,7 +762,9 @@ def _misshapen(reason: str, where: str) -> InvalidStream:
     return InvalidStream(reason, rule="IO-2", place=where)
 
 
-def _object(value: Any, required: tuple[str, ...], where: str, optional: tuple[str, ...] = ()) -> None:
+def _object(
+    value: Any, required: tuple[str, ...], where: str, optional: tuple[str, ...] = ()
+) -> None:
     """A JSON object with these keys and no other."""
     if not isinstance(value, dict):
         raise _misshapen(f"must be an object, got {shown(value)}", where)
@@ -650,7 +790,9 @@ def _timestamp(entry: dict[str, Any], where: str) -> int | None:
 
 
 def no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON (`object_pairs_hook`). Raises ValueError for a key that stands twice in it."""
+    """An object of JSON (`object_pairs_hook`). Raises ValueError for a key
+    that stands twice in it.
+    """
     table = dict(pairs)
     if len(table) < len(pairs):
         key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)

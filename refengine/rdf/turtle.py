@@ -1,7 +1,8 @@
 """§12 Turtle and TriG: a text in, its statements out, by pyoxigraph's parsers.
 
-The parsers resolve relative IRIs by RFC 3986, strictly, and keep lexical forms. They are given a text line by line and give back each
-statement as soon as it is complete, which tells the line that it stands in.
+The parsers resolve relative IRIs by RFC 3986, strictly, and keep lexical forms. They are given a
+text line by line and give back each statement as soon as it is complete, which tells the line that
+it stands in.
 """
 
 from __future__ import annotations
@@ -19,17 +20,26 @@ from refengine.model.terms import Term, iri_term, literal_term
 
 FORMATS = {"Turtle": pyoxigraph.RdfFormat.TURTLE, "TriG": pyoxigraph.RdfFormat.TRIG}
 
-_ERROR = re.compile(r"(?:Parser error at line [0-9]+ (?:between columns ([0-9]+) and ([0-9]+)|column [0-9]+): )?(.*?)(?: \(line [0-9]+\))?", re.DOTALL)
+_ERROR = re.compile(
+    r"(?:Parser error at line [0-9]+ (?:between columns ([0-9]+) and "
+    r"([0-9]+)|column [0-9]+): )?(.*?)(?: \(line [0-9]+\))?",
+    re.DOTALL,
+)
 # What a brace may stand in without being one of a graph, and the brace that opens a graph.
 _BRACE = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*+"""|' r"'''(?:[^'\\]|\\.|'(?!''))*+'''|"
-    r'"(?:[^"\\\n]|\\.)*+"|' r"'(?:[^'\\\n]|\\.)*+'|" r"<[^<>\n]*+>|#[^\n]*+|\\.|(?P<opens>\{)(?!\|)",
+    r'"""(?:[^"\\]|\\.|"(?!""))*+"""|'
+    r"'''(?:[^'\\]|\\.|'(?!''))*+'''|"
+    r'"(?:[^"\\\n]|\\.)*+"|'
+    r"'(?:[^'\\\n]|\\.)*+'|"
+    r"<[^<>\n]*+>|#[^\n]*+|\\.|(?P<opens>\{)(?!\|)",
     re.DOTALL,
-)  # fmt: skip
+)
 
 
 class Statement(NamedTuple):
-    """A triple, the graph it is in (None: the default graph) and its line; no triple says that the graph is there."""
+    """A triple, the graph it is in (None: the default graph) and its line; no triple says that the
+    graph is there.
+    """
 
     graph: Term | None
     triple: tuple[Term, Term, Term] | None
@@ -45,11 +55,16 @@ class Misread(ValueError):
 
 
 def statements(text: str, language: str, prefix: str) -> Iterator[Statement]:
-    """The statements of a text in Turtle or TriG (`language`), in its order. Blank nodes are named `_:`, `prefix` and a number from 1,
-    in the order in which they appear. A graph of TriG is announced, even if it is empty. Raises Misread."""
-    mark = f"urn:refengine:graph:{sha256(text.encode()).hexdigest()}"  # no text has the digest of itself
+    """The statements of a text in Turtle or TriG (`language`), in its order. Blank nodes are named
+    `_:`, `prefix` and a number from 1, in the order in which they appear. A graph of TriG is
+    announced, even if it is empty. Raises Misread.
+    """
+    # no text has the digest of itself
+    mark = f"urn:refengine:graph:{sha256(text.encode()).hexdigest()}"
     if language == "TriG":
-        text = _BRACE.sub(lambda found: f"{{ <{mark}> <{mark}> <{mark}> . " if found["opens"] else found[0], text)
+        text = _BRACE.sub(
+            lambda found: f"{{ <{mark}> <{mark}> <{mark}> . " if found["opens"] else found[0], text
+        )
     lines = _Lines(text)
     labels: dict[str, Term] = {}
 
@@ -68,9 +83,17 @@ def statements(text: str, language: str, prefix: str) -> Iterator[Statement]:
 
     try:
         for quad in pyoxigraph.parse(lines, FORMATS[language]):
-            graph = None if isinstance(quad.graph_name, pyoxigraph.DefaultGraph) else term(quad.graph_name)
+            graph = (
+                None
+                if isinstance(quad.graph_name, pyoxigraph.DefaultGraph)
+                else term(quad.graph_name)
+            )
             if quad.predicate.value != mark:
-                yield Statement(graph, (term(quad.subject), term(quad.predicate), term(quad.object)), lines.number)
+                yield Statement(
+                    graph,
+                    (term(quad.subject), term(quad.predicate), term(quad.object)),
+                    lines.number,
+                )
             elif graph is not None:
                 yield Statement(graph, None, lines.number)
     except SyntaxError as error:
@@ -81,7 +104,9 @@ def statements(text: str, language: str, prefix: str) -> Iterator[Statement]:
 
 
 class _Lines:
-    """A text as a file that gives at most a line at a time. `number` is that of the line given last."""
+    """A text as a file that gives at most a line at a time. `number` is that of the line given
+    last.
+    """
 
     def __init__(self, text: str):
         self.lines = text.encode().split(b"\n")
@@ -92,7 +117,9 @@ class _Lines:
         return self.lines[number - 1].decode() if 0 < number <= len(self.lines) else ""
 
     def read(self, size: int = -1) -> bytes:
-        """The rest of the line that is being read, or the next one; at most `size` bytes; none at the end."""
+        """The rest of the line that is being read, or the next one; at most `size` bytes; none at
+        the end.
+        """
         if not self.rest and self.number < len(self.lines):
             self.rest = self.lines[self.number] + b"\n" * (self.number + 1 < len(self.lines))
             self.number += 1

@@ -1,4 +1,6 @@
-"""§7 The set functions (SPARQL 1.1 §18.5.1), over what an expression gives for each member of a group, errors among it."""
+"""§7 The set functions (SPARQL 1.1 §18.5.1), over what an expression gives for each member of a
+group, errors among it.
+"""
 
 from __future__ import annotations
 
@@ -35,17 +37,24 @@ from refengine.sparql.values import (
 Choose = Callable[[Any, Sequence, str], Any]
 MOST_PERMUTED = 4  # strings that GROUP_CONCAT tries in every order
 OVERFLOWS = {FLOAT: 2**128, DOUBLE: 2**1024}  # no float, and no double, is so great
-UNITS = {FLOAT: Fraction(1, 2**23), DOUBLE: Fraction(1, 2**52)}  # by how much one addition may round, relative to its result
+# by how much one addition may round, relative to its result
+UNITS = {FLOAT: Fraction(1, 2**23), DOUBLE: Fraction(1, 2**52)}
 
 
 def aggregate(function: Aggregate, results: Sequence[Result], choose: Choose) -> Result:
-    """R2R-16: apply a set function to the results of its expression. COUNT leaves errors out (§18.5.1.2); SUM and AVG of an error
-    are an error; MIN, MAX, SAMPLE and GROUP_CONCAT may leave them out or not. `choose` makes a choice that is left open."""
-    if any(isinstance(result, Unknown) for result in results) and (function.name != "COUNT" or function.is_distinct):
+    """R2R-16: apply a set function to the results of its expression. COUNT leaves errors out
+    (§18.5.1.2); SUM and AVG of an error are an error; MIN, MAX, SAMPLE and GROUP_CONCAT may leave
+    them out or not. `choose` makes a choice that is left open.
+    """
+    if any(isinstance(result, Unknown) for result in results) and (
+        function.name != "COUNT" or function.is_distinct
+    ):
         raise NoSingleAnswer(f"{function.name} of a value that has no single answer")
     if function.name == "COUNT":
         members = [result for result in results if result is not ERROR]
-        return number_term(Number(INTEGER, len(distinct(members) if function.is_distinct else members)))
+        return number_term(
+            Number(INTEGER, len(distinct(members) if function.is_distinct else members))
+        )
     if function.name in ("SUM", "AVG"):
         if ERROR in results:
             return ERROR
@@ -80,13 +89,17 @@ def distinct(terms: Sequence[Term]) -> list[Term]:
 
 
 def total(terms: Sequence[Term]) -> Result:
-    """Return the sum of numbers (§18.5.1.3, SUM), 0 of nothing. One of floats or doubles may be rounded in any order."""
+    """Return the sum of numbers (§18.5.1.3, SUM), 0 of nothing. One of floats or doubles may be
+    rounded in any order.
+    """
     number = _sum(terms)
     return number if number is ERROR else number_term(number)
 
 
 def _sum(terms: Sequence[Term]) -> Number | Failure:
-    """Return the sum of terms as a number, whose slack covers every order of adding; ERROR if one is no number."""
+    """Return the sum of terms as a number, whose slack covers every order of adding; ERROR if one
+    is no number.
+    """
     numbers = [value(term) for term in terms]
     if not all(isinstance(number, Number) for number in numbers):
         return ERROR
@@ -95,8 +108,10 @@ def _sum(terms: Sequence[Term]) -> Number | Failure:
         result = operate("+", result, number)
     if sum(abs(number.value) for number in numbers if number.rank == INTEGER) >= SURE_INTEGERS:
         raise NoSingleAnswer("a sum of integers that goes beyond 64 bits in some orders of adding")
-    coarsest = FLOAT if any(number.rank == FLOAT for number in numbers) else result.rank  # of the partial sums, in some order
-    is_order_free = len(numbers) < 3 and len({number.rank for number in numbers}) < 2  # one addition has one order
+    # of the partial sums, in some order
+    coarsest = FLOAT if any(number.rank == FLOAT for number in numbers) else result.rank
+    # one addition has one order
+    is_order_free = len(numbers) < 3 and len({number.rank for number in numbers}) < 2
     if not is_order_free:
         _check_overflow(coarsest, numbers)
     if result.rank < FLOAT or is_order_free or not isfinite(result.value):
@@ -109,7 +124,8 @@ def _sum(terms: Sequence[Term]) -> Number | Failure:
 
 
 def _check_overflow(rank: int, numbers: Sequence[Number]) -> None:
-    """Raise NoSingleAnswer if a sum of finite numbers may overflow, as 1e308 + 1e308 - 1e308 does in some orders.
+    """Raise NoSingleAnswer if a sum of finite numbers may overflow, as 1e308 + 1e308 - 1e308 does
+    in some orders.
 
     That is presumed where the absolutes add up to too much for the type of `rank`.
     """
@@ -130,9 +146,11 @@ def average(terms: Sequence[Term]) -> Result:
 
 
 def extreme(terms: Sequence[Term], choose: Choose, is_least: bool) -> Result:
-    """Return the first or the last of terms in ORDER BY's order (§18.5.1.5, MIN; §18.5.1.6, MAX), an error of nothing.
+    """Return the first or the last of terms in ORDER BY's order (§18.5.1.5, MIN; §18.5.1.6, MAX),
+    an error of nothing.
 
-    One value in several forms is a Computed, in several datatypes a choice. Raises NoSingleAnswer where several others may be it.
+    One value in several forms is a Computed, in several datatypes a choice. Raises NoSingleAnswer
+    where several others may be it.
     """
     if not terms:
         return ERROR
@@ -141,12 +159,21 @@ def extreme(terms: Sequence[Term], choose: Choose, is_least: bool) -> Result:
         return candidates[0]
     numbers = [value(term) for term in candidates]
     if all(isinstance(number, Number) and number.value == numbers[0].value for number in numbers):
-        is_one_value = len({parse_literal(term).datatype for term in candidates}) == 1 and (numbers[0].rank < FLOAT or numbers[0].value != 0)
+        is_one_value = len({parse_literal(term).datatype for term in candidates}) == 1 and (
+            numbers[0].rank < FLOAT or numbers[0].value != 0
+        )
         if is_one_value:  # in several forms, such as 1.0 and 1.00
             return Computed(min(candidates), numbers[0])
     if all(compare_in_order(candidates[0], other) == 0 for other in candidates):
-        return choose(("MIN or MAX", tuple(candidates)), candidates, "MIN or MAX of one value in several datatypes or forms")
-    raise NoSingleAnswer(f"which of {len(candidates)} values that are equal or have no order {'MIN' if is_least else 'MAX'} gives")
+        return choose(
+            ("MIN or MAX", tuple(candidates)),
+            candidates,
+            "MIN or MAX of one value in several datatypes or forms",
+        )
+    raise NoSingleAnswer(
+        f"which of {len(candidates)} values that are equal or have no order "
+        f"{'MIN' if is_least else 'MAX'} gives"
+    )
 
 
 def sample(terms: Sequence[Term], choose: Choose) -> Result:

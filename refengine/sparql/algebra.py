@@ -1,7 +1,7 @@
 """§7 SPARQL's algebra (SPARQL 1.1 §18.2): what a body means, as a tree of values.
 
-An operand of an expression is a variable, a term, or an expression. A term is its canonical N-Triples text, but a literal keeps
-the lexical form in which the body writes it.
+An operand of an expression is a variable, a term, or an expression. A term is its canonical
+N-Triples text, but a literal keeps the lexical form in which the body writes it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from refengine.model.elements import Term
 
 
 class Var(NamedTuple):
-    """A variable; one whose name begins with `_:` stands for a blank node of the body, and one with a `.` is made by the algebra."""
+    """A variable; one whose name begins with `_:` stands for a blank node of the body, and one with
+    a `.` is made by the algebra.
+    """
 
     name: str
 
@@ -29,7 +31,9 @@ class Var(NamedTuple):
 
 @dataclass(frozen=True)
 class Call:
-    """A function or an operator over operands: `name` is SPARQL's keyword or symbol, or a function's IRI."""
+    """A function or an operator over operands: `name` is SPARQL's keyword or symbol, or a
+    function's IRI.
+    """
 
     name: str
     arguments: tuple[Expression, ...]
@@ -37,8 +41,9 @@ class Call:
 
 @dataclass(frozen=True)
 class Exists:
-    """EXISTS: whether a pattern has a solution once the variables of the current one are substituted. `size` is how many parts the
-    pattern has."""
+    """EXISTS: whether a pattern has a solution once the variables of the current one are
+    substituted. `size` is how many parts the pattern has.
+    """
 
     pattern: Pattern
     size: int = field(default=1, compare=False)
@@ -83,7 +88,9 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Repeated:
-    """The path P? (at most once), P* (any number of times) or P+ (at least once); `least` is 0 or 1."""
+    """The path P? (at most once), P* (any number of times) or P+ (at least once); `least` is 0 or
+    1.
+    """
 
     path: Path
     least: int
@@ -92,8 +99,9 @@ class Repeated:
 
 @dataclass(frozen=True)
 class NegatedSet:
-    """The path !(p | ^q | …). `forward` excludes predicates of triples from start to end, `backward` of those from end to start; None:
-    that direction is not taken."""
+    """The path !(p | ^q | …). `forward` excludes predicates of triples from start to end,
+    `backward` of those from end to start; None: that direction is not taken.
+    """
 
     forward: tuple[Term, ...] | None
     backward: tuple[Term, ...] | None
@@ -153,7 +161,9 @@ class Union:
 
 @dataclass(frozen=True)
 class Minus:
-    """MINUS: without the solutions that are compatible with one of the right side and share a variable with it."""
+    """MINUS: without the solutions that are compatible with one of the right side and share a
+    variable with it.
+    """
 
     left: Pattern
     right: Pattern
@@ -169,7 +179,9 @@ class Graph:
 
 @dataclass(frozen=True)
 class Extend:
-    """BIND and `AS`: variables bound one after the other, each unless its expression is an error."""
+    """BIND and `AS`: variables bound one after the other, each unless its
+    expression is an error.
+    """
 
     pattern: Pattern
     bindings: tuple[tuple[Var, Expression], ...]
@@ -185,7 +197,9 @@ class Values:
 
 @dataclass(frozen=True)
 class Group:
-    """GROUP BY: one solution for each group, with its keys and its aggregates. Without GROUP BY `keys` is None: one group, even of nothing."""
+    """GROUP BY: one solution for each group, with its keys and its aggregates. Without GROUP BY
+    `keys` is None: one group, even of nothing.
+    """
 
     pattern: Pattern
     keys: tuple[tuple[Var, Expression], ...] | None
@@ -232,14 +246,29 @@ class Slice:
 
 
 Pattern = (
-    Basic | Join | LeftJoin | Filter | Union | Minus | Graph | Extend | Values | Group | OrderBy | Project | Distinct | Reduced | Slice
+    Basic
+    | Join
+    | LeftJoin
+    | Filter
+    | Union
+    | Minus
+    | Graph
+    | Extend
+    | Values
+    | Group
+    | OrderBy
+    | Project
+    | Distinct
+    | Reduced
+    | Slice
 )
 
 
 @dataclass(frozen=True)
 class Query:
-    """A body: its form, its pattern, the variables of its answer, CONSTRUCT's template, the base that IRI() resolves against, and the
-    language tags that it writes with letters in upper case."""
+    """A body: its form, its pattern, the variables of its answer, CONSTRUCT's template, the base
+    that IRI() resolves against, and the language tags that it writes with letters in upper case.
+    """
 
     form: str
     pattern: Pattern
@@ -261,12 +290,18 @@ def walk(node: Any) -> Iterator[Any]:
 
 
 def visible(pattern: Pattern) -> dict[str, None]:
-    """Return the names of the variables that are in scope after a pattern (§18.2.1), in the order in which they first stand."""
+    """Return the names of the variables that are in scope after a pattern (§18.2.1), in the order
+    in which they first stand.
+    """
     names: dict[str, None] = {}
     match pattern:
         case Basic(triples):
             for triple in triples:
-                names |= {term.name: None for term in triple if isinstance(term, Var) and not term.is_hidden}
+                names |= {
+                    term.name: None
+                    for term in triple
+                    if isinstance(term, Var) and not term.is_hidden
+                }
         case Join(parts) | Union(parts):
             for part in parts:
                 names |= visible(part)
@@ -275,20 +310,34 @@ def visible(pattern: Pattern) -> dict[str, None]:
         case Graph(name, inner):
             names = ({name.name: None} if isinstance(name, Var) else {}) | visible(inner)
         case Extend(inner, bindings):
-            names = visible(inner) | {variable.name: None for variable, _ in bindings if not variable.is_hidden}
+            names = visible(inner) | {
+                variable.name: None for variable, _ in bindings if not variable.is_hidden
+            }
         case Values(variables, _) | Project(_, variables):
             names = {variable.name: None for variable in variables}
         case Group(_, keys, aggregates):
-            names = {variable.name: None for variable, _ in (*(keys or ()), *aggregates) if not variable.is_hidden}
+            names = {
+                variable.name: None
+                for variable, _ in (*(keys or ()), *aggregates)
+                if not variable.is_hidden
+            }
         case Minus(left, _):
             names = visible(left)
-        case Filter(_, inner) | OrderBy(inner, _) | Distinct(inner) | Reduced(inner) | Slice(inner, _, _):
+        case (
+            Filter(_, inner)
+            | OrderBy(inner, _)
+            | Distinct(inner)
+            | Reduced(inner)
+            | Slice(inner, _, _)
+        ):
             names = visible(inner)
     return names
 
 
 def own_parts(expression: Any) -> Iterator[Any]:
-    """Yield an expression and the expressions in it, without going into EXISTS and aggregates, which are yielded themselves."""
+    """Yield an expression and the expressions in it, without going into EXISTS and aggregates,
+    which are yielded themselves.
+    """
     yield expression
     if isinstance(expression, Call):
         for part in expression.arguments:
@@ -301,12 +350,16 @@ def free_variables(expression: Expression) -> set[Var]:
 
 
 def all_variables(node: Any) -> set[Var]:
-    """Return the variables of a node of the algebra, those in aggregates and in the patterns of EXISTS included."""
+    """Return the variables of a node of the algebra, those in aggregates and in the patterns of
+    EXISTS included.
+    """
     return {part for part in walk(node) if isinstance(part, Var)}
 
 
 def conjuncts(condition: Expression) -> Iterator[Expression]:
-    """Yield the parts of a condition that must all be true: A && B is true iff both are, errors or not."""
+    """Yield the parts of a condition that must all be true: A && B is true iff both are, errors or
+    not.
+    """
     if isinstance(condition, Call) and condition.name == "&&":
         for part in condition.arguments:
             yield from conjuncts(part)

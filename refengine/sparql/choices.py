@@ -1,4 +1,6 @@
-"""§7 Choices that the recommendation leaves to an evaluator: all of them are tried, and an answer is one that they all give."""
+"""§7 Choices that the recommendation leaves to an evaluator: all of them are tried, and an answer
+is one that they all give.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ MOST_RUNS = 64
 class Choices:
     """The choices of one run. A key stands for one choice, which is made once a run.
 
-    The script has, choice by choice, the index of the option to take. Where it has ended, the first option is taken.
+    The script has, choice by choice, the index of the option to take. Where it has ended, the first
+    option is taken.
     """
 
     def __init__(self, script: Sequence[int]) -> None:
@@ -24,7 +27,9 @@ class Choices:
         self.reasons: list[str] = []
 
     def choose(self, key: Hashable, options: Sequence[T], reason: str) -> T:
-        """Return one of the options: that of the script, or the first where the script has ended."""
+        """Return one of the options: that of the script, or the first where
+        the script has ended.
+        """
         if len(options) == 1:
             return options[0]
         if key not in self.made:
@@ -35,7 +40,9 @@ class Choices:
         return options[self.script[self.made[key]]]
 
     def next_script(self) -> list[int] | None:
-        """Return the script of the next run: the last choice that has an option left takes it; None after the last run."""
+        """Return the script of the next run: the last choice that has an option left takes it; None
+        after the last run.
+        """
         script = self.script[: len(self.counts)]
         while script:
             if script[-1] + 1 < self.counts[len(script) - 1]:
@@ -47,7 +54,8 @@ class Choices:
 def one_answer(run: Callable[[Choices], T], same: Callable[[T, T], bool]) -> T:
     """QRY-3: make every run of an evaluation, and return the answer that all of them give.
 
-    Raises NoSingleAnswer where two differ, where one has no answer, and where there are more than 64 runs.
+    Raises NoSingleAnswer where two differ, where one has no answer, and where there are more than
+    64 runs.
     """
     choices = Choices([])
     first = run(choices)

@@ -1,7 +1,8 @@
-"""§7 The evaluation of SPARQL's algebra (SPARQL 1.1 §18.3 to §18.6), operator by operator, over multisets of solutions.
+"""§7 The evaluation of SPARQL's algebra (SPARQL 1.1 §18.3 to §18.6), operator by operator, over
+multisets of solutions.
 
-A solution maps the names of variables to terms. A multiset of solutions is a list; its order means nothing. Nothing is kept from
-one evaluation to the next.
+A solution maps the names of variables to terms. A multiset of solutions is a list; its order means
+nothing. Nothing is kept from one evaluation to the next.
 """
 
 from __future__ import annotations
@@ -73,11 +74,11 @@ Solution = dict[str, Term]
 def evaluate(query: Query, dataset: Dataset, limits: Limits | None = None) -> Relation:
     """R2R-5: return the answer of a body over a dataset, as the recommendation defines it.
 
-    `query` is the body's algebra. Statements of three terms make the default graph, of four a named graph; a literal in the
-    fourth place is the time of the triple before it (R2R-21).
+    `query` is the body's algebra. Statements of three terms make the default graph, of four a named
+    graph; a literal in the fourth place is the time of the triple before it (R2R-21).
 
-    Raises Unsupported: QRY-3 where conforming evaluators may answer differently, R2R-17 where a limit is spent. All the runs that
-    choices lead to (QRY-3) share one budget.
+    Raises Unsupported: QRY-3 where conforming evaluators may answer differently, R2R-17 where a
+    limit is spent. All the runs that choices lead to (QRY-3) share one budget.
     """
     budget = Budget(limits or Limits())
     try:
@@ -90,7 +91,9 @@ def evaluate(query: Query, dataset: Dataset, limits: Limits | None = None) -> Re
     except ArithmeticError:
         raise Unsupported("numbers that are out of reach", rule="R2R-13", place="body") from None
     except UnicodeEncodeError:
-        raise Unsupported("a lone surrogate, which is no character", rule="R2R-17", place="body") from None
+        raise Unsupported(
+            "a lone surrogate, which is no character", rule="R2R-17", place="body"
+        ) from None
 
 
 class Evaluation:
@@ -117,12 +120,15 @@ class Evaluation:
         self.numbers = count()
         self.calls = count()
         self.has_computed = False
-        self.expressions = Expressions(self.exists, self.new_blank, self.time, choices.choose, query, budget.spend)
+        self.expressions = Expressions(
+            self.exists, self.new_blank, self.time, choices.choose, query, budget.spend
+        )
 
     def relation(self) -> Relation:
         """Return the answer in the query's form."""
         pattern = self.query.pattern
-        if self.query.form == "ASK" and isinstance(pattern, Slice):  # which solutions are cut off does not matter
+        # which solutions are cut off does not matter
+        if self.query.form == "ASK" and isinstance(pattern, Slice):
             total = len(self.solutions(pattern.pattern)) - pattern.offset
             return asked(total > 0 and pattern.limit != 0)
         solutions = self.solutions(pattern)
@@ -135,7 +141,9 @@ class Evaluation:
                 return selected(self.query.variables, solutions)
 
     def instances(self, solutions: Iterable[Solution]) -> Iterator[Triple]:
-        """Yield for each solution the template's triples of which it binds all variables, with new blank nodes (§16.2.1)."""
+        """Yield for each solution the template's triples of which it binds all variables, with new
+        blank nodes (§16.2.1).
+        """
         for solution in solutions:
             self.budget.spend(1 + 4 * len(self.query.template))
             nodes: dict[Var, Term] = {}
@@ -151,7 +159,9 @@ class Evaluation:
                     yield tuple(terms)
 
     def distinct_triples(self, triples: Iterable[Triple]) -> Iterator[Triple]:
-        """Yield each triple once. Raises NoSingleAnswer where it is open whether two are the same."""
+        """Yield each triple once. Raises NoSingleAnswer where it is open
+        whether two are the same.
+        """
         known: dict[Triple, None] = {}
         for triple in triples:
             key = self.key_of_same_group(triple, known) if self.has_computed else triple
@@ -164,7 +174,9 @@ class Evaluation:
         return f"_:made/{next(self.numbers)}"
 
     def time(self, *triple: Term) -> Result:
-        """R2R-21: return the time of the element that brought a triple, of several the latest; an error if none did."""
+        """R2R-21: return the time of the element that brought a triple, of several the latest; an
+        error if none did.
+        """
         return self.times.get(triple, ERROR)
 
     # Patterns
@@ -180,7 +192,8 @@ class Evaluation:
     def hold(self, solutions: Sequence[Solution]) -> None:
         """R2R-17: check that an operator holds no more solutions than it may.
 
-        A solution with many variables counts as several. The last one stands for all; `united` asks this after each.
+        A solution with many variables counts as several. The last one stands for all; `united` asks
+        this after each.
         """
         if solutions:
             self.budget.hold(len(solutions) * (1 + len(solutions[-1]) // WIDE))
@@ -195,8 +208,16 @@ class Evaluation:
             case LeftJoin(left, right, condition):
                 return self.left_joined(self.solutions(left), self.solutions(right), condition)
             case Filter(condition, inner):
-                solutions = self.matched(inner.triples, condition) if isinstance(inner, Basic) else self.solutions(inner)
-                return [solution for solution in solutions if self.expressions.holds(condition, solution)]
+                solutions = (
+                    self.matched(inner.triples, condition)
+                    if isinstance(inner, Basic)
+                    else self.solutions(inner)
+                )
+                return [
+                    solution
+                    for solution in solutions
+                    if self.expressions.holds(condition, solution)
+                ]
             case Union(parts):
                 return self.united(self.solutions(part) for part in parts)
             case Minus(left, right):
@@ -204,9 +225,18 @@ class Evaluation:
             case Graph(name, inner):
                 return self.within_graph(name, inner)
             case Extend(inner, bindings):
-                return self.united([self.extended(solution, bindings)] for solution in self.solutions(inner))
+                return self.united(
+                    [self.extended(solution, bindings)] for solution in self.solutions(inner)
+                )
             case Values(variables, rows):
-                return [{v.name: term for v, term in zip(variables, cells, strict=True) if term is not None} for cells in rows]
+                return [
+                    {
+                        v.name: term
+                        for v, term in zip(variables, cells, strict=True)
+                        if term is not None
+                    }
+                    for cells in rows
+                ]
             case Group():
                 return self.grouped(pattern)
             case Project(inner, variables):
@@ -221,28 +251,41 @@ class Evaluation:
             case Slice():
                 return self.sliced(pattern)
 
-    def matched(self, triples: Sequence[TriplePattern], condition: Expression | None = None) -> list[Solution]:
-        """R2R-10: match a basic graph pattern (§18.3): terms match as terms, and blank nodes of the body as variables do.
+    def matched(
+        self, triples: Sequence[TriplePattern], condition: Expression | None = None
+    ) -> list[Solution]:
+        """R2R-10: match a basic graph pattern (§18.3): terms match as terms, and blank nodes of the
+        body as variables do.
 
-        `condition` is that of the filter around the pattern. A solution that surely fails one of its conjuncts is dropped as soon
-        as the variables of that conjunct are bound. The caller still applies the whole filter.
+        `condition` is that of the filter around the pattern. A solution that surely fails one of
+        its conjuncts is dropped as soon as the variables of that conjunct are bound. The caller
+        still applies the whole filter.
         """
         solutions: list[Solution] = [{}]
         self.budget.spend(len(triples) ** 2 // 4)
-        todo = [(part, {variable.name for variable in free_variables(part)}) for part in testable_early(condition)]
+        todo = [
+            (part, {variable.name for variable in free_variables(part)})
+            for part in testable_early(condition)
+        ]
         bound: set[str] = set()
         for pattern in self.in_join_order(triples):
             bound |= {variable.name for variable in variables_of(pattern)}
             ready = [part for part, names in todo if names and names <= bound]
             todo = [(part, names) for part, names in todo if part not in ready]
-            solutions = self.united(self.kept(ready, self.matched_one(pattern, solution)) for solution in solutions)
+            solutions = self.united(
+                self.kept(ready, self.matched_one(pattern, solution)) for solution in solutions
+            )
         if any(variable.is_hidden for pattern in triples for variable in variables_of(pattern)):
-            return [{name: term for name, term in solution.items() if ":" not in name} for solution in solutions]
+            return [
+                {name: term for name, term in solution.items() if ":" not in name}
+                for solution in solutions
+            ]
         return solutions
 
     def in_join_order(self, triples: Iterable[TriplePattern]) -> list[TriplePattern]:
-        """Order triple patterns as they are joined: first those that share a variable with one before; then paths last, fewest new
-        variables, smallest."""
+        """Order triple patterns as they are joined: first those that share a variable with one
+        before; then paths last, fewest new variables, smallest.
+        """
         size = cache(self.size)
 
         def cost(pattern: TriplePattern, new_variables: int) -> tuple[bool, int, int]:
@@ -256,12 +299,20 @@ class Evaluation:
             return len(self.graph.triples)
         return len(self.graph.match(*(None if isinstance(term, Var) else term for term in pattern)))
 
-    def kept(self, conditions: Sequence[Expression], solutions: Iterable[Solution]) -> Iterable[Solution]:
+    def kept(
+        self, conditions: Sequence[Expression], solutions: Iterable[Solution]
+    ) -> Iterable[Solution]:
         """Return the solutions that do not surely fail some conditions."""
-        return (one for one in solutions if not self.surely_fails(conditions, one)) if conditions else solutions
+        return (
+            (one for one in solutions if not self.surely_fails(conditions, one))
+            if conditions
+            else solutions
+        )
 
     def surely_fails(self, conditions: Iterable[Expression], solution: Solution) -> bool:
-        """Return whether a solution does not fulfil one of some conditions, those without a single answer left aside."""
+        """Return whether a solution does not fulfil one of some conditions, those without a single
+        answer left aside.
+        """
         for condition in conditions:
             with suppress(NoSingleAnswer):
                 if not self.expressions.holds(condition, solution):
@@ -280,24 +331,38 @@ class Evaluation:
     def matched_one(self, pattern: TriplePattern, solution: Solution) -> Iterator[Solution]:
         """Yield a solution with what one triple pattern adds to it."""
         given = [solution.get(term.name) if isinstance(term, Var) else term for term in pattern]
-        triples = self.path_ends(pattern, given[0], given[2]) if is_path(pattern) else self.graph.match(*given)
-        variables = [(position, term.name) for position, term in enumerate(pattern) if isinstance(term, Var)]
+        triples = (
+            self.path_ends(pattern, given[0], given[2])
+            if is_path(pattern)
+            else self.graph.match(*given)
+        )
+        variables = [
+            (position, term.name) for position, term in enumerate(pattern) if isinstance(term, Var)
+        ]
         free = [(position, name) for position, name in variables if given[position] is None]
         for triple in triples:
             self.budget.spend(1)
             more: Solution = {}
-            if all([more.setdefault(name, triple[position]) == triple[position] for position, name in free]):
+            if all(
+                [
+                    more.setdefault(name, triple[position]) == triple[position]
+                    for position, name in free
+                ]
+            ):
                 yield {**solution, **more}
 
-    def path_ends(self, pattern: TriplePattern, start: Term | None, end: Term | None) -> Iterator[tuple]:
+    def path_ends(
+        self, pattern: TriplePattern, start: Term | None, end: Term | None
+    ) -> Iterator[tuple]:
         """Yield what a path connects, as triples without a predicate.
 
-        If the path stands between two variables, both ends must be nodes of the graph, even where another pattern has bound a
-        variable to a term that is not in it (§18.4).
+        If the path stands between two variables, both ends must be nodes of the graph, even where
+        another pattern has bound a variable to a term that is not in it (§18.4).
         """
         is_open = isinstance(pattern.subject, Var) and isinstance(pattern.object, Var)
         nodes = self.graph.nodes
-        # A term that another pattern has bound a variable to is no end that the path itself is given, unless it is a node.
+        # A term that another pattern has bound a variable to is no end that the path itself is
+        # given, unless it is a node.
         first = None if isinstance(pattern.subject, Var) and start not in nodes else start
         last = None if isinstance(pattern.object, Var) and end not in nodes else end
         for a, b in pairs(self.graph, pattern.predicate, first, last, self.budget.spend):
@@ -306,7 +371,9 @@ class Evaluation:
                 yield a, None, b
 
     def joined_all(self, parts: Sequence[Pattern]) -> list[Solution]:
-        """Return the solutions of patterns that are joined (§18.5, Join): of no patterns, one empty solution."""
+        """Return the solutions of patterns that are joined (§18.5, Join): of no patterns, one empty
+        solution.
+        """
         solutions: list[Solution] = [{}]
         for part in parts:
             if not solutions:
@@ -320,12 +387,23 @@ class Evaluation:
         return self.united(({**one, **other} for other in partners(one)) for one in left)
 
     def partners(self, left: Sequence[Solution], right: Sequence[Solution]) -> Any:
-        """Return the function that gives the solutions of the right side which are compatible with one of the left (§18.3)."""
-        shared = sorted({name for one in left for name in one} & {name for one in right for name in one})
-        always = [name for name in shared if all(name in one for one in left) and all(name in one for one in right)]
+        """Return the function that gives the solutions of the right side which are compatible with
+        one of the left (§18.3).
+        """
+        shared = sorted(
+            {name for one in left for name in one} & {name for one in right for name in one}
+        )
+        always = [
+            name
+            for name in shared
+            if all(name in one for one in left) and all(name in one for one in right)
+        ]
         rest = [name for name in shared if name not in always]
-        if self.has_computed and any(isinstance(one.get(name), Computed) for one in (*left, *right) for name in shared):
-            always, rest = [], shared  # two computed terms may be the same though their texts differ: no look-up finds them
+        if self.has_computed and any(
+            isinstance(one.get(name), Computed) for one in (*left, *right) for name in shared
+        ):
+            # two computed terms may be the same though their texts differ: no look-up finds them
+            always, rest = [], shared
         index: dict[tuple, list[Solution]] = defaultdict(list)
         for other in right:
             index[tuple([other[name] for name in always])].append(other)
@@ -333,34 +411,54 @@ class Evaluation:
         def compatible(one: Solution) -> Iterator[Solution]:
             for other in index.get(tuple([one[name] for name in always]), ()):
                 self.budget.spend(1)
-                if all([name not in one or name not in other or same(one[name], other[name]) for name in rest]):
+                if all(
+                    [
+                        name not in one or name not in other or same(one[name], other[name])
+                        for name in rest
+                    ]
+                ):
                     yield other
 
         return compatible
 
-    def left_joined(self, left: Sequence[Solution], right: Sequence[Solution], condition: Expression | None) -> list[Solution]:
-        """Extend each solution by those that are compatible and fulfil the condition together with it (§18.5, LeftJoin). One that
-        none extends stands alone."""
+    def left_joined(
+        self, left: Sequence[Solution], right: Sequence[Solution], condition: Expression | None
+    ) -> list[Solution]:
+        """Extend each solution by those that are compatible and fulfil the condition together with
+        it (§18.5, LeftJoin). One that none extends stands alone.
+        """
         partners = self.partners(left, right)
 
         def extensions(one: Solution) -> list[Solution]:
             merged = ({**one, **other} for other in partners(one))
-            fulfilled = self.united([both] for both in merged if condition is None or self.expressions.holds(condition, both))
+            fulfilled = self.united(
+                [both]
+                for both in merged
+                if condition is None or self.expressions.holds(condition, both)
+            )
             return fulfilled or [one]
 
         return self.united(extensions(one) for one in left)
 
     def without(self, left: Sequence[Solution], right: Sequence[Solution]) -> list[Solution]:
-        """Return the solutions of the left side, without those that are compatible with one of the right and share a variable with it
-        (§18.5, Minus)."""
+        """Return the solutions of the left side, without those that are compatible with one of the
+        right and share a variable with it (§18.5, Minus).
+        """
         partners = self.partners(left, right)
-        return [one for one in left if not any(one.keys() & other.keys() for other in partners(one))]
+        return [
+            one for one in left if not any(one.keys() & other.keys() for other in partners(one))
+        ]
 
     def within_graph(self, name: Var | Term, inner: Pattern) -> list[Solution]:
-        """Evaluate a pattern over one named graph, or over each, whose name the variable then has (§18.6, Graph)."""
+        """Evaluate a pattern over one named graph, or over each, whose name the variable then has
+        (§18.6, Graph).
+        """
         if isinstance(name, str):
             return self.over(self.named[name], inner) if name in self.named else []
-        return self.united(self.joined(self.over(graph, inner), [{name.name: iri}]) for iri, graph in self.named.items())
+        return self.united(
+            self.joined(self.over(graph, inner), [{name.name: iri}])
+            for iri, graph in self.named.items()
+        )
 
     def over(self, graph: Index, pattern: Pattern) -> list[Solution]:
         """Evaluate a pattern with another active graph."""
@@ -371,7 +469,9 @@ class Evaluation:
             self.graph = before
 
     def extended(self, solution: Solution, bindings: Iterable[tuple[Var, Expression]]) -> Solution:
-        """Bind each variable whose expression is no error (§18.5, Extend). BNODE's labels hold for all of them."""
+        """Bind each variable whose expression is no error (§18.5, Extend). BNODE's labels hold for
+        all of them.
+        """
         bindings = tuple(bindings)
         nodes = LabelledNodes(bindings)
         solution = dict(solution)
@@ -384,8 +484,9 @@ class Evaluation:
         return solution
 
     def grouped(self, group: Group) -> list[Solution]:
-        """R2R-6: group solutions by their keys (§18.5.1), errors among them, and aggregate each group. No solutions give no group;
-        without GROUP BY there is always one."""
+        """R2R-6: group solutions by their keys (§18.5.1), errors among them, and aggregate each
+        group. No solutions give no group; without GROUP BY there is always one.
+        """
         members: dict[tuple, list[Solution]] = defaultdict(list)
         has_computed = False
         if group.keys is None:
@@ -393,13 +494,24 @@ class Evaluation:
         else:
             for solution in self.solutions(group.pattern):
                 nodes = LabelledNodes(("GROUP BY", group.keys))
-                key = tuple([self.expressions.result(expression, solution, nodes) for _, expression in group.keys])
+                key = tuple(
+                    [
+                        self.expressions.result(expression, solution, nodes)
+                        for _, expression in group.keys
+                    ]
+                )
                 self.budget.spend(len(key) // 8)
                 has_computed = has_computed or any(isinstance(term, Computed) for term in key)
-                members[self.key_of_same_group(key, members) if has_computed else key].append(solution)
+                members[self.key_of_same_group(key, members) if has_computed else key].append(
+                    solution
+                )
         grouped = []
         for key, solutions in members.items():
-            bound = {variable.name: term for (variable, _), term in zip(group.keys or (), key, strict=True) if term is not ERROR}
+            bound = {
+                variable.name: term
+                for (variable, _), term in zip(group.keys or (), key, strict=True)
+                if term is not ERROR
+            }
             for variable, function in group.aggregates:
                 result = self.aggregated(function, solutions)
                 if result is not ERROR:
@@ -409,34 +521,54 @@ class Evaluation:
         return grouped
 
     def key_of_same_group(self, key: tuple, groups: Mapping[tuple, Any]) -> tuple:
-        """Return the key among those of the groups that is the same, term by term; the key itself if there is none yet.
-        Raises NoSingleAnswer where that is open."""
+        """Return the key among those of the groups that is the same, term by term; the key itself
+        if there is none yet. Raises NoSingleAnswer where that is open.
+        """
         for other in groups:
             self.budget.spend(1)
-            if all(one is two if ERROR in (one, two) else same(one, two) for one, two in zip(key, other, strict=True)):
+            if all(
+                one is two if ERROR in (one, two) else same(one, two)
+                for one, two in zip(key, other, strict=True)
+            ):
                 return other
         return key
 
     def aggregated(self, function: Aggregate, solutions: Sequence[Solution]) -> Result:
-        """Apply a set function to a group: to its solutions themselves (COUNT(*)), or to an expression's results."""
+        """Apply a set function to a group: to its solutions themselves (COUNT(*)), or to an
+        expression's results.
+        """
         self.budget.spend(len(solutions))
         if function.argument is None:
             members = self.distinct(solutions) if function.is_distinct else solutions
-            return aggregate(Aggregate("COUNT", None), [boolean(True)] * len(members), self.choices.choose)
+            return aggregate(
+                Aggregate("COUNT", None), [boolean(True)] * len(members), self.choices.choose
+            )
 
-        results = [self.expressions.result(function.argument, solution, LabelledNodes(function)) for solution in solutions]
-        if (function.is_distinct or function.name == "SAMPLE") and any(isinstance(result, Computed) for result in results):
-            self.budget.spend(len(results) * len(set(results)))  # each is compared with those that are known
+        results = [
+            self.expressions.result(function.argument, solution, LabelledNodes(function))
+            for solution in solutions
+        ]
+        if (function.is_distinct or function.name == "SAMPLE") and any(
+            isinstance(result, Computed) for result in results
+        ):
+            # each is compared with those that are known
+            self.budget.spend(len(results) * len(set(results)))
         return aggregate(function, results, self.choose_anew())
 
     def choose_anew(self) -> Callable[[Any, Sequence, str], Any]:
-        """Return a function that makes a choice which stands for one call alone: SAMPLE may give another member for each group."""
+        """Return a function that makes a choice which stands for one call alone: SAMPLE may give
+        another member for each group.
+        """
         call = next(self.calls)
         return lambda key, options, reason: self.choices.choose((call, key), options, reason)
 
     def distinct(self, solutions: Sequence[Solution]) -> list[Solution]:
         """Return each solution once (§18.5, Distinct)."""
-        return [solutions[index] for index, first in enumerate(self.first_occurrences(solutions)) if index == first]
+        return [
+            solutions[index]
+            for index, first in enumerate(self.first_occurrences(solutions))
+            if index == first
+        ]
 
     def first_occurrences(self, solutions: Iterable[Solution]) -> list[int]:
         """Return for each solution the index of the first one that is the same."""
@@ -450,27 +582,37 @@ class Evaluation:
         return indices
 
     def reduced(self, solutions: list[Solution]) -> list[Solution]:
-        """Return each solution at least once and at most as often as it is there, which is the evaluator's choice (§18.5, Reduced)."""
+        """Return each solution at least once and at most as often as it is there, which is the
+        evaluator's choice (§18.5, Reduced).
+        """
         copies = Counter(self.first_occurrences(solutions))
         choose = self.choose_anew()
         reduced = []
         for first, most in copies.items():
-            times = choose(first, range(most, 0, -1), "REDUCED leaves open how often a solution is there")
+            times = choose(
+                first, range(most, 0, -1), "REDUCED leaves open how often a solution is there"
+            )
             reduced += [solutions[first]] * times
         return reduced
 
     def key_of_same_solution(self, key: tuple, known: Iterable[tuple]) -> tuple:
-        """Return the key among those known that is of the same solution; the key itself if there is none yet. A key has a solution's
-        variables and terms, sorted. Raises NoSingleAnswer where it is open whether two are the same."""
+        """Return the key among those known that is of the same solution; the key itself if there is
+        none yet. A key has a solution's variables and terms, sorted. Raises NoSingleAnswer where it
+        is open whether two are the same.
+        """
         for other in known:
             self.budget.spend(1)
             has_same_names = [name for name, _ in key] == [name for name, _ in other]
-            if has_same_names and all(same(one[1], two[1]) for one, two in zip(key, other, strict=True)):
+            if has_same_names and all(
+                same(one[1], two[1]) for one, two in zip(key, other, strict=True)
+            ):
                 return other
         return key
 
     def sliced(self, pattern: Slice) -> list[Solution]:
-        """R2R-20: return what LIMIT and OFFSET leave (§15.4, §15.5), where the order leaves no choice."""
+        """R2R-20: return what LIMIT and OFFSET leave (§15.4, §15.5), where the order leaves no
+        choice.
+        """
         inner = pattern.pattern
         is_distinct, is_reduced = isinstance(inner, Distinct), isinstance(inner, Reduced)
         if is_distinct or is_reduced:
@@ -488,10 +630,17 @@ class Evaluation:
     def in_order(
         self, solutions: Sequence[Solution], conditions: Sequence[tuple[Expression, bool]]
     ) -> tuple[list[Solution], list[Keys]]:
-        """Return solutions in one of the orders that ORDER BY allows, and the results of its conditions for each. Raises
-        NoSingleAnswer where one of those is unknown."""
+        """Return solutions in one of the orders that ORDER BY allows, and the results of its
+        conditions for each. Raises NoSingleAnswer where one of those is unknown.
+        """
         self.budget.spend(len(solutions) * len(conditions))
-        keys = [tuple(self.expressions.result(part, solution, LabelledNodes(("ORDER BY", part))) for part, _ in conditions) for solution in solutions]
+        keys = [
+            tuple(
+                self.expressions.result(part, solution, LabelledNodes(("ORDER BY", part)))
+                for part, _ in conditions
+            )
+            for solution in solutions
+        ]
         if any(isinstance(result, Unknown) for own in keys for result in own):
             raise NoSingleAnswer("ORDER BY a value that has no single answer")
         order = ordered(keys, [is_descending for _, is_descending in conditions])
@@ -500,19 +649,33 @@ class Evaluation:
     def once_in_order(
         self, rows: Sequence[Solution], keys: Sequence[Keys], is_reduced: bool
     ) -> tuple[list[Solution], list[Keys]]:
-        """Return each row once, with its results of ORDER BY. Raises NoSingleAnswer where REDUCED meets a row twice, and where rows
-        that are the same differ in those results."""
+        """Return each row once, with its results of ORDER BY. Raises NoSingleAnswer where REDUCED
+        meets a row twice, and where rows that are the same differ in those results.
+        """
         firsts = self.first_occurrences(rows)
         kept = [index for index, first in enumerate(firsts) if index == first]
         if is_reduced and len(kept) < len(rows):
             raise NoSingleAnswer("REDUCED leaves open how often a solution is there")
         if any(keys[index] != keys[first] for index, first in enumerate(firsts)):
-            raise NoSingleAnswer("LIMIT after DISTINCT, where equal solutions have several places in the order")
+            raise NoSingleAnswer(
+                "LIMIT after DISTINCT, where equal solutions have several places in the order"
+            )
         return [rows[index] for index in kept], [keys[index] for index in kept]
 
-    def cut(self, rows: Sequence[Solution], keys: Sequence[Keys], bounds: Slice, descending: Sequence[bool]) -> list[Solution]:
-        """Return the rows between OFFSET and LIMIT. Raises NoSingleAnswer where ORDER BY lets other rows stand there."""
-        start, end = bounds.offset, len(rows) if bounds.limit is None else min(len(rows), bounds.offset + bounds.limit)
+    def cut(
+        self,
+        rows: Sequence[Solution],
+        keys: Sequence[Keys],
+        bounds: Slice,
+        descending: Sequence[bool],
+    ) -> list[Solution]:
+        """Return the rows between OFFSET and LIMIT. Raises NoSingleAnswer where ORDER BY lets other
+        rows stand there.
+        """
+        start, end = (
+            bounds.offset,
+            len(rows) if bounds.limit is None else min(len(rows), bounds.offset + bounds.limit),
+        )
         if start < end:
             check_border(keys, rows, start, descending, self.budget.spend)
             check_border(keys, rows, end, descending, self.budget.spend)
@@ -521,7 +684,9 @@ class Evaluation:
     # EXISTS
 
     def exists(self, expression: Exists, solution: Mapping[str, Term]) -> bool:
-        """R2R-19: return whether a pattern has a solution once each variable that the current solution binds is replaced (§18.6)."""
+        """R2R-19: return whether a pattern has a solution once each variable that the current
+        solution binds is replaced (§18.6).
+        """
         self.budget.spend(1 + expression.size // 2)
         return bool(self.solutions(substituted(expression.pattern, dict(solution))))
 
@@ -543,17 +708,24 @@ def projected(solutions: Iterable[Solution], variables: Sequence[Var]) -> list[S
 
 
 def testable_early(condition: Expression | None) -> list[Expression]:
-    """Return the conjuncts of a condition that are cheap to test before the filter itself: those without EXISTS."""
+    """Return the conjuncts of a condition that are cheap to test before the filter itself: those
+    without EXISTS.
+    """
     if condition is None:
         return []
-    return [part for part in conjuncts(condition) if not any(isinstance(node, Exists) for node in walk(part))]
+    return [
+        part
+        for part in conjuncts(condition)
+        if not any(isinstance(node, Exists) for node in walk(part))
+    ]
 
 
 def substituted(node: Any, solution: Mapping[str, Term]) -> Any:
     """R2R-19: replace the variables that a solution binds, in patterns and in expressions.
 
-    Raises NoSingleAnswer where the recommendation's substitution has no agreed meaning: for a bound variable that BIND or VALUES
-    binds, too, or that stands anywhere in a subquery or on both sides of MINUS; and for a computed number in a triple pattern.
+    Raises NoSingleAnswer where the recommendation's substitution has no agreed meaning: for a bound
+    variable that BIND or VALUES binds, too, or that stands anywhere in a subquery or on both sides
+    of MINUS; and for a computed number in a triple pattern.
     """
     match node:
         case Var(name):
@@ -567,16 +739,29 @@ def substituted(node: Any, solution: Mapping[str, Term]) -> Any:
         case Union(parts):
             return Union(tuple(substituted(part, solution) for part in parts))
         case LeftJoin(left, right, condition):
-            return LeftJoin(*(substituted(part, solution) for part in (left, right)), _replaced(condition, solution))
+            return LeftJoin(
+                *(substituted(part, solution) for part in (left, right)),
+                _replaced(condition, solution),
+            )
         case Filter(condition, inner):
             return Filter(_replaced(condition, solution), substituted(inner, solution))
         case Graph(name, inner):
-            return Graph(substituted(name, solution) if isinstance(name, Var) else name, substituted(inner, solution))
+            return Graph(
+                substituted(name, solution) if isinstance(name, Var) else name,
+                substituted(inner, solution),
+            )
         case Extend(inner, bindings):
             _refuse_bound((variable for variable, _ in bindings), solution, "BIND")
-            return Extend(substituted(inner, solution), tuple((variable, _replaced(part, solution)) for variable, part in bindings))
+            return Extend(
+                substituted(inner, solution),
+                tuple((variable, _replaced(part, solution)) for variable, part in bindings),
+            )
         case Minus(left, right):
-            _refuse_bound((Var(name) for name in visible(left).keys() & visible(right).keys()), solution, "MINUS")
+            _refuse_bound(
+                (Var(name) for name in visible(left).keys() & visible(right).keys()),
+                solution,
+                "MINUS",
+            )
             return Minus(substituted(left, solution), substituted(right, solution))
         case Values(variables, _):
             _refuse_bound(variables, solution, "VALUES")
@@ -588,7 +773,9 @@ def substituted(node: Any, solution: Mapping[str, Term]) -> Any:
 
 def _pattern_with_terms(pattern: TriplePattern, solution: Mapping[str, Term]) -> TriplePattern:
     """Return a triple pattern with the terms of a solution for its variables; a path has none."""
-    return TriplePattern(*(substituted(term, solution) if isinstance(term, Var) else term for term in pattern))
+    return TriplePattern(
+        *(substituted(term, solution) if isinstance(term, Var) else term for term in pattern)
+    )
 
 
 def _replaced(expression: Expression | None, solution: Mapping[str, Term]) -> Expression | None:
@@ -610,15 +797,19 @@ def _replaced(expression: Expression | None, solution: Mapping[str, Term]) -> Ex
 
 def _refuse_bound(variables: Iterable[Var], solution: Mapping[str, Term], place: str) -> None:
     if bound := sorted({variable.name for variable in variables} & solution.keys()):
-        raise NoSingleAnswer(f"EXISTS with ?{bound[0]} bound outside and in {place} inside, for which substitution has no agreed meaning")
+        raise NoSingleAnswer(
+            f"EXISTS with ?{bound[0]} bound outside and in {place} inside, "
+            "for which substitution has no agreed meaning"
+        )
 
 
 # Answers
 
 
 def output(term: Term) -> Term:
-    """Return a term as an answer shows it. Raises NoSingleAnswer for what NOW, RAND or a UUID gave, and for
-    a number whose slack exceeds the tolerance of comparing (CMP-2)."""
+    """Return a term as an answer shows it. Raises NoSingleAnswer for what NOW, RAND or a UUID gave,
+    and for a number whose slack exceeds the tolerance of comparing (CMP-2).
+    """
     if not isinstance(term, Computed):
         return term
     if isinstance(term, Unknown):
@@ -632,15 +823,23 @@ def output(term: Term) -> Term:
 def tolerated_slack(rank: int, exact: int | Fraction | float) -> Fraction:
     """Return the greatest slack of a number that is still one answer by CMP-2.
 
-    A slack is a unit of the last digit that every evaluator keeps, for each rounding; rounding to the nearest errs by half of it.
+    A slack is a unit of the last digit that every evaluator keeps, for each rounding; rounding to
+    the nearest errs by half of it.
     """
     relative = 2 * Fraction(TOLERANCE.get(RANKS[rank], 0)) * abs(Fraction(exact))
     return max(relative, LEAST_DECIMAL) if rank == DECIMAL else relative
 
 
 def selected(variables: tuple[str, ...], mappings: Iterable[Mapping[str, Term]]) -> Relation:
-    """R2R-2: return SELECT's answer, a bag of solution mappings; an unbound variable is absent from its row."""
-    return Relation(variables, Counter(row({name: output(term) for name, term in mapping.items()}) for mapping in mappings))
+    """R2R-2: return SELECT's answer, a bag of solution mappings; an unbound variable is absent from
+    its row.
+    """
+    return Relation(
+        variables,
+        Counter(
+            row({name: output(term) for name, term in mapping.items()}) for mapping in mappings
+        ),
+    )
 
 
 def asked(holds: bool) -> Relation:
@@ -649,7 +848,11 @@ def asked(holds: bool) -> Relation:
 
 
 def constructed(graph: Iterable[Triple]) -> Relation:
-    """R2R-4: return CONSTRUCT's answer, a set of triples, one row each; triples that RDF does not allow are left out."""
+    """R2R-4: return CONSTRUCT's answer, a set of triples, one row each; triples that RDF does not
+    allow are left out.
+    """
     names = ("subject", "predicate", "object")
-    allowed = {triple for triple in graph if not triple[0].startswith('"') and triple[1].startswith("<")}
+    allowed = {
+        triple for triple in graph if not triple[0].startswith('"') and triple[1].startswith("<")
+    }
     return Relation(names, Counter(row(zip(names, triple, strict=True)) for triple in allowed))

@@ -1,7 +1,7 @@
 """§7 Expressions (SPARQL 1.1 §17): the result of each for one solution.
 
-An error is a value, ERROR. `||`, `&&`, IF, COALESCE, BOUND and IN may give a term where an operand is an error; everything else gives
-ERROR. Aggregates are in `aggregates`.
+An error is a value, ERROR. `||`, `&&`, IF, COALESCE, BOUND and IN may give a term where an operand
+is an error; everything else gives ERROR. Aggregates are in `aggregates`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ SIGNS = {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1)}
 
 
 class LabelledNodes(dict[str, Term]):
-    """The blank nodes that BNODE made for one solution, by label, and the operator that computes its expressions there."""
+    """The blank nodes that BNODE made for one solution, by label, and the operator that computes
+    its expressions there.
+    """
 
     def __init__(self, operator: Hashable) -> None:
         super().__init__()
@@ -64,7 +66,9 @@ class LabelledNodes(dict[str, Term]):
 
 
 class Expressions:
-    """The expressions of one evaluation: how they ask for patterns (EXISTS), for new blank nodes and for the times of triples."""
+    """The expressions of one evaluation: how they ask for patterns (EXISTS), for new blank nodes
+    and for the times of triples.
+    """
 
     def __init__(
         self,
@@ -80,13 +84,16 @@ class Expressions:
         self.time = time
         self.choose = choose
         self.unknowns = 0
-        self.operators: dict[str, Hashable] = {}  # of BNODE's labels: the operator in which each is met
+        # of BNODE's labels: the operator in which each is met
+        self.operators: dict[str, Hashable] = {}
         self.base = query.base
         self.tags = query.tags
         self.spend = spend
 
     def result(self, expression: Expression, solution: Solution, nodes: LabelledNodes) -> Result:
-        """R2R-11: compute an expression for a solution; `nodes` has the blank nodes that BNODE made for it, by label."""
+        """R2R-11: compute an expression for a solution; `nodes` has the blank nodes that BNODE made
+        for it, by label.
+        """
         match expression:
             case Var(name):
                 return self.charge(solution.get(name, ERROR))
@@ -98,7 +105,9 @@ class Expressions:
         return self.charge(self.called(expression, solution, nodes))
 
     def charge(self, result: Result) -> Result:
-        """R2R-17: return a result, after spending a step for each LONG characters or bits that it has."""
+        """R2R-17: return a result, after spending a step for each LONG characters or bits that it
+        has.
+        """
         if result is not ERROR and (characters := size(result)) > LONG:
             self.spend(characters // LONG)
         return result
@@ -106,7 +115,8 @@ class Expressions:
     def holds(self, condition: Expression, solution: Solution) -> bool:
         """R2R-11: return whether a condition's effective boolean value is true.
 
-        If one conjunct is false or an error, that of the whole is not true, whatever the others are.
+        If one conjunct is false or an error, that of the whole is not true, whatever the others
+        are.
         """
         left_open: NoSingleAnswer | None = None
         nodes = LabelledNodes(condition)
@@ -128,7 +138,11 @@ class Expressions:
                 return self.combine_conditions(arguments, solution, nodes, name == "||")
             case "IF":
                 chosen = truth(self.result(arguments[0], solution, nodes))
-                return ERROR if chosen is ERROR else self.result(arguments[1 if chosen else 2], solution, nodes)
+                return (
+                    ERROR
+                    if chosen is ERROR
+                    else self.result(arguments[1 if chosen else 2], solution, nodes)
+                )
             case "COALESCE":
                 outcomes = (self.result(argument, solution, nodes) for argument in arguments)
                 return next((outcome for outcome in outcomes if outcome is not ERROR), ERROR)
@@ -163,7 +177,11 @@ class Expressions:
                 order = compare(*results)
                 if order is ERROR and results[0] == results[1]:
                     known = boolean(name in ("<=", ">="))
-                    return self.choose("order of itself", (ERROR, known), "the order of a term and itself (SPARQL 17.3.1)")
+                    return self.choose(
+                        "order of itself",
+                        (ERROR, known),
+                        "the order of a term and itself (SPARQL 17.3.1)",
+                    )
                 return ERROR if order is ERROR else boolean(order in SIGNS[name])
             case "+" | "-" | "*" | "/":
                 return calculate(name, *results)
@@ -184,27 +202,45 @@ class Expressions:
                 raise AssertionError(name)
 
     def combine_conditions(
-        self, arguments: Sequence[Expression], solution: Solution, nodes: LabelledNodes, decisive: bool
+        self,
+        arguments: Sequence[Expression],
+        solution: Solution,
+        nodes: LabelledNodes,
+        decisive: bool,
     ) -> Result:
         """R2R-11: compute `||`, which a true operand decides, or `&&`, which a false one does."""
-        return decide(arguments, lambda argument: truth(self.result(argument, solution, nodes)), decisive)
+        return decide(
+            arguments, lambda argument: truth(self.result(argument, solution, nodes)), decisive
+        )
 
     def are_equal(self, left: Term, right: Term) -> bool | Failure:
-        """Compare two terms by `=`. Whether literals of two known kinds are known to differ is the evaluator's choice."""
+        """Compare two terms by `=`. Whether literals of two known kinds are known to differ is the
+        evaluator's choice.
+        """
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return same(left, right)
         outcome = equal(left, right)
         if outcome is not FALSE_OR_ERROR:
             return outcome
         kinds = tuple(sorted(kind_of(term) for term in (left, right)))
-        return self.choose(("=", kinds), (False, ERROR), "whether literals of two kinds are known to differ (SPARQL 17.3.1)")
+        return self.choose(
+            ("=", kinds),
+            (False, ERROR),
+            "whether literals of two kinds are known to differ (SPARQL 17.3.1)",
+        )
 
-    def membership(self, arguments: Sequence[Expression], solution: Solution, nodes: LabelledNodes) -> Result:
+    def membership(
+        self, arguments: Sequence[Expression], solution: Solution, nodes: LabelledNodes
+    ) -> Result:
         """Compute IN, which a comparison by `=` that is true decides (§17.4.1.9)."""
         first, *others = arguments
         one = self.result(first, solution, nodes)
         if one is ERROR and not others:
-            return self.choose("IN ()", (ERROR, boolean(False)), "whether an error is in an empty list (SPARQL 17.2, 17.4.1.9)")
+            return self.choose(
+                "IN ()",
+                (ERROR, boolean(False)),
+                "whether an error is in an empty list (SPARQL 17.2, 17.4.1.9)",
+            )
 
         def is_same(other: Expression) -> bool | Failure:
             result = self.result(other, solution, nodes)
@@ -213,7 +249,9 @@ class Expressions:
         return decide(others, is_same, decisive=True)
 
     def language(self, term: Term) -> Result:
-        """Return the language tag of a literal (LANG). RDF leaves open in which case: `en-us`, `en-US`, or as the body writes it."""
+        """Return the language tag of a literal (LANG). RDF leaves open in which case: `en-us`,
+        `en-US`, or as the body writes it.
+        """
         tag = language(term)
         if tag is ERROR:
             return ERROR
@@ -221,26 +259,40 @@ class Expressions:
         forms = [tag, with_upper_case_region(tag), *(written or [tag])]
         if len(set(forms)) == 1:
             return tag
-        key = "LANG" if len(forms) == 3 else ("LANG", tag)  # one choice for all tags, but for one that is written in several ways
+        # one choice for all tags, but for one that is written in several ways
+        key = "LANG" if len(forms) == 3 else ("LANG", tag)
         return self.choose(key, forms, "the case of a language tag (RDF 1.1 §3.3)")
 
     def cast(self, term: Term, kind: str) -> Result:
-        """Cast a term (§17.5). Whether an integer, a decimal, a boolean or a dateTime keeps the lexical form of its operand is the
-        evaluator's choice: `xsd:integer("01")` is 1 or 01. It is one for all operands of one datatype."""
+        """Cast a term (§17.5). Whether an integer, a decimal, a boolean or a dateTime keeps the
+        lexical form of its operand is the evaluator's choice: `xsd:integer("01")` is 1 or 01. It is
+        one for all operands of one datatype.
+        """
         result = cast(term, kind)
-        kept = ERROR if result is ERROR or isinstance(term, Computed) else form_kept_by_cast(term, kind)
+        kept = (
+            ERROR
+            if result is ERROR or isinstance(term, Computed)
+            else form_kept_by_cast(term, kind)
+        )
         if kept is ERROR:
             return result
-        changed = literal(cast_date_time(lexical(result)), XSD + kind) if kind == "dateTime" else result
+        changed = (
+            literal(cast_date_time(lexical(result)), XSD + kind) if kind == "dateTime" else result
+        )
         if changed == kept:
             return result
-        return self.choose(("cast", kind, parse_literal(term).datatype), (changed, kept), "whether a cast keeps the lexical form of its operand")
+        return self.choose(
+            ("cast", kind, parse_literal(term).datatype),
+            (changed, kept),
+            "whether a cast keeps the lexical form of its operand",
+        )
 
     def node(self, results: Sequence[Term], nodes: LabelledNodes) -> Result:
-        """R2R-14: return BNODE's new blank node; for one label the same within a solution, and another in the next (§17.4.2.9).
+        """R2R-14: return BNODE's new blank node; for one label the same within a solution, and
+        another in the next (§17.4.2.9).
 
-        Raises NoSingleAnswer if an operator has met the label before: whether a solution that goes from one operator to the next
-        is still the same is open.
+        Raises NoSingleAnswer if an operator has met the label before: whether a solution that goes
+        from one operator to the next is still the same is open.
         """
         if not results:
             return self.blank()
@@ -254,10 +306,14 @@ class Expressions:
         return nodes[label]
 
 
-def decide(operands: Iterable[Expression], holds: Callable[[Expression], bool | Failure], decisive: bool) -> Result:
-    """R2R-11: return the decisive truth value if any operand has it, even if others are errors or have no single answer (§17.2).
+def decide(
+    operands: Iterable[Expression], holds: Callable[[Expression], bool | Failure], decisive: bool
+) -> Result:
+    """R2R-11: return the decisive truth value if any operand has it, even if others are errors or
+    have no single answer (§17.2).
 
-    If none has it: raise NoSingleAnswer if an operand raised it; else return ERROR if one was an error; else the other truth value.
+    If none has it: raise NoSingleAnswer if an operand raised it; else return ERROR if one was an
+    error; else the other truth value.
     """
     left_open: NoSingleAnswer | None = None
     has_error = False
@@ -282,13 +338,17 @@ def kind_of(term: Term) -> str:
 
 
 def standalone(query: Query, choices: Choices) -> Expressions:
-    """Return the expressions of solutions that belong to no evaluation: there are no patterns to ask for, no times, no new blank
-    nodes and no budget. The caller leaves out what needs them (EXISTS, timestamp, BNODE)."""
+    """Return the expressions of solutions that belong to no evaluation: there are no patterns to
+    ask for, no times, no new blank nodes and no budget. The caller leaves out what needs them
+    (EXISTS, timestamp, BNODE).
+    """
 
     def unavailable(*_: Any) -> Any:
         raise AssertionError("an expression that needs an evaluation")
 
-    return Expressions(unavailable, unavailable, unavailable, choices.choose, query, lambda steps: None)
+    return Expressions(
+        unavailable, unavailable, unavailable, choices.choose, query, lambda steps: None
+    )
 
 
 def unknown(name: str, number: int) -> Unknown:
@@ -304,8 +364,10 @@ def unknown(name: str, number: int) -> Unknown:
 
 
 def of_unknown(name: str, results: Sequence[Term]) -> Result:
-    """QRY-3: apply a function to a value of which the form alone is known: its kind, its datatype, its length, whether a pattern
-    that treats all digits alike matches, that a UUID is new, that 0 <= RAND() < 1. Raises NoSingleAnswer for everything else."""
+    """QRY-3: apply a function to a value of which the form alone is known: its kind, its datatype,
+    its length, whether a pattern that treats all digits alike matches, that a UUID is new, that 0
+    <= RAND() < 1. Raises NoSingleAnswer for everything else.
+    """
     first = results[0]
     kind = next(result.kind for result in results if isinstance(result, Unknown))
     match name:
@@ -319,23 +381,34 @@ def of_unknown(name: str, results: Sequence[Term]) -> Result:
             return boolean(same(*results))
         case "!=":
             return boolean(not same(*results))
-        case "REGEX" if isinstance(first, Unknown) and kind == "STRUUID" and not any(isinstance(r, Unknown) for r in results[1:]):
+        case "REGEX" if (
+            isinstance(first, Unknown)
+            and kind == "STRUUID"
+            and not any(isinstance(r, Unknown) for r in results[1:])
+        ):
             texts = [value(result) for result in results[1:]]
-            if all(isinstance(one, StringValue) for one in texts) and treats_digits_alike(*(one.lexical for one in texts)):
+            if all(isinstance(one, StringValue) for one in texts) and treats_digits_alike(
+                *(one.lexical for one in texts)
+            ):
                 return BY_KEYWORD[name](str(first), *results[1:])
         case "<" | "<=" | ">" | ">=" if kind == "RAND" and isinstance(value(results[1]), Number):
             bound = value(results[1]).value  # 0 <= RAND() < 1
-            if bound >= 1 or bound < 0 or bound == 0 and name in ("<", ">="):
+            if bound >= 1 or bound < 0 or (bound == 0 and name in ("<", ">=")):
                 return boolean((name in ("<", "<=")) is (bound >= 1))
     raise NoSingleAnswer(f"{kind} has no single answer")
 
 
 def treats_digits_alike(pattern: str, flags: str = "") -> bool:
-    """Return whether each part of a pattern matches all hexadecimal digits or none, so that it matches every UUID or none."""
+    """Return whether each part of a pattern matches all hexadecimal digits or none, so that it
+    matches every UUID or none.
+    """
     rest = re.sub(r"\{[0-9,]*\}", "", pattern.removeprefix("^urn:uuid:"))
     for atom in re.findall(r"\[[^\[\]\\]+\]|\\.|[^\[\](){}|?*+.^$]", rest):
         compiled = compile_pattern(atom, flags)
-        if compiled is ERROR or len({compiled.search(digit) is None for digit in "0123456789abcdef"}) > 1:
+        if (
+            compiled is ERROR
+            or len({compiled.search(digit) is None for digit in "0123456789abcdef"}) > 1
+        ):
             return False
     return "[^" not in rest
 

@@ -1,10 +1,12 @@
 """§7 The functions that SPARQL names (SPARQL 1.1 §17.4) and the casts (§17.5), over terms.
 
-Each takes its operands' terms and returns a term, or ERROR where the recommendation has an error. Functions that look at the
-solution or at other operands (BOUND, IF, COALESCE, IN, BNODE) are in `expressions`.
+Each takes its operands' terms and returns a term, or ERROR where the recommendation has an error.
+Functions that look at the solution or at other operands (BOUND, IF, COALESCE, IN, BNODE) are in
+`expressions`.
 
-A new function of a keyword goes into `grammar.FUNCTIONS`, and here into ARITIES and BY_KEYWORD. One that needs the solution, or
-operands that are not computed yet, goes into `Expressions.called` instead of BY_KEYWORD.
+A new function of a keyword goes into `grammar.FUNCTIONS`, and here into ARITIES and BY_KEYWORD. One
+that needs the solution, or operands that are not computed yet, goes into `Expressions.called`
+instead of BY_KEYWORD.
 """
 
 from __future__ import annotations
@@ -62,10 +64,67 @@ ARITIES_BY_IRI = {XSD + name: 1 for name in CASTS} | {TIMESTAMP: 3}  # an IRI ->
 ARITIES: dict[str, tuple[int, int | None]] = {  # a keyword -> fewest and most arguments
     **dict.fromkeys(("RAND", "NOW", "UUID", "STRUUID"), (0, 0)),
     "BNODE": (0, 1),
-    **dict.fromkeys(("STRBEFORE", "STRAFTER", "STRSTARTS", "STRENDS", "STRLANG", "STRDT", "LANGMATCHES", "CONTAINS", "SAMETERM"), (2, 2)),
-    **dict.fromkeys(("STRLEN", "STR", "LANG", "DATATYPE", "BOUND", "IRI", "URI", "ABS", "CEIL", "FLOOR", "ROUND"), (1, 1)),
-    **dict.fromkeys(("UCASE", "LCASE", "ENCODE_FOR_URI", "YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS", "TIMEZONE", "TZ"), (1, 1)),
-    **dict.fromkeys(("MD5", "SHA1", "SHA256", "SHA384", "SHA512", "ISIRI", "ISURI", "ISBLANK", "ISLITERAL", "ISNUMERIC"), (1, 1)),
+    **dict.fromkeys(
+        (
+            "STRBEFORE",
+            "STRAFTER",
+            "STRSTARTS",
+            "STRENDS",
+            "STRLANG",
+            "STRDT",
+            "LANGMATCHES",
+            "CONTAINS",
+            "SAMETERM",
+        ),
+        (2, 2),
+    ),
+    **dict.fromkeys(
+        (
+            "STRLEN",
+            "STR",
+            "LANG",
+            "DATATYPE",
+            "BOUND",
+            "IRI",
+            "URI",
+            "ABS",
+            "CEIL",
+            "FLOOR",
+            "ROUND",
+        ),
+        (1, 1),
+    ),
+    **dict.fromkeys(
+        (
+            "UCASE",
+            "LCASE",
+            "ENCODE_FOR_URI",
+            "YEAR",
+            "MONTH",
+            "DAY",
+            "HOURS",
+            "MINUTES",
+            "SECONDS",
+            "TIMEZONE",
+            "TZ",
+        ),
+        (1, 1),
+    ),
+    **dict.fromkeys(
+        (
+            "MD5",
+            "SHA1",
+            "SHA256",
+            "SHA384",
+            "SHA512",
+            "ISIRI",
+            "ISURI",
+            "ISBLANK",
+            "ISLITERAL",
+            "ISNUMERIC",
+        ),
+        (1, 1),
+    ),
     "SUBSTR": (2, 3),
     "IF": (3, 3),
     "REGEX": (2, 3),
@@ -74,9 +133,12 @@ ARITIES: dict[str, tuple[int, int | None]] = {  # a keyword -> fewest and most a
     "COALESCE": (0, None),
 }
 MATCH_PER_STEP = 5_000  # characters times instructions of a pattern that one step pays for
-SCAN_PER_STEP = 500  # characters behind a match that one step pays for: each further match may scan them all
+# characters behind a match that one step pays for: each further match may scan them all
+SCAN_PER_STEP = 500
 LONGEST_EXACT = 16  # characters of a double whose decimal digits end
-_DATE_TIME = re.compile(r"(-?[0-9]+)-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)(Z|[+-][0-9]{2}:[0-9]{2})?")
+_DATE_TIME = re.compile(
+    r"(-?[0-9]+)-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)(Z|[+-][0-9]{2}:[0-9]{2})?"
+)
 _IRI = re.compile(r"[^<>\"{}|^`\\\x00-\x20]*")
 
 
@@ -84,18 +146,25 @@ def string(term: Term) -> StringValue | Failure:
     """Return the string of a literal that is one, with or without a language."""
     string_value = value(term)
     if isinstance(string_value, OtherLiteral) and string_value.datatype in STRING_TYPES:
-        raise NoSingleAnswer(f"an {string_value.datatype.replace(XSD, 'xsd:')}, which an evaluator may know as a string")
+        raise NoSingleAnswer(
+            f"an {string_value.datatype.replace(XSD, 'xsd:')}, which an "
+            "evaluator may know as a string"
+        )
     return string_value if isinstance(string_value, StringValue) else ERROR
 
 
 def simple(term: Term) -> str | Failure:
     """Return the text of a string without a language."""
     string_value = string(term)
-    return string_value.lexical if string_value is not ERROR and not string_value.language else ERROR
+    return (
+        string_value.lexical if string_value is not ERROR and not string_value.language else ERROR
+    )
 
 
 def lexical(term: Term) -> str | Failure:
-    """R2R-13: return the lexical form of a literal; of a computed one that no recommendation fixes there is no single answer."""
+    """R2R-13: return the lexical form of a literal; of a computed one that no recommendation fixes
+    there is no single answer.
+    """
     if not term.startswith('"'):
         return ERROR
     if isinstance(term, Computed):
@@ -119,11 +188,15 @@ def language(term: Term) -> Result:
 
 
 def with_upper_case_region(tag: Term) -> Term:
-    """Return the text of a language tag in the form of RFC 5646 §2.1.1: regions in upper case, scripts with a capital, and what
-    follows a part of one letter in lower case (`en-us-x-us` gives `en-US-x-us`)."""
+    """Return the text of a language tag in the form of RFC 5646 §2.1.1: regions in upper case,
+    scripts with a capital, and what follows a part of one letter in lower case (`en-us-x-us` gives
+    `en-US-x-us`).
+    """
     parts = lexical(tag).split("-")
     end = next((place for place, part in enumerate(parts) if len(part) == 1), len(parts))
-    capitals = [{2: part.upper(), 4: part.capitalize()}.get(len(part), part) for part in parts[1:end]]
+    capitals = [
+        {2: part.upper(), 4: part.capitalize()}.get(len(part), part) for part in parts[1:end]
+    ]
     return text("-".join([*parts[:1], *capitals, *parts[max(end, 1) :]]))
 
 
@@ -189,10 +262,14 @@ def integer(number: int) -> Term:
 
 
 def substring(term: Term, *arguments: Term) -> Result:
-    """Return the part of a string from a position, counted from 1, to the end or as many characters as given (XPath fn:substring)."""
+    """Return the part of a string from a position, counted from 1, to the end or as many characters
+    as given (XPath fn:substring).
+    """
     string_value = string(term)
     numbers = [value(argument) for argument in arguments]
-    if string_value is ERROR or not all(isinstance(number, Number) and number.rank == INTEGER for number in numbers):
+    if string_value is ERROR or not all(
+        isinstance(number, Number) and number.rank == INTEGER for number in numbers
+    ):
         return ERROR
     start, *count = [number.value for number in numbers]
     end = start + count[0] if count else len(string_value.lexical) + 1
@@ -215,8 +292,12 @@ def _mapped(term: Term, function: Callable[[str], str]) -> Result:
         return ERROR
     whole, each = function(string_value.lexical), "".join(map(function, string_value.lexical))
     if whole != each or any(len(function(c)) > 1 for c in string_value.lexical):
-        raise NoSingleAnswer("a case mapping that depends on the neighbours or makes more than one character")
-    if not string_value.lexical.isascii() and not all(has_sure_case(c, function) for c in string_value.lexical):
+        raise NoSingleAnswer(
+            "a case mapping that depends on the neighbours or makes more than one character"
+        )
+    if not string_value.lexical.isascii() and not all(
+        has_sure_case(c, function) for c in string_value.lexical
+    ):
         raise NoSingleAnswer("the case of a letter, which depends on the version of Unicode")
     return text(whole, string_value.language)
 
@@ -224,17 +305,22 @@ def _mapped(term: Term, function: Callable[[str], str]) -> Result:
 def has_sure_case(character: str, function: Callable[[str], str]) -> bool:
     """Return whether a character has the same case mapping in every version of Unicode since 3.2.
 
-    A letter of one case without a partner may be given one, and an unassigned code point may become a letter: `ƛ` has had an upper
-    case since Unicode 16.
+    A letter of one case without a partner may be given one, and an unassigned code point may become
+    a letter: `ƛ` has had an upper case since Unicode 16.
     """
     mapped = function(character)
     if character == mapped:
-        return unicodedata.category(character) not in ("Cn", "Ll" if function is str.upper else "Lu")
+        return unicodedata.category(character) not in (
+            "Cn",
+            "Ll" if function is str.upper else "Lu",
+        )
     return "Cn" not in (ucd_3_2_0.category(character), ucd_3_2_0.category(mapped))
 
 
 def compatible(left: Term, right: Term) -> tuple[StringValue, StringValue] | Failure:
-    """Return two strings that may be compared by a string function (§17.4.3.1.2): the second has no language, or the first's."""
+    """Return two strings that may be compared by a string function (§17.4.3.1.2): the second has no
+    language, or the first's.
+    """
     one, other = string(left), string(right)
     if one is ERROR or other is ERROR or (other.language and other.language != one.language):
         return ERROR
@@ -252,7 +338,8 @@ def _tested(test: Callable[[str, str], bool]) -> Callable[[Term, Term], Result]:
 def before(left: Term, right: Term) -> Result:
     """Return what stands in the first string before the first occurrence of the second (STRBEFORE).
 
-    Where the second does not occur that is "" without a language; an empty one occurs at the beginning.
+    Where the second does not occur that is "" without a language; an empty one occurs at the
+    beginning.
     """
     pair = compatible(left, right)
     if pair is ERROR:
@@ -266,7 +353,8 @@ def before(left: Term, right: Term) -> Result:
 def after(left: Term, right: Term) -> Result:
     """Return what stands in the first string after the first occurrence of the second (STRAFTER).
 
-    Where the second does not occur that is "" without a language; an empty one occurs at the beginning.
+    Where the second does not occur that is "" without a language; an empty one occurs at the
+    beginning.
     """
     pair = compatible(left, right)
     if pair is ERROR:
@@ -278,7 +366,9 @@ def after(left: Term, right: Term) -> Result:
 
 
 def encoded(term: Term) -> Result:
-    """Return a string with all but letters, digits and `-_.~` as percent-encoded UTF-8 (ENCODE_FOR_URI)."""
+    """Return a string with all but letters, digits and `-_.~` as percent-encoded UTF-8
+    (ENCODE_FOR_URI).
+    """
     string_value = string(term)
     return ERROR if string_value is ERROR else text(quote(string_value.lexical, safe="-_.~"))
 
@@ -290,25 +380,31 @@ def concatenated(*terms: Term) -> Result:
         return ERROR
     check_length(sum(len(one.lexical) for one in strings))
     languages = {one.language for one in strings}
-    return text("".join(one.lexical for one in strings), languages.pop() if len(languages) == 1 else "")
+    return text(
+        "".join(one.lexical for one in strings), languages.pop() if len(languages) == 1 else ""
+    )
 
 
 def language_matches(tag: Term, language_range: Term) -> Result:
-    """Return whether a language tag matches a range, by the basic filtering of RFC 4647 §3.3.1 (LANGMATCHES)."""
+    """Return whether a language tag matches a range, by the basic filtering of RFC 4647 §3.3.1
+    (LANGMATCHES).
+    """
     name, wanted = simple(tag), simple(language_range)
     if name is ERROR or wanted is ERROR:
         return ERROR
     name, wanted = name.lower(), wanted.lower()
     if wanted == "*":
         return boolean(bool(name))
-    return boolean(name == wanted or bool(wanted) and name.startswith(wanted + "-"))
+    return boolean(name == wanted or (bool(wanted) and name.startswith(wanted + "-")))
 
 
 def free(steps: int) -> None:
     """Count no steps."""
 
 
-def matches(term: Term, pattern: Term, flags: Term = '""', spend: Callable[[int], None] = free) -> Result:
+def matches(
+    term: Term, pattern: Term, flags: Term = '""', spend: Callable[[int], None] = free
+) -> Result:
     """Return whether a pattern matches anywhere (XPath fn:matches)."""
     subject, expression, modes = string(term), simple(pattern), simple(flags)
     if ERROR in (subject, expression, modes):
@@ -321,8 +417,12 @@ def matches(term: Term, pattern: Term, flags: Term = '""', spend: Callable[[int]
     return boolean(compiled.search(subject.lexical) is not None)
 
 
-def replaced(term: Term, pattern: Term, by: Term, flags: Term = '""', spend: Callable[[int], None] = free) -> Result:
-    """Return a string with each match replaced (XPath fn:replace). A pattern that matches the empty string is an error (err:FORX0003)."""
+def replaced(
+    term: Term, pattern: Term, by: Term, flags: Term = '""', spend: Callable[[int], None] = free
+) -> Result:
+    """Return a string with each match replaced (XPath fn:replace). A pattern that matches the empty
+    string is an error (err:FORX0003).
+    """
     subject, expression, template, modes = string(term), simple(pattern), simple(by), simple(flags)
     if ERROR in (subject, expression, template, modes):
         return ERROR
@@ -333,7 +433,9 @@ def replaced(term: Term, pattern: Term, by: Term, flags: Term = '""', spend: Cal
     parts = replacement(template, compiled.groups)
     if parts is ERROR:
         return ERROR
-    if any(isinstance(part, int) and part for part in parts) and has_open_capture(expression, modes):
+    if any(isinstance(part, int) and part for part in parts) and has_open_capture(
+        expression, modes
+    ):
         raise NoSingleAnswer("what a repeated group that may be empty has captured")
     made, end, length = [], 0, len(subject.lexical)
     spend(length * compiled.programsize // MATCH_PER_STEP)
@@ -369,7 +471,9 @@ def floor(term: Term) -> Result:
 
 def nearest_whole(term: Term) -> Result:
     """Return the nearest whole number, of two the greater (ROUND)."""
-    return _of_number(term, lambda number: math.floor(Fraction(number) + Fraction(1, 2)), is_whole=True)
+    return _of_number(
+        term, lambda number: math.floor(Fraction(number) + Fraction(1, 2)), is_whole=True
+    )
 
 
 def _of_number(term: Term, function: Callable, is_whole: bool = False) -> Result:
@@ -385,7 +489,8 @@ def _of_number(term: Term, function: Callable, is_whole: bool = False) -> Result
         raise NoSingleAnswer("the whole part of a rounded number")
     result = function(number)
     if rank >= FLOAT:
-        return number_term(Number(rank, math.copysign(float(result), number)))  # CEIL(-0.5e0) is -0 (F&O §6.4.2)
+        # CEIL(-0.5e0) is -0 (F&O §6.4.2)
+        return number_term(Number(rank, math.copysign(float(result), number)))
     return number_term(Number(rank, Fraction(result) if rank == DECIMAL else result))
 
 
@@ -396,7 +501,9 @@ def _fields(term: Term) -> re.Match | Failure:
     """Return year, month, day, hour, minute, second and zone of a dateTime."""
     moment = value(term)
     if is_extension(moment):
-        raise NoSingleAnswer(f"a part of {moment.datatype.replace(XSD, 'xsd:')}, which SPARQL leaves to extensions")
+        raise NoSingleAnswer(
+            f"a part of {moment.datatype.replace(XSD, 'xsd:')}, which SPARQL leaves to extensions"
+        )
     if not isinstance(moment, Moment):
         return ERROR
     match = _DATE_TIME.fullmatch(parse_literal(term).lexical)
@@ -420,7 +527,9 @@ def seconds(term: Term) -> Result:
         return ERROR
     exact = Fraction(match[6])
     if (exact / SURE_SECONDS).denominator != 1:
-        raise NoSingleAnswer("seconds with more than three digits behind the point, which an evaluator may not keep")
+        raise NoSingleAnswer(
+            "seconds with more than three digits behind the point, which an evaluator may not keep"
+        )
     return number_term(decimal_of(exact))
 
 
@@ -431,15 +540,23 @@ def zone(term: Term) -> Result:
 
 
 def zone_duration(term: Term) -> Result:
-    """Return the zone as a dayTimeDuration in canonical form, an error where there is none (TIMEZONE)."""
+    """Return the zone as a dayTimeDuration in canonical form, an error where there is none
+    (TIMEZONE).
+    """
     match = _fields(term)
     if match is ERROR or match[7] is None:
         return ERROR
     if match[7] == "-00:00":
         raise NoSingleAnswer("the duration of the zone -00:00")
-    sign, hours, minutes = (match[7][0], int(match[7][1:3]), int(match[7][4:])) if match[7] != "Z" else ("+", 0, 0)
-    parts = "".join(f"{count}{unit}" for count, unit in ((hours, "H"), (minutes, "M")) if count) or "0S"
-    return literal(("-" if sign == "-" and parts != "0S" else "") + "PT" + parts, XSD + "dayTimeDuration")
+    sign, hours, minutes = (
+        (match[7][0], int(match[7][1:3]), int(match[7][4:])) if match[7] != "Z" else ("+", 0, 0)
+    )
+    parts = (
+        "".join(f"{count}{unit}" for count, unit in ((hours, "H"), (minutes, "M")) if count) or "0S"
+    )
+    return literal(
+        ("-" if sign == "-" and parts != "0S" else "") + "PT" + parts, XSD + "dayTimeDuration"
+    )
 
 
 # Hashes (§17.4.6)
@@ -448,7 +565,11 @@ def zone_duration(term: Term) -> Result:
 def _hashed(name: str) -> Callable[[Term], Result]:
     def hashed(term: Term) -> Result:
         characters = simple(term)
-        return ERROR if characters is ERROR else text(hashlib.new(name, characters.encode(), usedforsecurity=False).hexdigest())
+        return (
+            ERROR
+            if characters is ERROR
+            else text(hashlib.new(name, characters.encode(), usedforsecurity=False).hexdigest())
+        )
 
     return hashed
 
@@ -464,7 +585,10 @@ def cast(term: Term, kind: str) -> Result:
     if isinstance(operand, StringValue):
         return ERROR if operand.language else _cast_text(operand.lexical.strip(" \t\n\r"), kind)
     if isinstance(operand, OtherLiteral) and operand.datatype in STRING_TYPES:
-        raise NoSingleAnswer(f"casting an {operand.datatype.replace(XSD, 'xsd:')}, which an evaluator may know as a string")
+        raise NoSingleAnswer(
+            f"casting an {operand.datatype.replace(XSD, 'xsd:')}, which an "
+            "evaluator may know as a string"
+        )
     match kind, operand:
         case "dateTime", Moment():
             return term
@@ -477,7 +601,10 @@ def cast(term: Term, kind: str) -> Result:
         case _, Number() if kind in RANKS:
             converted = _converted(operand, RANKS.index(kind))
             return ERROR if converted is ERROR else number_term(converted)
-        case _, OtherLiteral(datatype, False) if kind == "dateTime" and datatype in (XSD + "date", XSD + "dateTimeStamp"):
+        case _, OtherLiteral(datatype, False) if kind == "dateTime" and datatype in (
+            XSD + "date",
+            XSD + "dateTimeStamp",
+        ):
             raise NoSingleAnswer("casting a date, which SPARQL leaves to extensions")
         case _:
             return ERROR
@@ -497,8 +624,9 @@ def _cast_text(characters: str, kind: str) -> Result:
 
 
 def cast_date_time(lexical_form: str) -> str:
-    """Return the text of a dateTime by XPath's cast to a string (F&O §17.1.5): no zeros after the last digit of the seconds, and `Z`
-    for the zone +00:00."""
+    """Return the text of a dateTime by XPath's cast to a string (F&O §17.1.5): no zeros after the
+    last digit of the seconds, and `Z` for the zone +00:00.
+    """
     match = _DATE_TIME.fullmatch(lexical_form)
     if match[4] == "24":
         raise NoSingleAnswer("a dateTime that is written with 24:00:00 as a string")
@@ -508,8 +636,10 @@ def cast_date_time(lexical_form: str) -> str:
 
 
 def form_kept_by_cast(term: Term, kind: str) -> Result:
-    """Return what a cast to an integer, a decimal, a boolean or a dateTime gives if it keeps the lexical form of its operand; ERROR
-    for other casts, and where the operand is neither a string nor of that datatype, nor of one derived from it."""
+    """Return what a cast to an integer, a decimal, a boolean or a dateTime gives if it keeps the
+    lexical form of its operand; ERROR for other casts, and where the operand is neither a string
+    nor of that datatype, nor of one derived from it.
+    """
     if kind not in ("integer", "decimal", "boolean", "dateTime") or not term.startswith('"'):
         return ERROR
     form, kind_of_operand, _ = parse_literal(term)
@@ -538,8 +668,8 @@ def _cast_to_string(term: Term, operand: object) -> Result:
 def cast_text(operand: Number | bool) -> str:
     """Return the text of a number or a boolean by XPath's cast to a string (F&O §17.1.1).
 
-    A double from 0.000001 to below 1,000,000 is written in plain digits, any other with an exponent. Raises NoSingleAnswer where it
-    has more digits than every evaluator keeps.
+    A double from 0.000001 to below 1,000,000 is written in plain digits, any other with an
+    exponent. Raises NoSingleAnswer where it has more digits than every evaluator keeps.
     """
     if isinstance(operand, bool):
         return "true" if operand else "false"

@@ -1,4 +1,6 @@
-"""§7 Reading a query body: SPARQL 1.1's own grammar (§19.8), its terminals, and the error at the first token that does not fit."""
+"""§7 Reading a query body: SPARQL 1.1's own grammar (§19.8), its terminals, and the error at the
+first token that does not fit.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +27,101 @@ LONGEST_BODY = 1_000_000  # characters
 MOST_WORDS = 100_000  # and signs of a body: each costs the parser some 50 microseconds
 
 FUNCTIONS = tuple(
-    "STRBEFORE STRAFTER STRSTARTS STRENDS STRLANG STRLEN STRDT STRUUID STR SUBSTR LANGMATCHES LANG DATATYPE BOUND BNODE IRI URI RAND ABS "
-    "CEIL FLOOR ROUND CONCAT UCASE LCASE ENCODE_FOR_URI CONTAINS YEAR MONTH DAY HOURS MINUTES SECONDS TIMEZONE TZ NOW UUID MD5 SHA1 "
-    "SHA256 SHA384 SHA512 COALESCE IF SAMETERM ISIRI ISURI ISBLANK ISLITERAL ISNUMERIC REGEX REPLACE".split()
+    [
+        "STRBEFORE",
+        "STRAFTER",
+        "STRSTARTS",
+        "STRENDS",
+        "STRLANG",
+        "STRLEN",
+        "STRDT",
+        "STRUUID",
+        "STR",
+        "SUBSTR",
+        "LANGMATCHES",
+        "LANG",
+        "DATATYPE",
+        "BOUND",
+        "BNODE",
+        "IRI",
+        "URI",
+        "RAND",
+        "ABS",
+        "CEIL",
+        "FLOOR",
+        "ROUND",
+        "CONCAT",
+        "UCASE",
+        "LCASE",
+        "ENCODE_FOR_URI",
+        "CONTAINS",
+        "YEAR",
+        "MONTH",
+        "DAY",
+        "HOURS",
+        "MINUTES",
+        "SECONDS",
+        "TIMEZONE",
+        "TZ",
+        "NOW",
+        "UUID",
+        "MD5",
+        "SHA1",
+        "SHA256",
+        "SHA384",
+        "SHA512",
+        "COALESCE",
+        "IF",
+        "SAMETERM",
+        "ISIRI",
+        "ISURI",
+        "ISBLANK",
+        "ISLITERAL",
+        "ISNUMERIC",
+        "REGEX",
+        "REPLACE",
+    ]
 )
 AGGREGATES = ("SUM", "MIN", "MAX", "AVG", "SAMPLE")
 UPDATES = ("INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH")
-KEYWORDS = (
-    "BASE PREFIX SELECT DISTINCT REDUCED AS CONSTRUCT WHERE DESCRIBE ASK FROM NAMED GROUP BY HAVING ORDER ASC DESC LIMIT OFFSET VALUES "
-    "OPTIONAL GRAPH SERVICE SILENT BIND UNDEF MINUS UNION FILTER NOT IN EXISTS COUNT GROUP_CONCAT SEPARATOR"
-).split()
+KEYWORDS = [
+    "BASE",
+    "PREFIX",
+    "SELECT",
+    "DISTINCT",
+    "REDUCED",
+    "AS",
+    "CONSTRUCT",
+    "WHERE",
+    "DESCRIBE",
+    "ASK",
+    "FROM",
+    "NAMED",
+    "GROUP",
+    "BY",
+    "HAVING",
+    "ORDER",
+    "ASC",
+    "DESC",
+    "LIMIT",
+    "OFFSET",
+    "VALUES",
+    "OPTIONAL",
+    "GRAPH",
+    "SERVICE",
+    "SILENT",
+    "BIND",
+    "UNDEF",
+    "MINUS",
+    "UNION",
+    "FILTER",
+    "NOT",
+    "IN",
+    "EXISTS",
+    "COUNT",
+    "GROUP_CONCAT",
+    "SEPARATOR",
+]
 
 CODE_POINT = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
 _BASE = (
@@ -58,7 +145,10 @@ TERMINALS = {  # name: (priority where two match the same text, pattern)
     "PNAME_LN": (6, _PREFIX + _LOCAL),
     "PNAME_NS": (5, _PREFIX),
     "BLANK_NODE_LABEL": (6, rf"_:(?:{_FIRST}|[0-9])(?:{_NAME}|\.+(?={_NAME}))*"),
-    "VAR": (6, rf"[?$](?:{_FIRST}|[0-9])(?:[{_BASE}_0-9\u00b7\u0300-\u036f\u203f-\u2040]|{CODE_POINT})*"),
+    "VAR": (
+        6,
+        rf"[?$](?:{_FIRST}|[0-9])(?:[{_BASE}_0-9\u00b7\u0300-\u036f\u203f-\u2040]|{CODE_POINT})*",
+    ),
     "LANGTAG": (6, r"@[a-zA-Z]+(?:-[a-zA-Z0-9]+)*"),
     "SIGNED_DOUBLE": (5, rf"[+-]{_DOUBLE}"),
     "SIGNED_DECIMAL": (4, rf"[+-]{_DECIMAL}"),
@@ -73,16 +163,56 @@ TERMINALS = {  # name: (priority where two match the same text, pattern)
     "FUNCTION": (2, rf"(?i:{'|'.join(FUNCTIONS)})(?![A-Za-z0-9_])"),
     "AGGREGATE": (2, rf"(?i:{'|'.join(AGGREGATES)})(?![A-Za-z0-9_])"),
 }
-SYMBOLS = {"STAR": "*", "SLASH": "/", "PLUS": "+", "MINUS_SIGN": "-", "QUESTION": "?", "LBRACE": "{", "EQUAL": "="}
+SYMBOLS = {
+    "STAR": "*",
+    "SLASH": "/",
+    "PLUS": "+",
+    "MINUS_SIGN": "-",
+    "QUESTION": "?",
+    "LBRACE": "{",
+    "EQUAL": "=",
+}
 NAMES = {  # what a person calls a terminal
-    "IRIREF": "an IRI", "PNAME_LN": "a prefixed name", "PNAME_NS": "a prefix", "BLANK_NODE_LABEL": "a blank node", "VAR": "a variable",
-    "STRING": "a string", "INTEGER": "a number", "DECIMAL": "a number", "DOUBLE": "a number", "SIGNED_INTEGER": "a number",
-    "SIGNED_DECIMAL": "a number", "SIGNED_DOUBLE": "a number", "FUNCTION": "a function", "AGGREGATE": "an aggregate",
-    "COUNT": "an aggregate", "GROUP_CONCAT": "an aggregate", "BOOLEAN": "true or false", "LANGTAG": "a language tag", "A": "'a'",
-    "COMPARISON": "a comparison", "EQUAL": "'='", "MINUS_SIGN": "'-'", "$END": "the end", "LBRACE": "'{'", "RBRACE": "'}'", "LPAR": "'('",
-    "RPAR": "')'", "LSQB": "'['", "RSQB": "']'", "DOT": "'.'", "COMMA": "','", "SEMICOLON": "';'", "STAR": "'*'", "SLASH": "'/'",
-    "PLUS": "'+'", "QUESTION": "'?'", "BANG": "'!'", "VBAR": "'|'", "CIRCUMFLEX": "'^'",
-}  # fmt: skip
+    "IRIREF": "an IRI",
+    "PNAME_LN": "a prefixed name",
+    "PNAME_NS": "a prefix",
+    "BLANK_NODE_LABEL": "a blank node",
+    "VAR": "a variable",
+    "STRING": "a string",
+    "INTEGER": "a number",
+    "DECIMAL": "a number",
+    "DOUBLE": "a number",
+    "SIGNED_INTEGER": "a number",
+    "SIGNED_DECIMAL": "a number",
+    "SIGNED_DOUBLE": "a number",
+    "FUNCTION": "a function",
+    "AGGREGATE": "an aggregate",
+    "COUNT": "an aggregate",
+    "GROUP_CONCAT": "an aggregate",
+    "BOOLEAN": "true or false",
+    "LANGTAG": "a language tag",
+    "A": "'a'",
+    "COMPARISON": "a comparison",
+    "EQUAL": "'='",
+    "MINUS_SIGN": "'-'",
+    "$END": "the end",
+    "LBRACE": "'{'",
+    "RBRACE": "'}'",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "DOT": "'.'",
+    "COMMA": "','",
+    "SEMICOLON": "';'",
+    "STAR": "'*'",
+    "SLASH": "'/'",
+    "PLUS": "'+'",
+    "QUESTION": "'?'",
+    "BANG": "'!'",
+    "VBAR": "'|'",
+    "CIRCUMFLEX": "'^'",
+}
 
 
 class Grammar:
@@ -90,9 +220,14 @@ class Grammar:
 
     @property
     def text(self) -> str:
-        """The grammar as lark reads it: the productions of grammar.lark, and the terminals above."""
+        """The grammar as lark reads it: the productions of grammar.lark,
+        and the terminals above.
+        """
         lines = [_FOLDER.joinpath("grammar.lark").read_text(encoding="utf-8")]
-        lines += [f"{name}.{priority}: /{pattern.replace('/', chr(92) + '/')}/" for name, (priority, pattern) in TERMINALS.items()]
+        lines += [
+            f"{name}.{priority}: /{pattern.replace('/', chr(92) + '/')}/"
+            for name, (priority, pattern) in TERMINALS.items()
+        ]
         lines += [f'{name}: "{text}"' for name, text in SYMBOLS.items()]
         lines += [f"{name}.1: /{name}(?![A-Za-z0-9_])/i" for name in KEYWORDS]
         lines += [r"COMMENT: /#[^\n\r]*/", r"%ignore COMMENT", r"%ignore /[ \t\n\r]+/"]
@@ -100,28 +235,45 @@ class Grammar:
 
     @cached_property
     def parser(self) -> Lark:
-        """The LALR(1) parser, from the tables that are shipped where they are of this grammar and of the lark that is installed."""
-        return read_tables(_FOLDER.joinpath(TABLES).read_text(encoding="utf-8"), self.text) or self.build()
+        """The LALR(1) parser, from the tables that are shipped where they are of this grammar and
+        of the lark that is installed.
+        """
+        return (
+            read_tables(_FOLDER.joinpath(TABLES).read_text(encoding="utf-8"), self.text)
+            or self.build()
+        )
 
     def build(self) -> Lark:
         """Compute the parser's tables, which takes a third of a second.
 
         Its lexer takes the longest token, whatever stands before it (§19.8, note 5).
         """
-        return Lark(self.text, parser="lalr", lexer="basic", start="query_unit", propagate_positions=True, maybe_placeholders=False)
+        return Lark(
+            self.text,
+            parser="lalr",
+            lexer="basic",
+            start="query_unit",
+            propagate_positions=True,
+            maybe_placeholders=False,
+        )
 
 
 def label_tables(text: str) -> dict[str, str]:
-    """Return what tables are of: the version of lark that made them, and the digest of the grammar."""
+    """Return what tables are of: the version of lark that made them, and
+    the digest of the grammar.
+    """
     return {"lark": lark.__version__, "grammar": sha256(text.encode()).hexdigest()}
 
 
 def read_tables(tables: str, text: str) -> Lark | None:
-    """Return the parser that has some tables; None if they are of another grammar, or of another lark."""
+    """Return the parser that has some tables; None if they are of another grammar, or of another
+    lark.
+    """
     found = json.loads(tables, object_pairs_hook=_with_numbers)
     if found["of"] != label_tables(text):
         return None
-    return Lark._load_from_dict(found["data"], found["parts"])  # what lark's own standalone parsers call
+    # what lark's own standalone parsers call
+    return Lark._load_from_dict(found["data"], found["parts"])
 
 
 def _with_numbers(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
@@ -135,18 +287,28 @@ GRAMMAR = Grammar()
 def parse(text: str) -> Tree:
     """Read a body and return its syntax tree, whose nodes know their place.
 
-    Raises InvalidQuery (QRY-1) at the first token that does not fit, Refused (QRY-2) for an update, Unsupported for a body
-    that is too long or nested too deeply to be read here.
+    Raises InvalidQuery (QRY-1) at the first token that does not fit, Refused (QRY-2) for an update,
+    Unsupported for a body that is too long or nested too deeply to be read here.
     """
     if len(text) > LONGEST_BODY:
-        raise Unsupported(f"a body of more than {LONGEST_BODY} characters", rule="R2R-17", place="body")
+        raise Unsupported(
+            f"a body of more than {LONGEST_BODY} characters", rule="R2R-17", place="body"
+        )
     if surrogate := re.search("[\ud800-\udfff]", text):
-        raise InvalidQuery("a lone surrogate, which is no character", rule="QRY-1", place=place(text, surrogate.start()))
+        raise InvalidQuery(
+            "a lone surrogate, which is no character",
+            rule="QRY-1",
+            place=place(text, surrogate.start()),
+        )
     try:
         if len(re.findall(r"\w+|[^\w\s]", text)) > MOST_WORDS and _words(text) > MOST_WORDS:
-            raise Unsupported(f"a body of more than {MOST_WORDS} words and signs", rule="R2R-17", place="body")
+            raise Unsupported(
+                f"a body of more than {MOST_WORDS} words and signs", rule="R2R-17", place="body"
+            )
         if max(_brackets(text), default=0) > DEEPEST:
-            raise Unsupported(f"brackets nested more than {DEEPEST} deep", rule="R2R-17", place="body")
+            raise Unsupported(
+                f"brackets nested more than {DEEPEST} deep", rule="R2R-17", place="body"
+            )
         return GRAMMAR.parser.parse(text)
     except UnexpectedInput as error:
         raise fault(text, error) from None
@@ -156,7 +318,9 @@ _PIECES = re.compile(rf"{TERMINALS['STRING'][1]}|{TERMINALS['IRIREF'][1]}|#[^\n\
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield the strings, IRIs, comments, words and signs of a text, up to a string that is not closed."""
+    """Yield the strings, IRIs, comments, words and signs of a text, up to a string that is not
+    closed.
+    """
     for match in _PIECES.finditer(text):
         yield match[0]
         if match[0] in ("'", '"'):
@@ -169,8 +333,14 @@ def _words(text: str) -> int:
 
 
 def _brackets(text: str) -> list[int]:
-    """Return the depth of brackets after each piece of a text, those in strings, IRIs and comments left aside."""
-    return list(accumulate((piece in ("(", "{", "[")) - (piece in (")", "}", "]")) for piece in _pieces(text)))
+    """Return the depth of brackets after each piece of a text, those in strings, IRIs and comments
+    left aside.
+    """
+    return list(
+        accumulate(
+            (piece in ("(", "{", "[")) - (piece in (")", "}", "]")) for piece in _pieces(text)
+        )
+    )
 
 
 def place(text: str, offset: int) -> str:
@@ -180,24 +350,40 @@ def place(text: str, offset: int) -> str:
 
 
 def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
-    """QRY-1, QRY-2: return the error of what stands where the body cannot be read further, and of what was expected there; or of an
-    update."""
+    """QRY-1, QRY-2: return the error of what stands where the body cannot be read further, and of
+    what was expected there; or of an update.
+    """
     at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
     offset = len(text) if at_end else error.pos_in_stream
     word = re.match(r"\w*", text[offset:])[0]
-    expected = error.allowed if isinstance(error, UnexpectedCharacters) else error.accepts or error.expected
+    expected = (
+        error.allowed
+        if isinstance(error, UnexpectedCharacters)
+        else error.accepts or error.expected
+    )
     if word.upper() in UPDATES and "SELECT" in (expected or ()):
-        return Refused(f"an update ({word.upper()}) is no query: a body only reads", rule="QRY-2", place=place(text, offset))
+        return Refused(
+            f"an update ({word.upper()}) is no query: a body only reads",
+            rule="QRY-2",
+            place=place(text, offset),
+        )
     if at_end:
         obstacle = "the end"
     elif isinstance(error, UnexpectedToken):
         obstacle = shown(str(error.token))
     else:
-        obstacle = "a string that is not closed" if text[offset] in "\"'" else shown(text[offset : offset + max(1, len(word))])
+        obstacle = (
+            "a string that is not closed"
+            if text[offset] in "\"'"
+            else shown(text[offset : offset + max(1, len(word))])
+        )
     words = {name for name in expected or () if name in KEYWORDS}
     if "FUNCTION" in (expected or ()):
         words |= {*FUNCTIONS}
-    reason = f"not SPARQL 1.1: expected {_either(expected or ())}, got {obstacle}{near(word.upper(), words)}"
+    reason = (
+        f"not SPARQL 1.1: expected {_either(expected or ())}, got "
+        f"{obstacle}{near(word.upper(), words)}"
+    )
     return InvalidQuery(reason, rule="QRY-1", place=place(text, offset))
 
 
@@ -214,12 +400,13 @@ def _either(terminals: set[str]) -> str:
 _ESCAPE = re.compile(rf"{CODE_POINT}|\\(.)", re.DOTALL)
 _MEANINGS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 DELIMITERS = "\"'\\\n\r"  # of strings
-NOT_IN_NAMES = "<>\"{}|^`\\ "  # characters that no name and no IRI has
+NOT_IN_NAMES = '<>"{}|^`\\ '  # characters that no name and no IRI has
 
 
 def unescape(text: str, token: Token, source: str) -> str:
-    """Read the escapes in a token's text (§19.2, §19.7). Raises InvalidQuery for a code point that no character has, and for one
-    that would end the token that it stands in."""
+    """Read the escapes in a token's text (§19.2, §19.7). Raises InvalidQuery for a code point that
+    no character has, and for one that would end the token that it stands in.
+    """
 
     def character(match: re.Match) -> str:
         if match[1] is not None:
@@ -234,7 +421,11 @@ def unescape(text: str, token: Token, source: str) -> str:
         else:
             problem = ""
         if problem:
-            raise InvalidQuery(f"{match[0]} {problem}", rule="QRY-1", place=place(source, token.start_pos + match.start()))
+            raise InvalidQuery(
+                f"{match[0]} {problem}",
+                rule="QRY-1",
+                place=place(source, token.start_pos + match.start()),
+            )
         return chr(number)
 
     return _ESCAPE.sub(character, text)

@@ -10,14 +10,18 @@ from refengine.model.elements import Term, Triple
 
 
 class Index:
-    """The triples of a graph, by the terms that a pattern gives; each index is made when it is first asked for."""
+    """The triples of a graph, by the terms that a pattern gives; each index is made when it is
+    first asked for.
+    """
 
     def __init__(self, triples: Iterable[Triple]) -> None:
         self.triples = sorted(triples)
         self.present = frozenset(self.triples)
         self._by: dict[tuple[int, ...], dict[tuple[Term, ...], list[Triple]]] = {}
 
-    def match(self, subject: Term | None, predicate: Term | None, object: Term | None) -> Sequence[Triple]:
+    def match(
+        self, subject: Term | None, predicate: Term | None, object: Term | None
+    ) -> Sequence[Triple]:
         """Return the triples that have the given terms, in order; None stands for any."""
         given = (subject, predicate, object)
         positions = tuple([position for position, term in enumerate(given) if term is not None])
@@ -38,7 +42,9 @@ class Index:
     @cached_property
     def nodes(self) -> dict[Term, None]:
         """The terms that are a subject or an object, in order (§18.4)."""
-        return dict.fromkeys(sorted({term for subject, _, end in self.triples for term in (subject, end)}))
+        return dict.fromkeys(
+            sorted({term for subject, _, end in self.triples for term in (subject, end)})
+        )
 
 
 Spend = Callable[[int], None]

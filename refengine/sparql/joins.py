@@ -1,4 +1,6 @@
-"""§7 The order in which the triple patterns of a basic graph pattern are joined. It is no part of the answer."""
+"""§7 The order in which the triple patterns of a basic graph pattern are joined. It is no part of
+the answer.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,9 @@ def order_by_shared_variables(
 ) -> list[P]:
     """Order patterns so that each shares a variable with one before it, if any that is left does.
 
-    Of those that may come next, the one with the least `cost` does: it is a function of the pattern and of how many of its
-    variables are in no pattern before it. Of several with the same cost the first comes first.
+    Of those that may come next, the one with the least `cost` does: it is a function of the pattern
+    and of how many of its variables are in no pattern before it. Of several with the same cost the
+    first comes first.
     """
     left = list(patterns)
     if len(left) == 1:

@@ -10,10 +10,11 @@ from refengine.model.errors import Unsupported
 
 @dataclass(frozen=True)
 class Limits:
-    """R2R-17: the most steps of one evaluation (triples tried, solutions made, expressions computed), and the most solutions in the
-    result of one operator.
+    """R2R-17: the most steps of one evaluation (triples tried, solutions made, expressions
+    computed), and the most solutions in the result of one operator.
 
-    A caller that knows the time may add `seconds` and its `clock`, a function that returns seconds: refengine has no clock.
+    A caller that knows the time may add `seconds` and its `clock`, a function that returns seconds:
+    refengine has no clock.
     """
 
     steps: int = 5_000_000
@@ -32,20 +33,30 @@ class Budget:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.steps = 0
-        self.deadline = limits.clock() + limits.seconds if limits.clock and limits.seconds is not None else None
+        self.deadline = (
+            limits.clock() + limits.seconds if limits.clock and limits.seconds is not None else None
+        )
         self.next_look = 0  # the step from which on the clock is read again
 
     def spend(self, steps: int) -> None:
         """R2R-17: count steps. Raises Unsupported when a limit is spent."""
         self.steps += steps
         if self.steps > self.limits.steps:
-            raise Unsupported(f"an evaluation of more than {self.limits.steps} steps", rule="R2R-17", place="body")
+            raise Unsupported(
+                f"an evaluation of more than {self.limits.steps} steps", rule="R2R-17", place="body"
+            )
         if self.deadline is not None and self.steps >= self.next_look:
             self.next_look = self.steps + 1000
             if self.limits.clock() > self.deadline:
-                raise Unsupported(f"an evaluation of more than {self.limits.seconds} seconds", rule="R2R-17", place="body")
+                raise Unsupported(
+                    f"an evaluation of more than {self.limits.seconds} seconds",
+                    rule="R2R-17",
+                    place="body",
+                )
 
     def hold(self, rows: int) -> None:
         """R2R-17: raise Unsupported if one operator holds more solutions than the limit."""
         if rows > self.limits.rows:
-            raise Unsupported(f"more than {self.limits.rows} solutions at once", rule="R2R-17", place="body")
+            raise Unsupported(
+                f"more than {self.limits.rows} solutions at once", rule="R2R-17", place="body"
+            )

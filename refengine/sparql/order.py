@@ -1,4 +1,6 @@
-"""§7 ORDER BY's order (SPARQL 1.1 §15.1), which is partial, and the slices that it leaves no choice about."""
+"""§7 ORDER BY's order (SPARQL 1.1 §15.1), which is partial, and the slices that it leaves no choice
+about.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def rank(result: Result) -> int:
 
 
 def compare_in_order(left: Result, right: Result) -> int | None:
-    """R2R-20: return -1, 0 or 1 as the left result comes before, with or after the right one in ORDER BY; None where that is open."""
+    """R2R-20: return -1, 0 or 1 as the left result comes before, with or after the right one in
+    ORDER BY; None where that is open.
+    """
     if rank(left) != rank(right):
         return -1 if rank(left) < rank(right) else 1
     match rank(left):
@@ -37,7 +41,8 @@ def compare_in_order(left: Result, right: Result) -> int | None:
         case 1:
             return 0 if left == right else None
         case 2:
-            one, other = left[1:-1], right[1:-1]  # without their brackets: <urn:a> comes before <urn:a1>
+            # without their brackets: <urn:a> comes before <urn:a1>
+            one, other = left[1:-1], right[1:-1]
             return (one > other) - (one < other)
     try:
         order = compare(left, right)
@@ -49,7 +54,9 @@ def compare_in_order(left: Result, right: Result) -> int | None:
 
 
 def extremes(terms: Sequence[Term], is_least: bool) -> list[Term]:
-    """R2R-16: return the terms that may be the minimum (or the maximum): those that no other surely comes before (or after)."""
+    """R2R-16: return the terms that may be the minimum (or the maximum): those that no other surely
+    comes before (or after).
+    """
     beats = -1 if is_least else 1  # how the minimum, or the maximum, stands to another
     candidates = list(dict.fromkeys(terms))
     first = (min if is_least else max)(map(rank, candidates), default=0)
@@ -62,7 +69,10 @@ def extremes(terms: Sequence[Term], is_least: bool) -> list[Term]:
         best = [other for other, place in zip(best, places, strict=True) if place != beats]
         best.append(term)
         if len(best) > MOST_TIED:
-            reason = f"{'MIN' if is_least else 'MAX'} of more than {MOST_TIED} values that are equal or have no order"
+            reason = (
+                f"{'MIN' if is_least else 'MAX'} of more than {MOST_TIED} values that are equal or "
+                "have no order"
+            )
             raise Unsupported(reason, rule="R2R-17", place="body")
     return best
 
@@ -77,7 +87,8 @@ def ordered(keys: Sequence[Keys], descending: Sequence[bool]) -> list[int]:
 
 
 def _sort_key(result: Result, by_value: bool) -> tuple:
-    """Return a key for sorting that puts one result before another wherever ORDER BY does. It may part two that are equal there.
+    """Return a key for sorting that puts one result before another wherever ORDER BY does. It may
+    part two that are equal there.
 
     With `by_value` strings that differ in their language alone share a place.
     """
@@ -98,7 +109,9 @@ def _sort_key(result: Result, by_value: bool) -> tuple:
 
 
 def compare_solutions(left: Keys, right: Keys, descending: Sequence[bool]) -> int | None:
-    """Return -1, 0, 1 or None as `compare_in_order` does, by all conditions: the first that tells two solutions apart decides."""
+    """Return -1, 0, 1 or None as `compare_in_order` does, by all conditions: the first that tells
+    two solutions apart decides.
+    """
     for one, other, is_descending in zip(left, right, descending, strict=True):
         place = compare_in_order(one, other)
         if place is None:
@@ -108,13 +121,23 @@ def compare_solutions(left: Keys, right: Keys, descending: Sequence[bool]) -> in
     return 0
 
 
-def check_border(keys: Sequence[Keys], rows: Sequence, border: int, descending: Sequence[bool], spend: Callable[[int], None]) -> None:
-    """R2R-20: make sure that a slice's border leaves no choice: every solution before it comes surely before every one behind it, or
-    is the same. Raises NoSingleAnswer (QRY-3) where there is a choice."""
+def check_border(
+    keys: Sequence[Keys],
+    rows: Sequence,
+    border: int,
+    descending: Sequence[bool],
+    spend: Callable[[int], None],
+) -> None:
+    """R2R-20: make sure that a slice's border leaves no choice: every solution before it comes
+    surely before every one behind it, or is the same. Raises NoSingleAnswer (QRY-3) where there is
+    a choice.
+    """
     if border <= 0 or border >= len(rows):
         return
     for i in reversed(range(border)):
         for j in range(border, len(rows)):
             spend(1)
             if rows[i] != rows[j] and compare_solutions(keys[i], keys[j], descending) != -1:
-                raise NoSingleAnswer("LIMIT or OFFSET cuts between solutions that ORDER BY leaves in any order")
+                raise NoSingleAnswer(
+                    "LIMIT or OFFSET cuts between solutions that ORDER BY leaves in any order"
+                )

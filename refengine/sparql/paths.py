@@ -18,11 +18,14 @@ from refengine.sparql.graphs import Index, Spend
 Pair = tuple[Term, Term]
 
 
-def pairs(graph: Index, path: Path, start: Term | None, end: Term | None, spend: Spend) -> Iterator[Pair]:
-    """R2R-18: yield the pairs of nodes that a path connects, from `start` and to `end` where they are given (None: any node).
+def pairs(
+    graph: Index, path: Path, start: Term | None, end: Term | None, spend: Spend
+) -> Iterator[Pair]:
+    """R2R-18: yield the pairs of nodes that a path connects, from `start` and to `end` where they
+    are given (None: any node).
 
-    Alternatives and sequences give a pair as often as they have ways; `?`, `*` and `+` give it once (§18.4). A path of length
-    zero connects a given term with itself, be it in the graph or not.
+    Alternatives and sequences give a pair as often as they have ways; `?`, `*` and `+` give it once
+    (§18.4). A path of length zero connects a given term with itself, be it in the graph or not.
     """
     spend(1)
     match path:
@@ -43,11 +46,14 @@ def pairs(graph: Index, path: Path, start: Term | None, end: Term | None, spend:
             yield from _repeated(graph, path, start, end, spend)
 
 
-def _sequence(graph: Index, steps: tuple[Path, ...], start: Term | None, end: Term | None, spend: Spend) -> Iterator[Pair]:
+def _sequence(
+    graph: Index, steps: tuple[Path, ...], start: Term | None, end: Term | None, spend: Spend
+) -> Iterator[Pair]:
     """Yield the pairs that steps connect, one after the other.
 
-    A sequence is a join by a variable between each two steps (§18.4). A step with variables at both ends connects nodes of the graph
-    alone, so that P*/Q* does not connect a term that is no node with itself.
+    A sequence is a join by a variable between each two steps (§18.4). A step with variables at both
+    ends connects nodes of the graph alone, so that P*/Q* does not connect a term that is no node
+    with itself.
     """
     if start is None and end is not None:
         backwards = tuple(Inverse(step) for step in reversed(steps))
@@ -60,8 +66,12 @@ def _sequence(graph: Index, steps: tuple[Path, ...], start: Term | None, end: Te
             yield begin, stop
 
 
-def _following(graph: Index, steps: list[Path], middle: Term, end: Term | None, spend: Spend) -> Iterator[Pair]:
-    """Yield the pairs that the steps behind a first one connect, from a term that a variable stands for."""
+def _following(
+    graph: Index, steps: list[Path], middle: Term, end: Term | None, spend: Spend
+) -> Iterator[Pair]:
+    """Yield the pairs that the steps behind a first one connect, from a term that a variable stands
+    for.
+    """
     first, *rest = steps
     goal = end if not rest else None
     for begin, stop in pairs(graph, first, middle, goal, spend):
@@ -75,8 +85,12 @@ def _following(graph: Index, steps: list[Path], middle: Term, end: Term | None, 
             yield begin, last
 
 
-def _negated(graph: Index, path: NegatedSet, start: Term | None, end: Term | None, spend: Spend) -> Iterator[Pair]:
-    """Yield the ends of the triples with any predicate but those of the set, in the direction of its members (§9.1)."""
+def _negated(
+    graph: Index, path: NegatedSet, start: Term | None, end: Term | None, spend: Spend
+) -> Iterator[Pair]:
+    """Yield the ends of the triples with any predicate but those of the set, in the direction of
+    its members (§9.1).
+    """
     if path.forward is not None:
         for subject, predicate, object in graph.match(start, None, end):
             spend(1 + len(path.forward) // 16)
@@ -89,7 +103,9 @@ def _negated(graph: Index, path: NegatedSet, start: Term | None, end: Term | Non
                 yield object, subject
 
 
-def _repeated(graph: Index, path: Repeated, start: Term | None, end: Term | None, spend: Spend) -> Iterator[Pair]:
+def _repeated(
+    graph: Index, path: Repeated, start: Term | None, end: Term | None, spend: Spend
+) -> Iterator[Pair]:
     """Yield each pair that `?`, `*` or `+` connects, once (§18.4, ZeroOrOnePath to ALP)."""
     if start is None and end is not None:
         inverse = Repeated(Inverse(path.path), path.least, path.is_at_most_once)

@@ -1,4 +1,6 @@
-"""§7 pyoxigraph as a witness: its answers, but for the joins in nested loops that nothing could stop."""
+"""§7 pyoxigraph as a witness: its answers, but for the joins in nested loops that nothing could
+stop.
+"""
 
 from __future__ import annotations
 
@@ -43,15 +45,17 @@ from refengine.sparql.evaluation import asked, constructed, selected
 from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.witnesses import NoSay
 
-MOST_PAIRS = 10**8  # solutions of one side times those of the other that pyoxigraph may join in nested loops
+# solutions of one side times those of the other that pyoxigraph may join in nested loops
+MOST_PAIRS = 10**8
 MOST_SOLUTIONS = 200_000  # of an operator, as the definition holds no more
 
 
 def refuse_nested_loops(query: Query, triples: int) -> None:
-    """Raise NoSay for a body that pyoxigraph may join in nested loops over many solutions, which nothing can interrupt.
+    """Raise NoSay for a body that pyoxigraph may join in nested loops over many solutions, which
+    nothing can interrupt.
 
-    It hashes only by variables that both sides always bind. A product of sides that share none makes the rows that the definition
-    makes, too, and is bounded by that.
+    It hashes only by variables that both sides always bind. A product of sides that share none
+    makes the rows that the definition makes, too, and is bounded by that.
     """
     for node in walk(query.pattern):
         match node:
@@ -64,8 +68,15 @@ def refuse_nested_loops(query: Query, triples: int) -> None:
         for left, right in pairs:
             shares_variables = bool(visible(left).keys() & visible(right).keys())
             is_hashed = bool(certain(left) & certain(right))
-            if shares_variables and not is_hashed and most_solutions(left, triples) * most_solutions(right, triples) > MOST_PAIRS:
-                raise NoSay(f"a join by variables that OPTIONAL, UNION or UNDEF may leave unbound, of more than {MOST_PAIRS} pairs")
+            if (
+                shares_variables
+                and not is_hashed
+                and most_solutions(left, triples) * most_solutions(right, triples) > MOST_PAIRS
+            ):
+                raise NoSay(
+                    "a join by variables that OPTIONAL, UNION or UNDEF may leave "
+                    f"unbound, of more than {MOST_PAIRS} pairs"
+                )
 
 
 def certain(pattern: Pattern) -> set[str]:
@@ -80,27 +91,42 @@ def certain(pattern: Pattern) -> set[str]:
         case Graph(name, inner):
             return certain(inner) | ({name.name} if isinstance(name, Var) else set())
         case Values(variables, rows):
-            return {variable.name for place, variable in enumerate(variables) if all(cells[place] is not None for cells in rows)}
+            return {
+                variable.name
+                for place, variable in enumerate(variables)
+                if all(cells[place] is not None for cells in rows)
+            }
         case Project(inner, variables):
             return certain(inner) & {variable.name for variable in variables}
         case Group(inner, keys, _):
-            return certain(inner) & {variable.name for variable, key in keys or () if variable == key}
-        case LeftJoin(inner, _, _) | Minus(inner, _) | Filter(_, inner) | Extend(inner, _) | OrderBy(inner, _):
+            return certain(inner) & {
+                variable.name for variable, key in keys or () if variable == key
+            }
+        case (
+            LeftJoin(inner, _, _)
+            | Minus(inner, _)
+            | Filter(_, inner)
+            | Extend(inner, _)
+            | OrderBy(inner, _)
+        ):
             return certain(inner)
         case Distinct(inner) | Reduced(inner) | Slice(inner, _, _):
             return certain(inner)
 
 
 def most_solutions(pattern: Pattern, triples: int) -> int:
-    """Estimate how many solutions a pattern may have over so many triples if no variable is shared: a path counts as a triple pattern,
-    and the rows of several VALUES are added."""
+    """Estimate how many solutions a pattern may have over so many triples if no variable is shared:
+    a path counts as a triple pattern, and the rows of several VALUES are added.
+    """
     rows = sum(len(node.rows) for node in walk(pattern) if isinstance(node, Values))
     patterns = sum(len(node.triples) for node in walk(pattern) if isinstance(node, Basic))
     return min(MOST_SOLUTIONS, (rows or 1) * max(triples, 1) ** min(patterns, 20))
 
 
 def is_time(statement: Triple | Quad) -> bool:
-    """Return whether a statement tells the time of a triple (R2R-21): a literal stands in its fourth place."""
+    """Return whether a statement tells the time of a triple (R2R-21): a literal stands in its
+    fourth place.
+    """
     return len(statement) == 4 and statement[3].startswith('"')
 
 
@@ -109,7 +135,9 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
     refuse_nested_loops(query, len(dataset))
     store = pyoxigraph.Store()
     times = {statement[:3]: statement[3] for statement in dataset if is_time(statement)}
-    store.extend(_to_quad(statement) for statement in sorted(dataset) if not times or not is_time(statement))
+    store.extend(
+        _to_quad(statement) for statement in sorted(dataset) if not times or not is_time(statement)
+    )
 
     def timestamp(*triple: Any) -> Any:
         time = times.get(tuple(map(from_pyoxigraph, triple)))
@@ -121,10 +149,15 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
         case "ASK":
             return asked(bool(result))
         case "CONSTRUCT":
-            return constructed(tuple(map(from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in result)
+            return constructed(
+                tuple(map(from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in result
+            )
         case _:
             names = [variable.value for variable in result.variables]
-            bound = ({n: from_pyoxigraph(t) for n, t in zip(names, s, strict=True) if t is not None} for s in result)
+            bound = (
+                {n: from_pyoxigraph(t) for n, t in zip(names, s, strict=True) if t is not None}
+                for s in result
+            )
             return selected(query.variables, bound)
 
 

@@ -1,4 +1,6 @@
-"""§7 rdflib as a witness: its own evaluation of SPARQL over our terms, with its work counted and its known faults in reach mended."""
+"""§7 rdflib as a witness: its own evaluation of SPARQL over our terms, with its work counted and
+its known faults in reach mended.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ class Work:
 
     @classmethod
     def counting(cls, function: Callable) -> Callable:
-        """Wrap a method of rdflib's that each such step calls. Raises NoSay when they are too many."""
+        """Wrap a method of rdflib's that each such step calls. Raises NoSay
+        when they are too many.
+        """
 
         def wrapper(*args: Any, **options: Any) -> Any:
             cls.done += 1
@@ -54,8 +58,9 @@ class Work:
 
 
 class QuietDataset(Dataset):
-    """A dataset that does not warn of what is deprecated in rdflib, which its own evaluator still uses. `times` has the time of each
-    triple (R2R-21)."""
+    """A dataset that does not warn of what is deprecated in rdflib, which its own evaluator still
+    uses. `times` has the time of each triple (R2R-21).
+    """
 
     default_context = Dataset.default_graph
     contexts = Dataset.graphs
@@ -63,7 +68,9 @@ class QuietDataset(Dataset):
 
 
 class CountedMemory(Memory):
-    """A store that counts how often it is asked for triples. Raises NoSay when that is too often."""
+    """A store that counts how often it is asked for triples. Raises NoSay
+    when that is too often.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,7 +86,9 @@ class CountedMemory(Memory):
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """Have rdflib log nothing in here: it logs each literal that it cannot read, with a traceback."""
+    """Have rdflib log nothing in here: it logs each literal that it cannot
+    read, with a traceback.
+    """
     logger = logging.getLogger("rdflib.term")
 
     def drop(record: logging.LogRecord) -> bool:
@@ -111,9 +120,14 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
             case "ASK":
                 return asked(bool(result["askAnswer"]))
             case "CONSTRUCT":
-                return constructed(tuple(from_rdflib(term) for term in triple) for triple in result["graph"])
+                return constructed(
+                    tuple(from_rdflib(term) for term in triple) for triple in result["graph"]
+                )
             case _:
-                bound = ({str(v): from_rdflib(t) for v, t in b.items() if t is not None} for b in result["bindings"])
+                bound = (
+                    {str(v): from_rdflib(t) for v, t in b.items() if t is not None}
+                    for b in result["bindings"]
+                )
                 return selected(query.variables, bound)
 
 
@@ -133,19 +147,24 @@ def counting() -> Iterator[None]:
 
 @lru_cache(maxsize=64)
 def _prepared(text: str) -> object:
-    """Parse a body with rdflib and return its algebra, with literals as they are written, and with prefixed names resolved: rdflib
-    keeps one prefix a namespace only."""
+    """Parse a body with rdflib and return its algebra, with literals as they are written, and with
+    prefixed names resolved: rdflib keeps one prefix a namespace only.
+    """
     before, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
     try:
         tree = parseQuery(text)
     finally:
         rdflib.NORMALIZE_LITERALS = before
     prologue = translatePrologue([node for node in tree[0] if node.name == "Base"], None)
-    names = {_prefix(node): prologue.absolutize(node["iri"]) for node in tree[0] if node.name == "PrefixDecl"}
+    names = {
+        _prefix(node): prologue.absolutize(node["iri"])
+        for node in tree[0]
+        if node.name == "PrefixDecl"
+    }
 
     def resolved(node: Any) -> URIRef | None:
         if isinstance(node, CompValue) and node.name == "pname" and _prefix(node) in names:
-            return URIRef(names[_prefix(node)] + str(node["localname"] if "localname" in node else ""))
+            return URIRef(names[_prefix(node)] + str(node.get("localname", "")))
         return None
 
     tree[1] = traverse(tree[1], visitPost=resolved)
@@ -159,8 +178,10 @@ def _prefix(node: CompValue) -> str:
 
 
 def _adapted(node: object) -> object:
-    """Return rdflib's algebra, changed in three ways: triple patterns in a feasible order, no group where GROUP BY has no solutions (R2R-6),
-    and NoSay for a regular expression that may take long. Changes it in place."""
+    """Return rdflib's algebra, changed in three ways: triple patterns in a feasible order, no group
+    where GROUP BY has no solutions (R2R-6), and NoSay for a regular expression that may take long.
+    Changes it in place.
+    """
     if isinstance(node, list):
         return [_adapted(item) for item in node]
     if not isinstance(node, CompValue):
@@ -173,15 +194,20 @@ def _adapted(node: object) -> object:
         node._evalfn = MethodType(_guarded(node._evalfn.__func__), node)
     if node.name != "AggregateJoin" or node.p.expr is None:
         return node
-    members = Variable("__members__")  # grouping no solutions by a key gives no group, but rdflib gives one empty row
+    # grouping no solutions by a key gives no group, but rdflib gives one empty row
+    members = Variable("__members__")
     node.A.append(CompValue("Aggregate_Count", vars="*", res=members, distinct=None))
     return CompValue("Filter", expr=members, p=node, _vars={members, *(node.get("_vars") or ())})
 
 
 def in_join_order(patterns: Sequence[tuple]) -> list[tuple]:
-    """Order triple patterns as rdflib should join them, which joins them as they stand. Its own order prefers patterns with many
-    constants: two observations of one sensor become all pairs of observations."""
-    return order_by_shared_variables(patterns, _variables_of, lambda _, new_variables: new_variables)
+    """Order triple patterns as rdflib should join them, which joins them as they stand. Its own
+    order prefers patterns with many constants: two observations of one sensor become all pairs of
+    observations.
+    """
+    return order_by_shared_variables(
+        patterns, _variables_of, lambda _, new_variables: new_variables
+    )
 
 
 def _variables_of(pattern: tuple) -> set[Identifier]:
@@ -201,11 +227,12 @@ def _guarded(function: Callable[[Expr, Any], Any]) -> Callable[[Expr, Any], Any]
 
 
 def may_be_slow(pattern: str, length: int) -> bool:
-    """Return whether a backtracking matcher may take long: a repeated group that repeats or chooses, or many repetitions on a long
-    text."""
+    """Return whether a backtracking matcher may take long: a repeated group that repeats or
+    chooses, or many repetitions on a long text.
+    """
     repetitions = len(re.findall(r"[*+{]", pattern))
     is_nested = re.search(r"\)[*+{]", pattern) is not None and (repetitions > 1 or "|" in pattern)
-    return is_nested and length > 20 or max(length, 1) ** repetitions > 10**7
+    return (is_nested and length > 20) or max(length, 1) ** repetitions > 10**7
 
 
 def _timestamp(expression: Expr, context: Any) -> Identifier:

@@ -1,7 +1,8 @@
-"""§7 XPath's regular expressions (XPath F&O §7.6, XML Schema Part 2 appendix F), translated for RE2, which matches in linear time.
+"""§7 XPath's regular expressions (XPath F&O §7.6, XML Schema Part 2 appendix F), translated for
+RE2, which matches in linear time.
 
-Python's `\\s`, `\\w`, `$` and `.` mean other things. What RE2 has no equivalent of, or what XPath's versions read in two ways, is
-refused with its reason.
+Python's `\\s`, `\\w`, `$` and `.` mean other things. What RE2 has no equivalent of, or what XPath's
+versions read in two ways, is refused with its reason.
 """
 
 from __future__ import annotations
@@ -29,7 +30,15 @@ CLASSES = {  # multi-character escapes, as the inside of a class
     "c": NAME_START + r"\-.0-9\x{B7}\x{300}-\x{36F}\x{203F}-\x{2040}",
 }
 SINGLE = {"n": r"\n", "r": r"\r", "t": r"\t"} | {sign: "\\" + sign for sign in r"\|.-^?*+{}()[]$"}
-CATEGORIES = {"L": "ultmo", "M": "nce", "N": "dlo", "P": "cdseifo", "Z": "slp", "S": "mcko", "C": "cfon"}
+CATEGORIES = {
+    "L": "ultmo",
+    "M": "nce",
+    "N": "dlo",
+    "P": "cdseifo",
+    "Z": "slp",
+    "S": "mcko",
+    "C": "cfon",
+}
 MOST_REPEATED = 1000
 DECIMALS = tuple("0123456789")
 LONGEST_PATTERN = 2000  # characters of a pattern
@@ -43,7 +52,9 @@ class BadPattern(Exception):
 
 @lru_cache(maxsize=512)
 def compile_pattern(pattern: str, flags: str) -> Any | Failure:
-    """R2R-15: return RE2's matcher of an XPath pattern, or ERROR for an invalid pattern or flag (err:FORX0001, FORX0002)."""
+    """R2R-15: return RE2's matcher of an XPath pattern, or ERROR for an invalid pattern or flag
+    (err:FORX0001, FORX0002).
+    """
     if "q" in flags:
         raise NoSingleAnswer("the flag q, which XPath 2.0 has not")
     if set(flags) - set("smix"):
@@ -64,8 +75,9 @@ def compile_pattern(pattern: str, flags: str) -> Any | Failure:
 
 @lru_cache(maxsize=512)
 def has_open_capture(pattern: str, flags: str) -> bool:
-    """Return whether a valid pattern repeats a group that may be empty, as `(a*)+`: whether a last empty repetition counts as what
-    the group has captured is not said (F&O §7.6.3)."""
+    """Return whether a valid pattern repeats a group that may be empty, as `(a*)+`: whether a last
+    empty repetition counts as what the group has captured is not said (F&O §7.6.3).
+    """
     translator = Translator(pattern, flags)
     translator.translate()
     return translator.has_open_capture
@@ -74,17 +86,25 @@ def has_open_capture(pattern: str, flags: str) -> bool:
 def check_text(flags: str, pattern: str, text: str) -> None:
     """Raise NoSingleAnswer where a pattern on this text has no single answer.
 
-    XPath's versions differ in `.` on a carriage return, in `^` after a last line end, and in the names (`\\i`, `\\c`) that have other
-    letters than those of ASCII. Under the flag i, RE2 does not pair all letters that F&O §7.6.1.1 pairs: not ı with i, and ϴ with ϑ.
+    XPath's versions differ in `.` on a carriage return, in `^` after a last line end, and in the
+    names (`\\i`, `\\c`) that have other letters than those of ASCII. Under the flag i, RE2 does not
+    pair all letters that F&O §7.6.1.1 pairs: not ı with i, and ϴ with ϑ.
     """
     if "\r" in text and "." in pattern and "s" not in flags:
-        raise NoSingleAnswer("whether '.' matches a carriage return, in which XPath's versions differ")
+        raise NoSingleAnswer(
+            "whether '.' matches a carriage return, in which XPath's versions differ"
+        )
     if "m" in flags and "^" in pattern and text.endswith("\n"):
-        raise NoSingleAnswer("whether '^' matches after the last line end, in which XPath's versions differ")
+        raise NoSingleAnswer(
+            "whether '^' matches after the last line end, in which XPath's versions differ"
+        )
     if not text.isascii() and NAME_CLASS.search(pattern):
         raise NoSingleAnswer("which letters names have, in which XML's editions differ")
     if "i" in flags and any(letter in text or letter in pattern for letter in UNEVEN_PAIRS):
-        raise NoSingleAnswer("letters that are the same in upper case alone, or in lower case alone, under the flag i")
+        raise NoSingleAnswer(
+            "letters that are the same in upper case alone, or in lower case "
+            "alone, under the flag i"
+        )
     if "i" in flags and not pattern.isascii() and "-" in pattern:
         raise NoSingleAnswer("a range of letters beyond ASCII under the flag i")
 
@@ -96,7 +116,9 @@ class Translator:
         self.flags = flags
         if "x" in flags:
             if "[" in pattern and any(c in pattern for c in " \t\n\r"):
-                raise NoSingleAnswer("white space within a class under the flag x, in which XPath's versions differ")
+                raise NoSingleAnswer(
+                    "white space within a class under the flag x, in which XPath's versions differ"
+                )
             pattern = "".join(c for c in pattern if c not in " \t\n\r")
         self.pattern = pattern
         self.at = 0
@@ -108,7 +130,11 @@ class Translator:
         expression = self.alternatives(0)
         if self.at < len(self.pattern):
             raise BadPattern("')' closes nothing")
-        modes = ("i" if "i" in self.flags else "") + ("s" if "s" in self.flags else "") + ("m" if "m" in self.flags else "")
+        modes = (
+            ("i" if "i" in self.flags else "")
+            + ("s" if "s" in self.flags else "")
+            + ("m" if "m" in self.flags else "")
+        )
         return f"(?{modes}:{expression})" if modes else expression
 
     def peek(self) -> str:
@@ -156,7 +182,9 @@ class Translator:
                 inner = self.alternatives(depth + 1)
                 if self.take() != ")":
                     raise BadPattern("'(' is not closed")
-                self.has_open_capture |= self.peek() in ("*", "+", "{") and re2.fullmatch(inner, "") is not None
+                self.has_open_capture |= (
+                    self.peek() in ("*", "+", "{") and re2.fullmatch(inner, "") is not None
+                )
                 return f"({inner})"
             case "[":
                 return self.character_class()
@@ -218,8 +246,12 @@ class Translator:
             raise BadPattern("a category stands in braces")
         self.at = end + 1
         if name.startswith("Is"):
-            raise NoSingleAnswer(f"the Unicode block {name[2:40]}, whose extent depends on the version")
-        if name[:1] not in CATEGORIES or (len(name) > 1 and (len(name) > 2 or name[1] not in CATEGORIES[name[0]])):
+            raise NoSingleAnswer(
+                f"the Unicode block {name[2:40]}, whose extent depends on the version"
+            )
+        if name[:1] not in CATEGORIES or (
+            len(name) > 1 and (len(name) > 2 or name[1] not in CATEGORIES[name[0]])
+        ):
             raise BadPattern("no such category")
         if "i" in self.flags:
             raise NoSingleAnswer("a category under the flag i")
@@ -228,7 +260,9 @@ class Translator:
         return f"\\p{{{name}}}"
 
     def character_class(self) -> str:
-        """Read a class in brackets. RE2 has no subtraction of classes, and no union with a negated one."""
+        """Read a class in brackets. RE2 has no subtraction of classes, and no union with a negated
+        one.
+        """
         is_negated = self.peek() == "^"
         self.at += is_negated
         parts: list[str] = []
@@ -239,7 +273,11 @@ class Translator:
                 raise NoSingleAnswer("the subtraction of classes")
             inside, is_class, is_complement = self.member(is_first)
             is_first = False
-            if not is_class and self.peek() == "-" and self.pattern[self.at + 1 : self.at + 2] not in ("]", "["):
+            if (
+                not is_class
+                and self.peek() == "-"
+                and self.pattern[self.at + 1 : self.at + 2] not in ("]", "[")
+            ):
                 self.at += 1
                 last, several, _ = self.member(False)
                 if several or _code(last) < _code(inside):
@@ -254,7 +292,9 @@ class Translator:
         return f"[{'^' if is_negated else ''}{''.join(parts)}]"
 
     def member(self, is_first: bool) -> tuple[str, bool, bool]:
-        """Read a member of a class: its text, whether it is itself a class (`\\d`), and whether that is negated (`\\D`)."""
+        """Read a member of a class: its text, whether it is itself a class (`\\d`), and whether
+        that is negated (`\\D`).
+        """
         character = self.take()
         if character == "\\":
             before = self.peek()
@@ -269,7 +309,11 @@ class Translator:
 
 def is_quantity(parts: Sequence[str]) -> bool:
     """Return whether texts that a comma parts are a quantity: {n}, {n,} or {n,m}, with n <= m."""
-    if not 1 <= len(parts) <= 2 or not all(part.isascii() for part in parts) or not parts[0].isdecimal():
+    if (
+        not 1 <= len(parts) <= 2
+        or not all(part.isascii() for part in parts)
+        or not parts[0].isdecimal()
+    ):
         return False
     if len(parts) == 1 or not parts[1]:
         return True
@@ -278,18 +322,28 @@ def is_quantity(parts: Sequence[str]) -> bool:
 
 def quoted(character: str) -> str:
     """Return a character as RE2 takes it for itself."""
-    return f"\\x{{{ord(character):X}}}" if not character.isalnum() or not character.isascii() else character
+    return (
+        f"\\x{{{ord(character):X}}}"
+        if not character.isalnum() or not character.isascii()
+        else character
+    )
 
 
 def _code(member: str) -> int:
     """Return the code point of a member of a class."""
     if member.startswith(r"\x{"):
         return int(member[3:-1], 16)
-    return ord({"n": "\n", "r": "\r", "t": "\t"}.get(member[1], member[1])) if member.startswith("\\") else ord(member)
+    return (
+        ord({"n": "\n", "r": "\r", "t": "\t"}.get(member[1], member[1]))
+        if member.startswith("\\")
+        else ord(member)
+    )
 
 
 def replacement(template: str, groups: int) -> list[str | int] | Failure:
-    """R2R-15: read a replacement: texts, and the numbers of groups ($0: the whole); ERROR for another `\\` or `$` (err:FORX0004)."""
+    """R2R-15: read a replacement: texts, and the numbers of groups ($0: the whole); ERROR for
+    another `\\` or `$` (err:FORX0004).
+    """
     parts: list[str | int] = []
     at = 0
     while at < len(template):

@@ -1,4 +1,6 @@
-"""§7 From a body's syntax tree to SPARQL's algebra (SPARQL 1.1 §18.2), with the checks that its grammar cannot make."""
+"""§7 From a body's syntax tree to SPARQL's algebra (SPARQL 1.1 §18.2), with the checks that its
+grammar cannot make.
+"""
 
 from __future__ import annotations
 
@@ -61,11 +63,12 @@ SELECT_FORMS = ("select_query", "sub_select")
 def read(text: str) -> tuple[Query, str]:
     """QRY-1: read a body. Return its algebra, and the text for the witnesses.
 
-    That is the body's own text, in which what one of them cannot read is rewritten: prefixed names with two dots as IRIs, GROUP BY in
-    ASK and CONSTRUCT as a subquery.
+    That is the body's own text, in which what one of them cannot read is rewritten: prefixed names
+    with two dots as IRIs, GROUP BY in ASK and CONSTRUCT as a subquery.
 
-    Raises InvalidQuery with line and column for what is not SPARQL 1.1, Refused (QRY-2) for what would leave the content,
-    Unsupported for DESCRIBE and for functions that have no definition here.
+    Raises InvalidQuery with line and column for what is not SPARQL 1.1, Refused (QRY-2) for what
+    would leave the content, Unsupported for DESCRIBE and for functions that have no definition
+    here.
     """
     reader = Reader(text)
     try:
@@ -79,23 +82,31 @@ def read(text: str) -> tuple[Query, str]:
 
 
 class Reader:
-    """The reading of one body: its text, its base and prefixes, and the blank nodes that were seen."""
+    """The reading of one body: its text, its base and prefixes, and the
+    blank nodes that were seen.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.base = ""
         self.prefixes: dict[str, str] = {}
-        self.labels: dict[str, int] = {}  # a blank node's label -> the number of its basic graph pattern
+        # a blank node's label -> the number of its basic graph pattern
+        self.labels: dict[str, int] = {}
         self.basic_number = 0  # of the basic graph pattern that is read: a label belongs to one
         self.made = 0
         self.names: set[str] = set()  # of variables
         self.tags: set[str] = set()  # language tags with letters in upper case
-        self.edits: list[tuple[int, int, str]] = []  # start, end, and the text to put there for the witnesses
+        # start, end, and the text to put there for the witnesses
+        self.edits: list[tuple[int, int, str]] = []
 
     # Errors and fresh names
 
     def fault(
-        self, node: Tree | Token, reason: str, kind: type[RefengineError] = InvalidQuery, rule: str = "QRY-1"
+        self,
+        node: Tree | Token,
+        reason: str,
+        kind: type[RefengineError] = InvalidQuery,
+        rule: str = "QRY-1",
     ) -> RefengineError:
         """Return the error of a rule at a node of the text."""
         start = node.start_pos if isinstance(node, Token) else getattr(node.meta, "start_pos", 0)
@@ -108,9 +119,13 @@ class Reader:
         return Var(f"{kind}.{self.made}")
 
     def check_variables(self) -> None:
-        """R2R-17: refuse a body of so many variables and blank nodes that a solution is no small thing."""
+        """R2R-17: refuse a body of so many variables and blank nodes that a solution is no small
+        thing.
+        """
         if len(self.names) + len(self.labels) + self.made > MOST_VARIABLES:
-            raise Unsupported(f"more than {MOST_VARIABLES} variables and blank nodes", rule="R2R-17", place="body")
+            raise Unsupported(
+                f"more than {MOST_VARIABLES} variables and blank nodes", rule="R2R-17", place="body"
+            )
 
     # Queries
 
@@ -126,7 +141,14 @@ class Reader:
                 listed = next(node for node in walk(pattern) if isinstance(node, Project)).variables
                 names = [variable.name for variable in listed]
                 is_star = child(form, "select_clause").children[-1] == "*"
-                return Query("SELECT", pattern, tuple(sorted(names) if is_star else names), (), self.base, frozenset(self.tags))
+                return Query(
+                    "SELECT",
+                    pattern,
+                    tuple(sorted(names) if is_star else names),
+                    (),
+                    self.base,
+                    frozenset(self.tags),
+                )
             case "ask_query":
                 pattern, _ = self.modified(form, [], values)
                 return Query("ASK", pattern, ("ask",), (), self.base, frozenset(self.tags))
@@ -136,7 +158,9 @@ class Reader:
                 return self.construct(form, values)
 
     def refuse_outside_sources(self, form: Tree) -> None:
-        """QRY-2: refuse a body that would read anything but the content: FROM, FROM NAMED and SERVICE."""
+        """QRY-2: refuse a body that would read anything but the content: FROM, FROM NAMED and
+        SERVICE.
+        """
         for clause in form.find_data("dataset_clause"):
             reason = "FROM would reach the network or the disk; the dataset is the window's content"
             raise self.fault(clause, reason, Refused, "QRY-2")
@@ -146,7 +170,9 @@ class Reader:
     def prologue(self, tree: Tree) -> None:
         """Read BASE and PREFIX in their order; each may use those before it."""
         for declaration in tree.children:
-            *names, iri = [token for token in declaration.children if token.type in ("PNAME_NS", "IRIREF")]
+            *names, iri = [
+                token for token in declaration.children if token.type in ("PNAME_NS", "IRIREF")
+            ]
             if names:
                 self.prefixes[unescape(names[0][:-1], names[0], self.text)] = self.resolved(iri)
             else:
@@ -156,7 +182,9 @@ class Reader:
         """Translate CONSTRUCT: a template over the solutions (§16.2)."""
         if form.data == "short_construct":
             short = child(form, "short_template")
-            template = self.triples(short.children[-1] if isinstance(short.children[-1], Tree) else None)
+            template = self.triples(
+                short.children[-1] if isinstance(short.children[-1], Tree) else None
+            )
             self.basic_number += 1
             pattern, _ = self.modified(form, [], values, where=Basic(template))
         else:
@@ -164,7 +192,14 @@ class Reader:
             template = self.triples(inner[0] if inner else None)
             self.labels.clear()  # the template's labels are its own
             pattern, _ = self.modified(form, [], values)
-        return Query("CONSTRUCT", pattern, ("subject", "predicate", "object"), template, self.base, frozenset(self.tags))
+        return Query(
+            "CONSTRUCT",
+            pattern,
+            ("subject", "predicate", "object"),
+            template,
+            self.base,
+            frozenset(self.tags),
+        )
 
     def select(self, form: Tree, values: Tree | None) -> Pattern:
         """Translate SELECT (§18.2.4, §18.2.5), of a query or a subquery."""
@@ -172,12 +207,18 @@ class Reader:
         items = [node for node in clause.children if isinstance(node, Tree)]
         is_star = clause.children[-1] == "*"
         pattern, order = self.modified(form, items, values, is_star=is_star)
-        variables = [Var(name) for name in visible(pattern)] if is_star else [self.variable(item.children[-1]) for item in items]
+        variables = (
+            [Var(name) for name in visible(pattern)]
+            if is_star
+            else [self.variable(item.children[-1]) for item in items]
+        )
         if repeated := next((v for i, v in enumerate(variables) if v in variables[:i]), None):
             variables = list(dict.fromkeys(variables))
             aliases = [self.variable(item.children[-1]) for item in items if len(item.children) > 1]
             if repeated in aliases:
-                raise self.fault(clause, f"?{repeated.name} is given twice; name one of them otherwise")
+                raise self.fault(
+                    clause, f"?{repeated.name} is given twice; name one of them otherwise"
+                )
         if order:
             pattern = OrderBy(pattern, order)
         pattern = Project(pattern, tuple(variables))
@@ -197,16 +238,25 @@ class Reader:
         for part in clause.children:
             digits = part.children[-1].lstrip("0") or "0"
             if len(digits) > 18:
-                raise self.fault(part, "LIMIT and OFFSET have at most 18 digits", Unsupported, "R2R-17")
+                raise self.fault(
+                    part, "LIMIT and OFFSET have at most 18 digits", Unsupported, "R2R-17"
+                )
             counts[part.data] = int(digits)
         return Slice(pattern, counts.get("offset_clause", 0), counts.get("limit_clause"))
 
     def modified(
-        self, form: Tree, items: list[Tree], values: Tree | None, is_star: bool = False, where: Pattern | None = None
+        self,
+        form: Tree,
+        items: list[Tree],
+        values: Tree | None,
+        is_star: bool = False,
+        where: Pattern | None = None,
     ) -> tuple[Pattern, tuple[tuple[Expression, bool], ...]]:
-        """Translate WHERE, grouping, HAVING, VALUES and `AS` (§18.2.4), and return the pattern and the conditions of ORDER BY.
+        """Translate WHERE, grouping, HAVING, VALUES and `AS` (§18.2.4), and return the pattern and
+        the conditions of ORDER BY.
 
-        Of ASK and CONSTRUCT, which have no items, ORDER BY and LIMIT are part of the pattern already.
+        Of ASK and CONSTRUCT, which have no items, ORDER BY and LIMIT are part of the pattern
+        already.
         """
         if where is None:
             where = self.group(child(child(form, "where_clause"), "group_graph_pattern"))
@@ -214,13 +264,18 @@ class Reader:
         scope = visible(where)
         keys = self.keys(child(modifier, "group_clause"), scope)
         computed = [item for item in items if len(item.children) > 1]
-        outputs = [(self.variable(item.children[-1]), self.expression(item.children[0]), item) for item in computed]
+        outputs = [
+            (self.variable(item.children[-1]), self.expression(item.children[0]), item)
+            for item in computed
+        ]
         having = [self.expression(node) for node in trees(child(modifier, "having_clause"))]
         order = [self.ordered(node) for node in trees(child(modifier, "order_clause"))]
         grouping = Grouping(keys, [name for name, _, _ in outputs])
         expressions = [*(part for _, part, _ in outputs), *having, *(part for part, _ in order)]
         pattern = where
-        if keys is not None or any(isinstance(node, Aggregate) for part in expressions for node in own_parts(part)):
+        if keys is not None or any(
+            isinstance(node, Aggregate) for part in expressions for node in own_parts(part)
+        ):
             if is_star:
                 raise self.fault(form, "SELECT * with GROUP BY; name the variables")
             self.check_grouped(items, outputs, keys or ())
@@ -228,10 +283,16 @@ class Reader:
             self.check_aliases(having, outputs, keys or ())
             outputs = [(name, grouping.lift(part), item) for name, part, item in outputs]
             having = [grouping.lift(part, samples=True) for part in having]
-            order = [(grouping.lift(part, samples=True), is_descending) for part, is_descending in order]
+            order = [
+                (grouping.lift(part, samples=True), is_descending) for part, is_descending in order
+            ]
             pattern = Group(where, keys, tuple(grouping.aggregates))
             if form.data not in SELECT_FORMS:
-                self.write_as_subquery(form, values, [variable.name for variable, _ in keys or () if not variable.is_hidden])
+                self.write_as_subquery(
+                    form,
+                    values,
+                    [variable.name for variable, _ in keys or () if not variable.is_hidden],
+                )
         if having:
             pattern = Filter(conjunction(having), pattern)
         if values is not None:
@@ -239,7 +300,9 @@ class Reader:
         taken = set(visible(pattern))
         for name, _, item in outputs:
             if name.name in taken:
-                raise self.fault(item, f"?{name.name} is in scope already; give AS another variable")
+                raise self.fault(
+                    item, f"?{name.name} is in scope already; give AS another variable"
+                )
             taken.add(name.name)
         if outputs:
             pattern = extend(pattern, [(name, part) for name, part, _ in outputs])
@@ -249,7 +312,9 @@ class Reader:
         return self.sliced(pattern, form), ()
 
     def write_as_subquery(self, form: Tree, values: Tree | None, names: list[str]) -> None:
-        """Note how a grouped ASK or CONSTRUCT is written for witnesses that read GROUP BY in SELECT alone."""
+        """Note how a grouped ASK or CONSTRUCT is written for witnesses that read GROUP BY in SELECT
+        alone.
+        """
         where = child(form, "where_clause")
         if where is None:
             return  # CONSTRUCT WHERE
@@ -260,7 +325,9 @@ class Reader:
         self.edits.append((start, start, f"{{ SELECT {shown} "))
         self.edits.append((end, end, " }"))
 
-    def keys(self, clause: Tree | None, scope: dict[str, None]) -> tuple[tuple[Var, Expression], ...] | None:
+    def keys(
+        self, clause: Tree | None, scope: dict[str, None]
+    ) -> tuple[tuple[Var, Expression], ...] | None:
         """Translate the conditions of GROUP BY; None where there is none."""
         if clause is None:
             return None
@@ -271,42 +338,71 @@ class Reader:
             if len(inner) > 1:
                 variable = self.variable(inner[1])
                 if variable.name in scope or variable in [other for other, _ in keys]:
-                    raise self.fault(condition, f"?{variable.name} is in scope already; give AS another variable")
+                    raise self.fault(
+                        condition, f"?{variable.name} is in scope already; give AS another variable"
+                    )
             else:
                 variable = expression if isinstance(expression, Var) else self.fresh("key")
             keys.append((variable, expression))
         return tuple(keys)
 
     def check_grouped(
-        self, items: list[Tree], outputs: list[tuple[Var, Expression, Tree]], keys: Iterable[tuple[Var, Expression]]
+        self,
+        items: list[Tree],
+        outputs: list[tuple[Var, Expression, Tree]],
+        keys: Iterable[tuple[Var, Expression]],
     ) -> None:
-        """Refuse a variable that SELECT shows or computes with but that is neither a key nor within an aggregate (§11.4)."""
+        """Refuse a variable that SELECT shows or computes with but that is neither a key nor within
+        an aggregate (§11.4).
+        """
         known = {variable for variable, _ in keys}
         expressions = {id(item): (name, part) for name, part, item in outputs}
         for item in items:
             name, part = expressions.get(id(item), (None, None))
             asked = free_variables(part) if name else {self.variable(item.children[-1])}
             if loose := sorted(asked - known):
-                reason = f"?{loose[0].name} is not grouped; name it in GROUP BY, or aggregate it, such as SAMPLE(?{loose[0].name})"
+                reason = (
+                    f"?{loose[0].name} is not grouped; name it in GROUP BY, or aggregate it, "
+                    "such as "
+                    f"SAMPLE(?{loose[0].name})"
+                )
                 raise self.fault(item, reason)
             known |= {name} if name else set()
 
-    def check_aggregates(self, form: Tree, expressions: Iterable[Expression], keys: Iterable[tuple[Var, Expression]]) -> None:
-        """Refuse an aggregate over a variable that GROUP BY itself names by AS: evaluators bind it before grouping or after."""
+    def check_aggregates(
+        self, form: Tree, expressions: Iterable[Expression], keys: Iterable[tuple[Var, Expression]]
+    ) -> None:
+        """Refuse an aggregate over a variable that GROUP BY itself names by AS: evaluators bind it
+        before grouping or after.
+        """
         named = {variable for variable, expression in keys if variable != expression}
         for part in expressions:
             for node in own_parts(part):
                 if isinstance(node, Aggregate) and named & free_variables(node.argument):
-                    raise self.fault(form, "an aggregate over a variable that GROUP BY names", Unsupported, "QRY-3")
+                    raise self.fault(
+                        form,
+                        "an aggregate over a variable that GROUP BY names",
+                        Unsupported,
+                        "QRY-3",
+                    )
 
     def check_aliases(
-        self, having: Iterable[Expression], outputs: list[tuple[Var, Expression, Tree]], keys: Iterable[tuple[Var, Expression]]
+        self,
+        having: Iterable[Expression],
+        outputs: list[tuple[Var, Expression, Tree]],
+        keys: Iterable[tuple[Var, Expression]],
     ) -> None:
-        """Refuse HAVING over a variable that SELECT names by AS: some evaluators know it there, by §18.2.4 it is not bound yet."""
+        """Refuse HAVING over a variable that SELECT names by AS: some evaluators know it there, by
+        §18.2.4 it is not bound yet.
+        """
         items = {name: item for name, _, item in outputs}
         for variable in sorted(set().union(*map(all_variables, having)) - {key for key, _ in keys}):
             if variable in items:
-                reason = f"HAVING over ?{variable.name}, which SELECT names by AS; write its expression in HAVING"
+                reason = (
+                    f"HAVING over ?{variable.name}, which SELECT names by AS; write its "
+                    "expression in "
+                    "HAVING"
+                )
                 raise self.fault(items[variable], reason, Unsupported, "QRY-3")
 
     def ordered(self, tree: Tree) -> tuple[Expression, bool]:
@@ -324,7 +420,9 @@ class Reader:
         return pattern if condition is None else Filter(condition, pattern)
 
     def group_and_condition(self, tree: Tree) -> tuple[Pattern, Expression | None]:
-        """Translate a group, and return its own filters apart: OPTIONAL takes them for its condition (§18.2.2.6)."""
+        """Translate a group, and return its own filters apart: OPTIONAL takes them for its
+        condition (§18.2.2.6).
+        """
         (inner,) = trees(tree)
         if inner.data == "sub_select":
             return self.select(inner, child(inner, "values_clause")), None
@@ -347,7 +445,9 @@ class Reader:
         return pattern, conjunction(conditions) if conditions else None
 
     def with_triples(self, pattern: Pattern, triples: list[TriplePattern]) -> Pattern:
-        """Join the collected triple patterns, which are one basic graph pattern, and empty their list: the next ones are another."""
+        """Join the collected triple patterns, which are one basic graph pattern, and empty their
+        list: the next ones are another.
+        """
         if triples:
             pattern = join(pattern, Basic(tuple(triples)))
             triples.clear()
@@ -366,8 +466,12 @@ class Reader:
                 expression, target = trees(element)
                 variable = self.variable(target)
                 if variable.name in visible(pattern):
-                    raise self.fault(target, f"?{variable.name} is in scope already; give BIND another variable")
-                return extend(pattern, [(variable, self.expression(expression, with_aggregates=False))])
+                    raise self.fault(
+                        target, f"?{variable.name} is in scope already; give BIND another variable"
+                    )
+                return extend(
+                    pattern, [(variable, self.expression(expression, with_aggregates=False))]
+                )
             case "inline_data":
                 return join(pattern, self.data(trees(element)[0]))
             case "graph":
@@ -418,8 +522,12 @@ class Reader:
             return self.term(trees(tree)[0]) if trees(tree) else f"<{RDF}type>"
         return self.term(tree) if tree.data == "var" else self.path(tree)
 
-    def linked(self, subject: Var | Term, path: Var | Path, end: Var | Term) -> Iterator[TriplePattern]:
-        """Write a path out as far as triple patterns can (§18.2.2.4): inverses are turned, sequences get variables in between."""
+    def linked(
+        self, subject: Var | Term, path: Var | Path, end: Var | Term
+    ) -> Iterator[TriplePattern]:
+        """Write a path out as far as triple patterns can (§18.2.2.4): inverses are turned,
+        sequences get variables in between.
+        """
         match path:
             case Inverse(inner):
                 yield from self.linked(end, inner, subject)
@@ -440,7 +548,9 @@ class Reader:
             return subject
         if tree.data.startswith("collection"):
             cells = [self.fresh("_:") for _ in trees(tree)]
-            for cell, rest, member in zip(cells, [*cells[1:], f"<{RDF}nil>"], trees(tree), strict=True):
+            for cell, rest, member in zip(
+                cells, [*cells[1:], f"<{RDF}nil>"], trees(tree), strict=True
+            ):
                 patterns.append(TriplePattern(cell, f"<{RDF}first>", self.node(member, patterns)))
                 patterns.append(TriplePattern(cell, f"<{RDF}rest>", rest))
             return cells[0]
@@ -455,7 +565,9 @@ class Reader:
             case "path_sequence":
                 parts = [self.path(part) for part in trees(tree)]
                 if len(parts) > MOST_STEPS:
-                    raise self.fault(tree, f"a path of more than {MOST_STEPS} steps", Unsupported, "R2R-17")
+                    raise self.fault(
+                        tree, f"a path of more than {MOST_STEPS} steps", Unsupported, "R2R-17"
+                    )
                 return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
             case "path_elt_or_inverse":
                 return self.path(trees(tree)[0])
@@ -469,12 +581,18 @@ class Reader:
                 inner = trees(tree)
                 if not inner:
                     return f"<{RDF}type>"
-                return self.negated(inner[0]) if inner[0].data == "negated_set" else self.path(inner[0])
+                return (
+                    self.negated(inner[0])
+                    if inner[0].data == "negated_set"
+                    else self.path(inner[0])
+                )
             case _:
                 return self.term(tree)
 
     def negated(self, tree: Tree) -> NegatedSet:
-        """Translate a negated property set; a side is None where none of the set is of it (§18.2.2.3)."""
+        """Translate a negated property set; a side is None where none of the set is of it
+        (§18.2.2.3).
+        """
         sides: dict[str, list[Term]] = {"forward": [], "backward": []}
         for one in trees(tree):
             sides[one.data].append(self.term(trees(one)[0]) if trees(one) else f"<{RDF}type>")
@@ -492,7 +610,9 @@ class Reader:
         return Var(name)
 
     def term(self, tree: Tree) -> Var | Term:
-        """Translate a variable, an IRI, a literal in the form that it is written in, or a blank node, which is a hidden variable."""
+        """Translate a variable, an IRI, a literal in the form that it is written in, or a blank
+        node, which is a hidden variable.
+        """
         match tree.data:
             case "var":
                 return self.variable(tree)
@@ -514,7 +634,9 @@ class Reader:
         token = tree.children[0]
         label = unescape(token[2:], token, self.text)
         if self.labels.setdefault(label, self.basic_number) != self.basic_number:
-            raise self.fault(token, f"_:{label} stands in another basic graph pattern, too; use a variable")
+            raise self.fault(
+                token, f"_:{label} stands in another basic graph pattern, too; use a variable"
+            )
         self.check_variables()
         return Var(f"_:{label}")
 
@@ -525,7 +647,9 @@ class Reader:
         prefix, _, local = token.partition(":")
         prefix = unescape(prefix, token, self.text)
         if prefix not in self.prefixes:
-            raise self.fault(token, f"prefix {prefix!r} is not declared; write PREFIX {prefix}: <…>")
+            raise self.fault(
+                token, f"prefix {prefix!r} is not declared; write PREFIX {prefix}: <…>"
+            )
         iri = self.prefixes[prefix] + unescape(local, token, self.text)
         if local.count(".") > 1:
             self.edits.append((token.start_pos, token.end_pos, f"<{iri}>"))
@@ -556,7 +680,9 @@ class Reader:
             return literal(lexical, language=tag)
         datatype = self.iri(rest[0].children[0])
         if datatype == RDF + "langString":
-            raise self.fault(rest[0], "rdf:langString needs a language; write \"…\"@en", Unsupported, "R2R-10")
+            raise self.fault(
+                rest[0], 'rdf:langString needs a language; write "…"@en', Unsupported, "R2R-10"
+            )
         return literal(lexical, datatype)
 
     def string(self, token: Token) -> str:
@@ -568,9 +694,13 @@ class Reader:
     # Expressions
 
     def expression(self, tree: Tree, with_aggregates: bool = True) -> Expression:
-        """Translate an expression; in FILTER, BIND and GROUP BY without aggregates (§11.1, §19.8 note 13)."""
+        """Translate an expression; in FILTER, BIND and GROUP BY without aggregates (§11.1, §19.8
+        note 13).
+        """
         expression = self.operand(tree)
-        if not with_aggregates and any(isinstance(node, Aggregate) for node in own_parts(expression)):
+        if not with_aggregates and any(
+            isinstance(node, Aggregate) for node in own_parts(expression)
+        ):
             raise self.fault(tree, "an aggregate stands in SELECT, HAVING and ORDER BY alone")
         return expression
 
@@ -594,7 +724,9 @@ class Reader:
             case "negation":
                 return Call("!", self.operands(trees(tree)))
             case "plus" | "minus_sign":
-                return Call("unary +" if tree.data == "plus" else "unary -", self.operands(trees(tree)))
+                return Call(
+                    "unary +" if tree.data == "plus" else "unary -", self.operands(trees(tree))
+                )
             case "signed_number":
                 (token,) = tree.children
                 return number(token)
@@ -618,7 +750,9 @@ class Reader:
         return tuple(map(self.operand, nodes))
 
     def chain(self, tree: Tree) -> Expression:
-        """Translate a chain of sums or products, from left to right. `?x -1` is a sum with the number -1 (§19.8 note on [116])."""
+        """Translate a chain of sums or products, from left to right. `?x -1` is a sum with the
+        number -1 (§19.8 note on [116]).
+        """
         left = self.operand(tree.children[0])
         sign = "+"
         position = 1
@@ -631,7 +765,10 @@ class Reader:
             operand = self.operand(item)
             if item.data == "signed_number":
                 while position < len(tree.children) and tree.children[position] in ("*", "/"):
-                    operand = Call(str(tree.children[position]), (operand, self.operand(tree.children[position + 1])))
+                    operand = Call(
+                        str(tree.children[position]),
+                        (operand, self.operand(tree.children[position + 1])),
+                    )
                     position += 2
                 sign = "+"
             left = Call(sign, (left, operand))
@@ -644,7 +781,13 @@ class Reader:
         operands = self.operands(trees(arguments))
         fewest, most = ARITIES[name]
         if len(operands) < fewest or (most is not None and len(operands) > most):
-            asked = f"{fewest}" if fewest == most else f"{fewest} or more" if most is None else f"{fewest} to {most}"
+            asked = (
+                f"{fewest}"
+                if fewest == most
+                else f"{fewest} or more"
+                if most is None
+                else f"{fewest} to {most}"
+            )
             raise self.fault(token, f"{name} takes {asked} arguments, got {len(operands)}")
         if name == "BOUND" and not isinstance(operands[0], Var):
             raise self.fault(token, "BOUND takes a variable")
@@ -657,12 +800,19 @@ class Reader:
         if not rest:
             return f"<{iri}>"
         if iri not in ARITIES_BY_IRI:
-            raise self.fault(name, f"no function <{iri}> is defined here{nearest(iri, ARITIES_BY_IRI)}", Unsupported, "R2R-14")
+            raise self.fault(
+                name,
+                f"no function <{iri}> is defined here{nearest(iri, ARITIES_BY_IRI)}",
+                Unsupported,
+                "R2R-14",
+            )
         operands = self.operands(trees(rest[0]))
         if any(isinstance(item, Token) for item in rest[0].children):
             raise self.fault(rest[0], "DISTINCT stands in aggregates alone")
         if len(operands) != ARITIES_BY_IRI[iri]:
-            raise self.fault(name, f"<{iri}> takes {ARITIES_BY_IRI[iri]} arguments, got {len(operands)}")
+            raise self.fault(
+                name, f"<{iri}> takes {ARITIES_BY_IRI[iri]} arguments, got {len(operands)}"
+            )
         return Call(iri, operands)
 
     def aggregate(self, tree: Tree) -> Aggregate:
@@ -681,7 +831,9 @@ class Reader:
 
 
 class Grouping:
-    """Rewrites the expressions of a grouped query: each aggregate becomes a variable that Group binds."""
+    """Rewrites the expressions of a grouped query: each aggregate becomes a variable that Group
+    binds.
+    """
 
     def __init__(self, keys: tuple[tuple[Var, Expression], ...] | None, aliases: list[Var]) -> None:
         self.kept = {variable for variable, _ in keys or ()} | set(aliases)
@@ -691,7 +843,8 @@ class Grouping:
     def lift(self, expression: Expression, samples: bool = False) -> Expression:
         """Replace the aggregates of an expression by variables.
 
-        With `samples` (HAVING, ORDER BY) each variable that is no key and no alias becomes SAMPLE of it, too (§18.2.4.1).
+        With `samples` (HAVING, ORDER BY) each variable that is no key and no alias becomes SAMPLE
+        of it, too (§18.2.4.1).
         """
         match expression:
             case Aggregate():
@@ -712,7 +865,9 @@ class Grouping:
 
 
 def number(token: Token) -> Term:
-    """Return the literal of a number as it is written, signed or not; the kind of its token is its datatype."""
+    """Return the literal of a number as it is written, signed or not; the kind of its token is its
+    datatype.
+    """
     return literal(str(token), XSD + token.type.removeprefix("SIGNED_").lower())
 
 

@@ -1,7 +1,9 @@
-"""§7 Values: what literals mean, and how SPARQL's operators compare and compute (SPARQL 1.1 §17.2, §17.3).
+"""§7 Values: what literals mean, and how SPARQL's operators compare and compute (SPARQL 1.1 §17.2,
+§17.3).
 
-An expression's result is a term, or ERROR. A computed literal whose lexical form no recommendation fixes is a `Computed` term: it
-has a value, but not one text. Where conforming evaluators may answer differently, NoSingleAnswer is raised.
+An expression's result is a term, or ERROR. A computed literal whose lexical form no recommendation
+fixes is a `Computed` term: it has a value, but not one text. Where conforming evaluators may answer
+differently, NoSingleAnswer is raised.
 """
 
 from __future__ import annotations
@@ -29,9 +31,11 @@ from refengine.model.xsd import (
 )
 
 BOOLEAN, STRING = XSD + "boolean", XSD + "string"
-RANKS = ("integer", "decimal", "float", "double")  # a result has the type of that operand which stands later here (XPath B.1)
+# a result has the type of that operand which stands later here (XPath B.1)
+RANKS = ("integer", "decimal", "float", "double")
 INTEGER, DECIMAL, FLOAT, DOUBLE = range(4)
-SURE_DIGITS = 18  # of decimals: every evaluator keeps them, and as many places behind the point (XSD 1.0 §3.2.3)
+# of decimals: every evaluator keeps them, and as many places behind the point (XSD 1.0 §3.2.3)
+SURE_DIGITS = 18
 SURE_INTEGERS = 2**63  # every evaluator holds the integers below
 LONGEST_STRING = 1_000_000  # characters
 CACHED_TERM = 1_000  # characters: of longer terms few values are kept
@@ -40,20 +44,37 @@ MOST_BITS = 20_000  # of a number that is computed
 SURE_YEAR = re.compile(r"(?!0000)[0-9]{4}-")  # every evaluator has these (XSD 1.0 §3.2.7)
 SURE_SECONDS = Fraction(1, 1000)  # every evaluator keeps three digits (likewise)
 FARTHEST_ZONE = 14 * 3600  # seconds from UTC
-BUILT_IN = re.compile(  # types of XML Schema for which SPARQL names no operator, but an evaluator may have some (§17.3.1)
-    re.escape(XSD)
-    + r"(?:date|time|duration|dayTimeDuration|yearMonthDuration|dateTimeStamp|g\w+|hexBinary|base64Binary|anyURI|QName|NOTATION"
+# types of XML Schema for which SPARQL names no operator, but an evaluator may have some (§17.3.1)
+BUILT_IN = re.compile(
+    re.escape(XSD) + r"(?:date|time|duration|dayTimeDuration|yearMonthDuration|dateTimeStamp|g\w+"
+    r"|hexBinary|base64Binary|anyURI|QName|NOTATION"
     r"|normalizedString|token|language|Name|NCName|NMTOKEN|ID|IDREF|ENTITY)"
 )
 
 
-STRING_TYPES = {XSD + name for name in "normalizedString token language Name NCName NMTOKEN ID IDREF ENTITY anyURI".split()}
+STRING_TYPES = {
+    XSD + name
+    for name in [
+        "normalizedString",
+        "token",
+        "language",
+        "Name",
+        "NCName",
+        "NMTOKEN",
+        "ID",
+        "IDREF",
+        "ENTITY",
+        "anyURI",
+    ]
+}
 DATE_TYPES = {XSD + "date", XSD + "dateTimeStamp"}
 
 
 class Failure(Enum):
-    """The error of an expression, which is a value: it has no term, and each operator says what it makes of it. FALSE_OR_ERROR is
-    what `=` gives where an evaluator may know that two values differ, or not (§17.3.1)."""
+    """The error of an expression, which is a value: it has no term, and each operator says what it
+    makes of it. FALSE_OR_ERROR is what `=` gives where an evaluator may know that two values
+    differ, or not (§17.3.1).
+    """
 
     ERROR = auto()
     FALSE_OR_ERROR = auto()
@@ -64,7 +85,9 @@ FALSE_OR_ERROR: Final = Failure.FALSE_OR_ERROR
 
 
 class Number(NamedTuple):
-    """A numeric value: its place in RANKS, the value, and by how much that of another conforming evaluator may differ (0: exact)."""
+    """A numeric value: its place in RANKS, the value, and by how much that of another conforming
+    evaluator may differ (0: exact).
+    """
 
     rank: int
     value: int | Fraction | float
@@ -72,7 +95,7 @@ class Number(NamedTuple):
 
 
 class StringValue(NamedTuple):
-    """A string, with a language tag or without (""). """
+    """A string, with a language tag or without ("")."""
 
     lexical: str
     language: str = ""
@@ -86,7 +109,8 @@ class OtherLiteral(NamedTuple):
 
 
 class Computed(str):
-    """A literal whose lexical form no recommendation fixes: a computed number, or MIN or MAX of one value in several forms.
+    """A literal whose lexical form no recommendation fixes: a computed number, or MIN or MAX of one
+    value in several forms.
 
     Its text is one that it may have; `number` is its value.
     """
@@ -101,7 +125,8 @@ class Computed(str):
 
 
 class Unknown(Computed):
-    """What NOW, RAND, UUID or STRUUID gives, of which the form alone is known. `kind` names the function.
+    """What NOW, RAND, UUID or STRUUID gives, of which the form alone is known. `kind` names the
+    function.
 
     Its text is one that it may have. `number` is NaN and stands for nothing.
     """
@@ -121,7 +146,9 @@ Value = Number | StringValue | bool | Moment | OtherLiteral
 
 
 def value(term: Term) -> Value | None:
-    """Return the value of a literal, None for an IRI or a blank node. That of an Unknown is the number NaN."""
+    """Return the value of a literal, None for an IRI or a blank node. That of an Unknown is the
+    number NaN.
+    """
     if isinstance(term, Computed):
         return term.number
     return _value(term) if len(term) < CACHED_TERM else _value_of_long(term)
@@ -134,7 +161,9 @@ def _read_value(term: Term) -> Value | None:
     if datatype == STRING or language:
         return StringValue(lexical, language)
     outcome = read(lexical, datatype)
-    return OtherLiteral(datatype, outcome is ERROR) if outcome is None or outcome is ERROR else outcome
+    return (
+        OtherLiteral(datatype, outcome is ERROR) if outcome is None or outcome is ERROR else outcome
+    )
 
 
 _value = lru_cache(maxsize=2**16)(_read_value)
@@ -142,9 +171,11 @@ _value_of_long = lru_cache(maxsize=64)(_read_value)  # which may be of a million
 
 
 def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None:
-    """R2R-10: read a lexical form as a number, a boolean or a dateTime; ERROR if it is ill-typed, None for another datatype.
+    """R2R-10: read a lexical form as a number, a boolean or a dateTime; ERROR if it is ill-typed,
+    None for another datatype.
 
-    Raises NoSingleAnswer for what an evaluator may not have: an integer beyond 64 bits, +INF, the year 0000.
+    Raises NoSingleAnswer for what an evaluator may not have: an integer beyond 64 bits, +INF, the
+    year 0000.
     """
     kind = datatype.removeprefix(XSD)
     if datatype in INTEGERS:
@@ -172,7 +203,11 @@ def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None
                 return ERROR
             if lexical == "+INF":
                 raise NoSingleAnswer("+INF, which XML Schema 1.1 has and 1.0 has not")
-            return Number(DOUBLE, number) if kind == "double" else Number(FLOAT, read_single(lexical, number))
+            return (
+                Number(DOUBLE, number)
+                if kind == "double"
+                else Number(FLOAT, read_single(lexical, number))
+            )
         case "boolean":
             return BOOLEANS.get(lexical, ERROR)
         case "dateTime":
@@ -183,13 +218,17 @@ def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None
             except ValueError:
                 return ERROR
             if not SURE_YEAR.match(lexical):
-                raise NoSingleAnswer("a year that is not of four digits, or 0000, which an evaluator may not have")
+                raise NoSingleAnswer(
+                    "a year that is not of four digits, or 0000, which an evaluator may not have"
+                )
             return moment
     return None
 
 
 def read_single(lexical: str, wide: float) -> float:
-    """Return the xsd:float nearest to a lexical form, of which `wide` is the nearest double; of a very long form, nearest to `wide`."""
+    """Return the xsd:float nearest to a lexical form, of which `wide` is the nearest double; of a
+    very long form, nearest to `wide`.
+    """
     if not wide or not math.isfinite(wide) or len(lexical) > MOST_DIGITS:
         return single(wide)
     return nearest_single(Fraction(lexical))
@@ -206,14 +245,18 @@ def single(number: float) -> float:
 def nearest_single(exact: int | Fraction) -> float:
     """Return the xsd:float nearest to an exact number, rounded once.
 
-    Rounding by way of a double errs where that double is half way between two floats: 16777217.000000001 is nearest to 16777218,
-    and 16777217 to 16777216.
+    Rounding by way of a double errs where that double is half way between two floats:
+    16777217.000000001 is nearest to 16777218, and 16777217 to 16777216.
     """
     wide = nearest_double(exact)
     if not math.isfinite(wide) or wide == exact:
         return single(wide)
     above, below = single(math.nextafter(wide, math.inf)), single(math.nextafter(wide, -math.inf))
-    is_tie = math.isfinite(above) and math.isfinite(below) and 2 * Fraction(wide) == Fraction(above) + Fraction(below)
+    is_tie = (
+        math.isfinite(above)
+        and math.isfinite(below)
+        and 2 * Fraction(wide) == Fraction(above) + Fraction(below)
+    )
     if not is_tie:
         return single(wide)
     return above if exact > wide else below
@@ -230,7 +273,8 @@ def nearest_double(exact: int | Fraction) -> float:
 def decimal_of(exact: Fraction) -> Number:
     """Return a fraction as a decimal.
 
-    Evaluators keep at least 18 digits, and 18 behind the point: a decimal with more has a slack, by which theirs may differ.
+    Evaluators keep at least 18 digits, and 18 behind the point: a decimal with more has a slack, by
+    which theirs may differ.
     """
     _check_bits(exact)
     if has_few_digits(exact):
@@ -247,15 +291,27 @@ def has_few_digits(exact: Fraction) -> bool:
 
 
 def _check_bits(number: Any) -> None:
-    """Raise NoSingleAnswer for a fraction of so many digits that computing on with it takes long."""
-    if isinstance(number, Fraction) and max(number.numerator.bit_length(), number.denominator.bit_length()) > MOST_BITS:
+    """Raise NoSingleAnswer for a fraction of so many digits that computing
+    on with it takes long.
+    """
+    if (
+        isinstance(number, Fraction)
+        and max(number.numerator.bit_length(), number.denominator.bit_length()) > MOST_BITS
+    ):
         raise NoSingleAnswer("computing with thousands of digits")
 
 
 def size(term: Term) -> int:
     """Return how many characters a term has, or how many bits its number, if that is more."""
     if isinstance(term, Computed) and isinstance(term.number.value, Fraction):
-        return max(len(term), *(part.bit_length() for number in term.number[1:] for part in (number.numerator, number.denominator)))
+        return max(
+            len(term),
+            *(
+                part.bit_length()
+                for number in term.number[1:]
+                for part in (number.numerator, number.denominator)
+            ),
+        )
     return len(term)
 
 
@@ -274,20 +330,28 @@ def text(lexical: str, language: str = "") -> Term:
 
 
 def check_length(characters: int) -> None:
-    """R2R-17: raise Unsupported for a string of more than a million characters. To be called before the string is made."""
+    """R2R-17: raise Unsupported for a string of more than a million characters. To be called before
+    the string is made.
+    """
     if characters > LONGEST_STRING:
-        raise Unsupported(f"a string of more than {LONGEST_STRING} characters", rule="R2R-17", place="body")
+        raise Unsupported(
+            f"a string of more than {LONGEST_STRING} characters", rule="R2R-17", place="body"
+        )
 
 
 def number_term(number: Number) -> Term:
-    """R2R-13: return the literal of a computed number. An integer, and an exact decimal with a fraction, have one canonical form; a
-    whole decimal (2 or 2.0), a decimal with slack, a double and a float have several."""
+    """R2R-13: return the literal of a computed number. An integer, and an exact decimal with a
+    fraction, have one canonical form; a whole decimal (2 or 2.0), a decimal with slack, a double
+    and a float have several.
+    """
     rank, exact, slack = number
     if rank == INTEGER:
         if slack:
             raise NoSingleAnswer("an integer that depends on a rounding")
         if not -SURE_INTEGERS <= exact < SURE_INTEGERS:
-            raise NoSingleAnswer(f"an integer beyond 64 bits, {exact if abs(exact) < 10**40 else 'of many digits'}")
+            raise NoSingleAnswer(
+                f"an integer beyond 64 bits, {exact if abs(exact) < 10**40 else 'of many digits'}"
+            )
         return literal(str(exact), XSD + "integer")
     if rank == DECIMAL:
         if abs(exact) >= 10 ** (SURE_DIGITS + 1):
@@ -319,8 +383,9 @@ def double_text(number: float) -> str:
 
 
 def truth(result: Result) -> bool | Failure:
-    """R2R-11: return the effective boolean value of a result (§17.2.2): false of an ill-typed number or boolean, an error of a term
-    that is neither boolean, nor number, nor string."""
+    """R2R-11: return the effective boolean value of a result (§17.2.2): false of an ill-typed
+    number or boolean, an error of a term that is neither boolean, nor number, nor string.
+    """
     if result is ERROR:
         return ERROR
     if isinstance(result, Unknown):
@@ -335,8 +400,13 @@ def truth(result: Result) -> bool | Failure:
                 raise NoSingleAnswer("whether a rounded number is zero")
             return number == number and number != 0
         case OtherLiteral(datatype, False) if datatype in STRING_TYPES:
-            raise NoSingleAnswer(f"the truth of an {datatype.replace(XSD, 'xsd:')}, which an evaluator may know as a string")
-        case OtherLiteral(datatype, True) if datatype == BOOLEAN or datatype in INTEGERS or datatype.removeprefix(XSD) in RANKS:
+            raise NoSingleAnswer(
+                f"the truth of an {datatype.replace(XSD, 'xsd:')}, which an "
+                "evaluator may know as a string"
+            )
+        case OtherLiteral(datatype, True) if (
+            datatype == BOOLEAN or datatype in INTEGERS or datatype.removeprefix(XSD) in RANKS
+        ):
             return False
         case _:
             return ERROR
@@ -346,44 +416,66 @@ def truth(result: Result) -> bool | Failure:
 
 
 def compare(left: Term, right: Term) -> int | Failure | None:
-    """R2R-12: return how two terms stand to each other by SPARQL's operators (§17.3): -1, 0 or 1; None where both compare but
-    neither is less nor are they equal (NaN); ERROR where no operator takes them."""
+    """R2R-12: return how two terms stand to each other by SPARQL's operators (§17.3): -1, 0 or 1;
+    None where both compare but neither is less nor are they equal (NaN); ERROR where no operator
+    takes them.
+    """
     one, other = value(left), value(right)
     match one, other:
         case Number(), Number():
             return _compare_numbers(one, other)
         case StringValue(a, ""), StringValue(b, ""):
             return (a > b) - (a < b)
-        case StringValue(_, language), StringValue(_, other_language) if language and other_language:
-            raise NoSingleAnswer("the order of strings with a language, for which an evaluator may have an operator")
+        case StringValue(_, language), StringValue(_, other_language) if (
+            language and other_language
+        ):
+            raise NoSingleAnswer(
+                "the order of strings with a language, for which an evaluator may have an operator"
+            )
         case bool(), bool():
             return one - other
         case Moment(), Moment():
             apart = one.seconds - other.seconds
             if one.zoned != other.zoned and abs(apart) <= FARTHEST_ZONE:
-                raise NoSingleAnswer("comparing a dateTime without a zone with one that has it: the implicit zone is not fixed")
+                raise NoSingleAnswer(
+                    "comparing a dateTime without a zone with one that has "
+                    "it: the implicit zone is not fixed"
+                )
             if 0 < abs(apart) < SURE_SECONDS:
-                raise NoSingleAnswer("dateTimes that are less than a millisecond apart: an evaluator may keep no more digits")
+                raise NoSingleAnswer(
+                    "dateTimes that are less than a millisecond apart: an "
+                    "evaluator may keep no more digits"
+                )
             return (apart > 0) - (apart < 0)
     _refuse_extensions(one, other)
     return ERROR
 
 
 def _refuse_extensions(one: Value | None, other: Value | None) -> None:
-    """Raise NoSingleAnswer where an evaluator may have an operator of its own (§17.3.1), since it knows a type of XML Schema: a token
-    and a string, a date and a dateTime, two durations."""
+    """Raise NoSingleAnswer where an evaluator may have an operator of its own (§17.3.1), since it
+    knows a type of XML Schema: a token and a string, a date and a dateTime, two durations.
+    """
     for left, right in ((one, other), (other, one)):
         if not is_extension(left):
             continue
-        is_text = left.datatype in STRING_TYPES and isinstance(right, StringValue) and not right.language
+        is_text = (
+            left.datatype in STRING_TYPES and isinstance(right, StringValue) and not right.language
+        )
         is_date = left.datatype in DATE_TYPES and isinstance(right, Moment)
         if is_text or is_date or is_extension(right):
-            raise NoSingleAnswer(f"an operator on {left.datatype.replace(XSD, 'xsd:')}, which SPARQL leaves to extensions")
+            raise NoSingleAnswer(
+                f"an operator on {left.datatype.replace(XSD, 'xsd:')}, which "
+                "SPARQL leaves to extensions"
+            )
 
 
 def is_extension(one: Value | None) -> bool:
     """Return whether a value is of a type that SPARQL names no operator for, but XML Schema has."""
-    return isinstance(one, OtherLiteral) and not one.is_ill_typed and BUILT_IN.fullmatch(one.datatype) is not None
+    return (
+        isinstance(one, OtherLiteral)
+        and not one.is_ill_typed
+        and BUILT_IN.fullmatch(one.datatype) is not None
+    )
 
 
 def _compare_numbers(a: Number, b: Number) -> int | None:
@@ -414,15 +506,18 @@ def as_binary(number: Number, rank: int) -> float:
 def equal(left: Term, right: Term) -> bool | Failure:
     """R2R-12: compare two terms as `=` does (§17.4.1.7).
 
-    Two numbers, plain strings, booleans or dateTimes are compared by value, and two strings with languages as terms. An IRI or a
-    blank node equals itself alone. Of two literals of which one is ill-typed, or of a datatype that SPARQL does not know, the same
-    term is equal, and two different terms are an ERROR.
+    Two numbers, plain strings, booleans or dateTimes are compared by value, and two strings with
+    languages as terms. An IRI or a blank node equals itself alone. Of two literals of which one is
+    ill-typed, or of a datatype that SPARQL does not know, the same term is equal, and two different
+    terms are an ERROR.
 
-    Literals of two known kinds, such as 1 and "a", "a" and "a"@en, or a number and an xsd:date, give FALSE_OR_ERROR: SPARQL's own
-    `=` has no operator for them, but an evaluator may know that they differ. So does a string with a language beside any other
-    literal, since no datatype has a language.
+    Literals of two known kinds, such as 1 and "a", "a" and "a"@en, or a number and an xsd:date,
+    give FALSE_OR_ERROR: SPARQL's own `=` has no operator for them, but an evaluator may know that
+    they differ. So does a string with a language beside any other literal, since no datatype has a
+    language.
 
-    Raises NoSingleAnswer where an evaluator may have an operator for them (two durations, a token and a string).
+    Raises NoSingleAnswer where an evaluator may have an operator for them (two durations, a token
+    and a string).
     """
     if left[0] != '"' or right[0] != '"':
         return same(left, right)
@@ -434,7 +529,9 @@ def equal(left: Term, right: Term) -> bool | Failure:
         if left == right:
             return True
         _refuse_extensions(one, other)
-        is_known = is_extension(one) != is_extension(other) and not (isinstance(one, OtherLiteral) and isinstance(other, OtherLiteral))
+        is_known = is_extension(one) != is_extension(other) and not (
+            isinstance(one, OtherLiteral) and isinstance(other, OtherLiteral)
+        )
         return FALSE_OR_ERROR if is_known else ERROR
     if isinstance(one, StringValue) and isinstance(other, StringValue):
         return one == other
@@ -443,19 +540,26 @@ def equal(left: Term, right: Term) -> bool | Failure:
 
 
 def same(left: Term, right: Term) -> bool:
-    """R2R-10: return whether two terms are the same term (§17.4.1.8). Raises NoSingleAnswer where that hangs on the form of a
-    computed one, or on NOW or RAND. A UUID is the same as itself alone, and NOW() as NOW()."""
+    """R2R-10: return whether two terms are the same term (§17.4.1.8). Raises NoSingleAnswer where
+    that hangs on the form of a computed one, or on NOW or RAND. A UUID is the same as itself alone,
+    and NOW() as NOW().
+    """
     if not isinstance(left, Computed) and not isinstance(right, Computed):
         return left == right
     if left is right:
         return True
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         unknown = left if isinstance(left, Unknown) else right
-        if isinstance(left, Unknown) and isinstance(right, Unknown) and left.kind == right.kind == "NOW":
+        if (
+            isinstance(left, Unknown)
+            and isinstance(right, Unknown)
+            and left.kind == right.kind == "NOW"
+        ):
             return True  # one value for all of an evaluation (§17.4.5.1)
         if unknown.kind in ("NOW", "RAND"):
             raise NoSingleAnswer(f"{unknown.kind} has no single answer")
-        return isinstance(left, Unknown) and isinstance(right, Unknown) and str(left) == str(right)  # each call has a text of its own
+        # each call has a text of its own
+        return isinstance(left, Unknown) and isinstance(right, Unknown) and str(left) == str(right)
     one, other = value(left), value(right)
     if not isinstance(one, Number) or not isinstance(other, Number):
         return False
@@ -464,7 +568,9 @@ def same(left: Term, right: Term) -> bool:
     if one.rank >= FLOAT and not one.slack and not other.slack:
         if one.value != one.value and other.value != other.value:
             return True  # NaN has one form
-        if one.value == other.value == 0 and math.copysign(1, one.value) != math.copysign(1, other.value):
+        if one.value == other.value == 0 and math.copysign(1, one.value) != math.copysign(
+            1, other.value
+        ):
             return False  # 0.0 and -0.0 have none in common
     if one == other and isinstance(left, Computed) and isinstance(right, Computed):
         if one.slack and one.rank >= FLOAT:
@@ -480,8 +586,10 @@ def same(left: Term, right: Term) -> bool:
 
 
 def calculate(sign: str, left: Result, right: Result) -> Result:
-    """R2R-13: compute +, -, * or / of two numbers (§17.3): integers and decimals exactly, floats and doubles as IEEE 754 has it.
-    Dividing integers gives a decimal; dividing one or a decimal by zero is an error."""
+    """R2R-13: compute +, -, * or / of two numbers (§17.3): integers and decimals exactly, floats
+    and doubles as IEEE 754 has it. Dividing integers gives a decimal; dividing one or a decimal by
+    zero is an error.
+    """
     if left is ERROR or right is ERROR:
         return ERROR
     a, b = value(left), value(right)
@@ -493,9 +601,15 @@ def calculate(sign: str, left: Result, right: Result) -> Result:
 
 
 def check_arithmetic(*operands: Value | None) -> None:
-    """Raise NoSingleAnswer if an evaluator may compute with operands that are not all numbers: dates, durations, and their multiples."""
-    is_extended = any(is_extension(one) for one in operands) or all(isinstance(one, Moment) for one in operands)
-    if is_extended and all(isinstance(one, Moment | Number) or is_extension(one) for one in operands):
+    """Raise NoSingleAnswer if an evaluator may compute with operands that are not all numbers:
+    dates, durations, and their multiples.
+    """
+    is_extended = any(is_extension(one) for one in operands) or all(
+        isinstance(one, Moment) for one in operands
+    )
+    if is_extended and all(
+        isinstance(one, Moment | Number) or is_extension(one) for one in operands
+    ):
         raise NoSingleAnswer("arithmetic of dates and durations, which SPARQL leaves to extensions")
 
 

@@ -1,7 +1,8 @@
 """§7 The witnesses: rdflib and pyoxigraph answer a body, too, each by its own reading of SPARQL.
 
-The definition decides (`evaluate`); a witness confirms an answer, differs, or has no say: it cannot read the body, breaks on it, or
-would take too long. `r2r.heard` decides what follows from that. Their known defects are listed in docs/witnesses.md.
+The definition decides (`evaluate`); a witness confirms an answer, differs, or has no say: it cannot
+read the body, breaks on it, or would take too long. `r2r.heard` decides what follows from that.
+Their known defects are listed in docs/witnesses.md.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ from typing import Any
 from refengine.model.elements import Dataset, Relation
 from refengine.sparql.algebra import Basic, Query, TriplePattern, Values, walk
 
-MOST_PARTS = 3_000  # of a body, cells of VALUES aside: rdflib takes minutes to read more, and pyoxigraph overflows its stack
-MOST_PATTERNS = 100  # triple patterns and steps of paths in one basic graph pattern, whose order pyoxigraph takes long to choose
+# of a body, cells of VALUES aside: rdflib takes minutes to read more, and pyoxigraph overflows its
+# stack
+MOST_PARTS = 3_000
+# triple patterns and steps of paths in one basic graph pattern, whose order pyoxigraph takes long
+# to choose
+MOST_PATTERNS = 100
 Witness = Callable[[Query, str, Dataset], Relation]
 
 
@@ -23,7 +28,9 @@ class NoSay(Exception):
 
 
 def ask(name: str, query: Query, text: str, dataset: Dataset) -> Relation:
-    """R2R-5: return one witness's answer to a body, given as algebra and as text. Raises NoSay where it has none."""
+    """R2R-5: return one witness's answer to a body, given as algebra and as text. Raises NoSay
+    where it has none.
+    """
     refuse_large(query)
     try:
         return WITNESSES[name](query, text, dataset)
@@ -50,11 +57,15 @@ def steps(pattern: TriplePattern) -> int:
 
 def parts(node: Any) -> int:
     """Return how many parts of the algebra a node has, the rows of VALUES aside."""
-    return sum(1 for _ in walk(node)) - sum(sum(1 for _ in walk(one.rows)) for one in walk(node) if isinstance(one, Values))
+    return sum(1 for _ in walk(node)) - sum(
+        sum(1 for _ in walk(one.rows)) for one in walk(node) if isinstance(one, Values)
+    )
 
 
 def by_rdflib(query: Query, text: str, dataset: Dataset) -> Relation:
-    """Return rdflib's answer. rdflib is imported for the first one: that takes longer than all that the definition needs."""
+    """Return rdflib's answer. rdflib is imported for the first one: that takes longer than all that
+    the definition needs.
+    """
     return import_module("refengine.sparql.rdflib_witness").answer(query, text, dataset)
 
 

@@ -1,4 +1,6 @@
-"""tools/bench: each benchmark at a tiny size gives its line, and what a line says is what was run. Nothing timed is asserted."""
+"""tools/bench: each benchmark at a tiny size gives its line, and what a line says is what was run.
+Nothing timed is asserted.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,17 @@ from tools.bench.queries import csrbench, temperatures
 from tools.bench.table import BENCHMARKS, KINDS, run
 
 ENGINE = "definitional"
-KEYS = {"name": str, "triples": int, "reports": int, "seconds": float, "cpu_seconds": float, "triples_per_s": int, "peak_mib": float,
-        "runs": int, "provenance": str}  # fmt: skip
+KEYS = {
+    "name": str,
+    "triples": int,
+    "reports": int,
+    "seconds": float,
+    "cpu_seconds": float,
+    "triples_per_s": int,
+    "peak_mib": float,
+    "runs": int,
+    "provenance": str,
+}
 MORE = {
     "small": {"equal": bool},
     "growth": {"points": list, "slope": float, "slope_cpu": float},
@@ -32,14 +43,18 @@ MORE = {
 
 @pytest.fixture
 def lab(tmp_path):
-    """Runs that share this process: what they give is the same, how much memory they take is not."""
+    """Runs that share this process: what they give is the same, how much
+    memory they take is not.
+    """
     return Lab(tmp_path, ENGINE, 1, measure.measured)
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_gives_a_line_with_every_key(lab, name):
     lines = json.loads(json.dumps(list(run(lab, name, tiny=True))))
-    assert [line["name"] for line in lines] == ([f"kinds/{kind}" for kind in KINDS] if name == "kinds" else [name])
+    assert [line["name"] for line in lines] == (
+        [f"kinds/{kind}" for kind in KINDS] if name == "kinds" else [name]
+    )
     for line in lines:
         assert {key: type(value) for key, value in line.items()} == KEYS | MORE.get(name, {})
         assert line["reports"] > 0 and line["runs"] == 1 and line["provenance"] == ENGINE
@@ -52,7 +67,10 @@ def test_the_sizes_are_those_of_yabench_and_enough():
         return BENCHMARKS[name].full["stations"] * BENCHMARKS[name].full["seconds"] * 7
 
     assert (triples("big"), triples("medium"), triples("small")) == (2_100_000, 210_000, 10_500)
-    assert min(map(triples, ("q1", "q4", "q6"))) >= 200_000 and BENCHMARKS["q6"].full["stations"] == 500
+    assert (
+        min(map(triples, ("q1", "q4", "q6"))) >= 200_000
+        and BENCHMARKS["q6"].full["stations"] == 500
+    )
     lengths = [700 * seconds for seconds in BENCHMARKS["growth"].full["seconds"]]
     assert 10_000 <= lengths[0] < 11_000 and lengths[-1] >= 2_000_000 and lengths == sorted(lengths)
 
@@ -64,8 +82,10 @@ def test_every_kind_of_window_is_there():
 def test_the_windows_of_csrbench_are_its_own():
     windows = {name: csrbench(name).query["windows"][0] for name in ("Q1", "Q4", "Q6")}
     assert {name: (window["size"], window["slide"]) for name, window in windows.items()} == {
-        "Q1": (10_000, 10_000), "Q4": (4000, 4000), "Q6": (5000, 5000),
-    }  # fmt: skip
+        "Q1": (10_000, 10_000),
+        "Q4": (4000, 4000),
+        "Q6": (5000, 5000),
+    }
 
 
 def faked(seconds, **values):
@@ -109,15 +129,21 @@ def test_runs_that_give_different_reports_are_no_measurement(tmp_path):
 
 @pytest.mark.parametrize("power", [0.5, 1, 2])
 def test_growth_is_the_power_of_the_triples(tmp_path, power):
-    (line,) = run(Lab(tmp_path, "mine", 1, faked(lambda job, _: length(job) ** power)), "growth", tiny=True)
-    assert (line["slope"], line["slope_cpu"]) == (power, 0) and [point["triples"] for point in line["points"]] == [7, 21]
+    (line,) = run(
+        Lab(tmp_path, "mine", 1, faked(lambda job, _: length(job) ** power)), "growth", tiny=True
+    )
+    assert (line["slope"], line["slope_cpu"]) == (power, 0) and [
+        point["triples"] for point in line["points"]
+    ] == [7, 21]
 
 
 def test_memory_is_of_ten_times_the_stream_without_its_reports(tmp_path):
     fake = faked(lambda *_: 1.0, peak_mib=lambda job: 10.0 + length(job))
     (line,) = run(Lab(tmp_path, "mine", 1, fake), "memory", tiny=True)
     assert [(length(job), job.keep) for job in fake.jobs] == [(1, False), (10, False)]
-    assert line["ratios"] == {"peak": round(20 / 11, 3), "above_base": 10.0} and line["triples"] == 70
+    assert (
+        line["ratios"] == {"peak": round(20 / 11, 3), "above_base": 10.0} and line["triples"] == 70
+    )
 
 
 def test_a_stream_is_made_once_and_anew_by_another_generator(tmp_path, monkeypatch):
@@ -134,7 +160,10 @@ def test_a_stream_is_made_once_and_anew_by_another_generator(tmp_path, monkeypat
 
 @cache
 def reports(path: str) -> tuple:
-    query, semantics = measure.from_table(temperatures().query), measure.profile("cqels").but(t0=0).semantics()
+    query, semantics = (
+        measure.from_table(temperatures().query),
+        measure.profile("cqels").but(t0=0).semantics(),
+    )
     return tuple(measure.engine(ENGINE)(query, path, semantics))
 
 
@@ -143,15 +172,24 @@ def reports(path: str) -> tuple:
     [
         (lambda found: found[:-1], "report 3: missing"),
         (lambda found: [*found, found[-1]], "report 4: not due"),
-        (lambda found: [found[0], replace(found[1], instant=0), found[2]], "report 2: instant 0, expected "),
-        (lambda found: [found[0], replace(found[1], relation=found[0].relation), found[2]], "another relation"),
+        (
+            lambda found: [found[0], replace(found[1], instant=0), found[2]],
+            "report 2: instant 0, expected ",
+        ),
+        (
+            lambda found: [found[0], replace(found[1], relation=found[0].relation), found[2]],
+            "another relation",
+        ),
     ],
 )
 def test_the_check_finds_a_wrong_report(lab, wrong, reason):
     found = reports(str(lab.stream(2, 3).path))
     assert len(found) == 3
     result = measure.compared(iter(wrong(list(found))), iter(found))
-    assert reason in result.difference and measure.compared(iter(found), iter(found)).difference is None
+    assert (
+        reason in result.difference
+        and measure.compared(iter(found), iter(found)).difference is None
+    )
 
 
 def test_a_wrong_engine_fails_the_command(tmp_path, monkeypatch, capsys):
@@ -161,22 +199,35 @@ def test_a_wrong_engine_fails_the_command(tmp_path, monkeypatch, capsys):
         return lambda *asked: islice(right(ENGINE)(*asked), 2 if name == "incremental" else None)
 
     monkeypatch.setattr(measure, "engine", engine)
-    monkeypatch.setattr(command, "Lab", lambda work, engine, runs: Lab(work, engine, runs, measure.measured))
+    monkeypatch.setattr(
+        command, "Lab", lambda work, engine, runs: Lab(work, engine, runs, measure.measured)
+    )
     assert command.main(["small", "--tiny", "--runs", "1", "--work", str(tmp_path)]) == 1
     line = json.loads(capsys.readouterr().out)
     assert line["equal"] is False and line["difference"] == "report 3: missing"
-    assert command.main(["small", "--tiny", "--runs", "1", "--work", str(tmp_path), "--engine", ENGINE]) == 0
+    assert (
+        command.main(
+            ["small", "--tiny", "--runs", "1", "--work", str(tmp_path), "--engine", ENGINE]
+        )
+        == 0
+    )
 
 
 def test_a_fresh_process_gives_the_same(lab):
     job = lab.job(lab.stream(2, 3), temperatures())
     there, here = measure.fresh(job), measure.measured(job)
-    assert there.reports == here.reports == 3 and there.seconds > 0 and 0 < there.base_mib <= there.peak_mib
+    assert (
+        there.reports == here.reports == 3
+        and there.seconds > 0
+        and 0 < there.base_mib <= there.peak_mib
+    )
     assert measure.fresh(job._replace(check=True)).difference is None
 
 
 def test_a_run_that_fails_says_why(lab):
-    with pytest.raises(RunFailed, match="engine must be one of incremental, definitional, got 'other'"):
+    with pytest.raises(
+        RunFailed, match="engine must be one of incremental, definitional, got 'other'"
+    ):
         measure.fresh(lab.job(lab.stream(1, 1), temperatures(), engine="other"))
 
 

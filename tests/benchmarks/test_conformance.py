@@ -1,4 +1,6 @@
-"""The runners against evidence that nobody here wrote (beside the checkout), and against our own engines (always)."""
+"""The runners against evidence that nobody here wrote (beside the checkout), and against our own
+engines (always).
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,27 @@ ROOT = Path(__file__).parents[2]
 
 def pytest_run(*arguments: str) -> subprocess.CompletedProcess:
     """pytest on the suite, as a user runs it."""
-    command = [sys.executable, "-m", "pytest", "conformance", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "conformance",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        *arguments,
+    ]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
 
 
 @pytest.mark.long
 @pytest.mark.needs_shared
 def test_the_21_cells_of_table_2(shared, capsys):
-    """Of the second run of C-SPARQL's Q3, one row that came late explains as much as three that came early (ORA-9)."""
+    """Of the second run of C-SPARQL's Q3, one row that came late explains as much as three that
+    came early (ORA-9).
+    """
     folder = shared / "data" / "csrbench"
     assert main(["csrbench", str(folder), "--format", "tsv"]) == 0
     out, err = capsys.readouterr()
@@ -46,7 +61,8 @@ def test_the_21_cells_of_table_2(shared, capsys):
     for line in (
         "first divergence, relation 7 of 9: window [25000, 29000) at t=28999",
         "lacking: {obs: sens-obs:Observation_RelativeHumidity_C0810",
-        "one window late: element at 28000, the last in the window: {obs: sens-obs:Observation_RelativeHumidity_C0810",
+        "one window late: element at 28000, the last in the window: {obs: "
+        "sens-obs:Observation_RelativeHumidity_C0810",
         "belongs to [25000, 29000)",
     ):
         assert line in err
@@ -54,8 +70,11 @@ def test_the_21_cells_of_table_2(shared, capsys):
 
 
 def test_the_queries_may_be_texts_in_a_dialect(tmp_path, capsys, monkeypatch):
-    """The same verdicts from C-SPARQL's texts, ours and a folder's; a folder without them is named."""
-    monkeypatch.setattr(csrbench, "QUERIES", ("Q3",))  # which no wrong engine but one fails, so that the self-check complains
+    """The same verdicts from C-SPARQL's texts, ours and a folder's; a
+    folder without them is named.
+    """
+    # which no wrong engine but one fails, so that the self-check complains
+    monkeypatch.setattr(csrbench, "QUERIES", ("Q3",))
     (tmp_path / "Q3.cqels").write_text(render(csrbench.query("Q3"), "cqels"))
     main(["csrbench", "--format", "json"])
     wanted = capsys.readouterr().out
@@ -64,7 +83,10 @@ def test_the_queries_may_be_texts_in_a_dialect(tmp_path, capsys, monkeypatch):
     main(["csrbench", "--format", "json", "--dialect", "cqels", "--queries", str(tmp_path)])
     assert capsys.readouterr().out == wanted and '"fail"' in wanted
     assert main(["csrbench", "--dialect", "rspql", "--queries", str(tmp_path), "--jobs", "1"]) == 2
-    assert capsys.readouterr().err == f"conformance: {tmp_path}/Q3.rspql: QRY-1: cannot be read: No such file or directory\n"
+    assert (
+        capsys.readouterr().err
+        == f"conformance: {tmp_path}/Q3.rspql: QRY-1: cannot be read: No such file or directory\n"
+    )
 
 
 @pytest.mark.needs_shared
@@ -98,21 +120,37 @@ def test_our_engines_right_and_wrong(tmp_path, capsys):
     columns = dict(zip(header, zip(*lines, strict=True), strict=True))
     assert columns["query"] == csrbench.QUERIES
     engines = [name for name in header if name != "query"]
-    assert [e for e in engines if e.startswith("reference/")] == ["reference/cqels", "reference/csparql", "reference/sparqlstream"]
+    assert [e for e in engines if e.startswith("reference/")] == [
+        "reference/cqels",
+        "reference/csparql",
+        "reference/sparqlstream",
+    ]
     assert sum(e.startswith("wrong/") for e in engines) == 3
     for engine in engines:
         assert ("fail" in columns[engine]) == engine.startswith("wrong/"), engine
         assert set(columns[engine]) <= {"pass", "fail"}
     results = [json.loads(line) for line in path.read_text().splitlines()]
-    assert len(results) == 42 and all(result["argument"].startswith(result["outcome"]) for result in results)
-    explained = {(result["engine"], result["argument"].partition("would be explained by ")[2].partition(";")[0]) for result in results}
-    assert {("wrong/ENG-2", "gap=latest"), ("wrong/R2R-2", "collection=set")} <= explained, "two of them are other semantics"
+    assert len(results) == 42 and all(
+        result["argument"].startswith(result["outcome"]) for result in results
+    )
+    explained = {
+        (
+            result["engine"],
+            result["argument"].partition("would be explained by ")[2].partition(";")[0],
+        )
+        for result in results
+    }
+    assert {("wrong/ENG-2", "gap=latest"), ("wrong/R2R-2", "collection=set")} <= explained, (
+        "two of them are other semantics"
+    )
 
 
 @pytest.mark.needs_shared
 @pytest.mark.parametrize("query", ["Q1", "Q2", "Q3", "Q4", "Q5"])
 def test_what_cqels_was_seen_to_do_explains_its_recordings(shared, query):
-    """Q4 fails by CSRBench's table, and all of its 15 answers are those of the content of [t − ω, t] at every arrival."""
+    """Q4 fails by CSRBench's table, and all of its 15 answers are those of the content of [t − ω,
+    t] at every arrival.
+    """
     folder, asked = shared / "data" / "csrbench", csrbench.query(query)
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
     recording = files.read_recording(folder / "answers" / f"cqels-answer-{query[1]}.json").relations
@@ -122,13 +160,18 @@ def test_what_cqels_was_seen_to_do_explains_its_recordings(shared, query):
 
 @pytest.mark.needs_shared
 def test_what_csparql_was_seen_to_do_explains_its_start_up(shared):
-    """By CSRBench's table Q5 fails at its first answer; with partial windows it is right up to an element on a border."""
+    """By CSRBench's table Q5 fails at its first answer; with partial windows it is right up to an
+    element on a border.
+    """
     folder, asked = shared / "data" / "csrbench", csrbench.query("Q5")
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
     recording = files.read_recording(folder / "answers" / "csparql-answer-5.json").relations
     where = judge.judge(asked, streams, profile("csparql-observed"), recording).trial.divergence
     assert not judge.judge(asked, streams, profile("csparql"), recording).passed
-    assert (where.index, where.window) == (16, (12_000, 17_000)) and where.expected.total() - where.actual.total() == 1
+    assert (where.index, where.window) == (
+        16,
+        (12_000, 17_000),
+    ) and where.expected.total() - where.actual.total() == 1
 
 
 def test_the_reference_engine_through_pytest():
@@ -148,8 +191,12 @@ def test_self_check_notices():
     def result(engine: str, outcome: Outcome) -> Result:
         return Result(engine, "csrbench", "Q1", "", outcome, "")
 
-    assert csrbench.self_check([result("reference/cqels", Outcome.FAIL)]) == ["reference/cqels must pass every query"]
-    assert csrbench.self_check([result("wrong/WIN-2", Outcome.PASS)]) == ["wrong/WIN-2 must fail a query"]
+    assert csrbench.self_check([result("reference/cqels", Outcome.FAIL)]) == [
+        "reference/cqels must pass every query"
+    ]
+    assert csrbench.self_check([result("wrong/WIN-2", Outcome.PASS)]) == [
+        "wrong/WIN-2 must fail a query"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -169,9 +216,15 @@ def test_a_bad_vector_names_its_line(tmp_path, capsys, line, reason):
 
 
 VECTOR = {
-    "window": "time", "size": 2, "slide": 2, "t0": 0, "report": ["window-close"], "tick": "tuple",
-    "stream": [[1, 1, 1, 1], [2, 2, 3, 1]], "reports": [{"tsys": 2, "content": [1]}],
-}  # fmt: skip
+    "window": "time",
+    "size": 2,
+    "slide": 2,
+    "t0": 0,
+    "report": ["window-close"],
+    "tick": "tuple",
+    "stream": [[1, 1, 1, 1], [2, 2, 3, 1]],
+    "reports": [{"tsys": 2, "content": [1]}],
+}
 
 
 @pytest.mark.parametrize(
@@ -182,7 +235,11 @@ VECTOR = {
         ({"reports": []}, False, "expected no report, got (2, (1,))"),
         ({"size": 0}, None, "WIN-1"),
         ({"report": ["windowclose"]}, None, "did you mean 'window-close'"),
-        ({"stream": [[1, 1, 5, 1], [2, 2, 3, 1]]}, None, "element 2: MOD-2: t_app decreases from 5 to 3"),
+        (
+            {"stream": [[1, 1, 5, 1], [2, 2, 3, 1]]},
+            None,
+            "element 2: MOD-2: t_app decreases from 5 to 3",
+        ),
         ({"report": ["periodic"]}, None, "SEM-2"),
     ],
 )
@@ -196,7 +253,9 @@ def test_vectors(tmp_path, capsys, change, agrees, text):
 
 @pytest.fixture
 def benched(tmp_path):
-    """A folder in CSRBench's layout: a stream without an answer to Q1, and the recording of an engine that gave none."""
+    """A folder in CSRBench's layout: a stream without an answer to Q1, and the recording of an
+    engine that gave none.
+    """
     (tmp_path / "answers").mkdir()
     (tmp_path / "answers" / "sparqlstream-answer-1.json").write_text('{"relations": []}')
     (tmp_path / "data_00.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
@@ -217,10 +276,26 @@ def benched(tmp_path):
     ],
 )
 def test_a_bad_recording_costs_its_cell(benched, capsys, name, text, reason):
-    """Its result is an error that names file and place; the other recording is judged, and all is written."""
+    """Its result is an error that names file and place; the other recording is judged, and all is
+    written.
+    """
     (benched / "answers" / name).write_text(text)
     results = benched / "results.ndjson"
-    assert main(["csrbench", str(benched), "--jobs", "1", "--witness", "rdflib", "--results", str(results)]) == 0
+    assert (
+        main(
+            [
+                "csrbench",
+                str(benched),
+                "--jobs",
+                "1",
+                "--witness",
+                "rdflib",
+                "--results",
+                str(results),
+            ]
+        )
+        == 0
+    )
     out, err = capsys.readouterr()
     told = {found["engine"]: found for found in map(json.loads, results.read_text().splitlines())}
     assert len(told) == 2 and told.pop("sparqlstream")["outcome"] == "pass" and not err
@@ -245,7 +320,10 @@ def test_a_folder_without_recordings_ends_the_run(tmp_path, capsys):
     (tmp_path / "answers").mkdir()
     (tmp_path / "answers" / "csparql-answers.json").write_text("{}")
     assert main(["csrbench", str(tmp_path)]) == 2
-    assert "neither in answers nor in src/main/resources/answers nor in the folder itself" in capsys.readouterr().err
+    assert (
+        "neither in answers nor in src/main/resources/answers nor in the folder itself"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_stream_that_cannot_be_read_ends_the_run(benched, capsys):
@@ -274,8 +352,9 @@ def _asleep(seconds: float, interrupted: bool) -> list:
 
 
 def _all_gone() -> bool:
-    """Whether every worker ends within 60 s. A join is no proof: the pool's own thread waits for the same process, and of two
-    that wait one is told nothing."""
+    """Whether every worker ends within 60 s. A join is no proof: the pool's own thread waits for
+    the same process, and of two that wait one is told nothing.
+    """
     deadline = time.monotonic() + 60
     while multiprocessing.active_children() and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -325,7 +404,10 @@ def test_no_draft_is_left(tmp_path, capsys, monkeypatch, nothing_to_judge):
 
     monkeypatch.setattr(os, "replace", replace)
     assert main(["csrbench", "--results", str(tmp_path / "new")]) == 130
-    assert capsys.readouterr().err == "conformance: interrupted; nothing was written\n" and not list(tmp_path.iterdir())
+    assert (
+        capsys.readouterr().err == "conformance: interrupted; nothing was written\n"
+        and not list(tmp_path.iterdir())
+    )
 
 
 @pytest.mark.parametrize(
@@ -358,7 +440,10 @@ def test_a_folder_of_recordings_that_may_not_be_read(tmp_path, capsys, monkeypat
 def test_what_is_not_installed_is_named(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     assert main(["csrbench"]) == 2
-    assert capsys.readouterr().err == "conformance: usage: tqdm is not installed: pip install 'refengine[suite]'\n"
+    assert (
+        capsys.readouterr().err
+        == "conformance: usage: tqdm is not installed: pip install 'refengine[suite]'\n"
+    )
 
 
 # The pytest plugin
@@ -382,13 +467,29 @@ def test_a_malformed_recording_is_an_error_of_its_item(recorded, tmp_path):
 
 def test_the_witnesses_are_named(recorded):
     (recorded / "csparql-answer-1.json").write_text('{"relations": []}')
-    assert "conformance: witnesses rdflib, pyoxigraph\n" in pytest_run("--engine=csparql", f"--answers={recorded}", "-v").stdout
+    assert (
+        "conformance: witnesses rdflib, pyoxigraph\n"
+        in pytest_run("--engine=csparql", f"--answers={recorded}", "-v").stdout
+    )
 
 
 def test_a_project_with_options_of_the_same_names_does_not_notice(tmp_path):
-    (tmp_path / "conftest.py").write_text("def pytest_addoption(parser):\n    parser.addoption('--engine', default='sqlite')\n")
-    (tmp_path / "test_it.py").write_text("def test_it(pytestconfig):\n    assert pytestconfig.getoption('--engine') in 'sqlite'\n")
+    (tmp_path / "conftest.py").write_text(
+        "def pytest_addoption(parser):\n    parser.addoption('--engine', default='sqlite')\n"
+    )
+    (tmp_path / "test_it.py").write_text(
+        "def test_it(pytestconfig):\n    assert pytestconfig.getoption('--engine') in 'sqlite'\n"
+    )
     for words in ([], ["--engine=lite"]):
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *words]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+            *words,
+        ]
         run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
         assert run.returncode == 0, run.stdout + run.stderr

@@ -32,12 +32,14 @@ BY_HAND = """\
 <http://knoesis.wright.edu/ssw/MeasureData_AirTemperature_A0_0> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#MeasureData> "0" .
 <http://knoesis.wright.edu/ssw/MeasureData_AirTemperature_A0_0> <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#floatValue> "54.0"^^<http://www.w3.org/2001/XMLSchema#float> "0" .
 <http://knoesis.wright.edu/ssw/MeasureData_AirTemperature_A0_0> <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#uom> <http://knoesis.wright.edu/ssw/ont/weather.owl#fahrenheit> "0" .
-"""
+"""  # noqa: E501
 
 
 def generate(out: Path, *arguments: str, hash_seed: str = "0") -> subprocess.CompletedProcess:
     command = [sys.executable, ROOT / "tools" / "sg1.py", "--out", out, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": hash_seed})
+    return subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": hash_seed}
+    )
 
 
 def text(parameters: Parameters) -> str:
@@ -45,7 +47,9 @@ def text(parameters: Parameters) -> str:
 
 
 def test_an_observation_is_seven_lines_in_the_shape_of_linked_sensor_data():
-    certain = Parameters(stations=1, interval=1000, duration=2000, lowest=54, highest=55, together=True)
+    certain = Parameters(
+        stations=1, interval=1000, duration=2000, lowest=54, highest=55, together=True
+    )
     second = BY_HAND.replace('"0"', '"1000"').replace("A0_0", "A0_1000")
     assert text(certain) == BY_HAND + second
 
@@ -53,18 +57,26 @@ def test_an_observation_is_seven_lines_in_the_shape_of_linked_sensor_data():
 def test_the_generator_is_split_mix_64():
     """Outputs of Vigna's splitmix64.c for the seed 1234567, as Rosetta Code prints them."""
     assert [sg1.split_mix(1234567, n) for n in range(5)] == [
-        6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821,
-    ]  # fmt: skip
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+        4593380528125082431,
+        16408922859458223821,
+    ]
 
 
 def test_a_station_draws_from_a_generator_of_its_own():
-    """Its phase, then its temperatures in turn: the same as drawn one after the other, by the upper 32 bits' share of a range."""
+    """Its phase, then its temperatures in turn: the same as drawn one after the other, by the upper
+    32 bits' share of a range.
+    """
     expected = []
     for station in range(SMALL.stations):
         seed = sg1.split_mix(SMALL.seed, station)
         first, *draws = (sg1.split_mix(seed, n) >> 32 for n in range(1 + SMALL.rounds))
         phase = first * 1000 // 2**32
-        expected += [(k * 1000 + phase, station, draw * 93 // 2**32 - 3) for k, draw in enumerate(draws)]
+        expected += [
+            (k * 1000 + phase, station, draw * 93 // 2**32 - 3) for k, draw in enumerate(draws)
+        ]
     assert list(sg1.observations(SMALL)) == sorted(expected)
 
 
@@ -72,12 +84,19 @@ def test_every_station_observes_once_an_interval_at_its_phase_within_the_range()
     seen = list(sg1.observations(SMALL))
     phases = {station: time for time, station, _ in seen[:9]}
     assert len(set(phases.values())) > 5 and all(0 <= phase < 1000 for phase in phases.values())
-    assert sorted((time, station) for time, station, _ in seen) == sorted((p + 1000 * k, s) for s, p in phases.items() for k in range(4))
+    assert sorted((time, station) for time, station, _ in seen) == sorted(
+        (p + 1000 * k, s) for s, p in phases.items() for k in range(4)
+    )
     assert all(-3 <= temperature < 90 for *_, temperature in seen)
 
 
 def test_both_ends_of_the_range_of_temperatures_are_drawn_and_the_maximum_is_not():
-    drawn = {o.temperature for o in sg1.observations(Parameters(stations=50, interval=1, duration=20, lowest=-2, highest=3))}
+    drawn = {
+        o.temperature
+        for o in sg1.observations(
+            Parameters(stations=50, interval=1, duration=20, lowest=-2, highest=3)
+        )
+    }
     assert drawn == {-2, -1, 0, 1, 2}
     assert '"-2.0"^^' in sg1.lines(sg1.Observation(0, 0, -2))
 
@@ -85,15 +104,19 @@ def test_both_ends_of_the_range_of_temperatures_are_drawn_and_the_maximum_is_not
 def test_together_changes_the_times_alone():
     together = Parameters(**vars(SMALL) | {"together": True})
     assert {o.time for o in sg1.observations(together)} == {0, 1000, 2000, 3000}
-    assert sorted((o.station, o.time // 1000, o.temperature) for o in sg1.observations(together)) == sorted(
-        (o.station, o.time // 1000, o.temperature) for o in sg1.observations(SMALL)
-    )
+    assert sorted(
+        (o.station, o.time // 1000, o.temperature) for o in sg1.observations(together)
+    ) == sorted((o.station, o.time // 1000, o.temperature) for o in sg1.observations(SMALL))
 
 
-@pytest.mark.parametrize(("stations", "interval", "duration"), [(1, 1, 1), (3, 7, 70), (50, 1000, 30_000)])
+@pytest.mark.parametrize(
+    ("stations", "interval", "duration"), [(1, 1, 1), (3, 7, 70), (50, 1000, 30_000)]
+)
 def test_the_count_is_stations_by_rounds_by_seven(stations, interval, duration):
     parameters = Parameters(stations=stations, interval=interval, duration=duration)
-    assert text(parameters).count("\n") == parameters.triples == stations * (duration // interval) * 7
+    assert (
+        text(parameters).count("\n") == parameters.triples == stations * (duration // interval) * 7
+    )
 
 
 @pytest.mark.parametrize("together", [False, True])
@@ -114,7 +137,10 @@ def test_a_part_costs_nothing_for_what_comes_before():
     assert [o.time for o in islice(sg1.observations(endless), 4)] == [0, 0, 0, 1]
 
 
-@pytest.mark.parametrize(("stations", "rounds"), [(range(0, 10), None), (range(-1, 2), None), (None, range(2, 5)), (range(0, 9, 2), None)])
+@pytest.mark.parametrize(
+    ("stations", "rounds"),
+    [(range(0, 10), None), (range(-1, 2), None), (None, range(2, 5)), (range(0, 9, 2), None)],
+)
 def test_a_part_beyond_the_stream_is_refused(stations, rounds):
     with pytest.raises(ValueError, match=r"must be a range within \[0, "):
         sg1.observations(SMALL, stations, rounds)
@@ -122,11 +148,28 @@ def test_a_part_beyond_the_stream_is_refused(stations, rounds):
 
 @pytest.mark.parametrize("hash_seed", ["1", "2"])
 def test_the_bytes_are_those_of_every_other_platform(tmp_path, hash_seed):
-    """A pin of determinism, not an expectation: the hash is of this generator's own output. Longer than what is written at once."""
+    """A pin of determinism, not an expectation: the hash is of this generator's own output. Longer
+    than what is written at once.
+    """
     out = tmp_path / "SG1.n3t"
-    run = generate(out, "--stations", "600", "--interval", "1s", "--duration", "10s", "--seed", "5", hash_seed=hash_seed)
+    run = generate(
+        out,
+        "--stations",
+        "600",
+        "--interval",
+        "1s",
+        "--duration",
+        "10s",
+        "--seed",
+        "5",
+        hash_seed=hash_seed,
+    )
     digest = hashlib.sha256(out.read_bytes()).hexdigest()
-    assert run.returncode == 0 and run.stdout == "" and run.stderr.endswith(f"42000 triples, {out.stat().st_size} bytes, sha256 {digest}\n")
+    assert (
+        run.returncode == 0
+        and run.stdout == ""
+        and run.stderr.endswith(f"42000 triples, {out.stat().st_size} bytes, sha256 {digest}\n")
+    )
     assert digest == "6a923fe94a97ec7d5df35683adc3933566f631364eb33191252061d7d0fcc860"
     assert [path.name for path in tmp_path.iterdir()] == ["SG1.n3t"]
 
@@ -135,15 +178,23 @@ def test_the_stream_is_read_as_it_was_made(tmp_path):
     sg1.write(SMALL, tmp_path / "SG1.n3t")
     elements = read_stream(tmp_path / "SG1.n3t").elements
     assert len(elements) == SMALL.triples and all(len(element.graph) == 1 for element in elements)
-    assert [element.app for element in elements] == [o.time for o in sg1.observations(SMALL) for _ in range(7)]
+    assert [element.app for element in elements] == [
+        o.time for o in sg1.observations(SMALL) for _ in range(7)
+    ]
 
 
 @pytest.mark.parametrize("name", ["Q1", "Q4", "Q6"])
 def test_the_benchmarks_queries_have_answers(tmp_path, name):
     sg1.write(Parameters(stations=12, interval=1000, duration=20_000), tmp_path / "SG1.n3t")
     streams = {"observations": read_stream(tmp_path / "SG1.n3t")}
-    reports = list(evaluate(read_query(QUERIES / f"{name}.toml"), streams, profile("csparql").but(t0=0).semantics()))
-    assert len(reports) == {"Q1": 2, "Q4": 5, "Q6": 4}[name] and all(report.relation for report in reports)
+    reports = list(
+        evaluate(
+            read_query(QUERIES / f"{name}.toml"), streams, profile("csparql").but(t0=0).semantics()
+        )
+    )
+    assert len(reports) == {"Q1": 2, "Q4": 5, "Q6": 4}[name] and all(
+        report.relation for report in reports
+    )
 
 
 def test_a_broken_run_leaves_no_file_and_the_old_one_alone(tmp_path, monkeypatch):
@@ -162,19 +213,32 @@ def test_a_broken_run_leaves_no_file_and_the_old_one_alone(tmp_path, monkeypatch
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--duration", "1s", "--interval", "1s", "--stations", "0"], "stations must be an integer in [1, 10000000], got 0"),
+        (
+            ["--duration", "1s", "--interval", "1s", "--stations", "0"],
+            "stations must be an integer in [1, 10000000], got 0",
+        ),
         (["--duration", "1s", "--interval", "1s", "--stations", "x"], "must be an integer, got x"),
         (["--duration", "1s", "--interval", "0"], "interval must be an integer in [1, "),
-        (["--duration", "7s", "--interval", "2s"], "the interval must divide the duration, got 2000 ms and 7000 ms"),
+        (
+            ["--duration", "7s", "--interval", "2s"],
+            "the interval must divide the duration, got 2000 ms and 7000 ms",
+        ),
         (["--duration", "1d"], "must be a time such as 500ms, 30s, 5m or 1h, got 1d"),
-        (["--duration", "5m", "--min-temp", "9", "--max-temp", "9"], "temperatures are in [lowest, highest), got [9, 9)"),
+        (
+            ["--duration", "5m", "--min-temp", "9", "--max-temp", "9"],
+            "temperatures are in [lowest, highest), got [9, 9)",
+        ),
         (["--duration", "5m", "--seed", str(2**64)], "seed must be an integer in [0, "),
         ([], "required: --duration"),
     ],
 )
 def test_bad_parameters_are_one_error(tmp_path, arguments, reason):
     run = generate(tmp_path / "SG1.n3t", *arguments)
-    assert run.returncode == 2 and reason in run.stderr.splitlines()[-1] and not any(tmp_path.iterdir())
+    assert (
+        run.returncode == 2
+        and reason in run.stderr.splitlines()[-1]
+        and not any(tmp_path.iterdir())
+    )
 
 
 def test_only_a_file_is_replaced_and_links_stay(tmp_path):
@@ -183,20 +247,48 @@ def test_only_a_file_is_replaced_and_links_stay(tmp_path):
     os.mkfifo(pipe)
     link.symlink_to(tmp_path / "SG1.n3t")
     found = generate(pipe, "--duration", "5m")
-    assert found.returncode == 2 and found.stderr.splitlines()[-1].endswith("pipe is no regular file") and pipe.is_fifo()
-    assert generate(link, "--duration", "5m").returncode == 0 and link.is_symlink() and (tmp_path / "SG1.n3t").is_file()
+    assert (
+        found.returncode == 2
+        and found.stderr.splitlines()[-1].endswith("pipe is no regular file")
+        and pipe.is_fifo()
+    )
+    assert (
+        generate(link, "--duration", "5m").returncode == 0
+        and link.is_symlink()
+        and (tmp_path / "SG1.n3t").is_file()
+    )
     found = generate("", "--duration", "5m")
-    assert found.returncode == 2 and found.stderr.splitlines()[-1].endswith("argument --out: an empty path")
+    assert found.returncode == 2 and found.stderr.splitlines()[-1].endswith(
+        "argument --out: an empty path"
+    )
 
 
-@pytest.mark.parametrize(("number", "code", "said"), [(signal.SIGINT, 130, "sg1: interrupted; nothing was written\n"), (signal.SIGTERM, 143, "")])
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [(signal.SIGINT, 130, "sg1: interrupted; nothing was written\n"), (signal.SIGTERM, 143, "")],
+)
 def test_what_is_ended_leaves_nothing_and_says_so(tmp_path, number, code, said):
-    words = [sys.executable, ROOT / "tools" / "sg1.py", "--stations", "10000", "--interval", "1s", "--duration", "1h", "--out", str(tmp_path / "SG1.n3t")]
+    words = [
+        sys.executable,
+        ROOT / "tools" / "sg1.py",
+        "--stations",
+        "10000",
+        "--interval",
+        "1s",
+        "--duration",
+        "1h",
+        "--out",
+        str(tmp_path / "SG1.n3t"),
+    ]
     running = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
     while not any(tmp_path.iterdir()):
         time.sleep(0.02)
     running.send_signal(number)
-    assert (running.communicate(timeout=60)[1], running.returncode, list(tmp_path.iterdir())) == (said, code, [])
+    assert (running.communicate(timeout=60)[1], running.returncode, list(tmp_path.iterdir())) == (
+        said,
+        code,
+        [],
+    )
 
 
 def test_a_folder_that_is_not_there_is_one_error(tmp_path):

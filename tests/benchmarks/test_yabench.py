@@ -1,4 +1,6 @@
-"""YABench: the streams of its generator, what it published of them, and its measures by a script of their own."""
+"""YABench: the streams of its generator, what it published of them, and its measures by a script of
+their own.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,9 @@ FAST = r2r.defined
 
 
 def test_javas_random():
-    """Of Random(42): the first numbers below 10; a power of two, which the upper bits decide; and a bound
-    that half of all draws are beyond, where they are drawn again."""
+    """Of Random(42): the first numbers below 10; a power of two, which the upper bits decide; and a
+    bound that half of all draws are beyond, where they are drawn again.
+    """
     random = generator.JavaRandom(42)
     assert [random.next_int(10) for _ in range(5)] == [0, 3, 8, 4, 0]
     random = generator.JavaRandom(42)
@@ -34,10 +37,13 @@ def test_javas_random():
 
 
 def test_the_generators_quirks():
-    """One station: the first observation is at 0, those after it at its phase, 31, and a second later each. A station whose phase
-    is 0 has one at the very end, at 2000."""
+    """One station: the first observation is at 0, those after it at its phase, 31, and a second
+    later each. A station whose phase is 0 has one at the very end, at 2000.
+    """
     assert [one.time for one in generator.observations(1430236808, 1, 3000)] == [0, 1031, 2031]
-    assert [one.time for one in generator.observations(1430236808, 1, 2000, interval=1)] == list(range(2001))
+    assert [one.time for one in generator.observations(1430236808, 1, 2000, interval=1)] == list(
+        range(2001)
+    )
 
 
 def test_an_observation_is_read_as_it_was_drawn(tmp_path):
@@ -45,7 +51,12 @@ def test_an_observation_is_read_as_it_was_drawn(tmp_path):
     generator.write(path, seed=1430236808, stations=1, duration=1031)
     stream = list(files.read_stream(path))
     assert [element.app for element in stream] == [0] * 7 + [1031] * 7
-    values = [triple[2] for element in stream for triple in element.graph if triple[1] == f"<{generator.OM_OWL}floatValue>"]
+    values = [
+        triple[2]
+        for element in stream
+        for triple in element.graph
+        if triple[1] == f"<{generator.OM_OWL}floatValue>"
+    ]
     assert values == [literal("27.0", XSD + "float"), literal("77.0", XSD + "float")]
 
 
@@ -58,10 +69,13 @@ def test_a_folder_over_spark_has_the_same_lines(tmp_path):
     path = tmp_path / "s.n3t"
     generator.write(path, seed=7, stations=3, duration=2000)
     found = list(lines._lines(pyarrow.py_buffer(path.read_bytes()), 1, -(2**63)))
-    assert [(time, frozenset((triple,))) for _, time, triple, _ in found] == [(one.app, one.graph) for one in files.read_stream(path)]
+    assert [(time, frozenset((triple,))) for _, time, triple, _ in found] == [
+        (one.app, one.graph) for one in files.read_stream(path)
+    ]
 
 
-# What was published: expected rows and triples of each window, columns 4 and 5 of the ORACLE_ files of YABench/YABench-One
+# What was published: expected rows and triples of each window, columns 4 and 5 of the ORACLE_ files
+# of YABench/YABench-One
 
 HOT = """
     PREFIX om: <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#>
@@ -85,15 +99,31 @@ FALLING = """
 """
 PUBLISHED = {
     "experiment 1, small": (HOT, 1430236906, 50, 30_000, 1750, [119, 137, 128, 117, 120, 121]),
-    "experiment 1, medium": (HOT, 1430236906, 1000, 30_000, 35_021, [2462, 2463, 2422, 2497, 2452, 2518]),
+    "experiment 1, medium": (
+        HOT,
+        1430236906,
+        1000,
+        30_000,
+        35_021,
+        [2462, 2463, 2422, 2497, 2452, 2518],
+    ),
     "experiment 3, small": (FALLING, 1430236808, 50, 30_000, 1757, [501, 501, 501, 498, 498, 499]),
-    "experiment 3, medium": (FALLING, 1430236808, 200, 30_000, 7007, [1988, 1986, 1987, 1978, 1985, 1992]),
+    "experiment 3, medium": (
+        FALLING,
+        1430236808,
+        200,
+        30_000,
+        7007,
+        [1988, 1986, 1987, 1978, 1985, 1992],
+    ),
     "experiment 4": (FALLING, 1430236808, 1, 20_000, 35, [10, 10, 10, 10]),
 }
 
 
 def tumbling(body: str) -> Query:
-    return from_table({"body": body, "windows": [{"stream": "s", "kind": "time", "size": 5000, "slide": 5000}]})
+    return from_table(
+        {"body": body, "windows": [{"stream": "s", "kind": "time", "size": 5000, "slide": 5000}]}
+    )
 
 
 @pytest.mark.long
@@ -107,17 +137,24 @@ def test_the_expected_sizes_are_those_that_yabench_published(tmp_path, name):
     semantics = profile("csparql").but(t0=0, closure="[]").semantics()
     reports = list(evaluate(query, streams, semantics, answer=FAST))[: len(rows)]
     assert [report.relation.rows.total() for report in reports] == rows
-    assert [report.window for report in reports] == [(end - 5000, end) for end in range(5000, duration + 1, 5000)]
+    assert [report.window for report in reports] == [
+        (end - 5000, end) for end in range(5000, duration + 1, 5000)
+    ]
 
-    exact = [report.relation.rows for report in reports]  # of another engine gracious mode would try every shift
+    # of another engine gracious mode would try every shift
+    exact = [report.relation.rows for report in reports]
     found = of_run(query, streams, semantics, reports, exact, reading=Reading.CODE, answer=FAST)
-    assert [(one["expected"], one["elements"]) for one in found] == [(size, triples) for size in rows]
+    assert [(one["expected"], one["elements"]) for one in found] == [
+        (size, triples) for size in rows
+    ]
 
 
 @pytest.mark.long
 def test_an_exact_engine_has_the_published_figures_under_content_change(tmp_path):
-    """Experiment 1, small, for CQELS, which was exact in it: each window from its opening to its last new row, with its rows and
-    the triples of the whole window. Each row came by itself, and at once."""
+    """Experiment 1, small, for CQELS, which was exact in it: each window from its opening to its
+    last new row, with its rows and the triples of the whole window. Each row came by itself, and at
+    once.
+    """
     _, seed, stations, duration, triples, rows = PUBLISHED["experiment 1, small"]
     path = tmp_path / "SG_small1"
     generator.write(path, seed, stations, duration)
@@ -126,17 +163,33 @@ def test_an_exact_engine_has_the_published_figures_under_content_change(tmp_path
     actual = [bag([(one.station, one.time, one.temperature)]) for one in hot]
     semantics = profile("cqels").but(t0=0).semantics()
     clocks = [one.time for one in hot]
-    found = of_run(tumbling(HOT), streams, semantics, [], actual, clocks, reading=Reading.CODE, answer=FAST)
+    found = of_run(
+        tumbling(HOT), streams, semantics, [], actual, clocks, reading=Reading.CODE, answer=FAST
+    )
     assert [one["window"] for one in found] == [
-        [0, 4981], [5000, 9973], [10_000, 14_968], [15_000, 19_981], [20_000, 24_968], [25_000, 29_981],
-    ]  # fmt: skip
-    assert [(one["precision"], one["recall"], one["elements"]) for one in found] == [(1, 1, triples)] * 6
+        [0, 4981],
+        [5000, 9973],
+        [10_000, 14_968],
+        [15_000, 19_981],
+        [20_000, 24_968],
+        [25_000, 29_981],
+    ]
+    assert [(one["precision"], one["recall"], one["elements"]) for one in found] == [
+        (1, 1, triples)
+    ] * 6
     assert [one["expected"] for one in found] == [one["actual"] for one in found] == rows
 
 
 # The measures under window close, beside a script that shares nothing with them
 
-DEFECTS = ("drop a row", "double a row", "move a row", "change a row", "drop a relation", "add a relation")
+DEFECTS = (
+    "drop a row",
+    "double a row",
+    "move a row",
+    "change a row",
+    "drop a relation",
+    "add a relation",
+)
 
 
 def wrong_output(random: Random, relations: list[list[tuple]]) -> list[list[tuple]]:
@@ -155,7 +208,9 @@ def wrong_output(random: Random, relations: list[list[tuple]]) -> list[list[tupl
             case "double a row" if rows:
                 rows.append(random.choice(rows))
             case "move a row" if rows:
-                relations[(place + 1) % len(relations)].append(rows.pop(random.randrange(len(rows))))
+                relations[(place + 1) % len(relations)].append(
+                    rows.pop(random.randrange(len(rows)))
+                )
             case "change a row" if rows:
                 station, time, degrees = rows.pop(random.randrange(len(rows)))
                 rows.append((station, time, degrees + 1))
@@ -165,39 +220,67 @@ def wrong_output(random: Random, relations: list[list[tuple]]) -> list[list[tupl
 def bag(rows: list[tuple]) -> Counter:
     """Write the script's rows as ours."""
     return Counter(
-        row({
-            "station": f"<{generator.SSW}System_A{station}>",
-            "seen": f"<{generator.SSW}Observation_AirTemperature_A{station}_{time}>",
-            "degrees": literal(f"{degrees}.0", XSD + "float"),
-        })
+        row(
+            {
+                "station": f"<{generator.SSW}System_A{station}>",
+                "seen": f"<{generator.SSW}Observation_AirTemperature_A{station}_{time}>",
+                "degrees": literal(f"{degrees}.0", XSD + "float"),
+            }
+        )
         for station, time, degrees in rows
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("seed", range(50))
 def test_measures_are_those_of_the_literal_script(tmp_path, seed):
-    """Row for row, as the paper reads them and as the code does; some observations are on borders, which the first reads for one
-    window and the second for two."""
+    """Row for row, as the paper reads them and as the code does; some observations are on borders,
+    which the first reads for one window and the second for two.
+    """
     random = Random(seed)
     size, slide = random.choice([(5000, 5000), (4000, 2000), (6000, 2000)])
-    stations, duration, interval = random.randint(1, 6), random.choice([8000, 12_000]), random.choice([500, 1000])
+    stations, duration, interval = (
+        random.randint(1, 6),
+        random.choice([8000, 12_000]),
+        random.choice([500, 1000]),
+    )
     path = tmp_path / "SG_drawn"
     drawn = generator.observations(seed, stations, duration, interval)
-    step = random.choice([1, 250, 500])  # of the instants: on coarse ones many observations are on a border
+    # of the instants: on coarse ones many observations are on a border
+    step = random.choice([1, 250, 500])
     observations = [one._replace(time=one.time // step * step) for one in drawn]
     path.write_text("".join(line for one in observations for line in generator.lines(one)))
 
     streams = {"s": files.read_stream(path)}
-    query = from_table({"body": HOT, "windows": [{"stream": "s", "kind": "time", "size": size, "slide": slide}]})
+    query = from_table(
+        {"body": HOT, "windows": [{"stream": "s", "kind": "time", "size": size, "slide": slide}]}
+    )
     semantics = profile("csparql").but(t0=0, partial="clipped").semantics()
     reports = list(evaluate(query, streams, semantics, answer=FAST))
     closes = [report.window[1] for report in reports]
     assert closes == [k * slide for k in range(1, len(reports) + 1)]
 
-    exact = [yabench_literal.expected_rows(observations, max(0, close - size), close, False) for close in closes]
+    exact = [
+        yabench_literal.expected_rows(observations, max(0, close - size), close, False)
+        for close in closes
+    ]
     relations = wrong_output(random, exact)
     clocks = [number * slide + random.randint(-20, 400) for number in range(1, len(relations) + 1)]
-    for reading, script in ((Reading.PAPER, yabench_literal.as_the_paper), (Reading.CODE, yabench_literal.as_the_code)):
-        found = of_run(query, streams, semantics, reports, list(map(bag, relations)), clocks, reading=reading, answer=FAST)
+    for reading, script in (
+        (Reading.PAPER, yabench_literal.as_the_paper),
+        (Reading.CODE, yabench_literal.as_the_code),
+    ):
+        found = of_run(
+            query,
+            streams,
+            semantics,
+            reports,
+            list(map(bag, relations)),
+            clocks,
+            reading=reading,
+            answer=FAST,
+        )
         expected = script(observations, size, slide, len(reports), relations, clocks)
-        assert [{name: one[name] for name in ("precision", "recall", "expected", "actual", "delay")} for one in found] == expected
+        assert [
+            {name: one[name] for name in ("precision", "recall", "expected", "actual", "delay")}
+            for one in found
+        ] == expected

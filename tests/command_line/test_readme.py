@@ -1,4 +1,6 @@
-"""Every block of Python in README.md runs as it stands; those that test somebody's operator catch a wrong one."""
+"""Every block of Python in README.md runs as it stands; those that test somebody's operator catch a
+wrong one.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ TESTING = [block for block in BLOCKS if "def test_" in block]
 WRONG = [
     (" < opens + 10", " <= opens + 10"),
     ("opens <= e.app", "opens < e.app"),
-    ("{triple for e in content for triple in e.graph}", "[triple for e in content for triple in e.graph]"),
+    (
+        "{triple for e in content for triple in e.graph}",
+        "[triple for e in content for triple in e.graph]",
+    ),
 ]
 
 
@@ -27,7 +32,9 @@ WRONG = [
 def drawn():
     """As many draws as Hypothesis makes for a reader of README.md, the same each time."""
     phases = [Phase.generate, Phase.shrink]  # to explain a failure takes long, and draws on
-    settings.register_profile("readme", derandomize=True, deadline=None, database=None, max_examples=100, phases=phases)
+    settings.register_profile(
+        "readme", derandomize=True, deadline=None, database=None, max_examples=100, phases=phases
+    )
     before = settings.get_current_profile_name()
     settings.load_profile("readme")
     yield
@@ -37,7 +44,8 @@ def drawn():
 def module(code: str) -> dict[str, Any]:
     """The names that a block defines, in a namespace of its own."""
     names: dict[str, Any] = {"__name__": "readme"}
-    exec(compile(code, "<README.md>", "exec"), names)  # no file: Hypothesis reads the source of failing tests
+    # no file: Hypothesis reads the source of failing tests
+    exec(compile(code, "<README.md>", "exec"), names)
     return names
 
 
@@ -55,10 +63,16 @@ def test_a_block_runs(block: str):
 def test_an_operator_is_tested_in_one_function_of_a_few_lines():
     assert len(TESTING) == 2 and all(right in block for right, _ in WRONG[:2] for block in TESTING)
     for block in TESTING:
-        assert len(defined(block)) == 1 and len([line for line in block.splitlines() if line.strip()]) < 20
+        assert (
+            len(defined(block)) == 1
+            and len([line for line in block.splitlines() if line.strip()]) < 20
+        )
 
 
-@pytest.mark.parametrize(("block", "right", "wrong"), [(block, *pair) for block in TESTING for pair in WRONG if pair[0] in block])
+@pytest.mark.parametrize(
+    ("block", "right", "wrong"),
+    [(block, *pair) for block in TESTING for pair in WRONG if pair[0] in block],
+)
 def test_a_wrong_operator_fails_on_few_elements(block: str, right: str, wrong: str):
     """One or two, on borders; two for a triple that is there twice."""
     assert block.count(right) == 1

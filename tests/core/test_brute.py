@@ -1,4 +1,6 @@
-"""The engine's windows, reports and differences are those of the definition by enumeration (`brute.py`)."""
+"""The engine's windows, reports and differences are those of the definition by enumeration
+(`brute.py`).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,20 @@ from conftest import draws
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from refengine import Body, Element, Query, Relation, Stream, TooManyReports, Window, WindowKind, evaluate, literal, row, stream
+from refengine import (
+    Body,
+    Element,
+    Query,
+    Relation,
+    Stream,
+    TooManyReports,
+    Window,
+    WindowKind,
+    evaluate,
+    literal,
+    row,
+    stream,
+)
 from refengine.core import engine
 from refengine.core.profiles import PLAIN
 from refengine.core.query import BORDERED, COUNTING, SIZED, SLIDING, Unit
@@ -46,14 +61,18 @@ from refengine.core.semantics import (
     Tick,
     Trigger,
     show,
-)  # fmt: skip
+)
 from refengine.model.elements import Bag, Dataset, Triple
 from refengine.model.errors import InvalidSemantics
 
 
 def objects(dataset: Dataset) -> Bag:
-    """A row for each triple of one predicate in the default graph: bags with more than one row of a kind."""
-    return Counter(row({"o": quad[2]}) for quad in dataset if quad[1] == "<urn:p>" and len(quad) == 3)
+    """A row for each triple of one predicate in the default graph: bags with more than one row of a
+    kind.
+    """
+    return Counter(
+        row({"o": quad[2]}) for quad in dataset if quad[1] == "<urn:p>" and len(quad) == 3
+    )
 
 
 def count(dataset: Dataset) -> Bag:
@@ -73,20 +92,31 @@ BODIES = {
     count: Body("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"),
     graphs: Body("SELECT ?g ?o { GRAPH ?g { ?s ?p ?o } }"),
 }
-TRIPLES: list[Triple] = [(f"<urn:{s}>", f"<urn:{p}>", f"<urn:{o}>") for s, p, o in ("apx", "bpx", "apy", "aqx")]
+TRIPLES: list[Triple] = [
+    (f"<urn:{s}>", f"<urn:{p}>", f"<urn:{o}>") for s, p, o in ("apx", "bpx", "apy", "aqx")
+]
 GRAPHS = [frozenset(graph) for size in (1, 1, 0, 2) for graph in combinations(TRIPLES, size)]
 KEYED = [frozenset([triple]) for triple in TRIPLES[:3]]  # graphs with every key
-STATIC = [frozenset(), frozenset(), frozenset([TRIPLES[0], (*TRIPLES[1], "<urn:w1>"), (*TRIPLES[2], "<urn:g>")])]
+STATIC = [
+    frozenset(),
+    frozenset(),
+    frozenset([TRIPLES[0], (*TRIPLES[1], "<urn:w1>"), (*TRIPLES[2], "<urn:g>")]),
+]
 KEYS = [("subject",), ("object",), ("urn:p",), ("subject", "urn:p"), ("predicate",)]
 REPORTS = [frozenset(report) for size in range(1, 5) for report in combinations(Condition, size)]
 KINDS = [kind for kind in WindowKind if kind is not WindowKind.TUPLE]
 CLOSING = Semantics(
     **PLAIN | {"t0": 0, "closure": "[)", "report": "window-close,non-empty", "tick": "tuple"},
-    empty="emit", horizon="flush", instant="close",
-)  # fmt: skip
+    empty="emit",
+    horizon="flush",
+    instant="close",
+)
 INTEGERS = {"offset": (-3, 9), "period": (1, 4), "anchor": (-3, 3)}
 CHOICES: dict[str, object] = {
-    **{name: [value for value in kind if name != "t0" or value in POLICIES] for name, kind in ENUMS.items()},
+    **{
+        name: [value for value in kind if name != "t0" or value in POLICIES]
+        for name, kind in ENUMS.items()
+    },
     "report": REPORTS,
     "period": range(1, 5),
     "kind": WindowKind,
@@ -102,7 +132,9 @@ CHOICES: dict[str, object] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A drawn case: a query, its streams, a semantics, the static data and the answer in the place of the body's."""
+    """A drawn case: a query, its streams, a semantics, the static data and the answer in the place
+    of the body's.
+    """
 
     query: Query
     streams: dict[str, Stream]
@@ -112,9 +144,16 @@ class Case:
 
     def features(self) -> Iterator[tuple[str, object]]:
         """The values of all choices."""
-        windows, elements = self.query.windows, [e for w in self.query.windows for e in self.streams[w.stream]]
+        windows, elements = (
+            self.query.windows,
+            [e for w in self.query.windows for e in self.streams[w.stream]],
+        )
         yield from vars(self.semantics).items()
-        yield from [("stated", self.query.r2s), ("windows", len(windows)), ("static", bool(self.static))]
+        yield from [
+            ("stated", self.query.r2s),
+            ("windows", len(windows)),
+            ("static", bool(self.static)),
+        ]
         yield from (("kind", window.kind) for window in windows)
         yield from (("unit", window.unit) for window in windows)
         yield from (("named", window.name is not None) for window in windows)
@@ -126,17 +165,22 @@ def brute(case: Case, definition: type[Brute] = Brute) -> Brute:
     """The enumeration for a case."""
     streams = {name: elements.elements for name, elements in case.streams.items()}
     query = case.query
-    return definition(query.windows, streams, case.semantics, registered=query.registered, static=case.static)
+    return definition(
+        query.windows, streams, case.semantics, registered=query.registered, static=case.static
+    )
 
 
-# Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made once.
+# Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made
+# once.
 integers, one_of = cache(st.integers), cache(lambda *values: st.sampled_from(values))
 SLIDE = integers(1, 8) | st.none()
 
 
 @st.composite
 def drawn_windows(draw: st.DrawFn) -> tuple[Window, ...]:
-    """One to three windows of any kinds over one or two streams; a tuple-based one is alone (QRY-5)."""
+    """One to three windows of any kinds over one or two streams; a tuple-based one is alone
+    (QRY-5).
+    """
     alone = draw(integers(0, 3)) == 0
     windows = []
     for number in range(1 if alone else draw(one_of(1, 1, 2, 2, 3))):
@@ -146,7 +190,9 @@ def drawn_windows(draw: st.DrawFn) -> tuple[Window, ...]:
                 draw(one_of(*"ssr")),
                 kind,
                 draw(integers(1, 6)) if kind in SIZED else None,
-                draw(integers(1, 8) if kind in (WindowKind.TIME, WindowKind.TUPLE) else SLIDE) if kind in SLIDING else None,
+                draw(integers(1, 8) if kind in (WindowKind.TIME, WindowKind.TUPLE) else SLIDE)
+                if kind in SLIDING
+                else None,
                 draw(one_of(*Unit)) if kind in COUNTING else Unit.ELEMENTS,
                 draw(one_of(*KEYS)) if kind is WindowKind.PARTITION else (),
                 f"urn:w{number}" if draw(integers(0, 3)) == 0 else None,
@@ -164,20 +210,35 @@ LENGTH = integers(0, 8) | integers(4, 8)
 def places(t0: int, size: int, slide: int) -> st.SearchStrategy[int]:
     """Times soon after t0, or near the borders of windows."""
     near_border = st.builds(
-        lambda n, side, off: t0 + n * slide + side * size + off, integers(0, 4), integers(0, 1), integers(-1, 1)
+        lambda n, side, off: t0 + n * slide + side * size + off,
+        integers(0, 4),
+        integers(0, 1),
+        integers(-1, 1),
     )
     return integers(t0 - 5, t0 + 20) | near_border
 
 
 @st.composite
-def drawn_stream(draw: st.DrawFn, windows: tuple[Window, ...], t0: int, ordered: bool, batched: bool) -> Stream:
-    """0 to 8 elements with ties, gaps and elements on borders, in order or not, some of them valid over an interval."""
+def drawn_stream(
+    draw: st.DrawFn, windows: tuple[Window, ...], t0: int, ordered: bool, batched: bool
+) -> Stream:
+    """0 to 8 elements with ties, gaps and elements on borders, in order or not, some of them valid
+    over an interval.
+    """
     length, window = draw(LENGTH), draw(one_of(*windows))
     place = places(t0, window.size or 0, window.slide or 1)
     apps = [draw(place) for _ in range(length)]
-    apps = sorted(apps) if ordered else [app for _, app in sorted((app + draw(integers(0, 6)), app) for app in apps)]
+    apps = (
+        sorted(apps)
+        if ordered
+        else [app for _, app in sorted((app + draw(integers(0, 6)), app) for app in apps)]
+    )
     sys = accumulate(draw(integers(1, 3)) for _ in apps)
-    batches = [1 + b for b in accumulate(draw(integers(0, 2)) for _ in apps)] if batched else [None] * length
+    batches = (
+        [1 + b for b in accumulate(draw(integers(0, 2)) for _ in apps)]
+        if batched
+        else [None] * length
+    )
     pool = KEYED if any(w.kind is WindowKind.PARTITION for w in windows) else GRAPHS
     long = draw(st.booleans())
     ends = [app + draw(one_of(0, 0, 1, 3, 7)) if long else None for app in apps]
@@ -187,7 +248,9 @@ def drawn_stream(draw: st.DrawFn, windows: tuple[Window, ...], t0: int, ordered:
 
 DISORDER = st.just(Disorder.REJECT) | integers(0, 5)
 ANCHOR = integers(-3, 3) | one_of(*Anchor)
-STATED, STATED_WITHOUT_BASE = (st.none() | one_of(*stated) for stated in (R2S, (R2S.RSTREAM, R2S.APPEND)))
+STATED, STATED_WITHOUT_BASE = (
+    st.none() | one_of(*stated) for stated in (R2S, (R2S.RSTREAM, R2S.APPEND))
+)
 
 
 @cache
@@ -198,7 +261,9 @@ def registrations(near: int) -> st.SearchStrategy[int | None]:
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """Small queries and streams under the whole of `Semantics`, as far as SEM-2 and QRY-5 let it mean something."""
+    """Small queries and streams under the whole of `Semantics`, as far as SEM-2 and QRY-5 let it
+    mean something.
+    """
     windows, near = draw(WINDOWS), draw(integers(-8, 8))
     policies = [T0.FIRST, T0.REACH, T0.EPOCH, T0.REGISTRATION]
     alone = windows[0].kind is WindowKind.TUPLE
@@ -209,7 +274,10 @@ def cases(draw: st.DrawFn) -> Case:
     periodic, tick = Condition.PERIODIC in report, draw(one_of(*Tick))
     r2s, disorder = draw(one_of(*R2S)), draw(DISORDER)
     batched = tick is Tick.BATCH or draw(st.booleans())
-    over = {name: tuple(window for window in windows if window.stream == name) or windows for name in "rs"}
+    over = {
+        name: tuple(window for window in windows if window.stream == name) or windows
+        for name in "rs"
+    }
     ordered = disorder is Disorder.REJECT
     streams = {name: draw(drawn_stream(over[name], near, ordered, batched)) for name in over}
     apps = [element.app for elements in streams.values() for element in elements]
@@ -218,7 +286,9 @@ def cases(draw: st.DrawFn) -> Case:
     semantics = Semantics(
         t0=t0,
         offset=draw(integers(-3, 9)) if t0 is T0.EPOCH else None,
-        closure=draw(one_of(*Closure)) if any(window.kind in BORDERED for window in windows) else None,
+        closure=draw(one_of(*Closure))
+        if any(window.kind in BORDERED for window in windows)
+        else None,
         slide=draw(one_of(*Slide)),
         partial=draw(one_of(*Partial)),
         report=report,
@@ -230,7 +300,15 @@ def cases(draw: st.DrawFn) -> Case:
         expiry=draw(one_of(*Expiry)),
         gap=draw(one_of(*Gap)) if of_instants else Gap.ALL,
         tick=tick,
-        trigger=draw(one_of(*[t for t in Trigger if t is not Trigger.EXPLICIT or any(w.triggers for w in windows)])),
+        trigger=draw(
+            one_of(
+                *[
+                    t
+                    for t in Trigger
+                    if t is not Trigger.EXPLICIT or any(w.triggers for w in windows)
+                ]
+            )
+        ),
         collection=draw(one_of(*Collection)),
         r2s=r2s,
         base=draw(one_of(*Base)) if r2s in (R2S.ISTREAM, R2S.DSTREAM) else None,
@@ -241,39 +319,67 @@ def cases(draw: st.DrawFn) -> Case:
     )
     stated = draw(STATED if semantics.base else STATED_WITHOUT_BASE)
     named = any(window.name for window in windows)
-    answer = draw(one_of(objects, objects, count, graphs) if named else one_of(objects, objects, count))
-    return Case(Query(windows, BODIES[answer], stated, registered), streams, semantics, draw(one_of(*STATIC)), answer)
+    answer = draw(
+        one_of(objects, objects, count, graphs) if named else one_of(objects, objects, count)
+    )
+    return Case(
+        Query(windows, BODIES[answer], stated, registered),
+        streams,
+        semantics,
+        draw(one_of(*STATIC)),
+        answer,
+    )
 
 
 def windows(case: Case) -> Iterator[tuple]:
     """What the engine reports, before any query is asked."""
     plan = engine.plan(case.query, case.streams, case.semantics)
-    return ((e.t, e.arrival, tuple((w.n, tuple(w.content)) for w in e.windows)) for e in engine.evaluations(plan))
+    return (
+        (e.t, e.arrival, tuple((w.n, tuple(w.content)) for w in e.windows))
+        for e in engine.evaluations(plan)
+    )
 
 
 def relations(case: Case) -> Iterator[Emitted]:
     """What the engine emits for a query, with the cheap answer in the place of SPARQL's."""
     admitted = brute(case).elements
-    indices = [{e.sys: i for i, e in enumerate(admitted[window.stream])} for window in case.query.windows]
+    indices = [
+        {e.sys: i for i, e in enumerate(admitted[window.stream])} for window in case.query.windows
+    ]
     reports = evaluate(
-        case.query, case.streams, case.semantics, static=case.static,
+        case.query,
+        case.streams,
+        case.semantics,
+        static=case.static,
         answer=lambda body, dataset: Relation(body.variables, case.answer(dataset)),
-    )  # fmt: skip
+    )
     for r in reports:
-        contents = tuple(tuple(index[e.sys] for e in content) for index, content in zip(indices, r.contents, strict=True))
-        yield Emitted(r.evaluation, r.trigger, tuple(r.windows), r.instant, contents, r.late, r.relation.rows)
+        contents = tuple(
+            tuple(index[e.sys] for e in content)
+            for index, content in zip(indices, r.contents, strict=True)
+        )
+        yield Emitted(
+            r.evaluation, r.trigger, tuple(r.windows), r.instant, contents, r.late, r.relation.rows
+        )
 
 
 def numbered(reported: Reported) -> tuple:
     """A report of the enumeration as the engine shows it: without borders."""
-    return reported.t, reported.arrival, tuple((held.number, held.content) for held in reported.windows)
+    return (
+        reported.t,
+        reported.arrival,
+        tuple((held.number, held.content) for held in reported.windows),
+    )
 
 
 def divergence(case: Case) -> str | None:
     """The first report in which engine and definition differ, windows first, then relations."""
     definition = brute(case)
     reports = map(numbered, definition.reports())
-    for expected, got in ((reports, windows(case)), (definition.emitted(case.answer, case.query.r2s), relations(case))):
+    for expected, got in (
+        (reports, windows(case)),
+        (definition.emitted(case.answer, case.query.r2s), relations(case)),
+    ):
         for number, (want, have) in enumerate(zip_longest(expected, got), 1):
             if want != have:
                 return f"report {number}: expected {want}, got {have}"
@@ -294,7 +400,9 @@ def test_engine_and_enumeration_agree():
 @settings(max_examples=40)
 @given(cases())
 def test_a_few_draws_agree(case: Case) -> None:
-    """The same, a few times: a wrong engine seldom takes more, and `make mutants` asks this first."""
+    """The same, a few times: a wrong engine seldom takes more, and `make
+    mutants` asks this first.
+    """
     found = divergence(case)
     assert found is None, found
 
@@ -305,7 +413,9 @@ def test_the_drawing_exercises_every_choice():
     assert 2 * len(reporting) > len(drawn())
     exercised = {feature for case in reporting for feature in case.features()}
     for name, values in CHOICES.items():
-        assert {(name, value) for value in values} <= exercised, f"not every {name} is in a draw that reports"
+        assert {(name, value) for value in values} <= exercised, (
+            f"not every {name} is in a draw that reports"
+        )
 
 
 def outputs(case: Case, definition: type[Brute] = Brute) -> tuple[list[Reported], list[Emitted]]:
@@ -319,7 +429,9 @@ def drawn() -> list[tuple[Case, list[Reported], list[Emitted]]]:
     """3,000 draws, the same each time, with what the enumeration says of them."""
     found: list[Case] = []
 
-    @settings(derandomize=True, max_examples=3000, database=None, deadline=None, phases=[Phase.generate])
+    @settings(
+        derandomize=True, max_examples=3000, database=None, deadline=None, phases=[Phase.generate]
+    )
     @given(cases())
     def collect(case: Case) -> None:
         found.append(case)
@@ -329,7 +441,9 @@ def drawn() -> list[tuple[Case, list[Reported], list[Emitted]]]:
 
 
 def noticed(changed: Callable[[Case], Case | None], definition: type[Brute] = Brute) -> bool:
-    """Whether some draw is told apart from what it is changed to, or from what another definition says of it."""
+    """Whether some draw is told apart from what it is changed to, or from what another definition
+    says of it.
+    """
     for case, *expected in drawn():
         other = changed(case)
         if other is not None and list(outputs(other, definition)) != expected:
@@ -340,18 +454,33 @@ def noticed(changed: Callable[[Case], Case | None], definition: type[Brute] = Br
 @pytest.mark.needs_shared
 @pytest.mark.parametrize("name", ["experiments", "vectors"])
 def test_enumeration_reproduces_the_simulator(shared: Path, name: str):
-    """SECRET: what the authors' own simulator reports, arrival by arrival and content by content, is what is enumerated."""
-    for number, line in enumerate((shared / "data/secret" / f"{name}.jsonl").read_text().splitlines(), 1):
+    """SECRET: what the authors' own simulator reports, arrival by arrival and content by content,
+    is what is enumerated.
+    """
+    for number, line in enumerate(
+        (shared / "data/secret" / f"{name}.jsonl").read_text().splitlines(), 1
+    ):
         vector = json.loads(line)
         period = vector.get("period")
         semantics = replace(
-            CLOSING, t0=vector["t0"], closure="(]", report=vector["report"], tick=vector["tick"], horizon="none",
-            period=period, anchor=None if period is None else 0,
-        )  # fmt: skip
+            CLOSING,
+            t0=vector["t0"],
+            closure="(]",
+            report=vector["report"],
+            tick=vector["tick"],
+            horizon="none",
+            period=period,
+            anchor=None if period is None else 0,
+        )
         window = Window("s", WindowKind(vector["window"]), vector["size"], vector["slide"])
-        elements = [Element(frozenset(), app, sys, batch) for sys, _, app, batch in vector["stream"]]
+        elements = [
+            Element(frozenset(), app, sys, batch) for sys, _, app, batch in vector["stream"]
+        ]
         found = [
-            {"tsys": elements[r.arrival].sys, "content": [vector["stream"][index][1] for index in r.windows[0].content]}
+            {
+                "tsys": elements[r.arrival].sys,
+                "content": [vector["stream"][index][1] for index in r.windows[0].content],
+            }
             for r in Brute([window], {"s": elements}, semantics).reports()
         ]
         if name == "experiments":
@@ -361,7 +490,9 @@ def test_enumeration_reproduces_the_simulator(shared: Path, name: str):
 
 
 def swapped(name: str, value: object, other: object) -> Callable[[Case], Case | None]:
-    """The change of one value of a field of the semantics to another, where that means something (SEM-2)."""
+    """The change of one value of a field of the semantics to another, where that means something
+    (SEM-2).
+    """
 
     def changed(case: Case) -> Case | None:
         if getattr(case.semantics, name) != value:
@@ -375,25 +506,50 @@ def swapped(name: str, value: object, other: object) -> Callable[[Case], Case | 
 
 
 def pairs() -> Iterator[tuple[str, object, object]]:
-    """All pairs of values of a field, each of which means something in the other's place in some semantics."""
+    """All pairs of values of a field, each of which means something in the other's place in some
+    semantics.
+    """
     for name, kind in ENUMS.items():
         values = [value for value in CHOICES[name] if name != "t0" or value in (T0.FIRST, T0.REACH)]
-        yield from ((name, a, b) for a in values for b in values if a != b and {a, b} != {R2S.ISTREAM, R2S.RSTREAM})
-    yield from (("report", a, a ^ {c}) for a in REPORTS for c in Condition if a ^ {c} and c is not Condition.PERIODIC)
+        yield from (
+            (name, a, b)
+            for a in values
+            for b in values
+            if a != b and {a, b} != {R2S.ISTREAM, R2S.RSTREAM}
+        )
+    yield from (
+        ("report", a, a ^ {c})
+        for a in REPORTS
+        for c in Condition
+        if a ^ {c} and c is not Condition.PERIODIC
+    )
     yield from (("disorder", a, a + 1) for a in range(5))
-    yield from [("t0", T0.REACH, 0), ("t0", T0.FIRST, 0), ("t0", 0, T0.FIRST), ("t0", 0, 1), ("t0", T0.REGISTRATION, T0.FIRST)]
-    yield from [("anchor", a, 0) for a in (1, *Anchor)] + [("period", 2, 3), ("offset", 0, 1), ("horizon", End.FLUSH, 30)]
+    yield from [
+        ("t0", T0.REACH, 0),
+        ("t0", T0.FIRST, 0),
+        ("t0", 0, T0.FIRST),
+        ("t0", 0, 1),
+        ("t0", T0.REGISTRATION, T0.FIRST),
+    ]
+    yield from [("anchor", a, 0) for a in (1, *Anchor)] + [
+        ("period", 2, 3),
+        ("offset", 0, 1),
+        ("horizon", End.FLUSH, 30),
+    ]
 
 
 LEGAL = [
-    (name, a, b) for name, a, b in pairs()
+    (name, a, b)
+    for name, a, b in pairs()
     if name != "r2s" or {a, b} in ({R2S.ISTREAM, R2S.DSTREAM}, {R2S.RSTREAM, R2S.APPEND})
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "value", "other"), LEGAL, ids=show)
 def test_no_value_passes_for_another(name: str, value: object, other: object):
-    """Each value of each choice is told apart from the others by some draw: taken for another it does not go unnoticed."""
+    """Each value of each choice is told apart from the others by some draw: taken for another it
+    does not go unnoticed.
+    """
     assert noticed(swapped(name, value, other)), f"{name}: {value} passes for {other}"
 
 
@@ -401,7 +557,10 @@ def of_windows(**changes: object) -> Callable[[Case], Case | None]:
     """The change of all windows that have these keys, to other values."""
 
     def changed(case: Case) -> Case | None:
-        altered = [replace(w, **{k: v for k, v in changes.items() if getattr(w, k)}) for w in case.query.windows]
+        altered = [
+            replace(w, **{k: v for k, v in changes.items() if getattr(w, k)})
+            for w in case.query.windows
+        ]
         return replace(case, query=replace(case.query, windows=tuple(altered)))
 
     return changed
@@ -411,16 +570,28 @@ def of_kind(kind: WindowKind, other: WindowKind) -> Callable[[Case], Case | None
     """The change of windows of one kind to another."""
 
     def changed(case: Case) -> Case | None:
-        if any(w.kind is WindowKind.TUPLE or kind not in {w.kind for w in case.query.windows} for w in case.query.windows):
+        if any(
+            w.kind is WindowKind.TUPLE or kind not in {w.kind for w in case.query.windows}
+            for w in case.query.windows
+        ):
             return None
         altered = [
-            w if w.kind is not kind else Window(
-                w.stream, other, (w.size or 2) if other in SIZED else None, (w.slide or 1) if other in SLIDING else None,
-                name=w.name, by=("subject",) if other is WindowKind.PARTITION else (), triggers=w.triggers,
+            w
+            if w.kind is not kind
+            else Window(
+                w.stream,
+                other,
+                (w.size or 2) if other in SIZED else None,
+                (w.slide or 1) if other in SLIDING else None,
+                name=w.name,
+                by=("subject",) if other is WindowKind.PARTITION else (),
+                triggers=w.triggers,
             )
             for w in case.query.windows
-        ]  # fmt: skip
-        if other is WindowKind.PARTITION and any(len(e.graph) != 1 for elements in case.streams.values() for e in elements):
+        ]
+        if other is WindowKind.PARTITION and any(
+            len(e.graph) != 1 for elements in case.streams.values() for e in elements
+        ):
             return None
         return replace(case, query=replace(case.query, windows=tuple(altered)))
 
@@ -430,7 +601,11 @@ def of_kind(kind: WindowKind, other: WindowKind) -> Callable[[Case], Case | None
 def of_streams(**values: object) -> Callable[[Case], Case]:
     """The change of a field of all elements."""
     return lambda case: replace(
-        case, streams={name: Stream(tuple(e._replace(**values) for e in elements)) for name, elements in case.streams.items()}
+        case,
+        streams={
+            name: Stream(tuple(e._replace(**values) for e in elements))
+            for name, elements in case.streams.items()
+        },
     )
 
 
@@ -441,18 +616,24 @@ CHANGES = {
     "another key": of_windows(by=("object",)),
     "sizes": of_windows(size=3),
     "slides": of_windows(slide=2),
-    "triggers": lambda case: of_windows(triggers=False)(case) if case.semantics.trigger is Trigger.EXPLICIT else None,
+    "triggers": lambda case: (
+        of_windows(triggers=False)(case) if case.semantics.trigger is Trigger.EXPLICIT else None
+    ),
     "intervals are points": of_streams(end=None),
     "static data": lambda case: replace(case, static=frozenset()),
     "the operator stated": lambda case: replace(case, query=replace(case.query, r2s=None)),
-    "registration": lambda case: replace(case, query=replace(case.query, registered=3)) if case.query.registered else None,
+    "registration": lambda case: (
+        replace(case, query=replace(case.query, registered=3)) if case.query.registered else None
+    ),
     **{f"{a} is no {b}": of_kind(a, b) for a in KINDS for b in KINDS if a != b},
 }
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_no_query_passes_for_another(name: str):
-    """What a query and its streams say is in the comparison: another kind, size, key, name or interval is noticed."""
+    """What a query and its streams say is in the comparison: another kind, size, key, name or
+    interval is noticed.
+    """
     assert noticed(CHANGES[name]), f"not noticed: {name}"
 
 
@@ -468,7 +649,11 @@ class EpochBeforeTheFirst(Brute):
 
     def origin(self, window):
         found = super().origin(window)
-        return found - self.slide(window) if self.semantics.t0 is T0.EPOCH and found is not None else found
+        return (
+            found - self.slide(window)
+            if self.semantics.t0 is T0.EPOCH and found is not None
+            else found
+        )
 
 
 class LatestStarted(Brute):
@@ -485,7 +670,11 @@ class PartOfTheWhole(Brute):
     """Breaks WIN-12: of CQL's windows the earliest that has not ended is shown, up to t."""
 
     def current(self, window, t):
-        return super().current(replace_kind(window, self), t) if window.kind is WindowKind.RANGE else super().current(window, t)
+        return (
+            super().current(replace_kind(window, self), t)
+            if window.kind is WindowKind.RANGE
+            else super().current(window, t)
+        )
 
 
 def replace_kind(window: Window, definition: Brute) -> Window:
@@ -505,11 +694,16 @@ class BeforeTheStart(Brute):
 
 
 class CutWindowsWhole(Brute):
-    """Breaks WIN-11: where partial windows are reported, one that closes exactly at t0 is partial, too."""
+    """Breaks WIN-11: where partial windows are reported, one that closes exactly at t0 is partial,
+    too.
+    """
 
     def least(self, window):
         number, o = super().least(window)
-        cut = self.semantics.partial is Partial.REPORTED and o - self.slide(window) + (window.size or 0) == self.origins[window]
+        cut = (
+            self.semantics.partial is Partial.REPORTED
+            and o - self.slide(window) + (window.size or 0) == self.origins[window]
+        )
         return (number - 1, o - self.slide(window)) if cut and window.size else (number, o)
 
 
@@ -517,7 +711,11 @@ class RowsWithoutSlide(Brute):
     """Breaks WIN-14: the latest rows, whatever the slide."""
 
     def rows(self, window, arrived):
-        return arrived[-window.size :] if window.unit is Unit.ELEMENTS else super().rows(window, arrived)
+        return (
+            arrived[-window.size :]
+            if window.unit is Unit.ELEMENTS
+            else super().rows(window, arrived)
+        )
 
 
 class NoKeys(Brute):
@@ -550,7 +748,9 @@ class LateIsAdded(Brute):
 
 
 class LateByThePrevious(Brute):
-    """Breaks MOD-2: lateness is measured from the element just before, not from the greatest app."""
+    """Breaks MOD-2: lateness is measured from the element just before, not
+    from the greatest app.
+    """
 
     def is_late(self, element, before):
         return super().is_late(element, before[-1:])
@@ -575,7 +775,9 @@ class StreamAfterStream(Brute):
 
     def merged(self):
         named = list(self.elements)
-        return sorted(super().merged(), key=lambda arrival: (arrival.app, named.index(arrival.stream)))
+        return sorted(
+            super().merged(), key=lambda arrival: (arrival.app, named.index(arrival.stream))
+        )
 
 
 class OtherStreamFirst(Brute):
@@ -583,7 +785,10 @@ class OtherStreamFirst(Brute):
 
     def merged(self):
         named = list(self.elements)
-        return sorted(super().merged(), key=lambda arrival: (arrival.app, arrival.sys, -named.index(arrival.stream)))
+        return sorted(
+            super().merged(),
+            key=lambda arrival: (arrival.app, arrival.sys, -named.index(arrival.stream)),
+        )
 
 
 class NothingWithoutScope(Brute):
@@ -604,7 +809,9 @@ class ConditionsWithoutScope(Brute):
         window = self.windows[number]
         periodic = self.semantics.report == {Condition.PERIODIC} and self.anchor(window) is not None
         before = [t for t in instants if periodic and self.current(window, t) is None]
-        beats = [t for t in before if (self.border(t) - self.anchor(window)) % self.semantics.period == 0]
+        beats = [
+            t for t in before if (self.border(t) - self.anchor(window)) % self.semantics.period == 0
+        ]
         return beats + super().timely(number, instants, k)
 
 
@@ -612,7 +819,9 @@ class TickOnTies(Brute):
     """Breaks TICK-2: the time-driven tick looks at simultaneous elements too."""
 
     def ticks(self, before, now):
-        return super().ticks(before, now) or (self.semantics.tick is Tick.TIME and now.app == before.app)
+        return super().ticks(before, now) or (
+            self.semantics.tick is Tick.TIME and now.app == before.app
+        )
 
 
 class OwnInstant(Brute):
@@ -627,7 +836,10 @@ class PassedForAll(Brute):
 
     def own(self, arrival):
         found = super().own(arrival)
-        other = self.semantics.closing is Closing.PASSED and self.semantics.closure is not Closure.RIGHT_OPEN
+        other = (
+            self.semantics.closing is Closing.PASSED
+            and self.semantics.closure is not Closure.RIGHT_OPEN
+        )
         return found - other * (self.windows[0].kind is not WindowKind.TUPLE)
 
 
@@ -659,7 +871,9 @@ class PeriodOfInstants(Brute):
     """Breaks REP-4: the evaluation instant, not the border instant, is a multiple of the period."""
 
     def holds(self, condition, number, t, k):
-        return super().holds(condition, number, t - (condition is Condition.PERIODIC) * (self.border(t) - t), k)
+        return super().holds(
+            condition, number, t - (condition is Condition.PERIODIC) * (self.border(t) - t), k
+        )
 
 
 class EveryId(Brute):
@@ -670,14 +884,18 @@ class EveryId(Brute):
 
 
 class ChangeWhereReported(Brute):
-    """Breaks REP-7: change and non-empty are tested at the id that is reported, not at the tick's largest."""
+    """Breaks REP-7: change and non-empty are tested at the id that is reported, not at the tick's
+    largest.
+    """
 
     def by_tick(self, ids, k):
         return self.by_instant(self.timely(0, ids, k)[-1:], k)
 
 
 class LatestBeforeContent(Brute):
-    """Breaks REP-10: the last instant at which the conditions on the instant hold, and then the content is asked."""
+    """Breaks REP-10: the last instant at which the conditions on the instant hold, and then the
+    content is asked.
+    """
 
     def timely(self, number, instants, k):
         found = super().timely(number, instants, k)
@@ -685,10 +903,15 @@ class LatestBeforeContent(Brute):
 
 
 class LatestOfAll(Brute):
-    """Breaks REP-10: content change in a gap is compared as if all were reported, though the last alone is."""
+    """Breaks REP-10: content change in a gap is compared as if all were reported, though the last
+    alone is.
+    """
 
     def by_instant(self, instants, k):
-        latest, self.semantics = self.semantics.gap is Gap.LATEST, replace(self.semantics, gap=Gap.ALL)
+        latest, self.semantics = (
+            self.semantics.gap is Gap.LATEST,
+            replace(self.semantics, gap=Gap.ALL),
+        )
         found = list(super().by_instant(instants, k))
         yield from found[-1:] if latest else found
         self.semantics = replace(self.semantics, gap=Gap.LATEST if latest else Gap.ALL)
@@ -742,7 +965,9 @@ class ContentWithStatic(Brute):
     """Breaks R2R-8: a content with static data is not empty."""
 
     def holds(self, condition, number, t, k):
-        return super().holds(condition, number, t, k) or (condition is Condition.NON_EMPTY and bool(self.static))
+        return super().holds(condition, number, t, k) or (
+            condition is Condition.NON_EMPTY and bool(self.static)
+        )
 
 
 class NoEnd(Brute):
@@ -759,7 +984,11 @@ class FlushFromTheLast(Brute):
         found = super().sentinel()
         if not found or self.semantics.horizon is not End.FLUSH:
             return found
-        app = max(arrival.app for arrival in self.merged()) + max(window.size or 0 for window in self.windows) + 2
+        app = (
+            max(arrival.app for arrival in self.merged())
+            + max(window.size or 0 for window in self.windows)
+            + 2
+        )
         return [found[0]._replace(app=app)]
 
 
@@ -767,7 +996,11 @@ class SuppressedIsNoBase(Brute):
     """Breaks R2S-4: an evaluation whose empty output is suppressed leaves the base as it was."""
 
     def rebase(self, base, answer, output):
-        return base if not output and self.semantics.empty is Empty.SUPPRESS else super().rebase(base, answer, output)
+        return (
+            base
+            if not output and self.semantics.empty is Empty.SUPPRESS
+            else super().rebase(base, answer, output)
+        )
 
 
 class AppendOfArrivals(Brute):
@@ -798,7 +1031,9 @@ class CollectedAfter(Brute):
 
 
 def test_the_right_definition_is_not_noticed():
-    """What is noticed below are the rules: the enumeration told apart from itself would show nothing."""
+    """What is noticed below are the rules: the enumeration told apart from itself would show
+    nothing.
+    """
     assert not noticed(lambda case: case)
 
 
@@ -819,50 +1054,80 @@ def apart(apps: list[int]) -> Stream:
 
 def reports(window: Window, elements: Stream, semantics: Semantics) -> list[tuple]:
     """What the engine reports of one window."""
-    return list(windows(Case(Query((window,), BODIES[count]), {"s": elements}, semantics, frozenset(), count)))
+    return list(
+        windows(
+            Case(Query((window,), BODIES[count]), {"s": elements}, semantics, frozenset(), count)
+        )
+    )
 
 
 @pytest.mark.parametrize("kind", [WindowKind.TIME, WindowKind.RANGE])
 @pytest.mark.parametrize("closure", Closure)
 @pytest.mark.parametrize(
     ("report", "gap"),
-    [(report, gap) for report in ("window-close,non-empty", "window-close,content-change") for gap in Gap] + [("content-change", Gap.ALL)],
+    [
+        (report, gap)
+        for report in ("window-close,non-empty", "window-close,content-change")
+        for gap in Gap
+    ]
+    + [("content-change", Gap.ALL)],
 )
 def test_a_gap_costs_nothing(kind: WindowKind, closure: Closure, report: str, gap: Gap):
-    """ENG-2: from t0 = 0 to epoch milliseconds in no time, with the reports of the stream moved to 0, windows renumbered."""
-    window, semantics = Window("s", kind, 1000, 1000), replace(CLOSING, closure=closure, report=report, gap=gap)
+    """ENG-2: from t0 = 0 to epoch milliseconds in no time, with the reports of the stream moved to
+    0, windows renumbered.
+    """
+    window, semantics = (
+        Window("s", kind, 1000, 1000),
+        replace(CLOSING, closure=closure, report=report, gap=gap),
+    )
     late = reports(window, apart(SPARSE), semantics)  # visiting every instant would take days
     early = reports(window, apart([app - EPOCH for app in SPARSE]), semantics)
-    renumbered = [(t + EPOCH, k, tuple((n + EPOCH // 1000, content) for n, content in held)) for t, k, held in early]
+    renumbered = [
+        (t + EPOCH, k, tuple((n + EPOCH // 1000, content) for n, content in held))
+        for t, k, held in early
+    ]
     assert late[len(late) - len(renumbered) :] == renumbered != []
 
 
 @settings(max_examples=draws(500))
 @given(cases(), st.integers(-(10**12), 10**12))
 def test_only_differences_of_times_count(case: Case, moved: int):
-    """WIN-3, REP-4: moving all times, t0, offset and the anchor among them, moves the reports and changes nothing else."""
+    """WIN-3, REP-4: moving all times, t0, offset and the anchor among them, moves the reports and
+    changes nothing else.
+    """
     if case.query.windows[0].kind is WindowKind.TUPLE:
         return
     times = {
         name: value + moved
-        for name in ("t0", "offset", "anchor", "horizon") if type(value := getattr(case.semantics, name)) is int
-    }  # fmt: skip
+        for name in ("t0", "offset", "anchor", "horizon")
+        if type(value := getattr(case.semantics, name)) is int
+    }
     registered = None if case.query.registered is None else case.query.registered + moved
     later = Case(
         replace(case.query, registered=registered),
         {
             name: Stream(
-                tuple(e._replace(app=e.app + moved, end=None if e.end is None else e.end + moved) for e in elements)
+                tuple(
+                    e._replace(app=e.app + moved, end=None if e.end is None else e.end + moved)
+                    for e in elements
+                )
             )
             for name, elements in case.streams.items()
         },
-        replace(case.semantics, **times), case.static, case.answer,
-    )  # fmt: skip
+        replace(case.semantics, **times),
+        case.static,
+        case.answer,
+    )
     assert list(windows(later)) == [(t + moved, k, held) for t, k, held in windows(case)]
 
 
 def test_too_many_reports_name_the_gap():
-    """ENG-3: close alone reports every empty window between two arrivals; past the bound that is an error, not a wait."""
-    window, semantics = Window("s", WindowKind.TIME, 1000, 1000), replace(CLOSING, report="window-close")
+    """ENG-3: close alone reports every empty window between two arrivals; past the bound that is an
+    error, not a wait.
+    """
+    window, semantics = (
+        Window("s", WindowKind.TIME, 1000, 1000),
+        replace(CLOSING, report="window-close"),
+    )
     with pytest.raises(TooManyReports, match=rf"^ENG-3: .*\b5\b.*\b{EPOCH}\b"):
         reports(window, apart([5, EPOCH]), semantics)

@@ -1,4 +1,6 @@
-"""The definition by enumeration (`brute.py`) says what follows from SPEC.md by hand; each derivation is in the docstring."""
+"""The definition by enumeration (`brute.py`) says what follows from SPEC.md by hand; each
+derivation is in the docstring.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,15 @@ def elements(*items: int | tuple) -> list[Element]:
         app, *more = item if isinstance(item, tuple) else (item,)
         graph, end, sys = (*more, None, None, None)[:3]
         made: Triple = (f"<urn:{position}>", "<urn:p>", "<urn:x>")
-        found.append(Element(frozenset([made]) if graph is None else frozenset(graph), app, sys or position, None, end))
+        found.append(
+            Element(
+                frozenset([made]) if graph is None else frozenset(graph),
+                app,
+                sys or position,
+                None,
+                end,
+            )
+        )
     return found
 
 
@@ -34,9 +44,14 @@ def window(kind: str, size: int | None = None, slide: int | None = None, **more:
     return Window(more.pop("stream", "s"), WindowKind(kind), size, slide, **more)
 
 
-def told(window: Window, items: list[Element], semantics=CHANGING, **choices: object) -> list[tuple]:
+def told(
+    window: Window, items: list[Element], semantics=CHANGING, **choices: object
+) -> list[tuple]:
     """Instant and content of each report of one window."""
-    return [(r.t, r.windows[0].content) for r in Brute([window], {"s": items}, replace(semantics, **choices)).reports()]
+    return [
+        (r.t, r.windows[0].content)
+        for r in Brute([window], {"s": items}, replace(semantics, **choices)).reports()
+    ]
 
 
 def rows(window: Window, items: list[Element], **choices: object) -> list[list[str]]:
@@ -46,76 +61,124 @@ def rows(window: Window, items: list[Element], **choices: object) -> list[list[s
 
 
 def test_an_origin_by_policy():
-    """WIN-10, ω = β = 4, [): t1 = 10. first-element: [10, 14) closes at 13. first-reach: t0 = 6 and [6, 10) closes at 9 before.
-    epoch with offset 3: [3, 7) ends before 10, [7, 11) does not, so t0 = 7 and windows close at 10 and 14. H is 16."""
+    """WIN-10, ω = β = 4, [): t1 = 10. first-element: [10, 14) closes at 13. first-reach: t0 = 6 and
+    [6, 10) closes at 9 before. epoch with offset 3: [3, 7) ends before 10, [7, 11) does not, so t0
+    = 7 and windows close at 10 and 14. H is 16.
+    """
     assert told(window("time", 4, 4), elements(10), HALF_OPEN, t0="first-element") == [(13, (0,))]
-    assert told(window("time", 4, 4), elements(10), HALF_OPEN, t0="first-reach") == [(9, ()), (13, (0,))]
-    assert told(window("time", 4, 4), elements(10), HALF_OPEN, t0="epoch", offset=3) == [(10, (0,)), (14, ())]
+    assert told(window("time", 4, 4), elements(10), HALF_OPEN, t0="first-reach") == [
+        (9, ()),
+        (13, (0,)),
+    ]
+    assert told(window("time", 4, 4), elements(10), HALF_OPEN, t0="epoch", offset=3) == [
+        (10, (0,)),
+        (14, ()),
+    ]
 
 
 PARTIALS = ("suppressed", "reported", "clipped")
 
 
 def test_windows_that_t0_cuts():
-    """WIN-11, ω = 6, β = 2, t0 = 10: [6, 12) and [8, 14) are cut, [4, 10) is not. They close at 11 and 13, [10, 16) at 15.
-    Reported they hold 9 and 11, clipped 11 alone."""
-    found = {p: told(window("time", 6, 2), elements(9, 11), t0=10, partial=p, report="window-close,non-empty") for p in PARTIALS}
+    """WIN-11, ω = 6, β = 2, t0 = 10: [6, 12) and [8, 14) are cut, [4, 10) is not. They close at 11
+    and 13, [10, 16) at 15. Reported they hold 9 and 11, clipped 11 alone.
+    """
+    found = {
+        p: told(
+            window("time", 6, 2), elements(9, 11), t0=10, partial=p, report="window-close,non-empty"
+        )
+        for p in PARTIALS
+    }
     assert found["suppressed"] == [(15, (1,))]
     assert found["reported"] == [(11, (0, 1)), (13, (0, 1)), (15, (1,))]
     assert found["clipped"] == [(11, (1,)), (13, (1,)), (15, (1,))]
 
 
 def test_range_shows_what_has_ended():
-    """WIN-12, T = 4, L = 2, [], t0 = 0: [0, 4] is shown at 4 and 5, [2, 6] at 6, [4, 8] at 8, [6, 10] at 10; H = 5 + 4 + 2."""
+    """WIN-12, T = 4, L = 2, [], t0 = 0: [0, 4] is shown at 4 and 5, [2, 6] at 6, [4, 8] at 8, [6,
+    10] at 10; H = 5 + 4 + 2.
+    """
     found = told(window("range", 4, 2), elements(3, 5), closure="[]")
     assert found == [(4, (0,)), (6, (0, 1)), (8, (1,)), (10, ())]
 
 
 def test_now_is_one_instant():
-    """WIN-12: of two elements at 3 the first is seen at the second's arrival, both at 3 at the arrival of 5, then 4 is empty."""
+    """WIN-12: of two elements at 3 the first is seen at the second's arrival, both at 3 at the
+    arrival of 5, then 4 is empty.
+    """
     found = told(window("now"), elements(3, 3, 5), closure=None)
     assert found == [(3, (0,)), (3, (0, 1)), (4, ()), (5, (2,)), (6, ())]
 
 
 def test_a_landmark_begins_with_window_0():
     """WIN-13, (], t0 = 2: the element at 2 is before the first instant 3; nothing leaves."""
-    assert told(window("landmark"), elements(2, 3, 9), t0=2, closure="(]") == [(3, (1,)), (9, (1, 2))]
-    assert told(window("unbounded"), elements(2, 3, 9), t0=2, closure=None) == [(2, (0,)), (3, (0, 1)), (9, (0, 1, 2))]
+    assert told(window("landmark"), elements(2, 3, 9), t0=2, closure="(]") == [
+        (3, (1,)),
+        (9, (1, 2)),
+    ]
+    assert told(window("unbounded"), elements(2, 3, 9), t0=2, closure=None) == [
+        (2, (0,)),
+        (3, (0, 1)),
+        (9, (0, 1, 2)),
+    ]
 
 
 def test_rows_every_second_element():
-    """WIN-14, N = L = 2: one and three elements show what none and two did; ids 1, 2 at 2 and ids 3, 4 at 4."""
-    assert told(window("rows", 2, 2), elements(1, 2, 3, 4), closure=None) == [(2, (0, 1)), (4, (2, 3))]
+    """WIN-14, N = L = 2: one and three elements show what none and two did; ids 1, 2 at 2 and ids
+    3, 4 at 4.
+    """
+    assert told(window("rows", 2, 2), elements(1, 2, 3, 4), closure=None) == [
+        (2, (0, 1)),
+        (4, (2, 3)),
+    ]
 
 
 def test_rows_of_triples():
-    """WIN-16, N = 2: graphs of one and two triples have the ids 1 and 3, and 3 − 2 < id leaves the second alone."""
+    """WIN-16, N = 2: graphs of one and two triples have the ids 1 and 3, and 3 − 2 < id leaves the
+    second alone.
+    """
     items = elements((1, [A_X]), (2, [A_X, B_X]))
-    assert told(window("rows", 2, 1, unit=Unit.TRIPLES), items, closure=None) == [(1, (0,)), (2, (1,))]
+    assert told(window("rows", 2, 1, unit=Unit.TRIPLES), items, closure=None) == [
+        (1, (0,)),
+        (2, (1,)),
+    ]
 
 
 def test_the_latest_of_each_key():
     """WIN-15, N = 1 by subject: a at 1, b at 2, and a at 3 replaces the first."""
     items = elements((1, [A_X]), (2, [B_X]), (3, [A_Y]))
-    assert told(window("partition", 1, by=("subject",)), items, closure=None) == [(1, (0,)), (2, (0, 1)), (3, (1, 2))]
+    assert told(window("partition", 1, by=("subject",)), items, closure=None) == [
+        (1, (0,)),
+        (2, (0, 1)),
+        (3, (1, 2)),
+    ]
 
 
 def test_an_ignored_slide():
-    """WIN-17, ω = β = 2, [): as stated [0, 2) gives way at 2; ignored, the scope at t is t − 1 to t, and 1 stays until 2."""
+    """WIN-17, ω = β = 2, [): as stated [0, 2) gives way at 2; ignored, the scope at t is t − 1 to
+    t, and 1 stays until 2.
+    """
     assert told(window("time", 2, 2), elements(1)) == [(1, (0,)), (2, ())]
     assert told(window("time", 2, 2), elements(1), slide="ignored") == [(1, (0,)), (3, ())]
 
 
 def test_an_interval_is_in_two_windows():
-    """WIN-18, MOD-3: 2 to 5 has an instant in [0, 5) and, as its end is included, in [5, 10). ENG-1: H = 5 + 5 + 2 = 12."""
+    """WIN-18, MOD-3: 2 to 5 has an instant in [0, 5) and, as its end is included, in [5, 10).
+    ENG-1: H = 5 + 5 + 2 = 12.
+    """
     items = elements((2, None, 5))
     assert told(window("time", 5, 5), items, HALF_OPEN) == [(4, (0,)), (9, (0,))]
 
 
 def test_late_elements_are_dropped():
-    """MOD-2, disorder 2: after 5, 3 is two late and kept, 2 is three late and dropped. The trigger 5 came before it, 6 and
-    the sentinel after it."""
-    one = Brute([window("unbounded")], {"s": elements(5, 3, 2, 6)}, replace(CHANGING, closure=None, disorder=2))
+    """MOD-2, disorder 2: after 5, 3 is two late and kept, 2 is three late and dropped. The trigger
+    5 came before it, 6 and the sentinel after it.
+    """
+    one = Brute(
+        [window("unbounded")],
+        {"s": elements(5, 3, 2, 6)},
+        replace(CHANGING, closure=None, disorder=2),
+    )
     assert [(e.t, e.contents, e.late) for e in one.emitted(objects, None)] == [
         (3, ((0,),), 0),
         (5, ((0, 1),), 1),
@@ -124,7 +187,10 @@ def test_late_elements_are_dropped():
 
 
 def test_a_border_that_must_be_passed():
-    """TICK-6, [0, 5): 5 reaches the border and closes the window; passed, its own instant is 4, and only 6 (5) is after 4."""
+    """TICK-6, [0, 5): 5 reaches the border and closes the window; passed, its own instant is 4, and
+    only 6 (5) is after 4.
+    """
+
     def triggers(closing: str) -> list:
         semantics = replace(HALF_OPEN, closing=closing, horizon="none")
         one = Brute([window("time", 5, 5)], {"s": elements(1, 5, 6)}, semantics)
@@ -135,61 +201,106 @@ def test_a_border_that_must_be_passed():
 
 
 def test_expiry_seen_at_once():
-    """TICK-7, ω = β = 2, [): at 2 the first element expires and the second arrives. Eager sees () at 2 in between."""
+    """TICK-7, ω = β = 2, [): at 2 the first element expires and the second arrives. Eager sees ()
+    at 2 in between.
+    """
     assert told(window("time", 2, 2), elements(0, 2)) == [(0, (0,)), (2, (1,)), (4, ())]
-    assert told(window("time", 2, 2), elements(0, 2), expiry="eager") == [(0, (0,)), (2, ()), (2, (1,)), (4, ())]
+    assert told(window("time", 2, 2), elements(0, 2), expiry="eager") == [
+        (0, (0,)),
+        (2, ()),
+        (2, (1,)),
+        (4, ()),
+    ]
 
 
 def test_change_against_the_instant_before():
-    """REP-8, ω = β = 2, close and change: 1 and 3 differ from the last report, neither from the content at 0 and 2."""
+    """REP-8, ω = β = 2, close and change: 1 and 3 differ from the last report, neither from the
+    content at 0 and 2.
+    """
     both = "window-close,content-change"
     assert told(window("time", 2, 2), elements(0), report=both) == [(1, (0,)), (3, ())]
     assert told(window("time", 2, 2), elements(0), report=both, against="previous-instant") == []
 
 
 def test_a_triple_that_arrives_again():
-    """REP-9: the second element has the triple of the first; as a graph nothing changes before [0, 10) ends."""
+    """REP-9: the second element has the triple of the first; as a graph nothing changes before [0,
+    10) ends.
+    """
     items = elements((0, [A_X]), (1, [A_X]))
     assert told(window("time", 10, 10), items) == [(0, (0,)), (1, (0, 1)), (10, ())]
     assert told(window("time", 10, 10), items, change="graph") == [(0, (0,)), (10, ())]
 
 
 def test_the_latest_of_a_gap():
-    """REP-10, ω = β = 2: between 0 and 7 windows close at 1, 3 and 5, of which the first alone holds something."""
-    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, horizon="none") == [(1, (0,)), (3, ()), (5, ())]
-    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, horizon="none", gap="latest") == [(5, ())]
+    """REP-10, ω = β = 2: between 0 and 7 windows close at 1, 3 and 5, of which the first alone
+    holds something.
+    """
+    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, horizon="none") == [
+        (1, (0,)),
+        (3, ()),
+        (5, ()),
+    ]
+    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, horizon="none", gap="latest") == [
+        (5, ())
+    ]
     both = {"horizon": "none", "gap": "latest", "report": "window-close,non-empty"}
     assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, **both) == [(1, (0,))]
 
 
 def test_the_latest_change_of_a_gap():
-    """REP-10, λ = 1, [0, 2) and [2, 4): the element is there at 0 and 1, then nothing. `latest` compares with nothing, so that
-    1 is the last change; against the previous instant those are 0 and, as it goes, 2."""
+    """REP-10, λ = 1, [0, 2) and [2, 4): the element is there at 0 and 1, then nothing. `latest`
+    compares with nothing, so that 1 is the last change; against the previous instant those are 0
+    and, as it goes, 2.
+    """
     beats = {"report": "periodic,content-change", "period": 1, "anchor": 0, "horizon": "none"}
     assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, **beats) == [(0, (0,)), (2, ())]
-    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, **beats, gap="latest") == [(1, (0,))]
-    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, **beats, gap="latest", against="previous-instant") == [(2, ())]
+    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, **beats, gap="latest") == [
+        (1, (0,))
+    ]
+    assert told(
+        window("time", 2, 2),
+        elements(0, 7),
+        HALF_OPEN,
+        **beats,
+        gap="latest",
+        against="previous-instant",
+    ) == [(2, ())]
 
 
 def test_an_anchor_by_policy():
-    """REP-11, λ = 3, t0 = 0, t1 = 1: 0, 3, 6 from s0 = -1 on, or 1, 4, 7; the element at 1 is there from 1 on."""
+    """REP-11, λ = 3, t0 = 0, t1 = 1: 0, 3, 6 from s0 = -1 on, or 1, 4, 7; the element at 1 is there
+    from 1 on.
+    """
     beats = {"closure": None, "report": "periodic", "period": 3, "horizon": "none"}
-    assert told(window("unbounded"), elements(1, 8), anchor="t0", **beats) == [(0, ()), (3, (0,)), (6, (0,))]
-    assert told(window("unbounded"), elements(1, 8), anchor="first-element", **beats) == [(1, (0,)), (4, (0,)), (7, (0,))]
+    assert told(window("unbounded"), elements(1, 8), anchor="t0", **beats) == [
+        (0, ()),
+        (3, (0,)),
+        (6, (0,)),
+    ]
+    assert told(window("unbounded"), elements(1, 8), anchor="first-element", **beats) == [
+        (1, (0,)),
+        (4, (0,)),
+        (7, (0,)),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("trigger", "instants"), [("any", [1, 2, 3, 5]), ("all", [5]), ("leading", [1, 3, 5]), ("explicit", [2, 5])]
+    ("trigger", "instants"),
+    [("any", [1, 2, 3, 5]), ("all", [5]), ("leading", [1, 3, 5]), ("explicit", [2, 5])],
 )
 def test_which_window_triggers(trigger: str, instants: list[int]):
-    """REP-12, [): of sizes 2 and 3 up to H = 7 the first closes at 1, 3, 5, the second, which is marked, at 2 and 5."""
+    """REP-12, [): of sizes 2 and 3 up to H = 7 the first closes at 1, 3, 5, the second, which is
+    marked, at 2 and 5.
+    """
     two = [window("time", 2, 2), window("time", 3, 3, triggers=True)]
     semantics = replace(HALF_OPEN, trigger=trigger, horizon=7)
     assert [r.t for r in Brute(two, {"s": elements(0)}, semantics).reports()] == instants
 
 
 def test_two_streams_are_one_sequence():
-    """ENG-5: both elements are at 1; r's has the lower sys, so it is seen alone at s's arrival, then both."""
+    """ENG-5: both elements are at 1; r's has the lower sys, so it is seen alone at s's arrival,
+    then both.
+    """
     streams = {"s": elements((1, None, None, 2)), "r": elements((1, None, None, 1))}
     two = [window("unbounded"), window("unbounded", stream="r")]
     one = Brute(two, streams, replace(CHANGING, closure=None))
@@ -205,12 +316,21 @@ def test_rows_with_a_derivation_that_is_new():
 
 
 def test_a_base_that_only_news_moves():
-    """R2S-8: answers x, none, x, none. `previous`: x is new twice. `previous-new`: none is no base, so x is not new again.
-    R2S-9: of the empty outputs after it one goes out."""
+    """R2S-8: answers x, none, x, none. `previous`: x is new twice. `previous-new`: none is no base,
+    so x is not new again. R2S-9: of the empty outputs after it one goes out.
+    """
     items, istream = elements((0, [A_X]), (2, [A_X])), {"closure": None, "r2s": "Istream"}
-    assert rows(window("now"), items, **istream, base="previous") == [["<urn:x>"], [], ["<urn:x>"], []]
+    assert rows(window("now"), items, **istream, base="previous") == [
+        ["<urn:x>"],
+        [],
+        ["<urn:x>"],
+        [],
+    ]
     assert rows(window("now"), items, **istream, base="previous-new") == [["<urn:x>"], [], [], []]
-    assert rows(window("now"), items, **istream, base="previous-new", empty="once") == [["<urn:x>"], []]
+    assert rows(window("now"), items, **istream, base="previous-new", empty="once") == [
+        ["<urn:x>"],
+        [],
+    ]
 
 
 def test_a_set_of_rows():
@@ -230,6 +350,8 @@ def test_what_the_body_sees():
         seen.append(dataset)
         return Counter([row({"o": "<urn:x>"})])
 
-    one = Brute(two, {"s": elements((0, [A_X]))}, replace(CHANGING, closure=None, horizon=1), static=static)
+    one = Brute(
+        two, {"s": elements((0, [A_X]))}, replace(CHANGING, closure=None, horizon=1), static=static
+    )
     assert [e.contents for e in one.emitted(answer, None)] == [((0,), (0,))]
     assert seen[0] == static | {A_X, (*A_X, "<urn:w>")}

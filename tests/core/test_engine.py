@@ -1,4 +1,6 @@
-"""What a report and a step show beside what a case says: variables, contents, and the answer behind the output."""
+"""What a report and a step show beside what a case says: variables, contents, and the answer behind
+the output.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,13 @@ import pytest
 from refengine import InvalidQuery, evaluate, from_table, profile, row, stream
 from refengine.core import engine
 
-QUERY = from_table({
-    "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
-    "body": "SELECT ?y ?x { ?x <urn:p> ?y }",
-    "r2s": "Istream",
-})  # fmt: skip
+QUERY = from_table(
+    {
+        "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
+        "body": "SELECT ?y ?x { ?x <urn:p> ?y }",
+        "r2s": "Istream",
+    }
+)
 A, B = (("<urn:a>", "<urn:p>", "<urn:y>"), ("<urn:b>", "<urn:p>", "<urn:y>"))
 STREAM = stream([(A, 3), (A, 13), (B, 14)])
 SEMANTICS = profile("sparqlstream").but(t0=0, r2s="Istream", base="previous").semantics()
@@ -21,20 +25,28 @@ ROW_A, ROW_B = (row({"x": f"<urn:{name}>", "y": "<urn:y>"}) for name in "ab")
 
 
 def test_a_relation_is_headed_by_the_variables_of_the_body():
-    """R2R-2: in the order of the projection. [0, 10) holds a, [10, 20) a again and b, so that b alone is new."""
-    found = [(r.relation.variables, r.relation.rows) for r in evaluate(QUERY, {"s": STREAM}, SEMANTICS)]
+    """R2R-2: in the order of the projection. [0, 10) holds a, [10, 20) a again and b, so that b
+    alone is new.
+    """
+    found = [
+        (r.relation.variables, r.relation.rows) for r in evaluate(QUERY, {"s": STREAM}, SEMANTICS)
+    ]
     assert found == [(("y", "x"), Counter([ROW_A])), (("y", "x"), Counter([ROW_B]))]
 
 
 def test_a_step_has_the_answer_and_the_output():
-    """R2S-4, R2S-5: [20, 30) is not closed by an arrival; without its last element [10, 20) has the same answer as the
-    window before, of which nothing is new, and under `suppress` that step is none that is emitted."""
+    """R2S-4, R2S-5: [20, 30) is not closed by an arrival; without its last element [10, 20) has the
+    same answer as the window before, of which nothing is new, and under `suppress` that step is
+    none that is emitted.
+    """
     both = list(engine.steps(QUERY, engine.plan(QUERY, {"s": STREAM}, SEMANTICS)))
     assert [(s.answer, s.report.relation.rows, s.emitted) for s in both] == [
         (Counter([ROW_A]), Counter([ROW_A]), True),
         (Counter([ROW_A, ROW_B]), Counter([ROW_B]), True),
     ]
-    same = list(engine.steps(QUERY, engine.plan(QUERY, {"s": stream([(A, 3), (A, 13)])}, SEMANTICS)))
+    same = list(
+        engine.steps(QUERY, engine.plan(QUERY, {"s": stream([(A, 3), (A, 13)])}, SEMANTICS))
+    )
     assert [(s.answer, s.report.relation.rows, s.emitted) for s in same] == [
         (Counter([ROW_A]), Counter([ROW_A]), True),
         (Counter([ROW_A]), Counter(), False),
@@ -42,13 +54,17 @@ def test_a_step_has_the_answer_and_the_output():
 
 
 def test_a_plan_counts_the_arrivals_of_each_window():
-    """ENG-5: of the first 0, 1, 2, 3 arrivals, which are a over s, b over r, a over s, how many are each window's own."""
+    """ENG-5: of the first 0, 1, 2, 3 arrivals, which are a over s, b over r, a over s, how many are
+    each window's own.
+    """
     alone = engine.plan(QUERY, {"s": STREAM}, SEMANTICS)
     assert [list(counted) for counted in alone.counts] == [[0, 1, 2, 3]]
-    two = from_table({
-        "windows": [{"stream": name, "kind": "time", "size": 10, "slide": 10} for name in "sr"],
-        "body": "SELECT ?x { ?x <urn:p> ?y }",
-    })  # fmt: skip
+    two = from_table(
+        {
+            "windows": [{"stream": name, "kind": "time", "size": 10, "slide": 10} for name in "sr"],
+            "body": "SELECT ?x { ?x <urn:p> ?y }",
+        }
+    )
     planned = engine.plan(two, {"s": stream([(A, 3), (A, 13)]), "r": stream([(B, 5)])}, SEMANTICS)
     assert [list(counted) for counted in planned.counts] == [[0, 1, 1, 2], [0, 0, 1, 1]]
 
@@ -58,4 +74,6 @@ def test_a_window_on_an_undeclared_stream_is_told_what_is_declared(declared: str
     """QRY-4: s is not declared; the others are named in the order of the alphabet."""
     with pytest.raises(InvalidQuery) as error:
         engine.plan(QUERY, dict.fromkeys(declared, STREAM), SEMANTICS)
-    assert str(error.value) == f"windows[0]: QRY-4: window on undeclared stream 's'; declared: {words}"
+    assert (
+        str(error.value) == f"windows[0]: QRY-4: window on undeclared stream 's'; declared: {words}"
+    )

@@ -1,4 +1,6 @@
-"""Values that no stream can tell apart: each sentence of SPEC.md's list is a law here, and the list has no other."""
+"""Values that no stream can tell apart: each sentence of SPEC.md's list is a law here, and the list
+has no other.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,19 @@ from conftest import draws
 from hypothesis import Phase, given, reject, settings
 from hypothesis import strategies as st
 
-from refengine import Body, Element, OneOf, Query, Relation, Stream, Unit, Window, WindowKind, evaluate, row
+from refengine import (
+    Body,
+    Element,
+    OneOf,
+    Query,
+    Relation,
+    Stream,
+    Unit,
+    Window,
+    WindowKind,
+    evaluate,
+    row,
+)
 from refengine.core import engine, r2r
 from refengine.core.semantics import (
     R2S,
@@ -41,7 +55,12 @@ from refengine.strategies import semantics, streams, windows
 
 SPEC = Path(__file__).resolve().parents[2] / "SPEC.md"
 BODY = Body("SELECT ?o { ?s ?p ?o }")
-CLOSE, CHANGE, NON_EMPTY, PERIODIC = Condition.CLOSE, Condition.CHANGE, Condition.NON_EMPTY, Condition.PERIODIC
+CLOSE, CHANGE, NON_EMPTY, PERIODIC = (
+    Condition.CLOSE,
+    Condition.CHANGE,
+    Condition.NON_EMPTY,
+    Condition.PERIODIC,
+)
 
 
 @dataclass(frozen=True)
@@ -61,8 +80,13 @@ class Side:
     def batched(self, key: Callable[[Element], object]) -> Side:
         """The stream with a batch id that rises wherever the key changes."""
         keys = [key(element) for element in self.stream]
-        ids = accumulate((a != b for a, b in zip(keys, keys[1:], strict=False)), initial=1)
-        return replace(self, stream=Stream(tuple(e._replace(batch=n) for e, n in zip(self.stream, ids, strict=False))))
+        ids = accumulate((a != b for a, b in pairwise(keys)), initial=1)
+        return replace(
+            self,
+            stream=Stream(
+                tuple(e._replace(batch=n) for e, n in zip(self.stream, ids, strict=False))
+            ),
+        )
 
     @property
     def query(self) -> Query:
@@ -77,9 +101,14 @@ class Side:
         """The contents that are evaluated, in order."""
         return [content for _, content in self.seen()]
 
-    def graphs(self, seen: list[tuple[int, tuple[int, ...]]]) -> list[tuple[int, frozenset[Triple]]]:
+    def graphs(
+        self, seen: list[tuple[int, tuple[int, ...]]]
+    ) -> list[tuple[int, frozenset[Triple]]]:
         """The same with the graph of each content."""
-        return [(arrival, r2r.dataset(self.stream.elements[i] for i in content)) for arrival, content in seen]
+        return [
+            (arrival, r2r.dataset(self.stream.elements[i] for i in content))
+            for arrival, content in seen
+        ]
 
     def outputs(self) -> list[Bag]:
         """The relations that are emitted, in order."""
@@ -101,18 +130,30 @@ ABC = st.sampled_from([triple(name) for name in "abc"])
 
 @st.composite
 def sides(draw: st.DrawFn, *, recurring: bool = True) -> Side:
-    """One window over time, and a stream of up to 8 points with ties, gaps and elements on borders; where triples do not
-    recur, each element has its own."""
-    window = draw(windows(kinds=["time"], sizes=st.integers(1, 5), slides=st.integers(1, 6), triggers=False))
+    """One window over time, and a stream of up to 8 points with ties, gaps and elements on borders;
+    where triples do not recur, each element has its own.
+    """
+    window = draw(
+        windows(kinds=["time"], sizes=st.integers(1, 5), slides=st.integers(1, 6), triggers=False)
+    )
     t0 = draw(st.integers(-4, 4))
     stream = draw(streams(window, t0=t0, payloads=ABC))
     if not recurring:
-        stream = Stream(tuple(element._replace(graph=frozenset({triple(f"n{element.sys}")})) for element in stream))
+        stream = Stream(
+            tuple(
+                element._replace(graph=frozenset({triple(f"n{element.sys}")})) for element in stream
+            )
+        )
     last = stream.elements[-1].app if stream.elements else t0
     drawn = semantics(
-        Query((window,), BODY), t0=t0, slide="stated", tick=OneOf((Tick.TUPLE, Tick.TIME)), horizon=last + draw(st.integers(1, 12)),
-        instant="evaluation", disorder="reject",
-    )  # fmt: skip
+        Query((window,), BODY),
+        t0=t0,
+        slide="stated",
+        tick=OneOf((Tick.TUPLE, Tick.TIME)),
+        horizon=last + draw(st.integers(1, 12)),
+        instant="evaluation",
+        disorder="reject",
+    )
     return Side(window, stream, draw(drawn))
 
 
@@ -145,7 +186,10 @@ def with_report(side: Side, *conditions: Condition) -> Side:
     return side.but(report=frozenset(conditions), period=None, anchor=None, gap=gap)
 
 
-@law("Under a report with window close, content change against the last report and all windows of a gap, the three ticks.")
+@law(
+    "Under a report with window close, content change against the last report and all "
+    "windows of a gap, the three ticks."
+)
 def ticks(side: Side) -> None:
     side = side.but(report=side.semantics.report | {CLOSE}, against=Against.LAST, gap=Gap.ALL)
     batched = side.batched(lambda element: element.sys // 3)
@@ -153,76 +197,130 @@ def ticks(side: Side) -> None:
     assert found[0] == found[1] == found[2]
 
 
-@law("A batch for each element, and the tuple tick; a batch for each instant, and the time tick, where no element is at s0.")
+@law(
+    "A batch for each element, and the tuple tick; a batch for each instant, and the "
+    "time tick, where no element is at s0."
+)
 def batches(side: Side) -> None:
     s0 = side.semantics.t0 - (side.semantics.closure is not Closure.LEFT_OPEN)
     assume(all(element.app != s0 for element in side.stream))
-    one, instant = side.batched(lambda element: element.sys), side.batched(lambda element: element.app)
+    one, instant = (
+        side.batched(lambda element: element.sys),
+        side.batched(lambda element: element.app),
+    )
     assert one.but(tick=Tick.BATCH).contents() == side.but(tick=Tick.TUPLE).contents()
     assert instant.but(tick=Tick.BATCH).contents() == side.but(tick=Tick.TIME).contents()
 
 
-@law("`periodic` with period 1 beside other conditions, and those conditions alone (for a stream with elements, if the anchor is the first).")
+@law(
+    "`periodic` with period 1 beside other conditions, and those conditions alone (for a "
+    "stream with elements, if the anchor is the first)."
+)
 def period_of_one(side: Side) -> None:
     others = side.semantics.report - {PERIODIC}
     assume(others and (side.semantics.gap is Gap.ALL or CLOSE in others))
-    anchor = 0 if side.semantics.anchor is Anchor.FIRST and not side.stream.elements else side.semantics.anchor or 0
+    anchor = (
+        0
+        if side.semantics.anchor is Anchor.FIRST and not side.stream.elements
+        else side.semantics.anchor or 0
+    )
     every = side.but(report=others | {PERIODIC}, period=1, anchor=anchor)
     assert every.contents() == with_report(side, *others).contents()
 
 
-@law("{close, non-empty, content change} and {close, non-empty}, for β ≥ ω (β > ω for `[]`), change of elements against the last report, and windows n ≥ 0.")
+@law(
+    "{close, non-empty, content change} and {close, non-empty}, for β ≥ ω (β > ω for "
+    "`[]`), change of elements against the last report, and windows n ≥ 0."
+)
 def change_of_disjoint_windows(side: Side) -> None:
     assume(side.window.slide > side.window.size - (side.semantics.closure is not Closure.CLOSED))
     side = side.but(change=Change.ELEMENTS, against=Against.LAST, partial=Partial.SUPPRESSED)
-    assert with_report(side, CLOSE, NON_EMPTY, CHANGE).contents() == with_report(side, CLOSE, NON_EMPTY).contents()
+    assert (
+        with_report(side, CLOSE, NON_EMPTY, CHANGE).contents()
+        == with_report(side, CLOSE, NON_EMPTY).contents()
+    )
 
 
-@law("`(]` with t0, and `[)` with t0 + 1, where windows close when reached, an integer anchor is moved by 1 too, and none is the first element.")
+@law(
+    "`(]` with t0, and `[)` with t0 + 1, where windows close when reached, an integer "
+    "anchor is moved by 1 too, and none is the first element."
+)
 def shifted_closure(side: Side) -> None:
     semantics, anchor = side.semantics, side.semantics.anchor
     assume(not isinstance(anchor, Anchor) or anchor is Anchor.T0)
     moved = anchor + 1 if isinstance(anchor, int) and not isinstance(anchor, Anchor) else anchor
     left = side = side.but(closure=Closure.LEFT_OPEN, closing=Closing.REACHED)
-    assert left.contents() == side.but(closure=Closure.RIGHT_OPEN, t0=semantics.t0 + 1, anchor=moved).contents()
+    assert (
+        left.contents()
+        == side.but(closure=Closure.RIGHT_OPEN, t0=semantics.t0 + 1, anchor=moved).contents()
+    )
 
 
-@law("`[]` with ω, and `[)` with ω + 1, where windows close when reached, without `periodic` and without partial windows.")
+@law(
+    "`[]` with ω, and `[)` with ω + 1, where windows close when reached, without "
+    "`periodic` and without partial windows."
+)
 def longer_window(side: Side) -> None:
     assume(PERIODIC not in side.semantics.report)
     side = side.but(partial=Partial.SUPPRESSED, closing=Closing.REACHED)
     longer = side.sized(size=side.window.size + 1)
-    assert side.but(closure=Closure.CLOSED).contents() == longer.but(closure=Closure.RIGHT_OPEN).contents()
+    assert (
+        side.but(closure=Closure.CLOSED).contents()
+        == longer.but(closure=Closure.RIGHT_OPEN).contents()
+    )
 
 
-@law("t0 and t0 − β, where no window before window 0 holds an element, reports of empty contents are not made, there are no partial windows and no anchor at t0.")
+@law(
+    "t0 and t0 − β, where no window before window 0 holds an element, reports of empty "
+    "contents are not made, there are no partial windows and no anchor at t0."
+)
 def earlier_origin(side: Side) -> None:
     first = side.stream.elements[0].app if side.stream.elements else side.semantics.t0
     anchor = 0 if side.semantics.anchor is Anchor.T0 else side.semantics.anchor
     t0 = first - 1 - max(0, side.window.size - side.window.slide)
-    side = side.but(t0=t0, anchor=anchor, partial=Partial.SUPPRESSED, report=side.semantics.report | {NON_EMPTY})
+    side = side.but(
+        t0=t0, anchor=anchor, partial=Partial.SUPPRESSED, report=side.semantics.report | {NON_EMPTY}
+    )
     side = side.but(horizon=max(side.semantics.horizon, first + 1))
     assert side.contents() == side.but(t0=t0 - side.window.slide).contents()
 
 
-@law("Rstream, Istream and append, for ω = β, {close, non-empty}, `[)` or `(]`, and rows that never recur.")
+@law(
+    "Rstream, Istream and append, for ω = β, {close, non-empty}, `[)` or `(]`, and rows "
+    "that never recur."
+)
 def operators_of_tumbling_windows(side: Side) -> None:
     assume(side.semantics.closure is not Closure.CLOSED)
-    side = with_report(side.sized(slide=side.window.size), CLOSE, NON_EMPTY).but(partial=Partial.SUPPRESSED, r2s=R2S.RSTREAM, base=None)
-    found = [side.but(r2s=R2S.ISTREAM, base=base).outputs() for base in Base] + [side.but(r2s=R2S.APPEND).outputs()]
+    side = with_report(side.sized(slide=side.window.size), CLOSE, NON_EMPTY).but(
+        partial=Partial.SUPPRESSED, r2s=R2S.RSTREAM, base=None
+    )
+    found = [side.but(r2s=R2S.ISTREAM, base=base).outputs() for base in Base] + [
+        side.but(r2s=R2S.APPEND).outputs()
+    ]
     assert all(outputs == side.outputs() for outputs in found)
 
 
 @law("append and Istream, and `bag` and `set`, for rows that never recur.")
 def rows_that_never_recur(side: Side) -> None:
-    assert side.but(r2s=R2S.APPEND, base=None).outputs() == side.but(r2s=R2S.ISTREAM, base=Base.PREVIOUS).outputs()
-    assert side.but(collection=Collection.SET).outputs() == side.but(collection=Collection.BAG).outputs()
+    assert (
+        side.but(r2s=R2S.APPEND, base=None).outputs()
+        == side.but(r2s=R2S.ISTREAM, base=Base.PREVIOUS).outputs()
+    )
+    assert (
+        side.but(collection=Collection.SET).outputs()
+        == side.but(collection=Collection.BAG).outputs()
+    )
 
 
-@law("Content change against the last report and against the previous instant, where it is the only condition.")
+@law(
+    "Content change against the last report and against the previous instant, where it "
+    "is the only condition."
+)
 def change_alone(side: Side) -> None:
     side = with_report(side, CHANGE)
-    assert side.but(against=Against.LAST).contents() == side.but(against=Against.PREVIOUS).contents()
+    assert (
+        side.but(against=Against.LAST).contents() == side.but(against=Against.PREVIOUS).contents()
+    )
 
 
 @law("Content change by element and by graph, where every element has a triple and none recurs.")
@@ -230,12 +328,21 @@ def change_of_what(side: Side) -> None:
     assert side.but(change=Change.GRAPH).contents() == side.but(change=Change.ELEMENTS).contents()
 
 
-@law("Expiry replayed and eager, where no window takes another's place at an arrival's instant, or under window close with content change, if any, against the last report.")
+@law(
+    "Expiry replayed and eager, where no window takes another's place at an arrival's "
+    "instant, or under window close with content change, if any, against the last report."
+)
 def expiry(side: Side) -> None:
     last = side.semantics.t0 + side.window.size - (side.semantics.closure is Closure.RIGHT_OPEN)
     instants = {element.app for element in side.stream} | {side.semantics.horizon}
     shifts = any((app - last - 1) % side.window.slide == 0 for app in instants)
-    assume(not shifts or (CLOSE in side.semantics.report and (CHANGE not in side.semantics.report or side.semantics.against is Against.LAST)))
+    assume(
+        not shifts
+        or (
+            CLOSE in side.semantics.report
+            and (CHANGE not in side.semantics.report or side.semantics.against is Against.LAST)
+        )
+    )
     assert side.but(expiry=Expiry.EAGER).contents() == side.but(expiry=Expiry.REPLAYED).contents()
 
 
@@ -243,7 +350,8 @@ def expiry(side: Side) -> None:
 def gaps(side: Side) -> None:
     assume(side.semantics.report & {CLOSE, PERIODIC})
     every, latest = side.but(gap=Gap.ALL).seen(), side.but(gap=Gap.LATEST).seen()
-    if CHANGE in side.semantics.report and side.semantics.change is Change.GRAPH:  # then that is of the same graph, by other elements
+    # then that is of the same graph, by other elements
+    if CHANGE in side.semantics.report and side.semantics.change is Change.GRAPH:
         every, latest = side.graphs(every), side.graphs(latest)
     twice = max(Counter(arrival for arrival, _ in every).values(), default=0) > 1
     assert (every == latest) != twice
@@ -253,7 +361,10 @@ def gaps(side: Side) -> None:
 def partial_windows(side: Side) -> None:
     low = 1 if side.semantics.closure is Closure.LEFT_OPEN else 0
     assume(all(element.app >= side.semantics.t0 + low for element in side.stream))
-    assert side.but(partial=Partial.CLIPPED).contents() == side.but(partial=Partial.REPORTED).contents()
+    assert (
+        side.but(partial=Partial.CLIPPED).contents()
+        == side.but(partial=Partial.REPORTED).contents()
+    )
 
 
 @law("The three ways with empty answers, where there are none.")
@@ -265,15 +376,25 @@ def no_empty_answers(side: Side) -> None:
 
 @law("The triggers any, all and leading, with one window.")
 def triggers(side: Side) -> None:
-    found = [side.but(trigger=trigger).contents() for trigger in Trigger if trigger is not Trigger.EXPLICIT]
+    found = [
+        side.but(trigger=trigger).contents()
+        for trigger in Trigger
+        if trigger is not Trigger.EXPLICIT
+    ]
     assert found[0] == found[1] == found[2]
 
 
-@law("Under Istream with empty answers suppressed: content change, non-empty, both, and period 1, for β ≤ ω and rows that never recur.")
+@law(
+    "Under Istream with empty answers suppressed: content change, non-empty, both, and "
+    "period 1, for β ≤ ω and rows that never recur."
+)
 def istream_of_changes(side: Side) -> None:
     assume(side.window.slide <= side.window.size)
     side = side.but(r2s=R2S.ISTREAM, base=Base.PREVIOUS, empty=Empty.SUPPRESS)
-    found = [with_report(side, *report).outputs() for report in ((CHANGE,), (NON_EMPTY,), (CHANGE, NON_EMPTY))]
+    found = [
+        with_report(side, *report).outputs()
+        for report in ((CHANGE,), (NON_EMPTY,), (CHANGE, NON_EMPTY))
+    ]
     found.append(side.but(report=frozenset({PERIODIC}), period=1, anchor=0, gap=Gap.ALL).outputs())
     assert found[0] == found[1] == found[2] == found[3]
 
@@ -281,15 +402,22 @@ def istream_of_changes(side: Side) -> None:
 @law("Windows closed by an arrival at c and by one past it, for `(]` and `[]`.")
 def closing(side: Side) -> None:
     assume(side.semantics.closure is not Closure.RIGHT_OPEN)
-    assert side.but(closing=Closing.PASSED).contents() == side.but(closing=Closing.REACHED).contents()
+    assert (
+        side.but(closing=Closing.PASSED).contents() == side.but(closing=Closing.REACHED).contents()
+    )
 
 
-@law("`periodic` with period β, anchored where window 0 closes, and window close, under the time tick, for ω < β (ω + 1 < β for `[]`).")
+@law(
+    "`periodic` with period β, anchored where window 0 closes, and window close, under "
+    "the time tick, for ω < β (ω + 1 < β for `[]`)."
+)
 def period_of_closes(side: Side) -> None:
     assume(side.window.size + (side.semantics.closure is Closure.CLOSED) < side.window.slide)
     side = side.but(tick=Tick.TIME, expiry=Expiry.REPLAYED, gap=Gap.ALL)
     anchor = side.semantics.t0 + side.window.size
-    periodic = side.but(report=frozenset({PERIODIC, NON_EMPTY}), period=side.window.slide, anchor=anchor)
+    periodic = side.but(
+        report=frozenset({PERIODIC, NON_EMPTY}), period=side.window.slide, anchor=anchor
+    )
     assert periodic.contents() == with_report(side, CLOSE, NON_EMPTY).contents()
 
 
@@ -302,7 +430,9 @@ def order(side: Side) -> None:
 def units(side: Side) -> None:
     side = with_report(side, CHANGE).but(closure=None, closing=Closing.REACHED)
     rows = replace(side, window=replace(side.window, kind=WindowKind.ROWS))
-    assert rows.contents() == replace(rows, window=replace(rows.window, unit=Unit.TRIPLES)).contents()
+    assert (
+        rows.contents() == replace(rows, window=replace(rows.window, unit=Unit.TRIPLES)).contents()
+    )
 
 
 @law("A slide that is ignored, and a stated slide of 1.")
@@ -310,12 +440,15 @@ def slides(side: Side) -> None:
     assert side.but(slide=Slide.IGNORED).contents() == side.sized(slide=1).contents()
 
 
-ONCE = {rows_that_never_recur, operators_of_tumbling_windows, change_of_what, istream_of_changes}  # laws of triples that do not recur
+# laws of triples that do not recur
+ONCE = {rows_that_never_recur, operators_of_tumbling_windows, change_of_what, istream_of_changes}
 
 
 @cache
 def drawn(recurring: bool) -> list[Side]:
-    """Draw the sides that all laws are tried on: drawing one takes as long as trying thirty laws. Each law is beyond some."""
+    """Draw the sides that all laws are tried on: drawing one takes as long as trying thirty laws.
+    Each law is beyond some.
+    """
     found: list[Side] = []
 
     @settings(max_examples=3 * draws(300), phases=[Phase.generate])
@@ -339,7 +472,9 @@ def is_told(check: Callable[[Side], None], side: Side) -> bool:
 @pytest.mark.xdist_group("equivalences")  # one worker draws for all
 @pytest.mark.parametrize("sentence", LAWS)
 def test_no_stream_tells_them_apart(sentence: str):
-    """Nothing of what is drawn breaks the law; where something does, the smallest such is looked for."""
+    """Nothing of what is drawn breaks the law; where something does, the smallest such is looked
+    for.
+    """
     check = LAWS[sentence]
     recurring = check not in ONCE
 
@@ -357,6 +492,12 @@ def test_no_stream_tells_them_apart(sentence: str):
 
 
 def test_the_specification_lists_these_laws_and_no_other():
-    section = SPEC.read_text(encoding="utf-8").split("## What no stream can tell apart")[1].split("\n## ")[0]
-    listed = [sentence for sentence, _ in re.findall(r"^- (.*?) \*Because\* (.*)$", section, re.MULTILINE)]
+    section = (
+        SPEC.read_text(encoding="utf-8")
+        .split("## What no stream can tell apart")[1]
+        .split("\n## ")[0]
+    )
+    listed = [
+        sentence for sentence, _ in re.findall(r"^- (.*?) \*Because\* (.*)$", section, re.MULTILINE)
+    ]
     assert listed == list(LAWS)

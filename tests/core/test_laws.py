@@ -1,8 +1,9 @@
-"""Laws of the engine over the whole space of windows and semantics: each is a sentence of SPEC.md's list, with its preconditions.
+"""Laws of the engine over the whole space of windows and semantics: each is a sentence of SPEC.md's
+list, with its preconditions.
 
-A law is tried on draws that fulfil its preconditions by construction, so that none is thrown away; it says of each whether it
-told anything, and enough must. It is shown to be no empty phrase twice: wrong engines break it, and so does the right engine
-beyond each precondition.
+A law is tried on draws that fulfil its preconditions by construction, so that none is thrown away;
+it says of each whether it told anything, and enough must. It is shown to be no empty phrase twice:
+wrong engines break it, and so does the right engine beyond each precondition.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import accumulate, product
+from itertools import accumulate, pairwise, product
 from math import ceil, floor, lcm
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,19 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from conformance.wrong_engines import MINIATURES, Miniature
-from refengine import Between, Body, Element, OneOf, Query, Relation, Stream, Window, WindowKind, literal, row
+from refengine import (
+    Between,
+    Body,
+    Element,
+    OneOf,
+    Query,
+    Relation,
+    Stream,
+    Window,
+    WindowKind,
+    literal,
+    row,
+)
 from refengine.core import engine, window
 from refengine.core.engine import Report
 from refengine.core.profiles import PLAIN
@@ -53,11 +66,34 @@ from refengine.strategies import inputs, queries, semantics, triples
 SPEC = Path(__file__).resolve().parents[2] / "SPEC.md"
 SECTION = SPEC.read_text(encoding="utf-8").partition("\n## Laws\n")[2].partition("\n## ")[0]
 DRAWS = {"ci": 200, "fuzz": 20_000}.get(PROFILE, 2000)
-CLOSE, CHANGE, NON_EMPTY, PERIODIC = Condition.CLOSE, Condition.CHANGE, Condition.NON_EMPTY, Condition.PERIODIC
-REPORTS = [frozenset(c for c, on in zip(Condition, f"{bits:04b}", strict=True) if on == "1") for bits in range(1, 16)]
-BY_TIME = [WindowKind.TIME, WindowKind.RANGE, WindowKind.NOW, WindowKind.UNBOUNDED, WindowKind.LANDMARK]
+CLOSE, CHANGE, NON_EMPTY, PERIODIC = (
+    Condition.CLOSE,
+    Condition.CHANGE,
+    Condition.NON_EMPTY,
+    Condition.PERIODIC,
+)
+REPORTS = [
+    frozenset(c for c, on in zip(Condition, f"{bits:04b}", strict=True) if on == "1")
+    for bits in range(1, 16)
+]
+BY_TIME = [
+    WindowKind.TIME,
+    WindowKind.RANGE,
+    WindowKind.NOW,
+    WindowKind.UNBOUNDED,
+    WindowKind.LANDMARK,
+]
 NOT_TUPLES = [kind for kind in WindowKind if kind is not WindowKind.TUPLE]
-ANYWHERE = (Between(-8, 8), T0.FIRST, T0.REACH, T0.REGISTRATION, T0.EPOCH, T0.STREAM, T0.CORAL8, T0.ORACLE_CEP)
+ANYWHERE = (
+    Between(-8, 8),
+    T0.FIRST,
+    T0.REACH,
+    T0.REGISTRATION,
+    T0.EPOCH,
+    T0.STREAM,
+    T0.CORAL8,
+    T0.ORACLE_CEP,
+)
 
 
 def objects(dataset: Dataset) -> Bag:
@@ -72,8 +108,18 @@ def count(dataset: Dataset) -> Bag:
 
 # An element without triples is content, too.
 TRIPLES = [(f"<urn:{s}>", f"<urn:{p}>", f"<urn:{o}>") for s, p, o in ("apx", "bpx", "apy", "aqx")]
-SOME = st.sampled_from([*(frozenset([triple]) for triple in TRIPLES), frozenset(), frozenset(TRIPLES[:2]), frozenset(TRIPLES[1:3])])
-ANSWERS = {Body("SELECT ?o { ?s ?p ?o }"): objects, Body("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"): count}
+SOME = st.sampled_from(
+    [
+        *(frozenset([triple]) for triple in TRIPLES),
+        frozenset(),
+        frozenset(TRIPLES[:2]),
+        frozenset(TRIPLES[1:3]),
+    ]
+)
+ANSWERS = {
+    Body("SELECT ?o { ?s ?p ?o }"): objects,
+    Body("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"): count,
+}
 
 
 @dataclass(frozen=True)
@@ -90,37 +136,73 @@ class Trial:
     def reports(self, static: Dataset = frozenset()) -> list[Report]:
         """What is emitted, with a cheap answer in the place of SPARQL's."""
         taken = engine.evaluate(
-            self.query, self.streams, self.semantics, static=static,
+            self.query,
+            self.streams,
+            self.semantics,
+            static=static,
             answer=lambda body, dataset: Relation(body.variables, ANSWERS[body](dataset)),
-        )  # fmt: skip
+        )
         return list(taken)
 
     def evaluations(self) -> list[tuple]:
         """(t, arrival, what each window holds) of every evaluation."""
         found = engine.evaluations(engine.plan(self.query, self.streams, self.semantics))
-        return [(at.t, at.arrival, tuple((held.n, tuple(held.content)) for held in at.windows)) for at in found]
+        return [
+            (at.t, at.arrival, tuple((held.n, tuple(held.content)) for held in at.windows))
+            for at in found
+        ]
 
     def arrivals(self) -> list[tuple[str, Element]]:
         """(stream, element) in the order of arrival over all streams."""
-        return sorted(((name, e) for name, elements in self.streams.items() for e in elements), key=lambda arrival: arrival[1].sys)
+        return sorted(
+            ((name, e) for name, elements in self.streams.items() for e in elements),
+            key=lambda arrival: arrival[1].sys,
+        )
 
     def arriving(self, arrivals: Sequence[tuple[str, Element]]) -> Trial:
         """The trial with other arrivals."""
-        return replace(self, streams={name: Stream(tuple(e for of, e in arrivals if of == name)) for name in self.streams})
+        return replace(
+            self,
+            streams={
+                name: Stream(tuple(e for of, e in arrivals if of == name)) for name in self.streams
+            },
+        )
 
 
 @st.composite
 def trials(
-    draw: st.DrawFn, *, kinds: Sequence[WindowKind] = tuple(WindowKind), most: int = 3, r2s: Sequence = (None, *R2S),
-    intervals: bool = True, payloads: Any = None, late: bool = True, **fields: Any,
-) -> Trial:  # fmt: skip
-    """Small windows of the kinds, in one query, under the semantics that the fields allow, and streams for them."""
+    draw: st.DrawFn,
+    *,
+    kinds: Sequence[WindowKind] = tuple(WindowKind),
+    most: int = 3,
+    r2s: Sequence = (None, *R2S),
+    intervals: bool = True,
+    payloads: Any = None,
+    late: bool = True,
+    **fields: Any,
+) -> Trial:
+    """Small windows of the kinds, in one query, under the semantics that the fields allow, and
+    streams for them.
+    """
     small = {"sizes": st.integers(1, 6), "slides": st.integers(1, 7)}
-    query = draw(queries(kinds=kinds, max_windows=most, streams=["s", "r"], r2s=r2s, bodies=st.sampled_from([*ANSWERS]), **small))
+    query = draw(
+        queries(
+            kinds=kinds,
+            max_windows=most,
+            streams=["s", "r"],
+            r2s=r2s,
+            bodies=st.sampled_from([*ANSWERS]),
+            **small,
+        )
+    )
     chosen = draw(semantics(query, **fields))
     keyed = any(spec.by for spec in query.windows)
     apart = chosen
-    if not late and len({spec.stream for spec in query.windows}) > 1 and isinstance(chosen.disorder, int):
+    if (
+        not late
+        and len({spec.stream for spec in query.windows}) > 1
+        and isinstance(chosen.disorder, int)
+    ):
         # inputs() are late by up to 2 more than is allowed
         apart = replace(chosen, disorder="reject" if chosen.disorder < 2 else chosen.disorder - 2)
     payloads = None if keyed else SOME if payloads is None else payloads
@@ -132,8 +214,10 @@ def trials(
 
 @dataclass(frozen=True)
 class Law:
-    """A law: what is drawn for it, the check (which asserts it and returns whether the draw told anything), the wrong engines
-    that break it, what lies beyond its preconditions, where the engine itself breaks it, and the least share of draws that tell."""
+    """A law: what is drawn for it, the check (which asserts it and returns whether the draw told
+    anything), the wrong engines that break it, what lies beyond its preconditions, where the engine
+    itself breaks it, and the least share of draws that tell.
+    """
 
     check: Callable[..., bool]
     drawn: st.SearchStrategy[tuple]
@@ -188,8 +272,14 @@ def moved(value: Any, by: int) -> Any:
 
 def shifted(trial: Trial, by: int) -> Trial:
     """A trial with all its instants moved."""
-    streams = {name: Stream(tuple(e._replace(app=e.app + by, end=moved(e.end, by)) for e in s)) for name, s in trial.streams.items()}
-    instants = {name: moved(getattr(trial.semantics, name), by) for name in ("t0", "offset", "anchor", "horizon")}
+    streams = {
+        name: Stream(tuple(e._replace(app=e.app + by, end=moved(e.end, by)) for e in s))
+        for name, s in trial.streams.items()
+    }
+    instants = {
+        name: moved(getattr(trial.semantics, name), by)
+        for name in ("t0", "offset", "anchor", "horizon")
+    }
     query = replace(trial.query, registered=moved(trial.query.registered, by))
     return Trial(query, streams, replace(trial.semantics, **instants))
 
@@ -201,27 +291,41 @@ def origin_of_even_instants(spec, semantics, first, registered=None, right=windo
 
 
 @law(
-    shifts(), wrong("window:origin", origin_of_even_instants), miniature("REP-4", "beats from 0"),
+    shifts(),
+    wrong("window:origin", origin_of_even_instants),
+    miniature("REP-4", "beats from 0"),
     beyond={
         "t0 by a formula that names 0": shifts(t0=OneOf((T0.FLINK, T0.STORM, T0.KAFKA_STREAMS))),
-        "a shift that is no multiple of the slides": shifts(multiples=False, t0=OneOf((T0.CORAL8, T0.ORACLE_CEP)), kinds=[WindowKind.TIME]),
+        "a shift that is no multiple of the slides": shifts(
+            multiples=False, t0=OneOf((T0.CORAL8, T0.ORACLE_CEP)), kinds=[WindowKind.TIME]
+        ),
         "tuple-based windows": shifts(kinds=[WindowKind.TUPLE], tick="time", t0=Between(-8, 8)),
     },
-)  # fmt: skip
+)
 def time_shift(trial: Trial, by: int) -> bool:
-    """If every instant moves by d (the app and end of all elements, and, where they are given as integers, t0, offset, anchor,
-    horizon and the instant of registration), the instants of all reports, their windows' borders and their elements' instants
-    move by d, and nothing else changes: for windows that are not tuple-based, and t0 an integer, a policy or `stream`, or
-    `coral8` or `oracle-cep` if d is a multiple of every window's β (1 where a slide is ignored)."""
+    """If every instant moves by d (the app and end of all elements, and, where they are given as
+    integers, t0, offset, anchor, horizon and the instant of registration), the instants of all
+    reports, their windows' borders and their elements' instants move by d, and nothing else
+    changes: for windows that are not tuple-based, and t0 an integer, a policy or `stream`, or
+    `coral8` or `oracle-cep` if d is a multiple of every window's β (1 where a slide is ignored).
+    """
     before, after = trial.reports(), shifted(trial, by).reports()
     expected = [
         replace(
-            report, evaluation=report.evaluation + by, trigger=report.trigger + by, instant=report.instant + by,
-            windows=tuple(borders and (borders[0] + by, borders[1] + by) for borders in report.windows),
-            contents=tuple(tuple(e._replace(app=e.app + by, end=moved(e.end, by)) for e in c) for c in report.contents),
+            report,
+            evaluation=report.evaluation + by,
+            trigger=report.trigger + by,
+            instant=report.instant + by,
+            windows=tuple(
+                borders and (borders[0] + by, borders[1] + by) for borders in report.windows
+            ),
+            contents=tuple(
+                tuple(e._replace(app=e.app + by, end=moved(e.end, by)) for e in c)
+                for c in report.contents
+            ),
         )
         for report in before
-    ]  # fmt: skip
+    ]
     assert after == expected, f"moved by {by}: {after} for {expected}"
     return by != 0 and bool(before)
 
@@ -230,37 +334,60 @@ def time_shift(trial: Trial, by: int) -> bool:
 def permutations(draw: st.DrawFn, **more: Any) -> tuple[Trial, Trial]:
     trial = draw(trials(**{"kinds": BY_TIME, "tick": "time", "late": False} | more))
     arrivals = trial.arrivals()
-    runs = list(accumulate((a[1].app != b[1].app for a, b in zip(arrivals, arrivals[1:], strict=False)), initial=0))
+    runs = list(accumulate((a[1].app != b[1].app for a, b in pairwise(arrivals)), initial=0))
     order = sorted(draw(st.permutations(range(len(arrivals)))), key=lambda i: runs[i])
     pairs = zip((place for _, place in arrivals), (arrivals[i] for i in order), strict=True)
-    return trial, trial.arriving([(name, e._replace(sys=place.sys, batch=place.batch)) for place, (name, e) in pairs])
+    return trial, trial.arriving(
+        [(name, e._replace(sys=place.sys, batch=place.batch)) for place, (name, e) in pairs]
+    )
 
 
 def without_order(report: Report) -> tuple:
     """A report without its elements' places in the order of arrival."""
-    contents = tuple(Counter((e.graph, e.app, e.end) for e in content) for content in report.contents)
+    contents = tuple(
+        Counter((e.graph, e.app, e.end) for e in content) for content in report.contents
+    )
     return replace(report, contents=()), contents
 
 
 def late_beside_another_stream() -> st.SearchStrategy:
-    """The late element of s at 0 arrives before, or after, the one of r at 0, whose reports count it, or not (MOD-2)."""
+    """The late element of s at 0 arrives before, or after, the one of r at 0, whose reports count
+    it, or not (MOD-2).
+    """
     spec = Window("s", WindowKind.TIME, 1, 1)
     early, at_0 = Element(frozenset(), 5, 1), Element(frozenset(), 0, 2)
-    fields = PLAIN | {"t0": -1, "closure": "[)", "report": "window-close", "tick": "time", "disorder": 0}
+    fields = PLAIN | {
+        "t0": -1,
+        "closure": "[)",
+        "report": "window-close",
+        "tick": "time",
+        "disorder": 0,
+    }
     chosen = Semantics(**fields, empty="emit", horizon="none", instant="close")
     query = Query((spec, replace(spec, stream="r")), next(iter(ANSWERS)))
     trial = Trial(query, {"s": Stream((early, at_0)), "r": Stream((at_0._replace(sys=3),))}, chosen)
-    return st.just((trial, replace(trial, streams={"s": Stream((early, at_0._replace(sys=3))), "r": Stream((at_0,))})))
+    return st.just(
+        (
+            trial,
+            replace(
+                trial, streams={"s": Stream((early, at_0._replace(sys=3))), "r": Stream((at_0,))}
+            ),
+        )
+    )
 
 
 def content_of_latest(view, t, arrived, right=window.content):
     """WIN-8, wrong: of simultaneous elements a window holds the last that arrived."""
     found = right(view, t, arrived)
-    return tuple(i for i in found if i + 1 not in found or view.times[i] != view.times[i + 1]) or range(0)
+    return tuple(
+        i for i in found if i + 1 not in found or view.times[i] != view.times[i + 1]
+    ) or range(0)
 
 
 @law(
-    permutations(), miniature("TICK-2", "every arrival"), wrong("window:content", content_of_latest),
+    permutations(),
+    miniature("TICK-2", "every arrival"),
+    wrong("window:content", content_of_latest),
     beyond={
         "the tuple tick": permutations(tick="tuple"),
         "rows": permutations(kinds=[WindowKind.ROWS]),
@@ -268,13 +395,17 @@ def content_of_latest(view, t, arrived, right=window.content):
         "tuple-based windows": permutations(kinds=[WindowKind.TUPLE]),
         "late elements beside another stream's": st.deferred(late_beside_another_stream),
     },
-)  # fmt: skip
+)
 def simultaneous_arrivals(trial: Trial, permuted: Trial) -> bool:
-    """Under the time tick simultaneous elements that arrive one after another, of one stream, or of several if none is late, can
-    arrive in any other order among themselves: nothing changes but the order in which a content lists them. For windows of the
-    kinds `time`, `range`, `now`, `unbounded` and `landmark`."""
+    """Under the time tick simultaneous elements that arrive one after another, of one stream, or of
+    several if none is late, can arrive in any other order among themselves: nothing changes but the
+    order in which a content lists them. For windows of the kinds `time`, `range`, `now`,
+    `unbounded` and `landmark`.
+    """
     before, after = trial.reports(), permuted.reports()
-    assert list(map(without_order, before)) == list(map(without_order, after)), f"{before} and {after}"
+    assert list(map(without_order, before)) == list(map(without_order, after)), (
+        f"{before} and {after}"
+    )
     return bool(before) and trial != permuted
 
 
@@ -282,39 +413,61 @@ def simultaneous_arrivals(trial: Trial, permuted: Trial) -> bool:
 def rebatched(draw: st.DrawFn, *, anew: bool = False, **more: Any) -> tuple[Trial, Trial]:
     trial = draw(trials(**more))
     arrivals = trial.arrivals()
-    ids = [draw(st.integers(0, 2)) for _ in arrivals] if anew or trial.semantics.tick is not Tick.BATCH else []
+    ids = (
+        [draw(st.integers(0, 2)) for _ in arrivals]
+        if anew or trial.semantics.tick is not Tick.BATCH
+        else []
+    )
     if not ids:  # the same batches with other numbers
         known = sorted({e.batch for _, e in arrivals})
         numbers = dict(zip(known, accumulate(draw(st.integers(1, 5)) for _ in known), strict=False))
-        return trial, trial.arriving([(name, e._replace(batch=numbers[e.batch])) for name, e in arrivals])
+        return trial, trial.arriving(
+            [(name, e._replace(batch=numbers[e.batch])) for name, e in arrivals]
+        )
     given = accumulate(ids, initial=1)
-    return trial, trial.arriving([(name, e._replace(batch=batch)) for (name, e), batch in zip(arrivals, given, strict=False)])
+    return trial, trial.arriving(
+        [(name, e._replace(batch=batch)) for (name, e), batch in zip(arrivals, given, strict=False)]
+    )
 
 
 def without_batches(report: Report) -> Report:
-    return replace(report, contents=tuple(tuple(e._replace(batch=None) for e in content) for content in report.contents))
+    return replace(
+        report,
+        contents=tuple(
+            tuple(e._replace(batch=None) for e in content) for content in report.contents
+        ),
+    )
 
 
 def due_by_any_batch(tick, arrival, app, batch):
-    """TICK-1, TICK-2, wrong: an element of the batch that was looked at is not looked at again, whatever the tick."""
+    """TICK-1, TICK-2, wrong: an element of the batch that was looked at is not looked at again,
+    whatever the tick.
+    """
     return right_due(tick, arrival, app, batch) and (arrival.batch is None or arrival.batch > batch)
 
 
 def due_by_consecutive_batches(tick, arrival, app, batch):
     """TICK-3, wrong: batches are expected to be numbered 1, 2, 3."""
-    return right_due(tick, arrival, app, batch) and (tick is not Tick.BATCH or arrival.batch == batch + 1)
+    return right_due(tick, arrival, app, batch) and (
+        tick is not Tick.BATCH or arrival.batch == batch + 1
+    )
 
 
 @law(
-    rebatched(), wrong("tick:due", due_by_any_batch), wrong("tick:due", due_by_consecutive_batches),
+    rebatched(),
+    wrong("tick:due", due_by_any_batch),
+    wrong("tick:due", due_by_consecutive_batches),
     beyond={"other batches under the batch tick": rebatched(tick="batch", anew=True)},
-)  # fmt: skip
+)
 def batches(trial: Trial, other: Trial) -> bool:
-    """Under the batch tick batch ids count as an order only: with ids that rise and stay where they did, over all streams
-    together, nothing changes but the ids. Under the other ticks a stream can be split into batches in any other way, or in
-    none."""
+    """Under the batch tick batch ids count as an order only: with ids that rise and stay where they
+    did, over all streams together, nothing changes but the ids. Under the other ticks a stream can
+    be split into batches in any other way, or in none.
+    """
     before, after = trial.reports(), other.reports()
-    assert list(map(without_batches, before)) == list(map(without_batches, after)), f"{before} and {after}"
+    assert list(map(without_batches, before)) == list(map(without_batches, after)), (
+        f"{before} and {after}"
+    )
     return bool(before) and trial != other
 
 
@@ -324,7 +477,9 @@ ONE_WINDOW = {"kinds": [WindowKind.TIME, WindowKind.RANGE], "most": 1, "interval
 
 @st.composite
 def tumbling(draw: st.DrawFn, **more: Any) -> tuple[Trial]:
-    trial = draw(trials(**ONE_WINDOW | CLOSES | {"closure": OneOf(("[)", "(]")), "slide": "stated"} | more))
+    trial = draw(
+        trials(**ONE_WINDOW | CLOSES | {"closure": OneOf(("[)", "(]")), "slide": "stated"} | more)
+    )
     [spec] = trial.query.windows
     return (replace(trial, query=replace(trial.query, windows=(replace(spec, slide=spec.size),))),)
 
@@ -335,13 +490,17 @@ def alone(draw: st.DrawFn, **more: Any) -> tuple[Trial]:
 
 
 def held(trial: Trial) -> tuple[window.View, Counter]:
-    """The one window's view, and in how many evaluations' contents each of its elements is, by index."""
+    """The one window's view, and in how many evaluations' contents each of its elements is, by
+    index.
+    """
     [view] = engine.plan(trial.query, trial.streams, trial.semantics).views
     return view, Counter(i for _, _, ((_, content),) in trial.evaluations() for i in content)
 
 
 @law(
-    tumbling(), miniature("WIN-2", "both borders belong to every window"), miniature("WIN-2", "border elements are lost"),
+    tumbling(),
+    miniature("WIN-2", "both borders belong to every window"),
+    miniature("WIN-2", "border elements are lost"),
     miniature("WIN-8", "nothing expires"),
     beyond={
         "closed windows": tumbling(closure="[]"),
@@ -351,11 +510,13 @@ def held(trial: Trial) -> tuple[window.View, Counter]:
         "nothing after the last arrival": tumbling(horizon="none"),
         "content change of graphs": tumbling(report="window-close,content-change", change="graph"),
     },
-)  # fmt: skip
+)
 def tumbling_windows(trial: Trial) -> bool:
-    """Tumbling windows partition the stream: each element that is not late is in the content of exactly one evaluation if it is
-    not before window 0's first instant, and else of none. For one window of the kind `time` or `range` with β = ω, a slide as
-    stated, `[)` or `(]`, points, {close} or {close, non-empty}, all windows of a gap, and the horizon `flush`."""
+    """Tumbling windows partition the stream: each element that is not late is in the content of
+    exactly one evaluation if it is not before window 0's first instant, and else of none. For one
+    window of the kind `time` or `range` with β = ω, a slide as stated, `[)` or `(]`, points,
+    {close} or {close, non-empty}, all windows of a gap, and the horizon `flush`.
+    """
     view, times = held(trial)
     for i, app in enumerate(view.times):
         expected = int(app >= view.t0 + (trial.semantics.closure is Closure.LEFT_OPEN))
@@ -364,28 +525,37 @@ def tumbling_windows(trial: Trial) -> bool:
 
 
 @law(
-    alone(**ONE_WINDOW, **CLOSES), miniature("WIN-3", "the slide is ignored"), miniature("WIN-8", "nothing expires"),
+    alone(**ONE_WINDOW, **CLOSES),
+    miniature("WIN-3", "the slide is ignored"),
+    miniature("WIN-8", "nothing expires"),
     miniature("WIN-4", "the last of the open is active"),
     beyond={
         "elements with intervals": alone(**ONE_WINDOW | CLOSES | {"intervals": True}),
         "the latest of a gap": alone(**ONE_WINDOW | CLOSES | {"gap": "latest"}),
         "nothing after the last arrival": alone(**ONE_WINDOW | CLOSES | {"horizon": "none"}),
     },
-)  # fmt: skip
+)
 def coverage(trial: Trial) -> bool:
-    """With w the number of a window's instants (ω, and ω + 1 for `[]`) and β as honoured, each element is in the contents of at
-    most ⌈w/β⌉ evaluations, and from window 0's last instant on in at least ⌊w/β⌋: in ω/β of them where that is a whole number
-    and w is ω. For one window of the kind `time` or `range`, points, {close} or {close, non-empty}, all windows of a gap, and
-    the horizon `flush`."""
+    """With w the number of a window's instants (ω, and ω + 1 for `[]`) and β as honoured, each
+    element is in the contents of at most ⌈w/β⌉ evaluations, and from window 0's last instant on in
+    at least ⌊w/β⌋: in ω/β of them where that is a whole number and w is ω. For one window of the
+    kind `time` or `range`, points, {close} or {close, non-empty}, all windows of a gap, and the
+    horizon `flush`.
+    """
     (spec,), closure = trial.query.windows, trial.semantics.closure
     view, times = held(trial)
     if not view.times:
         return False
     slide = 1 if trial.semantics.slide is Slide.IGNORED else spec.slide or 1
-    ratio, last = Fraction(spec.size + (closure is Closure.CLOSED), slide), view.t0 + spec.size - (closure is Closure.RIGHT_OPEN)
+    ratio, last = (
+        Fraction(spec.size + (closure is Closure.CLOSED), slide),
+        view.t0 + spec.size - (closure is Closure.RIGHT_OPEN),
+    )
     for i, app in enumerate(view.times):
         least = floor(ratio) if app >= last else 0
-        assert least <= times[i] <= ceil(ratio), f"the element at {app} is in {times[i]} windows, of {ratio}"
+        assert least <= times[i] <= ceil(ratio), (
+            f"the element at {app} is in {times[i]} windows, of {ratio}"
+        )
     return ratio != 1 and any(app >= last for app in view.times)
 
 
@@ -396,55 +566,87 @@ NEAR = [literal(text, XSD + "double") for text in ("1.0", "1.0000000009", "1.000
 
 def numbers(terms: Sequence[str]) -> st.SearchStrategy:
     """Graphs with these objects, of which some are the same by value."""
-    return st.frozensets(st.tuples(st.sampled_from(["<urn:a>", "<urn:b>"]), st.just("<urn:p>"), st.sampled_from(terms)), max_size=3)
+    return st.frozensets(
+        st.tuples(
+            st.sampled_from(["<urn:a>", "<urn:b>"]), st.just("<urn:p>"), st.sampled_from(terms)
+        ),
+        max_size=3,
+    )
 
 
 @st.composite
 def differences(draw: st.DrawFn, terms: Sequence[str] = SPELT, **more: Any) -> tuple[Trial]:
     operators = {} if "base" in more else {"base": OneOf(tuple(Base))}
-    trial = draw(trials(payloads=numbers(terms), **{"r2s": [None], "empty": "emit"} | operators | more))
+    trial = draw(
+        trials(payloads=numbers(terms), **{"r2s": [None], "empty": "emit"} | operators | more)
+    )
     return (trial,)
 
 
 @law(
-    differences(), miniature("R2S-2", "Istream is Rstream"), miniature("R2S-2", "Istream of sets"), miniature("R2S-3", "Dstream of sets"),
-    miniature("R2S-4", "no base"), miniature("R2S-8", "the base grows"),
-    beyond={"numbers that are near, and not equal": differences(terms=NEAR, kinds=[WindowKind.TIME], most=1, report="content-change")},
-)  # fmt: skip
+    differences(),
+    miniature("R2S-2", "Istream is Rstream"),
+    miniature("R2S-2", "Istream of sets"),
+    miniature("R2S-3", "Dstream of sets"),
+    miniature("R2S-4", "no base"),
+    miniature("R2S-8", "the base grows"),
+    beyond={
+        "numbers that are near, and not equal": differences(
+            terms=NEAR, kinds=[WindowKind.TIME], most=1, report="content-change"
+        )
+    },
+)
 def istream_and_dstream(trial: Trial) -> bool:
-    """Istream and Dstream together reconstruct Rstream: with B empty at first, the answer of each evaluation is, by value (CMP-1),
-    the bag B − D + I, where I and D are its outputs under Istream and Dstream; for the base `previous` B is then that answer,
-    for `previous-new` only where I is not empty. For a query that states no operator, empty answers emitted, and answers in
-    which numbers that are near (CMP-2) are equal."""
+    """Istream and Dstream together reconstruct Rstream: with B empty at first, the answer of each
+    evaluation is, by value (CMP-1), the bag B − D + I, where I and D are its outputs under Istream
+    and Dstream; for the base `previous` B is then that answer, for `previous-new` only where I is
+    not empty. For a query that states no operator, empty answers emitted, and answers in which
+    numbers that are near (CMP-2) are equal.
+    """
     base = trial.semantics.base
     whole = [r.relation.rows for r in trial.but(r2s=R2S.RSTREAM, base=None).reports()]
-    come, gone = ([r.relation.rows for r in trial.but(r2s=operator, base=base).reports()] for operator in (R2S.ISTREAM, R2S.DSTREAM))
+    come, gone = (
+        [r.relation.rows for r in trial.but(r2s=operator, base=base).reports()]
+        for operator in (R2S.ISTREAM, R2S.DSTREAM)
+    )
     assert len(whole) == len(come) == len(gone)
     known: Bag = Counter()
     for number, (answer, new, old) in enumerate(zip(whole, come, gone, strict=True), 1):
         left, missing = compare.difference(known, old)
         assert not missing, f"report {number}: Dstream takes away {missing} from {known}"
         found = left + new
-        assert compare.equal(found, answer), f"report {number}: {known} − {old} + {new} for {answer}"
+        assert compare.equal(found, answer), (
+            f"report {number}: {known} − {old} + {new} for {answer}"
+        )
         known = found if base is Base.PREVIOUS or new else known
     return any(gone) and sum(map(bool, come)) > 1
 
 
 @st.composite
 def with_static(draw: st.DrawFn, **more: Any) -> tuple[Trial, Dataset]:
-    named = st.tuples(triples(), st.sampled_from(["urn:w1", "urn:g"])).map(lambda pair: (*pair[0], f"<{pair[1]}>"))
-    return draw(trials(**{"empty": "emit"} | more)), draw(st.frozensets(triples() | named, min_size=1, max_size=3))
+    named = st.tuples(triples(), st.sampled_from(["urn:w1", "urn:g"])).map(
+        lambda pair: (*pair[0], f"<{pair[1]}>")
+    )
+    return draw(trials(**{"empty": "emit"} | more)), draw(
+        st.frozensets(triples() | named, min_size=1, max_size=3)
+    )
 
 
 @law(
-    with_static(), miniature("R2R-8", "static data is content"), miniature("REP-3", "the answer must not be empty"),
+    with_static(),
+    miniature("R2R-8", "static data is content"),
+    miniature("REP-3", "the answer must not be empty"),
     beyond={"empty answers suppressed": with_static(empty="suppress")},
-)  # fmt: skip
+)
 def static_data(trial: Trial, static: Dataset) -> bool:
-    """Static data never affects the condition non-empty, nor any other, nor a content: with it and without there are the same
-    reports but for their relations. For empty answers emitted, since static data may make an answer empty, or not."""
+    """Static data never affects the condition non-empty, nor any other, nor a content: with it and
+    without there are the same reports but for their relations. For empty answers emitted, since
+    static data may make an answer empty, or not.
+    """
     without, along = trial.reports(), trial.reports(static)
-    assert [replace(r, relation=None) for r in without] == [replace(r, relation=None) for r in along]
+    assert [replace(r, relation=None) for r in without] == [
+        replace(r, relation=None) for r in along
+    ]
     return any(a.relation != b.relation for a, b in zip(without, along, strict=True))
 
 
@@ -460,27 +662,48 @@ def once_is_first(empty: Empty, output: Bag, last: Bag) -> bool:
 
 
 @law(
-    alone(), miniature("R2S-4", "the base is what was sent"), wrong("r2s:emitted", once_is_first),
-    miniature("R2S-5", "zero is empty"), miniature("R2S-9", "once is always"),
-)  # fmt: skip
+    alone(),
+    miniature("R2S-4", "the base is what was sent"),
+    wrong("r2s:emitted", once_is_first),
+    miniature("R2S-5", "zero is empty"),
+    miniature("R2S-9", "once is always"),
+)
 def empty_answers(trial: Trial) -> bool:
-    """What becomes of empty answers never changes the others: `suppress` gives the reports of `emit` whose relation is not
-    empty, and `once` gives these and, of the empty ones, each that directly follows one that is not empty in `emit`. For every
-    query and semantics."""
-    emitted, suppressed, once = (trial.but(empty=empty).reports() for empty in (Empty.EMIT, Empty.SUPPRESS, Empty.ONCE))
+    """What becomes of empty answers never changes the others: `suppress` gives the reports of
+    `emit` whose relation is not empty, and `once` gives these and, of the empty ones, each that
+    directly follows one that is not empty in `emit`. For every query and semantics.
+    """
+    emitted, suppressed, once = (
+        trial.but(empty=empty).reports() for empty in (Empty.EMIT, Empty.SUPPRESS, Empty.ONCE)
+    )
     assert suppressed == [report for report in emitted if report.relation]
     after = [False, *(bool(report.relation) for report in emitted)]
-    assert once == [report for report, follows in zip(emitted, after, strict=False) if report.relation or follows]
+    assert once == [
+        report
+        for report, follows in zip(emitted, after, strict=False)
+        if report.relation or follows
+    ]
     return 0 < len(suppressed) < len(emitted)
 
 
 @st.composite
-def refined(draw: st.DrawFn, *, on_instants: bool | None = None, change: bool = False, **more: Any) -> tuple[Trial, Trial]:
-    """A trial with two or more conditions, and with fewer: without conditions on the instant only where that is sound, and
-    never with content change, unless asked for."""
+def refined(
+    draw: st.DrawFn, *, on_instants: bool | None = None, change: bool = False, **more: Any
+) -> tuple[Trial, Trial]:
+    """A trial with two or more conditions, and with fewer: without conditions on the instant only
+    where that is sound, and never with content change, unless asked for.
+    """
     on_instants = draw(st.booleans()) if on_instants is None else on_instants
-    stronger = [r for r in REPORTS if len(r) > 1 and (not change or CHANGE in r) and (on_instants or r & {CHANGE, NON_EMPTY})]
-    sound = {"gap": "all", "kinds": NOT_TUPLES} if on_instants else draw(st.sampled_from(({"gap": "all"}, {"kinds": [WindowKind.TUPLE]})))
+    stronger = [
+        r
+        for r in REPORTS
+        if len(r) > 1 and (not change or CHANGE in r) and (on_instants or r & {CHANGE, NON_EMPTY})
+    ]
+    sound = (
+        {"gap": "all", "kinds": NOT_TUPLES}
+        if on_instants
+        else draw(st.sampled_from(({"gap": "all"}, {"kinds": [WindowKind.TUPLE]})))
+    )
     fields = {"report": OneOf(tuple(stronger))} | sound | more
     trial = draw(trials(**fields))
     report = trial.semantics.report
@@ -493,20 +716,27 @@ def refined(draw: st.DrawFn, *, on_instants: bool | None = None, change: bool = 
 
 
 @law(
-    refined(), miniature("REP-6", "one condition is enough"),
+    refined(),
+    miniature("REP-6", "one condition is enough"),
     beyond={
         "content change in the weaker one": refined(change=True, on_instants=True),
         "the latest of a gap, and a condition on the instant": refined(
             on_instants=True, gap="latest", kinds=[WindowKind.TIME], report="window-close,periodic"
         ),
-        "the latest of a gap, and one on the content": refined(on_instants=False, gap="latest", kinds=[WindowKind.TIME]),
-        "tuple-based windows, and a condition on the instant": refined(on_instants=True, kinds=[WindowKind.TUPLE], tick="time"),
+        "the latest of a gap, and one on the content": refined(
+            on_instants=False, gap="latest", kinds=[WindowKind.TIME]
+        ),
+        "tuple-based windows, and a condition on the instant": refined(
+            on_instants=True, kinds=[WindowKind.TUPLE], tick="time"
+        ),
     },
-)  # fmt: skip
+)
 def refinement(weaker: Trial, stronger: Trial) -> bool:
-    """A report with more conditions gives a subsequence of the evaluations, with the same contents, where the one with fewer
-    does not name content change. For all windows of a gap and windows that are not tuple-based; or for tuple-based ones, if what
-    is added is non-empty or content change, or both."""
+    """A report with more conditions gives a subsequence of the evaluations, with the same contents,
+    where the one with fewer does not name content change. For all windows of a gap and windows that
+    are not tuple-based; or for tuple-based ones, if what is added is non-empty or content change,
+    or both.
+    """
     many, few = weaker.evaluations(), stronger.evaluations()
     assert subsequence(few, many), f"{few} is no part of {many}"
     return 0 < len(few) < len(many)
@@ -522,7 +752,14 @@ class Broken(Exception):
 def breaks(held: Law, drawn: st.SearchStrategy, most: int = 1500) -> bool:
     """Whether some draw breaks a law. A crash is none."""
 
-    @settings(derandomize=True, max_examples=most, database=None, deadline=None, phases=[Phase.generate], report_multiple_bugs=False)
+    @settings(
+        derandomize=True,
+        max_examples=most,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        report_multiple_bugs=False,
+    )
     @given(drawn)
     def tried(arguments: tuple) -> None:
         try:
@@ -550,22 +787,35 @@ def test_the_law_holds(name: str):
         told.append(held.check(*drawn))
 
     holds()
-    print(f"{name}: {len(told)} draws, of which {sum(told)} told something ({sum(told) / len(told):.0%})")
-    assert sum(told) >= held.least * len(told), f"only {sum(told)} of {len(told)} draws told something"
+    print(
+        f"{name}: {len(told)} draws, of which {sum(told)} told something "
+        f"({sum(told) / len(told):.0%})"
+    )
+    assert sum(told) >= held.least * len(told), (
+        f"only {sum(told)} of {len(told)} draws told something"
+    )
 
 
 @pytest.mark.parametrize(
-    ("name", "mistaken"), [(n, m) for n, known in LAWS.items() for m in known.wrong], ids=lambda value: getattr(value, "name", value)
+    ("name", "mistaken"),
+    [(n, m) for n, known in LAWS.items() for m in known.wrong],
+    ids=lambda value: getattr(value, "name", value),
 )
 def test_a_wrong_engine_breaks_the_law(name: str, mistaken: Miniature):
     with mistaken.installed():
-        assert breaks(LAWS[name], LAWS[name].drawn), f"no draw of the law {name!r} notices: {mistaken.name}"
+        assert breaks(LAWS[name], LAWS[name].drawn), (
+            f"no draw of the law {name!r} notices: {mistaken.name}"
+        )
 
 
-@pytest.mark.parametrize(("name", "beyond"), [(n, b) for n, known in LAWS.items() for b in known.beyond])
+@pytest.mark.parametrize(
+    ("name", "beyond"), [(n, b) for n, known in LAWS.items() for b in known.beyond]
+)
 def test_the_precondition_is_needed(name: str, beyond: str):
     """Beyond each precondition the engine itself breaks the law: none is there only to be safe."""
-    assert breaks(LAWS[name], LAWS[name].beyond[beyond]), f"the law {name!r} holds for {beyond}, too"
+    assert breaks(LAWS[name], LAWS[name].beyond[beyond]), (
+        f"the law {name!r} holds for {beyond}, too"
+    )
 
 
 def test_the_specification_lists_these_laws_and_no_other():
@@ -579,8 +829,9 @@ def test_the_specification_lists_these_laws_and_no_other():
 
 @dataclass(frozen=True, order=True)
 class Small:
-    """One window [0, ω) and so on, and the instants of points: smaller are fewer elements, then a smaller ω, then a smaller β,
-    then an element nearer to t0 = 0."""
+    """One window [0, ω) and so on, and the instants of points: smaller are fewer elements, then a
+    smaller ω, then a smaller β, then an element nearer to t0 = 0.
+    """
 
     elements: int
     size: int
@@ -589,18 +840,32 @@ class Small:
     app: int | None = field(compare=False, default=None)
 
     def trial(self, **fields: Any) -> Trial:
-        chosen = PLAIN | {"t0": 0, "report": "content-change", "tick": "tuple", "empty": "emit", "horizon": "flush", "instant": "close"}
+        chosen = PLAIN | {
+            "t0": 0,
+            "report": "content-change",
+            "tick": "tuple",
+            "empty": "emit",
+            "horizon": "flush",
+            "instant": "close",
+        }
         points = () if self.app is None else (Element(frozenset(TRIPLES[:1]), self.app, 1, 1),)
         query = Query((Window("s", WindowKind.TIME, self.size, self.slide),), next(iter(ANSWERS)))
         return Trial(query, {"s": Stream(points)}, Semantics(**chosen | fields))
 
 
 def small(bound: int = 3) -> Iterator[Small]:
-    """All up to one element, with ω, β and the distance from t0 up to a bound, the smallest first."""
+    """All up to one element, with ω, β and the distance from t0 up to a
+    bound, the smallest first.
+    """
     for size, slide in product(range(1, bound + 1), repeat=2):
         yield Small(0, size, slide, 0)
-    for size, slide, distance in product(range(1, bound + 1), range(1, bound + 1), range(bound + 1)):
-        yield from (Small(1, size, slide, distance, app) for app in sorted({distance, -distance}, reverse=True))
+    for size, slide, distance in product(
+        range(1, bound + 1), range(1, bound + 1), range(bound + 1)
+    ):
+        yield from (
+            Small(1, size, slide, distance, app)
+            for app in sorted({distance, -distance}, reverse=True)
+        )
 
 
 def evaluated(trial: Trial, *report: Condition) -> list[tuple[int, int]]:
@@ -610,36 +875,56 @@ def evaluated(trial: Trial, *report: Condition) -> list[tuple[int, int]]:
 
 
 def refutes(trial: Trial) -> bool:
-    """Whether {content change, window close} gives other evaluations than some of {content change}."""
+    """Whether {content change, window close} gives other evaluations than
+    some of {content change}.
+    """
     return not subsequence(evaluated(trial, CHANGE, CLOSE), evaluated(trial, CHANGE))
 
 
 def every_other_choice() -> Iterator[dict[str, Any]]:
-    """All values of the fields that evaluations of one window at t0 = 0 depend on, but the closure."""
+    """All values of the fields that evaluations of one window at t0 = 0
+    depend on, but the closure.
+    """
     choices = {
-        "slide": Slide, "partial": Partial, "closing": Closing, "against": Against, "change": Change, "expiry": Expiry, "tick": Tick,
+        "slide": Slide,
+        "partial": Partial,
+        "closing": Closing,
+        "against": Against,
+        "change": Change,
+        "expiry": Expiry,
+        "tick": Tick,
         "horizon": ("none", "flush", 20),
-    }  # fmt: skip
+    }
     yield from (dict(zip(choices, values, strict=True)) for values in product(*choices.values()))
 
 
-SHOWN = re.findall(r"^\| `(..)` \| (\d) \| (\d) \| (\d) \| (.*?) \| (.*?) \|$", SECTION, re.MULTILINE)
+SHOWN = re.findall(
+    r"^\| `(..)` \| (\d) \| (\d) \| (\d) \| (.*?) \| (.*?) \|$", SECTION, re.MULTILINE
+)
 
 
 def test_every_closure_has_a_smallest_counterexample():
     assert [closure for closure, *_ in SHOWN] == list(Closure)
 
 
-@pytest.mark.parametrize(("closure", "size", "slide", "app", "change", "both"), SHOWN, ids=lambda text: text)
-def test_the_counterexample_is_one_and_the_smallest(closure: str, size: str, slide: str, app: str, change: str, both: str):
+@pytest.mark.parametrize(
+    ("closure", "size", "slide", "app", "change", "both"), SHOWN, ids=lambda text: text
+)
+def test_the_counterexample_is_one_and_the_smallest(
+    closure: str, size: str, slide: str, app: str, change: str, both: str
+):
     """As it is written; and no smaller one is one, whatever the other choices."""
     shown = Small(1, int(size), int(slide), int(app), int(app))
     trial = shown.trial(closure=closure)
     for text, report in ((change, [CHANGE]), (both, [CHANGE, CLOSE])):
-        written = [(int(t), int(holds == "{a}")) for t, holds in re.findall(r"(\d+): ({a}|∅)", text)]
+        written = [
+            (int(t), int(holds == "{a}")) for t, holds in re.findall(r"(\d+): ({a}|∅)", text)
+        ]
         assert written == evaluated(trial, *report)
     assert refutes(trial)
     smaller = [other for other in small() if other < shown]
     assert any(other.elements == 0 for other in smaller)
     for other, choice in product(smaller, every_other_choice()):
-        assert not refutes(other.trial(closure=closure, **choice)), f"{other} is smaller, under {choice}"
+        assert not refutes(other.trial(closure=closure, **choice)), (
+            f"{other} is smaller, under {choice}"
+        )

@@ -7,7 +7,19 @@ from itertools import product
 
 import pytest
 
-from refengine import Between, Body, InvalidSemantics, OneOf, Query, Stream, UnknownField, Window, WindowKind, plan, profile
+from refengine import (
+    Between,
+    Body,
+    InvalidSemantics,
+    OneOf,
+    Query,
+    Stream,
+    UnknownField,
+    Window,
+    WindowKind,
+    plan,
+    profile,
+)
 from refengine.core.engine import evaluations
 from refengine.core.profiles import PROFILES
 from refengine.core.semantics import FIELDS, Condition, Semantics, parse_field, show
@@ -16,14 +28,23 @@ from refengine.model.elements import Element
 
 ANY = Body("SELECT * { ?s ?p ?o }")
 ENGINES = {
-    "Coral8": "coral8", "StreamBase": "streambase", "OracleCEP": "oracle-cep", "STREAM": "stream", "Flink": "flink",
-    "Dataflow": "dataflow", "Storm": "storm", "KafkaStreams": "kafka-streams", "Spark16": "spark-1.6",
-}  # fmt: skip
+    "Coral8": "coral8",
+    "StreamBase": "streambase",
+    "OracleCEP": "oracle-cep",
+    "STREAM": "stream",
+    "Flink": "flink",
+    "Dataflow": "dataflow",
+    "Storm": "storm",
+    "KafkaStreams": "kafka-streams",
+    "Spark16": "spark-1.6",
+}
 
 
 @pytest.mark.needs_shared
 def test_the_secret_profiles_give_the_published_experiments(shared):
-    """Each engine's profile alone (its t0 formula, report and tick) gives the reported contents of all 70."""
+    """Each engine's profile alone (its t0 formula, report and tick) gives the reported contents of
+    all 70.
+    """
     seen = 0
     for line in (shared / "data" / "secret" / "experiments.jsonl").read_text().splitlines():
         table = json.loads(line)
@@ -32,16 +53,28 @@ def test_the_secret_profiles_give_the_published_experiments(shared):
             name = f"{name}-tuple"
         semantics = profile(name).semantics()
         spec = Window("s", WindowKind(table["window"]), table["size"], table["slide"])
-        elements = tuple(Element(frozenset(), app, sys, batch) for sys, _, app, batch in table["stream"])
+        elements = tuple(
+            Element(frozenset(), app, sys, batch) for sys, _, app, batch in table["stream"]
+        )
         assert origin(spec, semantics, elements[0].app) == table["t0"], line
         assert semantics.report == set(table["report"]) and semantics.tick == table["tick"], line
-        contents = [[table["stream"][i][1] for i in at.content] for at in evaluations(plan(Query((spec,), ANY), {"s": Stream(elements)}, semantics))]
+        contents = [
+            [table["stream"][i][1] for i in at.content]
+            for at in evaluations(plan(Query((spec,), ANY), {"s": Stream(elements)}, semantics))
+        ]
         assert contents == table["contents"], line
         seen += 1
     assert seen == 70
 
 
-OPEN = {"csparql": "t0", "cqels": "t0", "sparqlstream": "t0", "csparql-observed": "closure", "yasper": "r2s base", "etalis": "t0"}
+OPEN = {
+    "csparql": "t0",
+    "cqels": "t0",
+    "sparqlstream": "t0",
+    "csparql-observed": "closure",
+    "yasper": "r2s base",
+    "etalis": "t0",
+}
 
 
 def test_every_profile_has_a_source_and_opens_what_its_source_leaves_open():
@@ -55,12 +88,17 @@ def test_fields_read_back_from_their_text():
     for found in PROFILES.values():
         for name in FIELDS:
             value = found.fields[name]
-            for value in value.values if isinstance(value, OneOf) else [] if value == "unknown" else [value]:
+            for value in (
+                value.values if isinstance(value, OneOf) else [] if value == "unknown" else [value]
+            ):
                 assert parse_field(name, show(value)) == value
 
 
 def test_the_15_conjunctions_are_values():
-    reports = {frozenset(c for c, on in zip(Condition, bits, strict=True) if on) for bits in product((0, 1), repeat=4)}
+    reports = {
+        frozenset(c for c, on in zip(Condition, bits, strict=True) if on)
+        for bits in product((0, 1), repeat=4)
+    }
     for report in reports - {frozenset()}:
         periodic = {"period": 2, "anchor": 0} if Condition.PERIODIC in report else {}
         assert profile("csparql").but(t0=0, report=report, **periodic).semantics().report == report
@@ -69,7 +107,9 @@ def test_the_15_conjunctions_are_values():
 
 
 def test_open_fields_are_quantified():
-    open_profile = profile("csparql").but(t0=Between(0, 1), closure="unknown", horizon=OneOf(("none", 50)))
+    open_profile = profile("csparql").but(
+        t0=Between(0, 1), closure="unknown", horizon=OneOf(("none", 50))
+    )
     assert open_profile.unknown == ("t0", "closure", "horizon")
     with pytest.raises(UnknownField, match="leaves t0, closure, horizon unknown"):
         open_profile.semantics()

@@ -44,7 +44,9 @@ def test_no_two_cases_share_a_name():
 
 def test_a_folder_holds_the_cases_of_one_section():
     sections = {(case.path.split("/")[0], case.rule.split("-")[0]) for case in CASES}
-    assert sorted(sections) == sorted(set(dict(sections).items())), "a folder with rules of two sections"
+    assert sorted(sections) == sorted(set(dict(sections).items())), (
+        "a folder with rules of two sections"
+    )
     assert len({prefix for _, prefix in sections}) == len(sections), "a section in two folders"
 
 
@@ -63,8 +65,11 @@ elements = [{ at = 3, graph = ":a :p 1" }, { at = 4, graph = ":b :p 1 ." }]
 [[expect]]
 semantics = { profile = "csparql", t0 = 0 }
 reports = [{ window = [0, 10], evaluation = 9, trigger = 16, instant = 10, rows = [{ x = ":a" }, { x = ":b" }] }]
-"""
-REFUSE = '[[refuse]]\nsemantics = { profile = "csparql" }\nerror = "UnknownField"\nmessage = "leaves t0 unknown"\n'
+"""  # noqa: E501
+REFUSE = (
+    '[[refuse]]\nsemantics = { profile = "csparql" }\nerror = "UnknownField"\nmessage = '
+    '"leaves t0 unknown"\n'
+)
 
 
 @pytest.fixture
@@ -88,23 +93,61 @@ def test_a_case_that_holds_gives_no_lines(case):
 @pytest.mark.parametrize(
     "old, new, line",
     [
-        (', { x = ":b" }]', "]", "WIN-2 at t=9: window [0,10): expected {x: :a}, got {x: :a}, {x: :b}"),
-        ('[{ x = ":a" }, { x = ":b" }]', "[]", "WIN-2 at t=9: window [0,10): expected no rows, got {x: :a}, {x: :b}"),
-        ('{ x = ":b" }', '{ x = ":a" }', "WIN-2 at t=9: window [0,10): expected {x: :a}, {x: :a}, got {x: :a}, {x: :b}"),
-        ("window = [0, 10]", "window = [0, 11]", "WIN-2 at t=9: expected window [0,11), got [0,10)"),
-        ("evaluation = 9", "evaluation = 10", "WIN-2 at t=10: window [0,10): expected evaluation 10, got 9"),
-        ("trigger = 16", "trigger = 12", "WIN-2 at t=9: window [0,10): expected trigger 12, got 16"),
+        (
+            ', { x = ":b" }]',
+            "]",
+            "WIN-2 at t=9: window [0,10): expected {x: :a}, got {x: :a}, {x: :b}",
+        ),
+        (
+            '[{ x = ":a" }, { x = ":b" }]',
+            "[]",
+            "WIN-2 at t=9: window [0,10): expected no rows, got {x: :a}, {x: :b}",
+        ),
+        (
+            '{ x = ":b" }',
+            '{ x = ":a" }',
+            "WIN-2 at t=9: window [0,10): expected {x: :a}, {x: :a}, got {x: :a}, {x: :b}",
+        ),
+        (
+            "window = [0, 10]",
+            "window = [0, 11]",
+            "WIN-2 at t=9: expected window [0,11), got [0,10)",
+        ),
+        (
+            "evaluation = 9",
+            "evaluation = 10",
+            "WIN-2 at t=10: window [0,10): expected evaluation 10, got 9",
+        ),
+        (
+            "trigger = 16",
+            "trigger = 12",
+            "WIN-2 at t=9: window [0,10): expected trigger 12, got 16",
+        ),
         ("instant = 10", "instant = 9", "WIN-2 at t=9: window [0,10): expected instant 9, got 10"),
-        ("reports = [{", "reports = []\n[[expect]]\nsemantics = { profile = 'csparql', t0 = 0 }\nreports = [{",
-         "WIN-2 expect[0] at t=9: expected no more reports, got window [0,10): {x: :a}, {x: :b}"),
-        ("reports = [{", "reports = [{ window = [-10, 0], evaluation = -1, rows = [] }, {",
-         "WIN-2 at t=9: expected window [0,10): {x: :a}, {x: :b}, got no report"),
-        ("t0 = 0", "t0 = 0, tick = 'batch'",
-         "WIN-2: expected 1 report, got InvalidSemantics: TICK-3: the batch tick needs a batch id on every element"),
-        ("size = 10", "siz = 10",
-         "WIN-2: expected 1 report, got InvalidQuery: windows[0]: QRY-1: unknown key 'siz'; did you mean 'size'?"),
+        (
+            "reports = [{",
+            "reports = []\n[[expect]]\nsemantics = { profile = 'csparql', t0 = 0 }\nreports = [{",
+            "WIN-2 expect[0] at t=9: expected no more reports, got window [0,10): {x: :a}, {x: :b}",
+        ),
+        (
+            "reports = [{",
+            "reports = [{ window = [-10, 0], evaluation = -1, rows = [] }, {",
+            "WIN-2 at t=9: expected window [0,10): {x: :a}, {x: :b}, got no report",
+        ),
+        (
+            "t0 = 0",
+            "t0 = 0, tick = 'batch'",
+            "WIN-2: expected 1 report, got InvalidSemantics: TICK-3: the batch tick needs a "
+            "batch id on every element",
+        ),
+        (
+            "size = 10",
+            "siz = 10",
+            "WIN-2: expected 1 report, got InvalidQuery: windows[0]: QRY-1: unknown key 'siz'; "
+            "did you mean 'size'?",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_difference_is_one_line(case, old, new, line):
     assert line in corpus.check(case((old, new)))
 
@@ -112,12 +155,21 @@ def test_a_difference_is_one_line(case, old, new, line):
 @pytest.mark.parametrize(
     "old, new, line",
     [
-        ('"UnknownField"', '"InvalidQuery"',
-         "WIN-2: expected InvalidQuery: …leaves t0 unknown…, got UnknownField: SEM-3: "),
-        ('message = "leaves t0 unknown"', 'message = "tick"',
-         "WIN-2: expected UnknownField: …tick…, got UnknownField: SEM-3: "),
-        ('profile = "csparql" }', 'profile = "csparql", t0 = 0 }',
-         "WIN-2: expected UnknownField: …leaves t0 unknown…, got 1 report"),
+        (
+            '"UnknownField"',
+            '"InvalidQuery"',
+            "WIN-2: expected InvalidQuery: …leaves t0 unknown…, got UnknownField: SEM-3: ",
+        ),
+        (
+            'message = "leaves t0 unknown"',
+            'message = "tick"',
+            "WIN-2: expected UnknownField: …tick…, got UnknownField: SEM-3: ",
+        ),
+        (
+            'profile = "csparql" }',
+            'profile = "csparql", t0 = 0 }',
+            "WIN-2: expected UnknownField: …leaves t0 unknown…, got 1 report",
+        ),
     ],
 )
 def test_a_refusal_that_does_not_come_is_a_line(case, old, new, line):
@@ -128,18 +180,40 @@ def test_a_refusal_that_does_not_come_is_a_line(case, old, new, line):
 @pytest.mark.parametrize(
     "old, new, message",
     [
-        ("derivation =", "derivaton =", "case.toml: case: unknown key 'derivaton'; did you mean 'derivation'?"),
-        ("reports =", "report =", "case.toml: expect[0]: case: unknown key 'report'; did you mean 'reports'?"),
-        ("window = [0, 10]", "windw = [0, 10]",
-         "case.toml: expect[0].reports[0]: case: unknown key 'windw'; did you mean 'window'?"),
-        ("at = 4", "att = 4", "case.toml: streams[0].elements[1]: case: unknown key 'att'; did you mean 'at'?"),
-        ('elements = [{ at = 3, graph = ":a :p 1" }, { at = 4, graph = ":b :p 1 ." }]', "",
-         "a stream has either elements, or a format"),
+        (
+            "derivation =",
+            "derivaton =",
+            "case.toml: case: unknown key 'derivaton'; did you mean 'derivation'?",
+        ),
+        (
+            "reports =",
+            "report =",
+            "case.toml: expect[0]: case: unknown key 'report'; did you mean 'reports'?",
+        ),
+        (
+            "window = [0, 10]",
+            "windw = [0, 10]",
+            "case.toml: expect[0].reports[0]: case: unknown key 'windw'; did you mean 'window'?",
+        ),
+        (
+            "at = 4",
+            "att = 4",
+            "case.toml: streams[0].elements[1]: case: unknown key 'att'; did you mean 'at'?",
+        ),
+        (
+            'elements = [{ at = 3, graph = ":a :p 1" }, { at = 4, graph = ":b :p 1 ." }]',
+            "",
+            "a stream has either elements, or a format",
+        ),
         ("[[expect]]", "[[refuse]]", "case.toml: refuse[0]: case: unknown key 'reports'"),
         ('rule = "WIN-2"', 'rule = "WIN2"', "case.toml: rule: case: 'WIN2' does not match"),
         ('rule = "WIN-2"', "rule = WIN-2", "case.toml: case: not TOML: "),
         ("[[expect]]", "[expect]", "case.toml: expect: case: "),
-        (TEXT[TEXT.index("[[expect]]") :], "", "case.toml: case: a case has at least one of expect, judge, refuse, read and render"),
+        (
+            TEXT[TEXT.index("[[expect]]") :],
+            "",
+            "case.toml: case: a case has at least one of expect, judge, refuse, read and render",
+        ),
     ],
 )
 def test_a_file_that_is_no_case_is_named_with_its_key(case, old, new, message):
@@ -151,7 +225,11 @@ def test_a_file_that_is_no_case_is_named_with_its_key(case, old, new, message):
 @pytest.mark.parametrize(
     "old, new, message",
     [
-        ('x = ":a"', 'xs = ":a"', "case.toml: rows: case: the query has no variable 'xs'; did you mean 'x'?"),
+        (
+            'x = ":a"',
+            'xs = ":a"',
+            "case.toml: rows: case: the query has no variable 'xs'; did you mean 'x'?",
+        ),
         ('x = ":a"', 'x = "a"', "case.toml: case: not Turtle: "),
         ('x = ":a"', 'x = ":a, :b"', "case.toml: case: not one Turtle term: ':a, :b'"),
         ('":a :p 1"', '":a :p"', "case.toml: case: not Turtle: ':a :p'"),
@@ -168,12 +246,30 @@ def test_turtle_keeps_lexical_forms_and_labels():
     assert corpus.term("'a'@EN") == '"a"@en'
     assert corpus.term("_:b") == "_:b"
     assert corpus.triples(":a :p 1.50") == {
-        ("<http://example.org/a>", "<http://example.org/p>", '"1.50"^^<http://www.w3.org/2001/XMLSchema#decimal>')
+        (
+            "<http://example.org/a>",
+            "<http://example.org/p>",
+            '"1.50"^^<http://www.w3.org/2001/XMLSchema#decimal>',
+        )
     }
 
 
 @pytest.mark.parametrize(
-    "turtle", [":a", "5", "-5", "1.50", "true", '"a"', '"a"@en', '"01"^^xsd:double', "_:b", "<urn:x>", ":", '""']
+    "turtle",
+    [
+        ":a",
+        "5",
+        "-5",
+        "1.50",
+        "true",
+        '"a"',
+        '"a"@en',
+        '"01"^^xsd:double',
+        "_:b",
+        "<urn:x>",
+        ":",
+        '""',
+    ],
 )
 def test_terms_are_shown_as_turtle(turtle):
     assert corpus.show_term(corpus.term(turtle)) == turtle

@@ -29,7 +29,9 @@ def spec():
 
 
 def docstring(name):
-    """Return the docstring of `package.module.function` or `package.module.Class.method`. Raises ImportError, AttributeError."""
+    """Return the docstring of `package.module.function` or `package.module.Class.method`. Raises
+    ImportError, AttributeError.
+    """
     product = "refengine" if (ROOT / "refengine" / name.split(".")[0]).exists() else "conformance"
     found = importlib.import_module(product)
     for part in name.split("."):
@@ -43,14 +45,20 @@ def docstring(name):
 def docstrings(source):
     """(line, text) of every docstring in a source."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
+        if isinstance(
+            node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        ) and ast.get_docstring(node):
             yield node.body[0].lineno, node.body[0].end_lineno, ast.get_docstring(node)
 
 
 def unknown(text):
     """The ids in a text that SPEC.md has the section of, but not the rule."""
     sections = {rule.split("-")[0] for rule in spec()}
-    return [found for found in re.findall(rf"\b{ID}\b", text) if found.split("-")[0] in sections and found not in spec()]
+    return [
+        found
+        for found in re.findall(rf"\b{ID}\b", text)
+        if found.split("-")[0] in sections and found not in spec()
+    ]
 
 
 # Rule and function
@@ -72,14 +80,24 @@ def test_rule_names_functions_whose_docstrings_name_it(rule):
         assert re.search(definition, text), f"the docstring of {name} does not say {rule}:"
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "refengine").rglob("*.py")), ids=lambda p: p.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "refengine").rglob("*.py")), ids=lambda p: p.relative_to(ROOT).as_posix()
+)
 def test_refengine_names_no_rule_that_does_not_exist(path):
     source = path.read_text(encoding="utf-8")
     wrong = [(line, found) for line, _, text in docstrings(source) for found in unknown(text)]
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.keyword) and node.arg == "rule" and isinstance(node.value, ast.Constant):
-            wrong += [(node.value.lineno, node.value.value)] if node.value.value not in spec() else []
-    assert not wrong, "; ".join(f"{path.name}:{line} names {found}, {ABSENT}" for line, found in sorted(wrong))
+        if (
+            isinstance(node, ast.keyword)
+            and node.arg == "rule"
+            and isinstance(node.value, ast.Constant)
+        ):
+            wrong += (
+                [(node.value.lineno, node.value.value)] if node.value.value not in spec() else []
+            )
+    assert not wrong, "; ".join(
+        f"{path.name}:{line} names {found}, {ABSENT}" for line, found in sorted(wrong)
+    )
 
 
 # Rule and case
@@ -92,7 +110,9 @@ def test_rule_has_a_case(rule):
 
 def test_cases_name_no_rule_that_does_not_exist():
     wrong = [(case.path, case.rule) for case in _cases() if case.rule not in spec()]
-    wrong += [(case.path, found) for case in _cases() for found in unknown(case.table["derivation"])]
+    wrong += [
+        (case.path, found) for case in _cases() for found in unknown(case.table["derivation"])
+    ]
     assert not wrong, "; ".join(f"{path} names {found}, {ABSENT}" for path, found in sorted(wrong))
 
 
@@ -106,13 +126,17 @@ def _cases():
 
 @pytest.mark.parametrize("rule", spec())
 def test_rule_has_a_miniature(rule):
-    assert any(miniature.rule == rule for miniature in MINIATURES), f"conformance/wrong_engines: no miniature for {rule}"
+    assert any(miniature.rule == rule for miniature in MINIATURES), (
+        f"conformance/wrong_engines: no miniature for {rule}"
+    )
 
 
 def test_miniatures_name_no_rule_that_does_not_exist():
     wrong = [(m.name, m.rule) for m in MINIATURES if m.rule not in spec()]
     wrong += [(m.name, found) for m in MINIATURES for found in unknown(m.wrong.__doc__ or "")]
-    assert not wrong, "; ".join(f"miniature {name!r} names {found}, {ABSENT}" for name, found in sorted(wrong))
+    assert not wrong, "; ".join(
+        f"miniature {name!r} names {found}, {ABSENT}" for name, found in sorted(wrong)
+    )
 
 
 # Every value of every dimension
@@ -124,22 +148,32 @@ def test_every_field_has_values_and_every_value_a_rule():
 
 
 def test_the_tables_are_up_to_date():
-    assert subprocess.run([sys.executable, "tools/make_tables.py", "--check"], cwd=ROOT).returncode == 0
+    assert (
+        subprocess.run([sys.executable, "tools/make_tables.py", "--check"], cwd=ROOT).returncode
+        == 0
+    )
 
 
 def test_the_parser_is_that_of_the_grammar():
-    assert subprocess.run([sys.executable, "tools/make_parser.py", "--check"], cwd=ROOT).returncode == 0
+    assert (
+        subprocess.run([sys.executable, "tools/make_parser.py", "--check"], cwd=ROOT).returncode
+        == 0
+    )
 
 
 def test_tables_of_another_grammar_are_not_read():
     tables = (ROOT / "refengine" / "sparql" / grammar.TABLES).read_text()
     assert grammar.read_tables(tables, grammar.GRAMMAR.text) is not None
     assert grammar.read_tables(tables, grammar.GRAMMAR.text + " ") is None
-    assert grammar.read_tables(tables.replace('"lark":"', '"lark":"0.'), grammar.GRAMMAR.text) is None
+    assert (
+        grammar.read_tables(tables.replace('"lark":"', '"lark":"0.'), grammar.GRAMMAR.text) is None
+    )
 
 
 ROWS = re.findall(
-    rf"^\| `(\w+)` \| `?([^`|]+?)`? \| ({ID}) \| [^|]* \| (\S+\.toml) \| (.*) \|$", (ROOT / "SPEC.md").read_text(encoding="utf-8"), re.M
+    rf"^\| `(\w+)` \| `?([^`|]+?)`? \| ({ID}) \| [^|]* \| (\S+\.toml) \| (.*) \|$",
+    (ROOT / "SPEC.md").read_text(encoding="utf-8"),
+    re.M,
 )
 
 
@@ -149,10 +183,14 @@ def test_the_table_has_a_row_for_every_value():
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]}={row[1]}")
 def test_a_row_of_the_table_holds(row):
-    """As it is written: the case is one of the rule, has the value and holds, and the miniature fails it there."""
+    """As it is written: the case is one of the rule, has the value and holds, and the miniature
+    fails it there.
+    """
     field, value, rule, path, name = row
     [case] = [case for case in _cases() if (case.rule, case.path) == (rule, path)]
-    [miniature] = [miniature for miniature in MINIATURES if (miniature.rule, miniature.name) == (rule, name)]
+    [miniature] = [
+        miniature for miniature in MINIATURES if (miniature.rule, miniature.name) == (rule, name)
+    ]
     having = only(case, field, value)
     assert having is not None and corpus.check(having) == []
     assert catches(having, miniature)
@@ -161,7 +199,7 @@ def test_a_row_of_the_table_holds(row):
 # The parser of the map itself
 
 
-def test_a_rule_ends_where_the_next_begins_and_a_function_line_speaks_for_as_many_rules_as_it_says():
+def test_a_rule_ends_where_the_next_begins_and_a_function_line_speaks_for_all_it_names():
     text = """
 **AB-1** One. *Function* `a.one`. *Source* x.
 
@@ -184,5 +222,12 @@ A mention of **AB-6** within a paragraph.
 
 *Function* `a.eight` of no rule.
 """
-    found = {"AB-1": ("a.one",), "AB-2": ("a.two",), "AB-3": ("a.two",), "AB-4": ("a.four", "a.five"), "AB-5": (), "AB-7": ("a.seven",)}
+    found = {
+        "AB-1": ("a.one",),
+        "AB-2": ("a.two",),
+        "AB-3": ("a.two",),
+        "AB-4": ("a.four", "a.five"),
+        "AB-5": (),
+        "AB-7": ("a.seven",),
+    }
     assert rules(text) == found

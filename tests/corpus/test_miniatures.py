@@ -11,7 +11,14 @@ from conformance.wrong_engines import MINIATURES
 PARAMETERS = pytest.mark.parametrize(
     "miniature",
     # By rule, so that one worker alone finds out which cases of the rule hold.
-    [pytest.param(m, id=f"{m.rule}-{m.name.replace(' ', '-')}", marks=pytest.mark.xdist_group(f"miniatures of {m.rule}")) for m in MINIATURES],
+    [
+        pytest.param(
+            m,
+            id=f"{m.rule}-{m.name.replace(' ', '-')}",
+            marks=pytest.mark.xdist_group(f"miniatures of {m.rule}"),
+        )
+        for m in MINIATURES
+    ],
 )
 
 
@@ -26,7 +33,9 @@ def _cases():
 
 @cache
 def _holding(rule):
-    """The cases of a rule that hold on the reference; of the others tests/corpus/test_cases.py tells."""
+    """The cases of a rule that hold on the reference; of the others tests/corpus/test_cases.py
+    tells.
+    """
     return [case for case in _cases().get(rule, []) if _holds(case)]
 
 
@@ -39,7 +48,9 @@ def _holds(case):
 
 @PARAMETERS
 def test_miniature_is_caught_by_a_case_of_its_rule(miniature):
-    """A crash of the wrong engine is an error of this test: only a difference, or a RefengineError, counts."""
+    """A crash of the wrong engine is an error of this test: only a difference, or a RefengineError,
+    counts.
+    """
     cases = _holding(miniature.rule)
     assert cases, f"{miniature.rule} has no case that holds"
     tried = []
@@ -51,7 +62,9 @@ def test_miniature_is_caught_by_a_case_of_its_rule(miniature):
         else:
             pytest.fail(f"no case of {miniature.rule} notices: {miniature.name}")
     # What the wrong engine left in a cache would fail a case that holds on the reference.
-    assert [line for case in tried for line in corpus.check(case)] == [], "the wrong engine leaves a trace"
+    assert [line for case in tried for line in corpus.check(case)] == [], (
+        "the wrong engine leaves a trace"
+    )
 
 
 @PARAMETERS
@@ -62,4 +75,6 @@ def test_miniature_says_what_it_is(miniature):
 
 
 def test_no_two_miniatures_share_a_name():
-    assert [pair for pair, count in Counter((m.rule, m.name) for m in MINIATURES).items() if count > 1] == []
+    assert [
+        pair for pair, count in Counter((m.rule, m.name) for m in MINIATURES).items() if count > 1
+    ] == []

@@ -1,4 +1,6 @@
-"""The suite's end of the protocol: whatever a harness does ends in a reply, or in Broken with its reason."""
+"""The suite's end of the protocol: whatever a harness does ends in a reply, or in Broken with its
+reason.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +41,17 @@ def harness(code: str, limits: Limits = QUICK, **options) -> Harness:
 
 def test_a_conversation():
     running = harness(RIGHT)
-    assert running.start() == {"seq": 1, "reply": "result", "protocol": 1, "engine": "echo", "version": "1"}
+    assert running.start() == {
+        "seq": 1,
+        "reply": "result",
+        "protocol": 1,
+        "engine": "echo",
+        "version": "1",
+    }
     running.ask("register", query="q", dialect="csparql", streams=["s"], static="")
-    assert running.ask("push", stream="s", at=7, graph="")["relations"] == [{"rows": [], "instant": 7}]
+    assert running.ask("push", stream="s", at=7, graph="")["relations"] == [
+        {"rows": [], "instant": 7}
+    ]
     assert running.ask("advance", at=9)["relations"][0]["instant"] == 9
     running.ask("end")
     running.stop()
@@ -58,21 +68,51 @@ FIRST = "import sys; sys.stdin.readline(); "
     [
         ("import time; time.sleep(60)", r"start: no reply within 1 s"),
         ("raise SystemExit(3)", r"start: the process ended with exit code 3"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", r"start: the process ended by signal 9"),
-        ("import sys; sys.exit('no licence')", r"start: the process ended with exit code 1; it said: no licence"),
+        (
+            "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+            r"start: the process ended by signal 9",
+        ),
+        (
+            "import sys; sys.exit('no licence')",
+            r"start: the process ended with exit code 1; it " r"said: no licence",
+        ),
         ("while True: print('x' * 1000)", r"more than one line|not JSON"),
         ("while True: print('x' * 1000, end='')", r"start: a line of more than 65536 bytes"),
         (FIRST + "print(flush=True); input()", r"start: not JSON: Expecting value"),
-        (FIRST + "print('[]', flush=True); input()", r"no reply of the protocol: \$: \[\] is not of type 'object'"),
-        (FIRST + "print('{\"seq\": 2, \"reply\": \"result\"}', flush=True); input()", r"start: expected seq 1, got 2"),
-        (FIRST + "print('{\"seq\": 1, \"reply\": \"result\"}', flush=True); input()", r"start: expected protocol 1, got None"),
-        (FIRST + "print('{\"seq\": 1, \"seq\": 1, \"reply\": \"result\"}', flush=True); input()", r"key 'seq' stands twice"),
-        (FIRST + "print('{\"seq\": 1, \"reply\": \"result\", \"rows\": []}', flush=True); input()", r"'rows' was unexpected"),
-        (FIRST + "print('{\"seq\": 1, \"reply\": \"unsupported\"}', flush=True); input()", r"'reason' is a required property"),
+        (
+            FIRST + "print('[]', flush=True); input()",
+            r"no reply of the protocol: \$: \[\] is " r"not of type 'object'",
+        ),
+        (
+            FIRST + 'print(\'{"seq": 2, "reply": "result"}\', flush=True); input()',
+            r"start: expected seq 1, got 2",
+        ),
+        (
+            FIRST + 'print(\'{"seq": 1, "reply": "result"}\', flush=True); input()',
+            r"start: expected protocol 1, got None",
+        ),
+        (
+            FIRST + 'print(\'{"seq": 1, "seq": 1, "reply": "result"}\', flush=True); input()',
+            r"key 'seq' stands twice",
+        ),
+        (
+            FIRST + 'print(\'{"seq": 1, "reply": "result", "rows": []}\', flush=True); input()',
+            r"'rows' was unexpected",
+        ),
+        (
+            FIRST + 'print(\'{"seq": 1, "reply": "unsupported"}\', flush=True); input()',
+            r"'reason' is a required property",
+        ),
         (FIRST + "print('{\"seq\": NaN}', flush=True); input()", r"NaN is no JSON"),
         (FIRST + "print('[' * 60000, flush=True); input()", r"start: not JSON: nested too deeply"),
-        (FIRST + "print('9' * 5000, flush=True); input()", r"start: not JSON: an integer of thousands of digits"),
-        (FIRST + "sys.stdout.buffer.write(bytes([255, 10])); sys.stdout.flush(); input()", r"start: not JSON: 'utf-8' codec"),
+        (
+            FIRST + "print('9' * 5000, flush=True); input()",
+            r"start: not JSON: an integer of " r"thousands of digits",
+        ),
+        (
+            FIRST + "sys.stdout.buffer.write(bytes([255, 10])); sys.stdout.flush(); input()",
+            r"start: not JSON: 'utf-8' codec",
+        ),
         (FIRST + "print('{}\\n{}', flush=True); input()", r"start: more than one line: '\{\}"),
     ],
 )
@@ -83,13 +123,24 @@ def test_what_is_no_reply_breaks_the_harness(code, context):
     assert not running.alive
 
 
-@pytest.mark.parametrize("told", ["window = [0, 10**400]", "window = [-(10**30), 0]", "instant = 10**400", "instant = 1e300"])
+@pytest.mark.parametrize(
+    "told",
+    ["window = [0, 10**400]", "window = [-(10**30), 0]", "instant = 10**400", "instant = 1e300"],
+)
 def test_no_number_of_a_reply_is_without_bounds(told):
     """It would go into results and pages, which draw it."""
     name, _, value = told.partition(" = ")
-    running = harness(RIGHT.replace('"rows": []', f'"rows": [], "{name}": {value}').replace(', "instant": asked.get("at", 0)', ""))
+    running = harness(
+        RIGHT.replace('"rows": []', f'"rows": [], "{name}": {value}').replace(
+            ', "instant": asked.get("at", 0)', ""
+        )
+    )
     running.start()
-    with pytest.raises(Broken, match=rf"push: no reply of the protocol: \$\.relations\[0\]\.{name}.* (greater|less) than the"):
+    with pytest.raises(
+        Broken,
+        match=r"push: no reply of the protocol: "
+        rf"\$\.relations\[0\]\.{name}.* (greater|less) than the",
+    ):
         running.ask("push", stream="s", at=1, graph="")
 
 
@@ -103,7 +154,9 @@ def test_a_flood_of_replies_in_one_case():
 
 
 def test_standard_error_may_be_flooded():
-    running = harness("import sys; sys.stderr.write('noise\\n' * 300000); sys.stderr.flush()" + RIGHT)
+    running = harness(
+        "import sys; sys.stderr.write('noise\\n' * 300000); sys.stderr.flush()" + RIGHT
+    )
     assert running.start()["engine"] == "echo"
     running.stop()
     assert running.complaint.endswith("noise") and len(running.complaint) <= 2000
@@ -111,7 +164,11 @@ def test_standard_error_may_be_flooded():
 
 def test_a_harness_that_does_not_read():
     """A command that its pipe does not hold waits no longer than the others."""
-    running = harness(FIRST + 'print(\'{"seq": 1, "reply": "result", "protocol": 1}\', flush=True); import time; time.sleep(60)', Limits(reply=1))
+    running = harness(
+        FIRST + 'print(\'{"seq": 1, "reply": "result", "protocol": 1}\', '
+        "flush=True); import time; time.sleep(60)",
+        Limits(reply=1),
+    )
     running.start()
     began = time.monotonic()
     with pytest.raises(Broken, match="push: no reply within 1 s"):
@@ -122,12 +179,18 @@ def test_a_harness_that_does_not_read():
 def test_a_big_command_arrives_whole():
     running = harness(RIGHT.replace('asked.get("at", 0)', 'len(asked.get("graph", ""))'))
     running.start()
-    assert running.ask("push", stream="s", at=1, graph="é" * (1 << 20))["relations"][0]["instant"] == 1 << 20
+    assert (
+        running.ask("push", stream="s", at=1, graph="é" * (1 << 20))["relations"][0]["instant"]
+        == 1 << 20
+    )
     running.stop()
 
 
 def test_what_a_harness_starts_dies_with_it(tmp_path):
-    code = 'import subprocess, sys; child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]); '
+    code = (
+        'import subprocess, sys; child = subprocess.Popen([sys.executable, "-c", "import '
+        'time; time.sleep(600)"]); '
+    )
     code += f'open({str(tmp_path / "child")!r}, "w").write(str(child.pid))'
     running = harness(code + RIGHT)
     running.start()
@@ -143,7 +206,10 @@ def test_what_a_harness_starts_dies_with_it(tmp_path):
 def test_no_shell_is_involved(tmp_path):
     """Words are words: nothing of them is expanded or run."""
     words = ["$(touch x)", "; touch x", "`touch x`", "*"]
-    running = Harness([sys.executable, "-c", RIGHT.replace('"echo"', "repr(sys.argv[1:])"), *words], folder=tmp_path)
+    running = Harness(
+        [sys.executable, "-c", RIGHT.replace('"echo"', "repr(sys.argv[1:])"), *words],
+        folder=tmp_path,
+    )
     assert running.start()["engine"] == repr(words)
     running.stop()
     assert os.listdir(tmp_path) == []
@@ -157,7 +223,11 @@ def test_a_harness_that_is_not_there(command):
 
 @pytest.mark.parametrize("reply", ['"error", "context": "no"', '"unsupported", "reason": "no"'])
 def test_what_is_no_result_is_no_start(reply):
-    running = harness(RIGHT.replace('"reply": "result"}', f'"reply": {reply}}}').replace("reply |=", "reply if True else").replace('reply["relations"]', "ignored"))
+    running = harness(
+        RIGHT.replace('"reply": "result"}', f'"reply": {reply}}}')
+        .replace("reply |=", "reply if True else")
+        .replace('reply["relations"]', "ignored")
+    )
     with pytest.raises(Broken, match=f"start: {reply[1:6]}.*: no"):
         running.start()
     assert not running.alive and not running.usable
@@ -167,13 +237,21 @@ def test_what_is_no_result_is_no_start(reply):
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 PARTS = {
     "seq": st.just(1) | JSON,
     "reply": st.sampled_from(["result", "unsupported", "error"]) | JSON,
-    "relations": st.lists(st.fixed_dictionaries({}, optional={"rows": st.lists(JSON, max_size=2), "instant": JSON, "window": JSON}), max_size=3) | JSON,
+    "relations": st.lists(
+        st.fixed_dictionaries(
+            {}, optional={"rows": st.lists(JSON, max_size=2), "instant": JSON, "window": JSON}
+        ),
+        max_size=3,
+    )
+    | JSON,
     "reason": JSON,
     "context": JSON,
     "protocol": JSON,
@@ -187,9 +265,16 @@ LINES = (
     st.binary(max_size=60)
     | st.text(max_size=60).map(lambda text: text.encode("utf-8", "surrogatepass"))
     | (REPLIES | JSON).map(lambda value: json.dumps(value).encode())
-    | st.builds(lambda value, at, piece: json.dumps(value).encode()[:at] + piece, REPLIES, st.integers(0, 60), st.binary(max_size=6))
+    | st.builds(
+        lambda value, at, piece: json.dumps(value).encode()[:at] + piece,
+        REPLIES,
+        st.integers(0, 60),
+        st.binary(max_size=6),
+    )
 )
-DRAWS = {"full": 10_000, "fuzz": 10_000}.get(os.environ.get("REFENGINE_HYPOTHESIS_PROFILE", "ci"), 1000)
+DRAWS = {"full": 10_000, "fuzz": 10_000}.get(
+    os.environ.get("REFENGINE_HYPOTHESIS_PROFILE", "ci"), 1000
+)
 
 
 class Deaf(Harness):
@@ -204,11 +289,16 @@ class Deaf(Harness):
 
 @settings(max_examples=DRAWS)
 @given(LINES)
-@example(b'{"seq": 1, "reply": "result", "relations": [{"rows": [{"x": {"type": "uri", "value": "urn:a"}}]}]}')
+@example(
+    b'{"seq": 1, "reply": "result", "relations": [{"rows": [{"x": {"type": "uri", '
+    b'"value": "urn:a"}}]}]}'
+)
 @example(b'{"seq": true, "reply": "result"}')
 @example(b'{"seq": 1.0, "reply": "result"}')
 def test_a_line_is_a_reply_or_breaks(line):
-    """What is taken for a reply is one, by its schema, and of this command; everything else is Broken."""
+    """What is taken for a reply is one, by its schema, and of this command; everything else is
+    Broken.
+    """
     deaf = Deaf(["none"])
     try:
         reply = deaf._reply(line, "push")
@@ -220,7 +310,11 @@ def test_a_line_is_a_reply_or_breaks(line):
 
 def test_garbage_of_real_processes():
     """200 lines through pipes: each process answers once with what was drawn."""
-    code = "import sys; lines = sys.stdin.readline(); sys.stdout.buffer.write(bytes.fromhex(sys.argv[1]) + b'\\n'); sys.stdout.flush(); sys.stdin.readline()"
+    code = (
+        "import sys; lines = sys.stdin.readline(); "
+        "sys.stdout.buffer.write(bytes.fromhex(sys.argv[1]) + b'\\n'); sys.stdout.flush(); "
+        "sys.stdin.readline()"
+    )
     broken = []
 
     @settings(max_examples=200)

@@ -1,4 +1,6 @@
-"""The corpus through the protocol: the reference engine in a process of its own, held to every hand-derived expectation."""
+"""The corpus through the protocol: the reference engine in a process of its own, held to every
+hand-derived expectation.
+"""
 
 from __future__ import annotations
 
@@ -48,14 +50,18 @@ def harness():
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 def test_the_reference_engine_passes_the_corpus_through_the_protocol(harness, case):
-    """Every expectation under its own semantics: relations, windows and instants; cases of other kinds ask nothing of it."""
+    """Every expectation under its own semantics: relations, windows and instants; cases of other
+    kinds ask nothing of it.
+    """
     found = result(REFERENCE, harness, case)
     expects = any("max_reports" not in block for block in case.table.get("expect", []))
     assert found.outcome is (Outcome.PASS if expects else Outcome.UNSUPPORTED), found.argument
 
 
 def test_a_wrong_expectation_fails():
-    """What is compared: rows, the number of reports, windows, instants, and the elements that reports come with."""
+    """What is compared: rows, the number of reports, windows, instants, and the elements that
+    reports come with.
+    """
     case = CASES["WIN-2-an-element-on-the-upper-border-of-a-right-open-window-belongs-to-the-next"]
     running, said = reference(), []
     for change in ({"rows": []}, {"window": [0, 11]}, {"instant": 1}, {"trigger": 5}, None):
@@ -65,21 +71,43 @@ def test_a_wrong_expectation_fails():
         found = result(engine("reference"), running, Case(case.path, table))
         assert found.outcome is Outcome.FAIL
         said.append(found.argument)
-    assert [re.search(r"expected (no rows|window|instant|at the end|\d+ reports)", argument)[1][:6] for argument in said] == [
-        "no row", "window", "instan", "at the", "1 repo",
-    ]  # fmt: skip
+    assert [
+        re.search(r"expected (no rows|window|instant|at the end|\d+ reports)", argument)[1][:6]
+        for argument in said
+    ] == [
+        "no row",
+        "window",
+        "instan",
+        "at the",
+        "1 repo",
+    ]
     running.stop()
 
 
-QUERY = from_table({"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}], "body": "SELECT ?x WHERE { ?x <urn:p> ?y }"})
+QUERY = from_table(
+    {
+        "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
+        "body": "SELECT ?x WHERE { ?x <urn:p> ?y }",
+    }
+)
 EMPTY = {"s": stream([])}
 
 
 def test_what_an_engine_has_not_is_declined():
-    """A window in the past is no window of ours, and the next query is asked of the same process; bad input ends it."""
+    """A window in the past is no window of ours, and the next query is asked of the same process;
+    bad input ends it.
+    """
     running = reference()
     with pytest.raises(Declined, match=r"^line 1 column 34: DIA-7: a window in the past"):
-        play(running, Asked(QUERY, "SELECT ?x FROM NAMED STREAM <s> [NOW - 9 S TO NOW - 5 S] { ?x <urn:p> ?y }", "sparqlstream"), EMPTY)
+        play(
+            running,
+            Asked(
+                QUERY,
+                "SELECT ?x FROM NAMED STREAM <s> [NOW - 9 S TO NOW - 5 S] { ?x <urn:p> ?y }",
+                "sparqlstream",
+            ),
+            EMPTY,
+        )
     text = "REGISTER QUERY q AS SELECT ?x FROM STREAM <s> [RANGE 10ms TUMBLING] { ?x <urn:p> ?y }"
     assert play(running, Asked(QUERY, text, "csparql"), EMPTY) == []
     with pytest.raises(Broken, match="register: InvalidQuery: line 1 column 1: DIA-7"):
@@ -94,16 +122,19 @@ def test_an_answer_of_no_terms_is_no_answer():
             asked = json.loads(line)
             rows = [{"x": {"type": "uri", "value": "not an IRI"}}] if asked["command"] == "end" else []
             print(json.dumps({"seq": asked["seq"], "reply": "result", "relations": [{"rows": rows}]}), flush=True)
-    """
+    """  # noqa: E501
     running = Harness([sys.executable, "-c", code])
-    with pytest.raises(Broken, match=r"end: relations\[0\].rows\[0\].x: IO-2: relative IRI 'not an IRI'"):
+    with pytest.raises(
+        Broken, match=r"end: relations\[0\].rows\[0\].x: IO-2: relative IRI " r"'not an IRI'"
+    ):
         play(running, Asked(QUERY, "q", "csparql"), EMPTY)
     running.stop()
 
 
 def test_elements_come_in_the_order_of_their_arrival():
-    """Of each stream as it has them, of several by app (ENG-5), also of those that the query does not name (QRY-4); with what
-    dates, batches and ends them."""
+    """Of each stream as it has them, of several by app (ENG-5), also of those that the query does
+    not name (QRY-4); with what dates, batches and ends them.
+    """
     code = """if 1:
         import json, sys
         seen = []
@@ -112,15 +143,25 @@ def test_elements_come_in_the_order_of_their_arrival():
             seen.append([asked.get(key) for key in ("stream", "at", "batch", "end")])
             rows = [{"x": {"type": "literal", "value": json.dumps(seen[1:-1])}}] if asked["command"] == "end" else []
             print(json.dumps({"seq": asked["seq"], "reply": "result", "relations": [{"rows": rows}]}), flush=True)
-    """
+    """  # noqa: E501
     windows = [{"stream": name, "kind": "time", "size": 10, "slide": 10} for name in "rs"]
     query = from_table({"windows": windows, "body": "SELECT ?x WHERE { ?x <urn:p> ?y }"})
     triple = ("<urn:a>", "<urn:p>", "<urn:y>")
-    streams = {"s": stream([(triple, 2, 1, 5), (triple, 4, 1)]), "r": stream([(triple, 4, 1), (triple, 3, 2)]), "q": stream([(triple, 4, 2)])}
+    streams = {
+        "s": stream([(triple, 2, 1, 5), (triple, 4, 1)]),
+        "r": stream([(triple, 4, 1), (triple, 3, 2)]),
+        "q": stream([(triple, 4, 2)]),
+    }
     running = Harness([sys.executable, "-c", code])
     *_, last = play(running, Asked(query, "q", "table"), streams)
     [((_, seen),)] = last.relation.rows
-    assert json.loads(json.loads(seen)) == [["s", 2, 1, 5], ["r", 4, 1, None], ["r", 3, 2, None], ["q", 4, 2, None], ["s", 4, 1, None]]
+    assert json.loads(json.loads(seen)) == [
+        ["s", 2, 1, 5],
+        ["r", 4, 1, None],
+        ["r", 3, 2, None],
+        ["q", 4, 2, None],
+        ["s", 4, 1, None],
+    ]
     running.stop()
 
 
@@ -152,12 +193,24 @@ link = "https://example.org/"
         ('title = "x"\ncommand = []\ndialect = "table"', r"\$.command: \[\] "),
         ('title = "x"\ncommand = ["x"]\ndialect = "sql"', r"\$.dialect: 'sql' is not one of"),
         ('title = "x"\ncommand = ["x"]\ndialect = "table"\ncolour = 1', "'colour' was unexpected"),
-        ('title = "x"\ncommand = ["x"]\ndialect = "table"\ntolerance = 0.6', r"\$.tolerance: 0.6 is greater than"),
-        ('title = "x"\ncommand = ["x"]\ndialect = "table"\nsemantics = { profile = "csparq" }', "SEM-1: .*; did you mean 'csparql'"),
+        (
+            'title = "x"\ncommand = ["x"]\ndialect = "table"\ntolerance = 0.6',
+            r"\$.tolerance: 0.6 is greater than",
+        ),
+        (
+            'title = "x"\ncommand = ["x"]\ndialect = "table"\nsemantics = { profile = "csparq" }',
+            "SEM-1: .*; did you mean 'csparql'",
+        ),
         (KNOWN, r"\$.deviations\[0\]: 'cases' is a required property"),
         (f"{KNOWN}cases = []", r"\$.deviations\[0\].cases: \[\] "),
-        (f'{KNOWN}cases = ["x"]\ntold = "window"\nfields = {{ gap = "all" }}', r"\$.deviations\[0\]: .* should not be valid under"),
-        (f'{KNOWN}cases = ["x"]\nfields = {{ gaps = "all" }}', "SEM-1: unknown key 'gaps'; did you mean 'gap'"),
+        (
+            f'{KNOWN}cases = ["x"]\ntold = "window"\nfields = {{ gap = "all" }}',
+            r"\$.deviations\[0\]: .* should " r"not be valid under",
+        ),
+        (
+            f'{KNOWN}cases = ["x"]\nfields = {{ gaps = "all" }}',
+            "SEM-1: unknown key 'gaps'; did you mean 'gap'",
+        ),
         ("title", "cannot be read: "),
     ],
 )
@@ -174,11 +227,20 @@ def test_an_engine_that_there_is_not():
 
 
 def test_what_an_engine_has_not_is_not_asked():
-    asks = from_table({"windows": [{"stream": "s", "kind": "now"}], "body": "SELECT ?x WHERE { ?x <urn:p> ?y }"})
+    asks = from_table(
+        {"windows": [{"stream": "s", "kind": "now"}], "body": "SELECT ?x WHERE { ?x <urn:p> ?y }"}
+    )
     with pytest.raises(Unrenderable, match="RSP-JS 1.3.5 has no windows of kind now"):
         engine("rsp-js").text(asks)
     with pytest.raises(Unrenderable, match="RSP-JS 1.3.5 has no ASK"):
-        engine("rsp-js").text(from_table({"windows": [{"stream": "s", "kind": "time", "size": 1, "slide": 1}], "body": "ASK {}"}))
+        engine("rsp-js").text(
+            from_table(
+                {
+                    "windows": [{"stream": "s", "kind": "time", "size": 1, "slide": 1}],
+                    "body": "ASK {}",
+                }
+            )
+        )
 
 
 @pytest.mark.parametrize("tested", engines().values(), ids=list(engines()))
@@ -187,43 +249,63 @@ def test_what_is_known_of_an_engine_names_cases_that_there_are(tested):
     asked = {*CASES} if "corpus" in tested.suites else set()
     if "csrbench" in tested.suites:
         asked |= {f"{stream}{query}" for stream in ("", "embedded-") for query in csrbench.QUERIES}
-    assert [case for deviation in tested.deviations for case in deviation.cases if case not in asked] == []
+    assert [
+        case for deviation in tested.deviations for case in deviation.cases if case not in asked
+    ] == []
     assert len({deviation.reason for deviation in tested.deviations}) == len(tested.deviations)
 
 
 def test_a_classpath_is_the_users(tmp_path, monkeypatch):
-    """Given by name, or in the environment; without one the engine says how it is got. A place that is not there is named."""
+    """Given by name, or in the environment; without one the engine says how it is got. A place that
+    is not there is named.
+    """
     monkeypatch.delenv("CONFORMANCE_CLASSPATH_CSPARQL", raising=False)
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     bare = engine("csparql")
-    assert bare.missing.startswith("no C-SPARQL 0.9.7, which needs --engine-classpath=csparql=PATH or CONFORMANCE_CLASSPATH_CSPARQL: ")
+    assert bare.missing.startswith(
+        "no C-SPARQL 0.9.7, which needs "
+        "--engine-classpath=csparql=PATH or "
+        "CONFORMANCE_CLASSPATH_CSPARQL: "
+    )
     assert bare.missing.endswith(bare.get) and "\n" not in bare.missing and bare.on("") == bare
     path = f"{tmp_path}{os.pathsep}{tmp_path}/*"
     found = bare.on(path)
     assert not found.missing and found.command[found.command.index("-cp") + 1] == path
     monkeypatch.setenv("CONFORMANCE_CLASSPATH_CSPARQL", str(tmp_path))
-    assert str(tmp_path) in bare.on("").command and path in bare.on(path).command, "what is given comes before the environment"
+    assert str(tmp_path) in bare.on("").command and path in bare.on(path).command, (
+        "what is given comes before the environment"
+    )
     with pytest.raises(InvalidEngine, match="csparql: engine: no '.*\\W for its classpath"):
         bare.on(f"{tmp_path}/engine.jar")
     for empty in (":", f"{tmp_path}:", f":{tmp_path}"):
-        with pytest.raises(InvalidEngine, match="csparql: engine: an empty entry in its classpath '"):
+        with pytest.raises(
+            InvalidEngine, match="csparql: engine: an empty entry in its classpath '"
+        ):
             bare.on(empty.replace(":", os.pathsep))
     with pytest.raises(InvalidEngine, match="rsp-js: engine: takes no classpath"):
         engine("rsp-js").on(str(tmp_path))
     monkeypatch.setenv("CONFORMANCE_CLASSPATH_RSP_JS", str(tmp_path))
-    assert engine("rsp-js").on("") == engine("rsp-js"), "the environment may be about another engine of that name"
+    assert engine("rsp-js").on("") == engine("rsp-js"), (
+        "the environment may be about another engine of that name"
+    )
 
 
 def test_a_tolerance_is_told_and_stated():
     found = engine("cqels")
     assert found.tolerance == 0.5 and found.command[-1] == "0.5"
     tested = Engine("late", "an engine", (), "table", profile=CLAIM, tolerance=0.25)
-    question = Question(corpus.query_of(BORDER), corpus.streams_of(BORDER), corpus.static_of(BORDER), [])
+    question = Question(
+        corpus.query_of(BORDER), corpus.streams_of(BORDER), corpus.static_of(BORDER), []
+    )
     _, argument, *_ = judged(tested, BORDER, question)
-    assert "replayed on the wall clock; an element may have come 0.25 of a unit of time late" in argument
+    assert (
+        "replayed on the wall clock; an element may have come 0.25 of a unit of time late"
+        in argument
+    )
 
 
-# What explains a fail: of an engine that claims csparql with t0 = 0 and answers by another semantics
+# What explains a fail: of an engine that claims csparql with t0 = 0 and answers by another
+# semantics
 
 BORDER = CASES["WIN-2-an-element-on-the-upper-border-of-a-right-open-window-belongs-to-the-next"]
 LATE = CASES["MOD-2-an-element-earlier-than-the-one-before-it-is-refused-where-disorder-is"]
@@ -238,18 +320,32 @@ def known(*cases: str, told: str = "", **fields) -> Deviation:
 
 
 def judged_of(case, deviations, moved=0, **fields):
-    """(argument, deviations) of an engine that fails for these fields, which it has otherwise; its windows are told too late."""
+    """(argument, deviations) of an engine that fails for these fields, which it has otherwise; its
+    windows are told too late.
+    """
     query, streams = corpus.query_of(case), corpus.streams_of(case)
     asked = replace(query, r2s=None) if "r2s" in fields else query
     reports = evaluate(asked, streams, CLAIM.but(**fields).semantics())
-    answers = [EngineReport(report.relation, report.instant, tuple(border + moved for border in report.window)) for report in reports]
+    answers = [
+        EngineReport(
+            report.relation, report.instant, tuple(border + moved for border in report.window)
+        )
+        for report in reports
+    ]
     tested = Engine("wrong", "an engine", (), "table", profile=CLAIM, deviations=tuple(deviations))
-    outcome, argument, named, *_ = judged(tested, case, Question(query, streams, frozenset(), answers))
+    outcome, argument, named, *_ = judged(
+        tested, case, Question(query, streams, frozenset(), answers)
+    )
     assert outcome is Outcome.FAIL
     return argument, list(named)
 
 
-PASSED, NONE, LATEST, TOLD = known(closing="passed"), known(horizon="none"), known(gap="latest"), known(told="window")
+PASSED, NONE, LATEST, TOLD = (
+    known(closing="passed"),
+    known(horizon="none"),
+    known(gap="latest"),
+    known(told="window"),
+)
 BOTH = known(closing="passed", horizon="none")
 
 
@@ -265,18 +361,25 @@ BOTH = known(closing="passed", horizon="none")
     ],
 )
 def test_the_least_set_of_what_is_known_that_explains_a_fail_is_named(deviations, fields, named):
-    """BORDER by hand: [0,10) is closed by c, on its border, and [10,20) by the end alone. The engine has all that is known of it;
-    what comes first is kept."""
+    """BORDER by hand: [0,10) is closed by c, on its border, and [10,20) by the end alone. The
+    engine has all that is known of it; what comes first is kept.
+    """
     argument, found = judged_of(BORDER, deviations, **fields)
     assert found == named
     rules = {"closing": "closing=passed (TICK-6)", "horizon": "horizon=none (ENG-1)"}
     assert all(f"{rules[name]}" in argument for one in found for name in one.fields)
-    assert found or argument.endswith(f"  no known deviation explains it; the case is about WIN-2: {BORDER.name}")
+    assert found or argument.endswith(
+        f"  no known deviation explains it; the case is about WIN-2: {BORDER.name}"
+    )
 
 
 def test_a_window_that_is_told_wrongly_is_a_fail_of_its_own():
     argument, found = judged_of(BORDER, [TOLD], moved=1)
-    assert found == [TOLD] and "answer 1 is about [0, 10]; the engine says [1, 11]" in argument and "(WIN-3)" in argument
+    assert (
+        found == [TOLD]
+        and "answer 1 is about [0, 10]; the engine says [1, 11]" in argument
+        and "(WIN-3)" in argument
+    )
     assert judged_of(BORDER, [NONE], moved=1, horizon="none")[1] == []
     assert judged_of(BORDER, [NONE, TOLD], moved=1, horizon="none")[1] == [NONE, TOLD]
 
@@ -285,20 +388,29 @@ def test_what_no_field_says_explains_its_own_cases():
     """Before all others, and no other case."""
     here, elsewhere = known(BORDER.id), known(LATE.id)
     argument, found = judged_of(BORDER, [NONE, here, elsewhere], horizon="none")
-    assert found == [here] and argument.endswith("  known, and explains it: WIN-2, in no field: another choice")
+    assert found == [here] and argument.endswith(
+        "  known, and explains it: WIN-2, in no field: another choice"
+    )
     assert judged_of(BORDER, [elsewhere], horizon="none")[1] == []
 
 
 def test_a_late_element_that_is_taken_by_an_engine_that_claims_to_refuse_it_is_a_fail():
-    """MOD-2: csparql has disorder=reject; what this engine does with a at 5 and b at 4 is to put them in order."""
+    """MOD-2: csparql has disorder=reject; what this engine does with a at 5 and b at 4 is to put
+    them in order.
+    """
     argument, found = judged_of(LATE, [known(disorder=9)], disorder=1)
-    assert argument.startswith("stream 's': element 2: MOD-2: t_app decreases from 5 to 4; ") and "and was taken" in argument
+    assert (
+        argument.startswith("stream 's': element 2: MOD-2: t_app decreases from 5 to 4; ")
+        and "and was taken" in argument
+    )
     assert found == [known(disorder=9)] and "disorder=9 (MOD-2)" in argument
     assert judged_of(LATE, [known(disorder=0)], disorder=1)[1] == []
 
 
 def test_an_operator_that_is_read_and_not_obeyed_is_a_deviation_in_r2s():
-    """R2S-6: the query states Istream, which is what the engine claims to do with it, and it answers as Rstream."""
+    """R2S-6: the query states Istream, which is what the engine claims to do with it, and it
+    answers as Rstream.
+    """
     rstream = known(r2s="Rstream", base="none")
     argument, found = judged_of(STATED, [rstream], r2s="Rstream")
     assert found == [rstream] and "r2s=Rstream (R2S-1)" in argument and "r2s=Istream" in argument
@@ -309,7 +421,9 @@ def test_a_harness_that_breaks_down_is_an_error_that_can_be_known():
     code = "import sys; sys.stdin.readline(); sys.exit(3)"
     crashes = replace(known(BORDER.id), crashes=True)
     for deviations, named in (([NONE, crashes], 1), ([NONE, known(BORDER.id)], 0), ([NONE], 0)):
-        tested = Engine("wrong", "an engine", (), "csparql", profile=CLAIM, deviations=tuple(deviations))
+        tested = Engine(
+            "wrong", "an engine", (), "csparql", profile=CLAIM, deviations=tuple(deviations)
+        )
         found = result(tested, Harness([sys.executable, "-c", code]), BORDER)
         assert found.outcome is Outcome.ERROR and len(found.deviations) == named
         assert "WIN-2" in found.argument.splitlines()[-1]
@@ -338,22 +452,45 @@ def becomes(rsp_js):
 
 def answers(running, *items: tuple[str, int], slide: int = 10):
     """(window, what ?x is) of each report over elements ?x <urn:p> <urn:y> at instants."""
-    query = from_table({"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": slide}], "body": QUERY.body.text})
+    query = from_table(
+        {
+            "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": slide}],
+            "body": QUERY.body.text,
+        }
+    )
     source = stream([((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at) for name, at in items])
     got = play(running, Asked(query, engine("rsp-js").text(query), "rsp-js"), {"s": source})
-    return [(answer.window, "".join(sorted(term[5:-1] for line in answer.relation.rows for _, term in line))) for answer in got]
+    return [
+        (
+            answer.window,
+            "".join(sorted(term[5:-1] for line in answer.relation.rows for _, term in line)),
+        )
+        for answer in got
+    ]
 
 
 def test_rsp_js_answers_with_the_windows_that_close(rsp_js):
-    """WIN-2, REP-1 by hand: [0,10) holds a and b, [10,20) c; the last window, of d, is never closed."""
-    assert [rows for _, rows in answers(rsp_js, ("a", 3), ("b", 9), ("c", 12), ("d", 25))] == ["ab", "c"]
+    """WIN-2, REP-1 by hand: [0,10) holds a and b, [10,20) c; the last window, of d, is never
+    closed.
+    """
+    assert [rows for _, rows in answers(rsp_js, ("a", 3), ("b", 9), ("c", 12), ("d", 25))] == [
+        "ab",
+        "c",
+    ]
 
 
 def test_rsp_js_waits_for_an_element_past_the_close(rsp_js):
-    """TICK-6: b at 10 is outside of [0,10) and closes it, but the report comes with c at 11; then nothing closes [10,20)."""
+    """TICK-6: b at 10 is outside of [0,10) and closes it, but the report comes with c at 11; then
+    nothing closes [10,20).
+    """
     running, query = rsp_js, QUERY
     running.ask("register", query=engine("rsp-js").text(query), dialect="rsp-js", streams=["s"])
-    told = [running.ask("push", stream="s", at=at, graph=f"<urn:{name}> <urn:p> <urn:y> .\n")["relations"] for name, at in [("a", 3), ("b", 10), ("c", 11)]]
+    told = [
+        running.ask("push", stream="s", at=at, graph=f"<urn:{name}> <urn:p> <urn:y> .\n")[
+            "relations"
+        ]
+        for name, at in [("a", 3), ("b", 10), ("c", 11)]
+    ]
     assert [len(relations) for relations in told] == [0, 0, 1]
 
 
@@ -361,15 +498,18 @@ def test_rsp_js_does_not_see_a_stream_that_its_query_does_not_name(rsp_js):
     """QRY-4: x is on another stream; [0,10) of s holds b alone, and c at 12 closes it."""
     named = {
         "r": stream([(("<urn:x>", "<urn:p>", "<urn:y>"), 3)]),
-        "s": stream([((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at) for name, at in (("b", 4), ("c", 12))]),
+        "s": stream(
+            [((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at) for name, at in (("b", 4), ("c", 12))]
+        ),
     }
     [answer] = play(rsp_js, Asked(QUERY, engine("rsp-js").text(QUERY), "rsp-js"), named)
     assert list(answer.relation.rows) == [(("x", "<urn:b>"),)]
 
 
 def test_rsp_js_loses_windows_in_a_gap(rsp_js):
-    """REP-10: [0,10) with a and [10,20) with b both close before c at 45; the later one is reported. After a long gap it is
-    [5,15), the last that holds something."""
+    """REP-10: [0,10) with a and [10,20) with b both close before c at 45; the later one is
+    reported. After a long gap it is [5,15), the last that holds something.
+    """
     assert [rows for _, rows in answers(rsp_js, ("a", 3), ("b", 10), ("c", 45))] == ["b"]
     assert [rows for _, rows in answers(rsp_js, ("a", 7), ("b", 1000), slide=5)] == ["a"]
 
@@ -379,48 +519,79 @@ def test_rsp_js_loses_windows_in_a_gap(rsp_js):
     [
         ({"graph": ""}, "its elements are triples; this one has none"),
         ({"end": 9}, "its elements have an instant, and no interval"),
-        ({"at": 2**53}, "its instants are numbers of JavaScript, which has none for 9007199254740992"),
+        (
+            {"at": 2**53},
+            "its instants are numbers of JavaScript, which has none for 9007199254740992",
+        ),
     ],
 )
 def test_the_harness_of_rsp_js_declines_what_rsp_js_has_not(rsp_js, more, reason):
     rsp_js.ask("register", query=engine("rsp-js").text(QUERY), dialect="rsp-js", streams=["s"])
-    reply = rsp_js.ask("push", **{"stream": "s", "at": 3, "graph": "<urn:a> <urn:p> <urn:y> .\n", **more})
+    reply = rsp_js.ask(
+        "push", **{"stream": "s", "at": 3, "graph": "<urn:a> <urn:p> <urn:y> .\n", **more}
+    )
     assert (reply["reply"], reply.get("reason")) == ("unsupported", reason)
 
 
 def test_rsp_js_aligns_what_it_closes(rsp_js):
-    """WIN-3 by hand: with ω = 10 and β = 4 its windows are [-2,8), [2,12), [6,16), not [0,10), [4,14); a at 1 is in the first
-    alone, b at 9 in the second and the third."""
-    query = from_table({"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 4}], "body": QUERY.body.text})
+    """WIN-3 by hand: with ω = 10 and β = 4 its windows are [-2,8), [2,12), [6,16), not [0,10),
+    [4,14); a at 1 is in the first alone, b at 9 in the second and the third.
+    """
+    query = from_table(
+        {
+            "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 4}],
+            "body": QUERY.body.text,
+        }
+    )
     items = [(f"<urn:{name}>", at) for name, at in (("a", 1), ("b", 9), ("c", 13), ("d", 17))]
     source = stream([((name, "<urn:p>", "<urn:y>"), at) for name, at in items])
     got = play(rsp_js, Asked(query, engine("rsp-js").text(query), "rsp-js"), {"s": source})
-    assert [sorted(term for line in answer.relation.rows for _, term in line) for answer in got] == [["<urn:a>"], ["<urn:b>"], ["<urn:b>", "<urn:c>"]]
+    assert [
+        sorted(term for line in answer.relation.rows for _, term in line) for answer in got
+    ] == [["<urn:a>"], ["<urn:b>"], ["<urn:b>", "<urn:c>"]]
 
 
 SHOWN = [(deviation, case) for deviation in engine("rsp-js").deviations for case in deviation.cases]
 
 
 @pytest.mark.xdist_group("what becomes of cases")
-@pytest.mark.parametrize(("deviation", "case"), SHOWN, ids=[f"{deviation.reason[:40]}-{case}" for deviation, case in SHOWN])
+@pytest.mark.parametrize(
+    ("deviation", "case"),
+    SHOWN,
+    ids=[f"{deviation.reason[:40]}-{case}" for deviation, case in SHOWN],
+)
 def test_a_known_deviation_of_rsp_js_is_shown_by_its_cases(becomes, deviation, case):
-    """The case fails, and the deviation is named with what it changes, or else with the rule of the case."""
+    """The case fails, and the deviation is named with what it changes, or else with the rule of the
+    case.
+    """
     found = becomes(case)
-    assert found.outcome in (Outcome.FAIL, Outcome.ERROR) and deviation in found.deviations, found.argument
-    assert f": {deviation.reason}" in found.argument and re.search(r"explains it: .*\b[A-Z0-9]+-[0-9]+", found.argument)
+    assert found.outcome in (Outcome.FAIL, Outcome.ERROR) and deviation in found.deviations, (
+        found.argument
+    )
+    assert f": {deviation.reason}" in found.argument and re.search(
+        r"explains it: .*\b[A-Z0-9]+-[0-9]+", found.argument
+    )
 
 
-@pytest.mark.parametrize("deviation", engine("rsp-js").deviations, ids=lambda deviation: deviation.reason[:40])
+@pytest.mark.parametrize(
+    "deviation", engine("rsp-js").deviations, ids=lambda deviation: deviation.reason[:40]
+)
 def test_without_a_known_deviation_of_rsp_js_a_case_is_unexplained(rsp_js, deviation):
     """None is there for nothing: what the others explain needs no other name."""
-    rest = replace(RSP_JS, deviations=tuple(other for other in RSP_JS.deviations if other != deviation))
+    rest = replace(
+        RSP_JS, deviations=tuple(other for other in RSP_JS.deviations if other != deviation)
+    )
     assert any(not result(rest, rsp_js, CASES[case]).deviations for case in deviation.cases)
 
 
 @pytest.mark.xdist_group("what becomes of cases")
-@pytest.mark.parametrize("deviation", engine("rsp-js").deviations, ids=lambda deviation: deviation.reason[:40])
+@pytest.mark.parametrize(
+    "deviation", engine("rsp-js").deviations, ids=lambda deviation: deviation.reason[:40]
+)
 def test_a_known_deviation_of_rsp_js_has_a_case_that_it_alone_explains(becomes, deviation):
-    """But for waiting until a close has passed: while elements follow that changes no relation, nor their order."""
+    """But for waiting until a close has passed: while elements follow that changes no relation, nor
+    their order.
+    """
     found = [becomes(case).deviations for case in deviation.cases]
     assert (deviation,) in found or "closing" in deviation.fields
 
@@ -436,6 +607,14 @@ def test_what_becomes_of_a_case_on_rsp_js_is_known(becomes, case):
 def test_rsp_js_without_its_deviations_is_not_explained(rsp_js):
     """What it is known for is what explains it: with none granted, nothing does."""
     bare = replace(engine("rsp-js"), deviations=())
-    found = result(bare, rsp_js, CASES["REP-1-every-window-that-closes-between-two-elements-is-reported"])
-    assert found.outcome is Outcome.FAIL and found.deviations == () and "first divergence" in found.argument
-    assert found.argument.endswith("the case is about REP-1: every window that closes between two elements is reported")
+    found = result(
+        bare, rsp_js, CASES["REP-1-every-window-that-closes-between-two-elements-is-reported"]
+    )
+    assert (
+        found.outcome is Outcome.FAIL
+        and found.deviations == ()
+        and "first divergence" in found.argument
+    )
+    assert found.argument.endswith(
+        "the case is about REP-1: every window that closes between two elements is reported"
+    )

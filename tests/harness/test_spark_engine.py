@@ -31,7 +31,9 @@ SPARK = engine_file.engine("spark")
 def program(body: str, static: str = "", **more: object) -> Program:
     """The program of a body over a tumbling window of 10."""
     windows = more.pop("windows", [{"stream": "s", "kind": "time", "size": 10, "slide": 10}])
-    return relational.program(from_table({"windows": windows, "body": f"PREFIX : <{EX}> {body}", **more}), static)
+    return relational.program(
+        from_table({"windows": windows, "body": f"PREFIX : <{EX}> {body}", **more}), static
+    )
 
 
 # What an engine over rows is asked
@@ -41,25 +43,48 @@ def program(body: str, static: str = "", **more: object) -> Program:
     ("body", "asked"),
     [
         ("SELECT ?x WHERE { ?x :p ?y }", Program(P, [], {"x": "s"}, ("x",))),
-        ("SELECT DISTINCT ?y WHERE { [] :p ?y }", Program(P, [], {"y": "o"}, ("y",), distinct=True)),
-        ("SELECT * WHERE { ?x ?p 1 }", Program({"o": f'"1"^^<{INTEGER}>'}, [], {"p": "p", "x": "s"}, ("p", "x"))),
+        (
+            "SELECT DISTINCT ?y WHERE { [] :p ?y }",
+            Program(P, [], {"y": "o"}, ("y",), distinct=True),
+        ),
+        (
+            "SELECT * WHERE { ?x ?p 1 }",
+            Program({"o": f'"1"^^<{INTEGER}>'}, [], {"p": "p", "x": "s"}, ("p", "x")),
+        ),
         ("SELECT ?x WHERE { ?x ?x ?x }", Program({}, [("s", "p"), ("s", "o")], {"x": "s"}, ("x",))),
         ("SELECT ?x ?z WHERE { ?x :p _:b }", Program(P, [], {"x": "s"}, ("x", "z"))),
-        ("SELECT ?x WHERE { :a :p 'b'@en }", Program({"s": f"<{EX}a>", **P, "o": '"b"@en'}, [], {}, ("x",))),
-        ("SELECT (COUNT(*) AS ?n) WHERE { ?x :p ?y }", Program(P, [], {}, ("n",), aggregates={"n": Aggregate("count", "s", False)})),
+        (
+            "SELECT ?x WHERE { :a :p 'b'@en }",
+            Program({"s": f"<{EX}a>", **P, "o": '"b"@en'}, [], {}, ("x",)),
+        ),
+        (
+            "SELECT (COUNT(*) AS ?n) WHERE { ?x :p ?y }",
+            Program(P, [], {}, ("n",), aggregates={"n": Aggregate("count", "s", False)}),
+        ),
         (
             "SELECT ?x (AVG(?y) AS ?m) (COUNT(DISTINCT ?y) AS ?n) WHERE { ?x :p ?y } GROUP BY ?x",
-            Program(P, [], {"x": "s"}, ("x", "m", "n"), aggregates={"m": Aggregate("avg", "n", False), "n": Aggregate("count", "o", True)}),
+            Program(
+                P,
+                [],
+                {"x": "s"},
+                ("x", "m", "n"),
+                aggregates={"m": Aggregate("avg", "n", False), "n": Aggregate("count", "o", True)},
+            ),
         ),
-        ("SELECT (MAX(?y) AS ?m) WHERE { ?x :p ?y } GROUP BY ?x", Program(P, [], {"x": "s"}, ("m",), aggregates={"m": Aggregate("max", "n", False)})),
+        (
+            "SELECT (MAX(?y) AS ?m) WHERE { ?x :p ?y } GROUP BY ?x",
+            Program(P, [], {"x": "s"}, ("m",), aggregates={"m": Aggregate("max", "n", False)}),
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_query_over_one_pattern_is_a_program(body, asked):
     assert program(body) == asked
 
 
 def test_a_query_that_states_Rstream_is_the_same_program():
-    assert program("SELECT ?x WHERE { ?x :p ?y }", r2s="Rstream") == program("SELECT ?x WHERE { ?x :p ?y }")
+    assert program("SELECT ?x WHERE { ?x :p ?y }", r2s="Rstream") == program(
+        "SELECT ?x WHERE { ?x :p ?y }"
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,39 +94,84 @@ def test_a_query_that_states_Rstream_is_the_same_program():
         ("SELECT ?x WHERE { }", {}, "one triple pattern, not 0"),
         ("SELECT ?x WHERE { ?x :p+ ?y }", {}, "no property paths"),
         ("SELECT ?x WHERE { ?x :p ?y FILTER (?y > 1) }", {}, "nothing around it, not Filter"),
-        ("SELECT ?x WHERE { ?x :p ?y OPTIONAL { ?x :q ?z } }", {}, "nothing around it, not LeftJoin"),
+        (
+            "SELECT ?x WHERE { ?x :p ?y OPTIONAL { ?x :q ?z } }",
+            {},
+            "nothing around it, not LeftJoin",
+        ),
         ("SELECT ?x WHERE { GRAPH ?g { ?x :p ?y } }", {}, "nothing around it, not Graph"),
         ("SELECT ?x ?z WHERE { ?x :p ?y BIND (1 AS ?z) }", {}, "no expressions and no BIND"),
         ("SELECT (?y + 1 AS ?z) WHERE { ?x :p ?y }", {}, "no expressions and no BIND"),
         ("SELECT ?x WHERE { ?x :p ?y } ORDER BY ?x", {}, "not OrderBy"),
         ("SELECT ?x WHERE { ?x :p ?y } ORDER BY ?x LIMIT 1", {}, "no Slice around the projection"),
         ("SELECT REDUCED ?x WHERE { ?x :p ?y }", {}, "no Reduced around the projection"),
-        ("SELECT DISTINCT (COUNT(?x) AS ?n) WHERE { ?x :p ?y }", {}, "no DISTINCT around aggregates"),
+        (
+            "SELECT DISTINCT (COUNT(?x) AS ?n) WHERE { ?x :p ?y }",
+            {},
+            "no DISTINCT around aggregates",
+        ),
         ("SELECT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } HAVING (COUNT(?x) > 1)", {}, "not Filter"),
-        ("SELECT (COUNT(?x) + 1 AS ?n) WHERE { ?x :p ?y }", {}, r"\?n as an aggregate of a variable"),
+        (
+            "SELECT (COUNT(?x) + 1 AS ?n) WHERE { ?x :p ?y }",
+            {},
+            r"\?n as an aggregate of a variable",
+        ),
         ("SELECT (SUM(?y + 1) AS ?n) WHERE { ?x :p ?y }", {}, r"\?n as an aggregate of a variable"),
         ("SELECT (COUNT(?z) AS ?n) WHERE { ?x :p ?y }", {}, r"\?n as an aggregate of a variable"),
-        ("SELECT (COUNT(DISTINCT *) AS ?n) WHERE { ?x :p ?y }", {}, r"DISTINCT of a variable, not of \*"),
+        (
+            "SELECT (COUNT(DISTINCT *) AS ?n) WHERE { ?x :p ?y }",
+            {},
+            r"DISTINCT of a variable, not of \*",
+        ),
         ("SELECT (SUM(?x) AS ?n) WHERE { ?x :p ?y }", {}, "SUM of objects"),
-        ("SELECT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } GROUP BY ?z", {}, "GROUP BY variables of the pattern"),
-        ("SELECT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } GROUP BY (?y + 1)", {}, "GROUP BY variables of the pattern"),
-        ("SELECT (?x AS ?z) (COUNT(?y) AS ?n) WHERE { ?x :p ?y } GROUP BY ?x", {}, "keys under their own names"),
-        ("SELECT (SAMPLE(?y) AS ?n) WHERE { ?x :p ?y }", {}, "COUNT, SUM, AVG, MIN, MAX, not SAMPLE"),
+        (
+            "SELECT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } GROUP BY ?z",
+            {},
+            "GROUP BY variables of the pattern",
+        ),
+        (
+            "SELECT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } GROUP BY (?y + 1)",
+            {},
+            "GROUP BY variables of the pattern",
+        ),
+        (
+            "SELECT (?x AS ?z) (COUNT(?y) AS ?n) WHERE { ?x :p ?y } GROUP BY ?x",
+            {},
+            "keys under their own names",
+        ),
+        (
+            "SELECT (SAMPLE(?y) AS ?n) WHERE { ?x :p ?y }",
+            {},
+            "COUNT, SUM, AVG, MIN, MAX, not SAMPLE",
+        ),
         ("ASK { ?x :p ?y }", {}, "SELECT"),
         ("SELECT ?x WHERE { ?x :p ?y }", {"r2s": "Istream"}, "Rstream, not Istream"),
         ("SELECT ?x WHERE { ?x :p ?y }", {"static": "<urn:a> <urn:b> <urn:c> ."}, "no static data"),
-        ("SELECT ?x WHERE { ?x :p ?y }", {"windows": [{"stream": "s", "kind": "rows", "size": 1}]}, "windows over time"),
-        ("SELECT ?x WHERE { ?x :p ?y }", {"windows": [{"stream": "s", "kind": "time", "size": 1, "slide": 1, "name": "urn:w"}]}, "one window, without a name"),
+        (
+            "SELECT ?x WHERE { ?x :p ?y }",
+            {"windows": [{"stream": "s", "kind": "rows", "size": 1}]},
+            "windows over time",
+        ),
+        (
+            "SELECT ?x WHERE { ?x :p ?y }",
+            {"windows": [{"stream": "s", "kind": "time", "size": 1, "slide": 1, "name": "urn:w"}]},
+            "one window, without a name",
+        ),
     ],
-)  # fmt: skip
+)
 def test_any_other_query_is_declined_with_what_would_have_to_be_otherwise(body, more, reason):
     with pytest.raises(Unsupported, match=reason):
         program(body, **more)
 
 
 def test_a_triple_is_a_row_with_its_number():
-    graph = f'<urn:a> <{EX}p> "+07"^^<{INTEGER}> .\n<urn:a> <{EX}p> "-1"^^<{INTEGER}> .\n<urn:a> <{EX}q> <urn:b> .\n'
-    assert [row["n"] for row in program("SELECT (SUM(?y) AS ?n) WHERE { ?x ?p ?y }").rows(graph)] == ["7", "-1", None]
+    graph = (
+        f'<urn:a> <{EX}p> "+07"^^<{INTEGER}> .\n<urn:a> <{EX}p> "-1"^^<{INTEGER}> .\n<urn:a> '
+        f"<{EX}q> <urn:b> .\n"
+    )
+    assert [
+        row["n"] for row in program("SELECT (SUM(?y) AS ?n) WHERE { ?x ?p ?y }").rows(graph)
+    ] == ["7", "-1", None]
 
 
 @pytest.mark.parametrize(
@@ -110,10 +180,14 @@ def test_a_triple_is_a_row_with_its_number():
         ("<urn:b>", "?x ?p ?y", ["MIN", "MAX"]),
         ('"x"', "?x :p ?y", ["MIN", "MAX"]),
         (f'"{"1" * 21}"^^<{INTEGER}>', "?x :p ?y", ["SUM", "AVG", "MIN", "MAX"]),
-        ('"5"^^<http://www.w3.org/2001/XMLSchema#double>', "?x :p ?y", ["SUM", "AVG", "MIN", "MAX"]),
+        (
+            '"5"^^<http://www.w3.org/2001/XMLSchema#double>',
+            "?x :p ?y",
+            ["SUM", "AVG", "MIN", "MAX"],
+        ),
         (f'"{"1" * 21}"^^<{INTEGER}>', "?x :q ?y", []),
     ],
-)  # fmt: skip
+)
 def test_what_an_aggregate_would_have_to_hold_and_cannot_is_declined(term, pattern, functions):
     """COUNT holds anything, and no aggregate needs what does not match."""
     for function in ("SUM", "AVG", "MIN", "MAX", "COUNT"):
@@ -127,19 +201,34 @@ def test_what_an_aggregate_would_have_to_hold_and_cannot_is_declined(term, patte
 
 @pytest.mark.parametrize(
     ("lexical", "kind", "digits"),
-    [("00012", INTEGER, "12"), (".5", DECIMAL, "0.5"), ("5.", DECIMAL, "5"), ("1" * 20, INTEGER, "1" * 20)]
+    [
+        ("00012", INTEGER, "12"),
+        (".5", DECIMAL, "0.5"),
+        ("5.", DECIMAL, "5"),
+        ("1" * 20, INTEGER, "1" * 20),
+    ]
     + [(text, DECIMAL, None) for text in ("", ".", "x", "1e5", "1" * 21, "0." + "1" * 19)]
     + [("5", "http://www.w3.org/2001/XMLSchema#double", None)],
-)  # fmt: skip
+)
 def test_a_number_is_one_of_few_enough_digits(lexical, kind, digits):
     assert relational.number(f'"{lexical}"^^<{kind}>') == digits
 
 
 def test_what_is_null_is_0_or_unbound_as_in_SPARQL():
-    asked = program("SELECT ?x (SUM(?y) AS ?t) (MIN(?y) AS ?m) (COUNT(?y) AS ?n) WHERE { ?x :p ?y } GROUP BY ?x")
-    assert [one.sql for one in asked.aggregates.values()] == ["coalesce(sum(n), 0)", "min(n)", "count(o)"]
+    asked = program(
+        "SELECT ?x (SUM(?y) AS ?t) (MIN(?y) AS ?m) (COUNT(?y) AS ?n) WHERE { ?x :p ?y } GROUP BY ?x"
+    )
+    assert [one.sql for one in asked.aggregates.values()] == [
+        "coalesce(sum(n), 0)",
+        "min(n)",
+        "count(o)",
+    ]
     row = asked.mapping({"x": "<urn:a>"}, {"t": Decimal("0E-18"), "m": None, "n": 0})
-    assert dict(row) == {"x": "<urn:a>", "t": f'"0.000000000000000000"^^<{DECIMAL}>', "n": f'"0"^^<{INTEGER}>'}
+    assert dict(row) == {
+        "x": "<urn:a>",
+        "t": f'"0.000000000000000000"^^<{DECIMAL}>',
+        "n": f'"0"^^<{INTEGER}>',
+    }
 
 
 # What it needs
@@ -151,8 +240,14 @@ def test_an_engine_may_need_commands_and_packages(tmp_path):
     keys = 'title = "Mine"\ncommand = ["x"]\ndialect = "table"\nget = "install it"\n'
     for more, missing in (
         ('commands = ["sh"]\nmodules = ["json"]\n', ""),
-        ('commands = ["sh", "no-such-command"]\nmodules = ["no_such_package"]\n', "no Mine, which needs the command no-such-command: install it"),
-        ('modules = ["no_such_package"]\n', "no Mine, which needs the Python package no_such_package: install it"),
+        (
+            'commands = ["sh", "no-such-command"]\nmodules = ["no_such_package"]\n',
+            "no Mine, which needs the command no-such-command: install it",
+        ),
+        (
+            'modules = ["no_such_package"]\n',
+            "no Mine, which needs the Python package no_such_package: install it",
+        ),
     ):
         path.write_text(keys + more)
         assert engine_file.engine(str(path)).missing == missing
@@ -167,18 +262,45 @@ def test_without_java_or_pyspark_every_item_is_skipped_with_one_line(tmp_path, l
         (tmp_path / "java").symlink_to("/bin/true")
     else:
         where = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
-    command = [sys.executable, "-m", "pytest", "conformance", "-q", "-p", "no:cacheprovider", "--engine=spark", "--smoke", "-rs"]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, env={"PATH": str(tmp_path), **where})
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "conformance",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--engine=spark",
+        "--smoke",
+        "-rs",
+    ]
+    found = subprocess.run(
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={"PATH": str(tmp_path), **where},
+    )
     said = [line for line in found.stdout.splitlines() if "Spark Structured Streaming" in line]
     needs = "the command java" if lacking == "java" else "the Python package pyspark"
-    assert found.returncode == 4 and len(said) == 1 and f"which needs {needs}: make setup, and a JDK" in said[0], found.stdout
+    assert (
+        found.returncode == 4
+        and len(said) == 1
+        and f"which needs {needs}: make setup, and a JDK" in said[0]
+    ), found.stdout
     assert "Traceback" not in found.stdout + found.stderr
 
 
 @pytest.mark.skipif(bool(SPARK.missing), reason=SPARK.missing)
 def test_java_that_does_not_start_is_an_error_without_a_stack_and_leaves_nothing_behind(tmp_path):
-    harness = Harness(SPARK.command, environment={**os.environ, "JAVA_HOME": str(tmp_path / "nowhere"), "TMPDIR": str(tmp_path)})
-    with pytest.raises(Broken, match=r"start: error: PySparkRuntimeError: \[JAVA_GATEWAY_EXITED\]") as told:
+    harness = Harness(
+        SPARK.command,
+        environment={**os.environ, "JAVA_HOME": str(tmp_path / "nowhere"), "TMPDIR": str(tmp_path)},
+    )
+    with pytest.raises(
+        Broken, match=r"start: error: PySparkRuntimeError: " r"\[JAVA_GATEWAY_EXITED\]"
+    ) as told:
         harness.start()
     assert "Traceback" not in str(told.value)
     deadline = time.monotonic() + 20
@@ -190,20 +312,41 @@ def test_java_that_does_not_start_is_an_error_without_a_stack_and_leaves_nothing
 @pytest.mark.skipif("pyspark" in SPARK.missing, reason=SPARK.missing)
 @pytest.mark.parametrize("line", ["x", "[1]", '"x"', "{}", '{"command": "start"}', "[" * 100_000])
 def test_what_has_no_seq_ends_the_harness_of_spark_with_one_line(line):
-    found = subprocess.run(SPARK.command, input=line + "\n", capture_output=True, text=True, timeout=60)
-    assert found.returncode == 1 and found.stdout == "" and found.stderr.count("\n") == 1 and found.stderr.startswith("spark: no command: ")
+    found = subprocess.run(
+        SPARK.command, input=line + "\n", capture_output=True, text=True, timeout=60
+    )
+    assert (
+        found.returncode == 1
+        and found.stdout == ""
+        and found.stderr.count("\n") == 1
+        and found.stderr.startswith("spark: no command: ")
+    )
 
 
 @pytest.mark.skipif("pyspark" in SPARK.missing, reason=SPARK.missing)
 def test_what_has_a_seq_and_is_no_command_is_an_error():
     """Nothing is started for it."""
-    asked = [{"command": "fly"}, {}, {"command": ["start"]}, {"command": "push"}, {"command": "push", "stream": "s", "at": 1, "graph": ""},
-             {"command": "register", "query": "x", "dialect": "table", "streams": []}, {"command": "end"}]  # fmt: skip
+    asked = [
+        {"command": "fly"},
+        {},
+        {"command": ["start"]},
+        {"command": "push"},
+        {"command": "push", "stream": "s", "at": 1, "graph": ""},
+        {"command": "register", "query": "x", "dialect": "table", "streams": []},
+        {"command": "end"},
+    ]
     lines = "".join(f"{json.dumps({'seq': seq, **each})}\n" for seq, each in enumerate(asked, 1))
     found = subprocess.run(SPARK.command, input=lines, capture_output=True, text=True, timeout=60)
     replies = [json.loads(line) for line in found.stdout.splitlines()]
-    assert [(each["seq"], each["reply"]) for each in replies] == [*((seq, "error") for seq in range(1, 7)), (7, "result")]
-    assert found.returncode == 0 and "Traceback" not in found.stderr and replies[0]["context"] == "ValueError: no command 'fly'"
+    assert [(each["seq"], each["reply"]) for each in replies] == [
+        *((seq, "error") for seq in range(1, 7)),
+        (7, "result"),
+    ]
+    assert (
+        found.returncode == 0
+        and "Traceback" not in found.stderr
+        and replies[0]["context"] == "ValueError: no command 'fly'"
+    )
 
 
 # Live
@@ -222,21 +365,43 @@ def harnesses():
 @pytest.mark.xdist_group("spark")
 def test_spark_refuses_DISTINCT_in_an_aggregate(harnesses):
     """Why a triple that arrives twice counts twice."""
-    query = {"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}], "body": "SELECT (COUNT(DISTINCT ?y) AS ?n) WHERE { ?x ?p ?y }"}
-    reply = harnesses.of(SPARK).ask("register", query=json.dumps(query), dialect="table", streams=["s"])
-    assert reply["reply"] == "unsupported" and "Distinct aggregations are not supported" in reply["reason"], reply
+    query = {
+        "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
+        "body": "SELECT (COUNT(DISTINCT ?y) AS ?n) WHERE { ?x ?p ?y }",
+    }
+    reply = harnesses.of(SPARK).ask(
+        "register", query=json.dumps(query), dialect="table", streams=["s"]
+    )
+    assert (
+        reply["reply"] == "unsupported"
+        and "Distinct aggregations are not supported" in reply["reason"]
+    ), reply
 
 
 @pytest.mark.xdist_group("spark")
 def test_a_sum_beyond_its_decimals_is_unsupported_and_no_N_Triples_an_error(harnesses):
-    query = {"windows": [{"stream": "s", "kind": "time", "size": 5, "slide": 5}], "body": "SELECT (SUM(?y) AS ?s) WHERE { ?x <urn:p> ?y }"}
+    query = {
+        "windows": [{"stream": "s", "kind": "time", "size": 5, "slide": 5}],
+        "body": "SELECT (SUM(?y) AS ?s) WHERE { ?x <urn:p> ?y }",
+    }
     running = harnesses.of(SPARK)
-    assert running.ask("register", query=json.dumps(query), dialect="table", streams=["s"])["reply"] == "result"
+    assert (
+        running.ask("register", query=json.dumps(query), dialect="table", streams=["s"])["reply"]
+        == "result"
+    )
     large = "".join(f'<urn:{name}> <urn:p> "{"9" * 20}"^^<{INTEGER}> .\n' for name in "ab")
-    replies = [running.ask("push", stream="s", at=at, graph=graph) for at, graph in ((1, large), (9, ""))]
+    replies = [
+        running.ask("push", stream="s", at=at, graph=graph) for at, graph in ((1, large), (9, ""))
+    ]
     reply = next(each for each in replies if each["reply"] != "result")
-    assert reply["reply"] == "unsupported" and reply["reason"].startswith("[ARITHMETIC_OVERFLOW] ") and "Traceback" not in reply["reason"]
-    assert running.ask("push", stream="s", at=10, graph="no triple")["context"].startswith("SyntaxError: ")
+    assert (
+        reply["reply"] == "unsupported"
+        and reply["reason"].startswith("[ARITHMETIC_OVERFLOW] ")
+        and "Traceback" not in reply["reason"]
+    )
+    assert running.ask("push", stream="s", at=10, graph="no triple")["context"].startswith(
+        "SyntaxError: "
+    )
 
 
 LIVE = {
@@ -250,7 +415,9 @@ LIVE = {
 @pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("case", LIVE)
 def test_spark_does_what_it_is_known_for(harnesses, case):
-    """One case of each outcome, and an aggregate over nothing; all cases: `pytest conformance --engine=spark`."""
+    """One case of each outcome, and an aggregate over nothing; all cases: `pytest conformance
+    --engine=spark`.
+    """
     [item] = [item for item in suite.live(SPARK) if item.case == case]
     result = item.run(harnesses)
     assert result.outcome is LIVE[case], result.argument

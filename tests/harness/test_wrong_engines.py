@@ -1,7 +1,8 @@
-"""Wrong engines as engines under test: each in a process of its own, failed through the protocol by a case of the rule it breaks.
+"""Wrong engines as engines under test: each in a process of its own, failed through the protocol by
+a case of the rule it breaks.
 
-That the right engine passes the same cases is tests/harness/test_session.py. With the full profile the wrong engines that nobody has
-seen are asked, too.
+That the right engine passes the same cases is tests/harness/test_session.py. With the full profile
+the wrong engines that nobody has seen are asked, too.
 """
 
 from __future__ import annotations
@@ -25,12 +26,19 @@ from refengine.model.errors import RefengineError
 
 ADAPTER = Path(client.__file__).parent / "adapters" / "reference.py"
 NOBODY = "none known"
-SUITE = {"SEM", "CMP", "ORA", "IO", "DIA"}  # sections on what is done before an engine is asked, and after it has answered
+# sections on what is done before an engine is asked, and after it has answered
+SUITE = {"SEM", "CMP", "ORA", "IO", "DIA"}
 TERMS = "refengine.model.terms:canonical"  # an engine is told canonical terms
-ORDER = "refengine.core.engine:merged"  # of several streams: to an engine it is told by the order of the pushes
-TOLD = {"window", "rows", "instant", "trigger"}  # what the protocol carries of a report; of several windows the first
+# of several streams: to an engine it is told by the order of the pushes
+ORDER = "refengine.core.engine:merged"
+# what the protocol carries of a report; of several windows the first
+TOLD = {"window", "rows", "instant", "trigger"}
 
-ENGINES = [one for one in MINIATURES if one.rule.partition("-")[0] not in SUITE and one.target not in (ORDER, TERMS)]
+ENGINES = [
+    one
+    for one in MINIATURES
+    if one.rule.partition("-")[0] not in SUITE and one.target not in (ORDER, TERMS)
+]
 REAL = [one for one in ENGINES if one.seen != NOBODY]
 REFERENCE = engine("reference")
 
@@ -47,16 +55,29 @@ def cases() -> dict[str, list[Case]]:
     """The cases that expect reports of an engine, by their rule."""
     found: dict[str, list[Case]] = {}
     for case in corpus.cases():
-        blocks = [told(case, block) for block in case.table.get("expect", []) if "max_reports" not in block]
+        blocks = [
+            told(case, block)
+            for block in case.table.get("expect", [])
+            if "max_reports" not in block
+        ]
         if blocks:
-            found.setdefault(case.rule, []).append(Case(case.path, {**case.table, "expect": blocks}))
+            found.setdefault(case.rule, []).append(
+                Case(case.path, {**case.table, "expect": blocks})
+            )
     return found
 
 
 def told(case: Case, block: dict) -> dict:
-    """An expectation without what the protocol does not carry; a trigger after the last element is the horizon, known to no engine."""
-    last = max((element.app for stream in corpus.streams_of(case).values() for element in stream), default=None)
-    reports = [{key: value for key, value in report.items() if key in TOLD} for report in block["reports"]]
+    """An expectation without what the protocol does not carry; a trigger after the last element is
+    the horizon, known to no engine.
+    """
+    last = max(
+        (element.app for stream in corpus.streams_of(case).values() for element in stream),
+        default=None,
+    )
+    reports = [
+        {key: value for key, value in report.items() if key in TOLD} for report in block["reports"]
+    ]
     for report in reports:
         if "trigger" in report and (last is None or report["trigger"] > last):
             del report["trigger"]
@@ -65,9 +86,15 @@ def told(case: Case, block: dict) -> dict:
 
 @cache
 def shows(miniature: Miniature) -> bool:
-    """Whether it reports what a case of its rule does not expect. What it refuses, and what it should have refused, is no report."""
+    """Whether it reports what a case of its rule does not expect. What it refuses, and what it
+    should have refused, is no report.
+    """
     with miniature.installed():
-        return any(differs(case, block) for case in cases().get(miniature.rule, []) for block in case.table["expect"])
+        return any(
+            differs(case, block)
+            for case in cases().get(miniature.rule, [])
+            for block in case.table["expect"]
+        )
 
 
 def differs(case: Case, block: dict) -> bool:
@@ -78,7 +105,9 @@ def differs(case: Case, block: dict) -> bool:
 
 
 def asked(miniature: Miniature) -> list[Result]:
-    """What becomes of the cases of its rule, up to one that it fails. What breaks down is started again for the next."""
+    """What becomes of the cases of its rule, up to one that it fails. What breaks down is started
+    again for the next.
+    """
     found, running = [], None
     for case in cases().get(miniature.rule, []):
         if running is None or not running.alive:
@@ -91,12 +120,20 @@ def asked(miniature: Miniature) -> list[Result]:
     return found
 
 
-@pytest.mark.parametrize("miniature", ENGINES if PROFILE == "full" else REAL, ids=lambda m: f"{m.rule}-{m.name.replace(' ', '-')}")
+@pytest.mark.parametrize(
+    "miniature",
+    ENGINES if PROFILE == "full" else REAL,
+    ids=lambda m: f"{m.rule}-{m.name.replace(' ', '-')}",
+)
 def test_a_wrong_engine_fails_a_case_of_its_rule(miniature):
-    """If and only if it reports something else: the others refuse what they should not, or the reverse."""
+    """If and only if it reports something else: the others refuse what they should not, or the
+    reverse.
+    """
     found = asked(miniature)
     failed = [one.argument for one in found if one.outcome is Outcome.FAIL]
-    assert bool(failed) is shows(miniature), [f"{one.case.path}: {one.outcome}: {one.argument}" for one in found]
+    assert bool(failed) is shows(miniature), [
+        f"{one.case.path}: {one.outcome}: {one.argument}" for one in found
+    ]
     assert all(argument.startswith(f"{miniature.rule}: ") for argument in failed)
 
 
@@ -104,9 +141,13 @@ def test_what_real_engines_have_wrong_shows():
     """Half a hundred of them, of every section that is about engines."""
     seen = [miniature for miniature in REAL if shows(miniature)]
     assert len(seen) >= 50
-    assert {miniature.rule.partition("-")[0] for miniature in seen} == {miniature.rule.partition("-")[0] for miniature in ENGINES}
+    assert {miniature.rule.partition("-")[0] for miniature in seen} == {
+        miniature.rule.partition("-")[0] for miniature in ENGINES
+    }
 
 
 def test_a_wrong_engine_that_there_is_not():
-    with pytest.raises(Broken, match="no wrong engine 'WIN-8 nothing expire'; did you mean 'WIN-8 nothing expires'"):
+    with pytest.raises(
+        Broken, match="no wrong engine 'WIN-8 nothing expire'; did you mean 'WIN-8 nothing expires'"
+    ):
         wrong("WIN-8 nothing expire")

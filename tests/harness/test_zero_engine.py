@@ -1,6 +1,8 @@
-"""An engine that shares no code with refengine, held to the whole corpus: it is right, however its t0 is declared.
+"""An engine that shares no code with refengine, held to the whole corpus: it is right, however its
+t0 is declared.
 
-tests/harnesses/begins_at_zero.py answers; here are the ways to say what it sets out to do. The full profile tries all of them.
+tests/harnesses/begins_at_zero.py answers; here are the ways to say what it sets out to do. The full
+profile tries all of them.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ import conformance
 HARNESS = Path(__file__).parent / "harnesses" / "begins_at_zero.py"
 PASSES = 331
 
-# Windows that the oracle would try begin before the least time that there is: it says so, whatever the engine answers.
+# Windows that the oracle would try begin before the least time that there is: it says so, whatever
+# the engine answers.
 BEYOND = {"MOD-1-the-least-integer-of-64-bits-is-a-time"}
 
 
@@ -56,7 +59,12 @@ link = "https://github.com/oxigraph/oxigraph/blob/v0.5.0/lib/oxsdatatypes/src/de
 cases = ["R2R-12-a-decimal-that-is-compared-with-a-float-is-rounded-to-a-float-once"]
 """
 
-T0 = {"0": "0", "unknown": '"unknown"', "between": "{ between = [-40, 40] }", "one-of": "{ one_of = [0, 7] }"}
+T0 = {
+    "0": "0",
+    "unknown": '"unknown"',
+    "between": "{ between = [-40, 40] }",
+    "one-of": "{ one_of = [0, 7] }",
+}
 VARIANTS = {
     f"{name}-{'told' if told else 'silent'}": Variant(f'profile = "csparql"\nt0 = {t0}', told)
     for name, t0 in T0.items()
@@ -91,9 +99,15 @@ kinds = ["time"]
 
 @pytest.mark.parametrize("name", VARIANTS if PROFILE == "full" else USUAL)
 def test_an_engine_whose_windows_begin_at_0_is_right(name, tmp_path):
-    """No fail but those known and no error, which check_engine raises; as many passes in each variant, but for what t0 cannot be."""
+    """No fail but those known and no error, which check_engine raises; as many passes in each
+    variant, but for what t0 cannot be.
+    """
     results = conformance.check_engine(declared(tmp_path, VARIANTS[name]))
-    assert {result.outcome for result in results if not result.known} == {"pass", "unsupported", "disputed"}
+    assert {result.outcome for result in results if not result.known} == {
+        "pass",
+        "unsupported",
+        "disputed",
+    }
     beyond = BEYOND if name.startswith("unknown") else set()
     passed = {result.case for result in results if result.outcome == "pass"}
     assert len(passed | beyond) >= PASSES

@@ -153,7 +153,9 @@ def same_row(one, other):
 
 
 def same(one, other):
-    """Compare two terms: integers by value, other numbers within the larger tolerance of their types; decimals within LEAST."""
+    """Compare two terms: integers by value, other numbers within the larger tolerance of their
+    types; decimals within LEAST.
+    """
     types = {one.get("datatype"), other.get("datatype")}
     if one == other or not types <= TOLERANCES.keys():
         return one == other

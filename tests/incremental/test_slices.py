@@ -1,4 +1,6 @@
-"""slices.py is the definition, in parts: the same reports wherever a stream is cut, in gaps, too."""
+"""slices.py is the definition, in parts: the same reports wherever a
+stream is cut, in gaps, too.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,18 @@ from refengine.strategies import bodies, graphs, queries, semantics
 right = slices.reports
 
 
-# Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made once.
-SMALL = {"kinds": ["time", "range", "now"], "sizes": st.integers(1, 4), "slides": st.integers(1, 4), "streams": ["s", "r"], "names": ()}
-QUERIES = st.sampled_from([queries(max_windows=most, bodies=covered(), **SMALL) for most in (1, 1, 1, 2)])
+# Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made
+# once.
+SMALL = {
+    "kinds": ["time", "range", "now"],
+    "sizes": st.integers(1, 4),
+    "slides": st.integers(1, 4),
+    "streams": ["s", "r"],
+    "names": (),
+}
+QUERIES = st.sampled_from(
+    [queries(max_windows=most, bodies=covered(), **SMALL) for most in (1, 1, 1, 2)]
+)
 STEPS = st.lists(st.sampled_from([0, 0, 1, 1, 2, 3, 6, 19]), min_size=5, max_size=25)
 START, NAMES = st.integers(-4, 9), st.sampled_from(["s", "s", "r"])
 GRAPHS = graphs(max_size=2) | st.frozensets(PLAIN, max_size=2)
@@ -34,20 +45,40 @@ GRAPHS = graphs(max_size=2) | st.frozensets(PLAIN, max_size=2)
 
 @st.composite
 def cut(draw: st.DrawFn) -> tuple:
-    """What is computed in parts: windows that are short beside the stream, which has bursts and gaps."""
+    """What is computed in parts: windows that are short beside the stream, which has bursts and
+    gaps.
+    """
     query = draw(draw(QUERIES))
-    open_ = {"tick": OneOf(("tuple", "time")), "horizon": OneOf(("none", "flush")), "disorder": "reject", "base": OneOf(("previous", None))}
+    open_ = {
+        "tick": OneOf(("tuple", "time")),
+        "horizon": OneOf(("none", "flush")),
+        "disorder": "reject",
+        "base": OneOf(("previous", None)),
+    }
     picked = draw(semantics(query, **open_))
     instants = list(accumulate(draw(STEPS), initial=draw(START)))
     items = [(draw(GRAPHS), at, draw(NAMES)) for at in instants]
-    streams = {name: stream([(graph, at) for graph, at, where in items if where == name]) for name in ("s", "r")}
+    streams = {
+        name: stream([(graph, at) for graph, at, where in items if where == name])
+        for name in ("s", "r")
+    }
     last = instants[-1]
-    anywhere = st.integers(instants[0] - 2, last + 2) | st.integers(min(last, instants[0] + 12), last)
-    return query, streams, picked, frozenset(), sorted(draw(st.sets(anywhere, min_size=1, max_size=4)))
+    anywhere = st.integers(instants[0] - 2, last + 2) | st.integers(
+        min(last, instants[0] + 12), last
+    )
+    return (
+        query,
+        streams,
+        picked,
+        frozenset(),
+        sorted(draw(st.sets(anywhere, min_size=1, max_size=4))),
+    )
 
 
 def agree(query, streams, picked, static, cuts) -> str:
-    """Asserts that the parts' reports are the whole's, or that both end alike, and tells from where the parts were computed."""
+    """Asserts that the parts' reports are the whole's, or that both end alike, and tells from where
+    the parts were computed.
+    """
     wanted, error = taken(engine.evaluate, query, streams, picked, static=static)
     given_from = []
 
@@ -66,37 +97,65 @@ def agree(query, streams, picked, static, cuts) -> str:
     if not isinstance(error, Disputed):  # else the definition has no answer here
         assert len(found) == len(wanted) and all(map(same, found, wanted))
         assert str(other) == str(error)
-    return "in parts, some not from the beginning" if any(since is not None for since in given_from) else "in parts"
+    return (
+        "in parts, some not from the beginning"
+        if any(since is not None for since in given_from)
+        else "in parts"
+    )
 
 
-@pytest.mark.parametrize("case", [case for case in corpus.cases() if "expect" in case.table], ids=lambda case: case.id)
+@pytest.mark.parametrize(
+    "case", [case for case in corpus.cases() if "expect" in case.table], ids=lambda case: case.id
+)
 def test_a_case_holds_in_parts(case):
     """Cut at every instant."""
     assert corpus.in_parts(case) == []
 
 
-@pytest.mark.parametrize(("size", "slide"), [(10, 10), (10, 100), (50, 60), (100, 10), (2000, 2000)])
+@pytest.mark.parametrize(
+    ("size", "slide"), [(10, 10), (10, 100), (50, 60), (100, 10), (2000, 2000)]
+)
 @pytest.mark.parametrize("report", ["window-close", "content-change"])
 def test_more_is_given_each_time(size, slide, report):
     """In gaps between windows, too: what is given begins before the part, and earlier each time."""
-    query = from_table({"body": "SELECT * { ?s ?p ?o }", "windows": [{"stream": "s", "kind": "time", "size": size, "slide": slide}]})
+    query = from_table(
+        {
+            "body": "SELECT * { ?s ?p ?o }",
+            "windows": [{"stream": "s", "kind": "time", "size": size, "slide": slide}],
+        }
+    )
     picked = profile("cqels").but(t0=0, report=report, tick="tuple").semantics()
     for start in (1, 2, 99, 2001, 2013, 9999):
         found = list(slices.candidates(query, picked, {"s": 0}, start, range(10_000)))
-        assert found.pop() is None and all(earlier < later for later, earlier in zip([start, *found], found, strict=False))
+        assert found.pop() is None and all(
+            earlier < later for later, earlier in zip([start, *found], found, strict=False)
+        )
     assert len(found) > 2, "there is something to see"
 
 
 def test_what_a_part_leaves_out_is_not_asked():
-    """Of windows that a part does not know whole an answer may be disputed that nobody gives: 01 < 'zz', where no stop is."""
+    """Of windows that a part does not know whole an answer may be disputed that nobody gives: 01 <
+    'zz', where no stop is.
+    """
     body = "SELECT ?x { ?x <urn:n> ?v FILTER NOT EXISTS { ?z <urn:stop> ?w } FILTER(?v < 'zz') }"
-    query = from_table({"body": body, "windows": [{"stream": "s", "kind": "time", "size": 20, "slide": 10}]})
+    query = from_table(
+        {"body": body, "windows": [{"stream": "s", "kind": "time", "size": 20, "slide": 10}]}
+    )
     number, items = literal("01", XSD + "integer"), []
     for n in range(12):
         items += [(("<urn:s>", "<urn:stop>", "<urn:s>"), 10 * n + 1)] if n % 2 == 0 else []
-        items += [(("<urn:a>", "<urn:n>", number), 10 * n + 6), (("<urn:b>", "<urn:q>", "<urn:b>"), 10 * n + 8)]
+        items += [
+            (("<urn:a>", "<urn:n>", number), 10 * n + 6),
+            (("<urn:b>", "<urn:q>", "<urn:b>"), 10 * n + 8),
+        ]
     for fields in ({}, {"r2s": "Istream", "base": "previous"}):
-        assert agree(query, {"s": stream(items)}, profile("csparql").but(t0=0, horizon="none", **fields).semantics(), frozenset(), [109]).startswith("in parts")
+        assert agree(
+            query,
+            {"s": stream(items)},
+            profile("csparql").but(t0=0, horizon="none", **fields).semantics(),
+            frozenset(),
+            [109],
+        ).startswith("in parts")
 
 
 @settings(max_examples=draws(200))

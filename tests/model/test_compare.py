@@ -1,4 +1,6 @@
-"""Sameness of answers is the naive definition: some bijection of blank nodes under which some order of the rows agrees."""
+"""Sameness of answers is the naive definition: some bijection of blank nodes under which some order
+of the rows agrees.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,14 @@ def typed(lexical: str, kind: str) -> Term:
     return literal(lexical, XSD + kind)
 
 
-# Each term with its value by hand: a number with its tolerance, or anything else that must be the same.
-DOUBLE, FLOAT, DECIMAL, INTEGER = Fraction(1, 10**9), Fraction(1, 10**6), Fraction(1, 10**17), Fraction(0)
+# Each term with its value by hand: a number with its tolerance, or anything else that must be the
+# same.
+DOUBLE, FLOAT, DECIMAL, INTEGER = (
+    Fraction(1, 10**9),
+    Fraction(1, 10**6),
+    Fraction(1, 10**17),
+    Fraction(0),
+)
 LEAST = Fraction(1, 10**18)  # two decimals may differ by so much
 NUMBERS: dict[Term, tuple[Fraction | float, Fraction]] = {
     typed("1", "integer"): (Fraction(1), INTEGER),
@@ -60,7 +68,17 @@ OTHERS: dict[Term, object] = {
     typed("2020-01-02T01:00:00+01:00", "dateTime"): "a midnight",
     typed("2020-01-02T00:00:00", "dateTime"): "a midnight without zone",
     typed("2020-01-02T00:00:00.0000001Z", "dateTime"): "after midnight",
-    **{term: term for term in ('"1"', '"1"@en', "<urn:a>", typed("x", "integer"), typed("\u0663", "integer"), typed("1/0", "decimal"))},
+    **{
+        term: term
+        for term in (
+            '"1"',
+            '"1"@en',
+            "<urn:a>",
+            typed("x", "integer"),
+            typed("\u0663", "integer"),
+            typed("1/0", "decimal"),
+        )
+    },
 }
 
 
@@ -88,7 +106,10 @@ def same_row(a: Row, b: Row, mode: Mode) -> bool:
 def most_pairs(a: Bag, b: Bag, mode: Mode) -> int:
     """CMP-3: how many rows can be paired, over all orders of the longer side."""
     short, long = sorted([sorted(a.elements()), sorted(b.elements())], key=len)
-    return max(sum(same_row(x, y, mode) for x, y in zip(short, order, strict=False)) for order in permutations(long))
+    return max(
+        sum(same_row(x, y, mode) for x, y in zip(short, order, strict=False))
+        for order in permutations(long)
+    )
 
 
 def renamings(a: Bag, b: Bag) -> list[dict[Term, Term]]:
@@ -104,7 +125,9 @@ def naively_equal(a: Bag, b: Bag, mode: Mode) -> bool:
     if a.total() != b.total():
         return False
     for names in renamings(a, b):
-        renamed = Counter({row((n, names.get(t, t)) for n, t in line): count for line, count in a.items()})
+        renamed = Counter(
+            {row((n, names.get(t, t)) for n, t in line): count for line, count in a.items()}
+        )
         if most_pairs(renamed, b, mode) == a.total():
             return True
     return False
@@ -119,15 +142,26 @@ def bags(terms: list[Term], rows: int = 4) -> st.SearchStrategy[Bag]:
 BLANKS = [f"_:{label}" for label in "abc"]
 NEAR = [term for term, (x, _) in NUMBERS.items() if 0.5 < x < 1.5]
 TINY = [term for term, (x, _) in NUMBERS.items() if abs(x) < 0.5]
-POOLS = [list(NUMBERS) + list(OTHERS), NEAR, TINY, TINY[:6] + BLANKS, BLANKS + NEAR[:4], BLANKS, BLANKS + ["<urn:a>", typed("1", "integer")]]
-# Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made once.
+POOLS = [
+    list(NUMBERS) + list(OTHERS),
+    NEAR,
+    TINY,
+    TINY[:6] + BLANKS,
+    BLANKS + NEAR[:4],
+    BLANKS,
+    [*BLANKS, "<urn:a>", typed("1", "integer")],
+]
+# Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made
+# once.
 POOL = st.sampled_from([(pool, bags(pool)) for pool in POOLS])
 RENAMED, one_of = st.permutations(BLANKS), cache(lambda *terms: st.sampled_from(terms))
 
 
 @st.composite
 def pairs(draw: st.DrawFn) -> tuple[Bag, Bag]:
-    """Two bags of one pool; the second perhaps the first with the blank nodes renamed and other spellings of its values."""
+    """Two bags of one pool; the second perhaps the first with the blank nodes renamed and other
+    spellings of its values.
+    """
     pool, of_pool = draw(POOL)
     first = draw(of_pool)
     if draw(st.booleans()):
@@ -138,7 +172,11 @@ def pairs(draw: st.DrawFn) -> tuple[Bag, Bag]:
         spelt = {}
         for name, term in line:
             others = (other for other in pool if not is_blank(other))
-            alike = [labels[term]] if is_blank(term) else [o for o in others if same_term(term, o, Mode.VALUE)]
+            alike = (
+                [labels[term]]
+                if is_blank(term)
+                else [o for o in others if same_term(term, o, Mode.VALUE)]
+            )
             spelt[name] = draw(one_of(*alike))
         second[row(spelt)] += 1
     return first, second
@@ -153,8 +191,12 @@ TWICE = Counter({row({"b": "_:a", "n": ONE}): 2})
 
 @given(pairs(), st.sampled_from(Mode))
 @example(STEPS, Mode.VALUE)
-@example((TWICE, Counter([row({"b": "_:b", "n": ONE}), row({"b": "_:b", "n": ONE_POINT})])), Mode.VALUE)
-@example((Counter([row({"x": "_:a", "y": "_:a"})]), Counter([row({"x": "_:a", "y": "_:b"})])), Mode.TERM)
+@example(
+    (TWICE, Counter([row({"b": "_:b", "n": ONE}), row({"b": "_:b", "n": ONE_POINT})])), Mode.VALUE
+)
+@example(
+    (Counter([row({"x": "_:a", "y": "_:a"})]), Counter([row({"x": "_:a", "y": "_:b"})])), Mode.TERM
+)
 def test_equal_is_the_naive_definition(drawn: tuple[Bag, Bag], mode: Mode):
     """CMP-1 to CMP-4, both ways around."""
     a, b = drawn
@@ -166,7 +208,9 @@ def test_equal_is_the_naive_definition(drawn: tuple[Bag, Bag], mode: Mode):
 @given(pairs(), st.sampled_from(Mode))
 @example(STEPS, Mode.VALUE)
 def test_difference_leaves_the_fewest(drawn: tuple[Bag, Bag], mode: Mode):
-    """CMP-3: what is left over is part of its bag, as little as can be, and the rest pairs up; blank nodes go by label."""
+    """CMP-3: what is left over is part of its bag, as little as can be, and the rest pairs up;
+    blank nodes go by label.
+    """
     a, b = drawn
     missing, extra = compare.difference(a, b, mode)
     paired = most_pairs(a, b, mode)
@@ -176,17 +220,24 @@ def test_difference_leaves_the_fewest(drawn: tuple[Bag, Bag], mode: Mode):
 
 
 ONE_NUMBER = st.sampled_from([NEAR, TINY]).flatmap(
-    lambda terms: st.lists(st.sampled_from(terms), min_size=2, max_size=5).map(lambda drawn: Counter(row({"x": t}) for t in drawn))
+    lambda terms: st.lists(st.sampled_from(terms), min_size=2, max_size=5).map(
+        lambda drawn: Counter(row({"x": t}) for t in drawn)
+    )
 )
 # The float is near to all, the double to itself and the float.
-TYPES_APART = (["1.0", "float"], ["1.0000005", "double"]), (["1.0000005", "double"], ["1.0000009", "double"])
+TYPES_APART = (
+    (["1.0", "float"], ["1.0000005", "double"]),
+    (["1.0000005", "double"], ["1.0000009", "double"]),
+)
 
 
 @settings(max_examples=300)
 @given(ONE_NUMBER, ONE_NUMBER)
 @example(*(Counter(row({"x": typed(*one)}) for one in bag) for bag in TYPES_APART))
 def test_numbers_of_several_types_are_paired_as_far_as_they_can_be(a: Bag, b: Bag):
-    """CMP-3: what is near to a number depends on its type, so that the order of the numbers does not pair them."""
+    """CMP-3: what is near to a number depends on its type, so that the order of the numbers does
+    not pair them.
+    """
     missing, extra = compare.difference(a, b)
     paired = most_pairs(a, b, Mode.VALUE)
     assert (missing.total(), extra.total()) == (a.total() - paired, b.total() - paired)
@@ -199,18 +250,27 @@ def test_places_are_those_of_the_equal_rows(drawn: tuple[Bag, Bag], mode: Mode):
     """CMP-1 to CMP-3 of single rows; blank nodes go by label."""
     wanted, rows = drawn[0], list(drawn[1].elements())
     assert compare.places(rows, wanted.elements(), mode) == {
-        line: [place for place, other in enumerate(rows) if same_row(line, other, mode)] for line in wanted
+        line: [place for place, other in enumerate(rows) if same_row(line, other, mode)]
+        for line in wanted
     }
 
 
 def test_isomorphic_is_not_only_alike():
-    """CMP-4: two triangles are no hexagon, though every node of both has one predecessor and one successor."""
+    """CMP-4: two triangles are no hexagon, though every node of both has one predecessor and one
+    successor.
+    """
+
     def circle(*labels: str) -> Bag:
-        return Counter(row({"x": f"_:{a}", "y": f"_:{b}"}) for a, b in zip(labels, [*labels[1:], labels[0]], strict=True))
+        return Counter(
+            row({"x": f"_:{a}", "y": f"_:{b}"})
+            for a, b in zip(labels, [*labels[1:], labels[0]], strict=True)
+        )
 
     assert not compare.equal(circle("a", "b", "c") + circle("d", "e", "f"), circle(*"abcdef"))
     assert compare.equal(circle(*"abcdef"), circle(*"fbdace"))
-    assert compare.equal(circle("a", "b", "c") + circle("d", "e", "f"), circle("x", "d", "b") + circle("e", "a", "y"))
+    assert compare.equal(
+        circle("a", "b", "c") + circle("d", "e", "f"), circle("x", "d", "b") + circle("e", "a", "y")
+    )
 
 
 N = 3000
@@ -219,7 +279,10 @@ N = 3000
 def numbered(label: str, numbers: list[str], kind: str, **more: Term) -> Bag:
     """A row for each number, with a blank node of its own if a label is given."""
     nodes = ({"b": f"_:{label}{i}"} if label else {} for i in range(len(numbers)))
-    return Counter(row({"n": typed(text, kind), **node, **more}) for text, node in zip(numbers, nodes, strict=True))
+    return Counter(
+        row({"n": typed(text, kind), **node, **more})
+        for text, node in zip(numbers, nodes, strict=True)
+    )
 
 
 def chain(label: str, length: int) -> Bag:
@@ -227,7 +290,11 @@ def chain(label: str, length: int) -> Bag:
 
 
 def circles(label: str, number: int, length: int) -> Bag:
-    nodes = [(f"_:{label}{n}-{i}", f"_:{label}{n}-{(i + 1) % length}") for n in range(number) for i in range(length)]
+    nodes = [
+        (f"_:{label}{n}-{i}", f"_:{label}{n}-{(i + 1) % length}")
+        for n in range(number)
+        for i in range(length)
+    ]
     return Counter(row({"x": x, "y": y}) for x, y in nodes)
 
 
@@ -241,6 +308,8 @@ POINTED = [f"{i}.0" for i in range(N)]
 ONE_OTHER = [*POINTED[1:], "-1"]
 HALVES = [f"{i}.5" for i in range(N)]
 CLOSE, CLOSE_BY = ([f"1.{i + more:012}" for i in range(N)] for more in (0, 7))
+
+
 def alternating(numbers: list[str], *kinds: str) -> Bag:
     """A row for each number, of the types in turn."""
     return Counter(row({"n": typed(text, kinds[i % len(kinds)])}) for i, text in enumerate(numbers))
@@ -248,39 +317,109 @@ def alternating(numbers: list[str], *kinds: str) -> Bag:
 
 LEAF = Counter([row({"x": "_:b", "y": "_:b7"})])
 LARGE = {
-    "numbers in another type": (numbered("", COUNTED, "integer"), numbered("", POINTED, "double"), True),
-    "numbers, one of them other": (numbered("", COUNTED, "integer"), numbered("", ONE_OTHER, "double"), False),
-    "numbers, all of them other": (numbered("", COUNTED, "integer"), numbered("", HALVES, "double"), False),
-    "numbers, all of them near": (numbered("", CLOSE, "double"), numbered("", CLOSE_BY, "double"), True),
-    "near numbers of one type and another": (numbered("", CLOSE, "double"), numbered("", CLOSE_BY, "float"), True),
-    "near numbers of two types": (alternating(CLOSE, "double", "float"), alternating(CLOSE_BY, "float", "double"), True),
+    "numbers in another type": (
+        numbered("", COUNTED, "integer"),
+        numbered("", POINTED, "double"),
+        True,
+    ),
+    "numbers, one of them other": (
+        numbered("", COUNTED, "integer"),
+        numbered("", ONE_OTHER, "double"),
+        False,
+    ),
+    "numbers, all of them other": (
+        numbered("", COUNTED, "integer"),
+        numbered("", HALVES, "double"),
+        False,
+    ),
+    "numbers, all of them near": (
+        numbered("", CLOSE, "double"),
+        numbered("", CLOSE_BY, "double"),
+        True,
+    ),
+    "near numbers of one type and another": (
+        numbered("", CLOSE, "double"),
+        numbered("", CLOSE_BY, "float"),
+        True,
+    ),
+    "near numbers of two types": (
+        alternating(CLOSE, "double", "float"),
+        alternating(CLOSE_BY, "float", "double"),
+        True,
+    ),
     "near numbers of two types, one of them other": (
-        alternating(CLOSE, "double", "float"), alternating([*CLOSE_BY[1:], "2.5"], "float", "double"), False
+        alternating(CLOSE, "double", "float"),
+        alternating([*CLOSE_BY[1:], "2.5"], "float", "double"),
+        False,
     ),
     "near numbers of two types, half of them other": (
-        alternating(CLOSE, "double", "float"), alternating([*CLOSE_BY[1500:], *HALVES[2:1502]], "float", "double"), False
+        alternating(CLOSE, "double", "float"),
+        alternating([*CLOSE_BY[1500:], *HALVES[2:1502]], "float", "double"),
+        False,
     ),
-    "one row again and again": (Counter({row({"x": "<urn:a>"}): N}), Counter({row({"x": "<urn:a>"}): N - 1, row({}): 1}), False),
-    "blank nodes with numbers": (numbered("a", COUNTED, "integer"), numbered("b", POINTED, "double"), True),
-    "blank nodes with the same numbers": (numbered("a", COUNTED, "integer"), numbered("b", COUNTED[::-1], "integer"), True),
-    "blank nodes with numbers, one other": (numbered("a", COUNTED, "integer"), numbered("b", ONE_OTHER, "double"), False),
-    "blank nodes with near numbers": (numbered("a", CLOSE, "double"), numbered("b", CLOSE_BY, "double"), True),
-    "ten blank nodes, one number other": (numbered("a", COUNTED[:10], "integer"), numbered("b", POINTED[1:11], "double"), False),
-    "a blank node with numbers": (numbered("", COUNTED, "integer", b="_:a"), numbered("", POINTED, "double", b="_:b"), True),
-    "blank nodes alone": (Counter(row({"x": f"_:a{i}"}) for i in range(N)), Counter(row({"x": f"_:b{i}"}) for i in range(N)), True),
+    "one row again and again": (
+        Counter({row({"x": "<urn:a>"}): N}),
+        Counter({row({"x": "<urn:a>"}): N - 1, row({}): 1}),
+        False,
+    ),
+    "blank nodes with numbers": (
+        numbered("a", COUNTED, "integer"),
+        numbered("b", POINTED, "double"),
+        True,
+    ),
+    "blank nodes with the same numbers": (
+        numbered("a", COUNTED, "integer"),
+        numbered("b", COUNTED[::-1], "integer"),
+        True,
+    ),
+    "blank nodes with numbers, one other": (
+        numbered("a", COUNTED, "integer"),
+        numbered("b", ONE_OTHER, "double"),
+        False,
+    ),
+    "blank nodes with near numbers": (
+        numbered("a", CLOSE, "double"),
+        numbered("b", CLOSE_BY, "double"),
+        True,
+    ),
+    "ten blank nodes, one number other": (
+        numbered("a", COUNTED[:10], "integer"),
+        numbered("b", POINTED[1:11], "double"),
+        False,
+    ),
+    "a blank node with numbers": (
+        numbered("", COUNTED, "integer", b="_:a"),
+        numbered("", POINTED, "double", b="_:b"),
+        True,
+    ),
+    "blank nodes alone": (
+        Counter(row({"x": f"_:a{i}"}) for i in range(N)),
+        Counter(row({"x": f"_:b{i}"}) for i in range(N)),
+        True,
+    ),
     "a hub": (alike("a"), alike("b"), True),
-    "a hub, one leaf a loop": (alike("a"), alike("b") - LEAF + Counter([row({"x": "_:b7", "y": "_:b7"})]), False),
+    "a hub, one leaf a loop": (
+        alike("a"),
+        alike("b") - LEAF + Counter([row({"x": "_:b7", "y": "_:b7"})]),
+        False,
+    ),
     "a chain": (chain("a", 2000), chain("b", 2000), True),
     "a short chain": (chain("a", 100), chain("b", 100), True),
     "many circles": (circles("a", 300, 4), circles("b", 300, 4), True),
-    "many circles, one other": (circles("a", 300, 4), circles("b", 298, 4) + circles("c", 1, 8), False),
+    "many circles, one other": (
+        circles("a", 300, 4),
+        circles("b", 298, 4) + circles("c", 1, 8),
+        False,
+    ),
     "a circle": (circles("a", 1, 500), circles("b", 1, 500), True),
 }
 
 
 @pytest.mark.parametrize("name", LARGE)
 def test_large_relations_come_to_an_end(name: str):
-    """CMP-3, CMP-4: thousands of rows are compared; what is out of reach is unsupported. (A search without bound would not end.)"""
+    """CMP-3, CMP-4: thousands of rows are compared; what is out of reach is unsupported. (A search
+    without bound would not end.)
+    """
     a, b, expected = LARGE[name]
     try:
         assert compare.equal(a, b) == expected
@@ -289,16 +428,27 @@ def test_large_relations_come_to_an_end(name: str):
 
 
 def test_what_has_no_value_is_a_term():
-    """CMP-1: ill-typed literals, forms with spaces, and datatypes that only end like XML Schema's."""
-    none = [typed(" 1", "integer"), typed("300", "byte"), typed("-1", "positiveInteger"), typed("1e0", "decimal")]
+    """CMP-1: ill-typed literals, forms with spaces, and datatypes that only
+    end like XML Schema's.
+    """
+    none = [
+        typed(" 1", "integer"),
+        typed("300", "byte"),
+        typed("-1", "positiveInteger"),
+        typed("1e0", "decimal"),
+    ]
     for other in [*none, literal("1", "integer")]:
         for one in (typed("1", "integer"), typed("300", "integer"), typed("-1", "integer")):
-            assert not compare.equal(Counter([row({"x": one})]), Counter([row({"x": other})])), other
+            assert not compare.equal(Counter([row({"x": one})]), Counter([row({"x": other})])), (
+                other
+            )
 
 
 @pytest.mark.parametrize("datatype", ["integer", "decimal", "double", "dateTime"])
 def test_an_endless_literal_has_no_value(datatype):
-    start = "2004-01-01T00:00:00." if datatype == "dateTime" else "1" if datatype == "integer" else "1."
+    start = (
+        "2004-01-01T00:00:00." if datatype == "dateTime" else "1" if datatype == "integer" else "1."
+    )
     endless, longer = (typed(start + "0" * count, datatype) for count in (5000, 5001))
     assert compare.value(endless) == endless and compare.value(longer) == longer
     assert isinstance(compare.value(typed(start + "0" * 3000, datatype)), tuple)

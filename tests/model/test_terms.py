@@ -1,4 +1,6 @@
-"""MOD-4: what is given as terms becomes canonical N-Triples text once, or is refused with the nearest that is valid."""
+"""MOD-4: what is given as terms becomes canonical N-Triples text once, or is refused with the
+nearest that is valid.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,30 @@ import rdflib
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from refengine import Element, InvalidStream, Stream, evaluate, from_table, incremental, literal, parse_literal, profile, stream
+from refengine import (
+    Element,
+    InvalidStream,
+    Stream,
+    evaluate,
+    from_table,
+    incremental,
+    literal,
+    parse_literal,
+    profile,
+    stream,
+)
 from refengine.model import terms as refengine_terms
 from refengine.model.elements import XSD
 from refengine.model.terms import CanonicalElements, canonical
 
 A, P = "<urn:a>", "<urn:p>"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
-QUERY = from_table({"body": "SELECT * { ?s ?p ?o }", "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}]})
+QUERY = from_table(
+    {
+        "body": "SELECT * { ?s ?p ?o }",
+        "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
+    }
+)
 CSPARQL = profile("csparql").but(t0=0).semantics()
 
 
@@ -63,7 +81,11 @@ def test_a_term_is_canonical_once_it_is_in_a_stream(written, term):
 @pytest.mark.parametrize(("written", "term"), CANONICAL)
 def test_the_definition_and_incremental_evaluation_answer_with_the_same_term(written, term):
     defined, kept = (
-        [row for report in way(QUERY, {"s": one(written)}, CSPARQL, answer=one_witness) for row in report.relation.rows]
+        [
+            row
+            for report in way(QUERY, {"s": one(written)}, CSPARQL, answer=one_witness)
+            for row in report.relation.rows
+        ]
         for way in (evaluate, incremental.evaluate)
     )
     assert [dict(row)["o"] for row in kept if dict(row)["o"] not in ('"1"', '"2"')] == [term]
@@ -84,7 +106,14 @@ def test_rdflib_logs_nothing_for_a_witness_and_goes_on_logging_for_others():
     handler.emit = told.append
     logger.addHandler(handler)
     try:
-        assert list(evaluate(QUERY, {"s": one(literal("no number, in no other test", XSD + "integer"))}, CSPARQL, answer=one_witness))
+        assert list(
+            evaluate(
+                QUERY,
+                {"s": one(literal("no number, in no other test", XSD + "integer"))},
+                CSPARQL,
+                answer=one_witness,
+            )
+        )
         assert not told
         rdflib.Literal("no number", datatype=rdflib.XSD.integer)
         assert len(told) == 1
@@ -145,7 +174,9 @@ def test_what_is_no_term_is_refused_with_the_element_and_the_nearest_that_is(wri
     assert words in said and said.isprintable() and len(said) < 300
 
 
-@pytest.mark.parametrize("written", [w for w, _ in REFUSED if isinstance(w, str)], ids=lambda value: repr(value)[:30])
+@pytest.mark.parametrize(
+    "written", [w for w, _ in REFUSED if isinstance(w, str)], ids=lambda value: repr(value)[:30]
+)
 def test_what_an_error_says_to_write_is_a_term(written):
     with pytest.raises(InvalidStream) as error:
         canonical(written)
@@ -197,13 +228,22 @@ def test_other_errors_come_first():
 @pytest.mark.parametrize("way", [evaluate, incremental.evaluate])
 def test_static_data_is_made_canonical(way):
     body = "SELECT ?x { ?s <urn:p> ?o . ?x <urn:q> ?o }"
-    asked = from_table({"body": body, "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}]})
-    reports = way(asked, {"s": stream([((A, P, '"x"@EN'), 1)])}, CSPARQL, static=frozenset([(A, "<urn:q>", '"x"@En')]))
+    asked = from_table(
+        {"body": body, "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}]}
+    )
+    reports = way(
+        asked,
+        {"s": stream([((A, P, '"x"@EN'), 1)])},
+        CSPARQL,
+        static=frozenset([(A, "<urn:q>", '"x"@En')]),
+    )
     assert [len(report.relation.rows) for report in reports] == [1]
 
 
 @pytest.mark.parametrize("way", [evaluate, incremental.evaluate])
-@pytest.mark.parametrize("statement", [(A, P, "abc"), ('"x"', P, A), (A, P), (A, P, A, '"g"'), (A, P, A, A, A)])
+@pytest.mark.parametrize(
+    "statement", [(A, P, "abc"), ('"x"', P, A), (A, P), (A, P, A, '"g"'), (A, P, A, A, A)]
+)
 def test_static_data_that_is_none_is_refused(way, statement):
     with pytest.raises(InvalidStream, match="static data: MOD-4"):
         list(way(QUERY, {"s": one('"x"')}, CSPARQL, static=frozenset([statement])))
@@ -213,24 +253,33 @@ def test_static_data_that_is_none_is_refused(way, statement):
 
 
 def test_the_elements_of_an_iterator_are_made_canonical():
-    given = iter([Element(frozenset([(A, P, '"x"@EN')]), 1, 1), Element(frozenset([(A, P, '"y"')]), 20, 2)])
+    given = iter(
+        [Element(frozenset([(A, P, '"x"@EN')]), 1, 1), Element(frozenset([(A, P, '"y"')]), 20, 2)]
+    )
     reports = list(incremental.evaluate(QUERY, {"s": given}, CSPARQL))
-    assert [dict(row)["o"] for report in reports for row in report.relation.rows] == ['"x"@en', '"y"']
+    assert [dict(row)["o"] for report in reports for row in report.relation.rows] == [
+        '"x"@en',
+        '"y"',
+    ]
 
 
 def test_an_element_of_an_iterator_that_is_none_is_named():
-    given = iter([Element(frozenset([(A, P, '"x"')]), 1, 1), Element(frozenset([(A, P, "abc")]), 2, 2)])
+    given = iter(
+        [Element(frozenset([(A, P, '"x"')]), 1, 1), Element(frozenset([(A, P, "abc")]), 2, 2)]
+    )
     with pytest.raises(InvalidStream, match="element 2: MOD-4: not a term: 'abc'"):
         list(incremental.evaluate(QUERY, {"s": given}, CSPARQL))
 
 
 # Literals taken apart and put together
 
-ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"])) | st.text(st.sampled_from('\\"\'\n\r\t\b\f\x00\x1f\x7f\x85tbnrfuU0'))
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"])) | st.text(
+    st.sampled_from("\\\"'\n\r\t\b\f\x00\x1f\x7f\x85tbnrfuU0")
+)
 
 
 @given(ANY_TEXT, st.sampled_from([XSD + "string", XSD + "integer", "http://e/d#t"]))
-@example("\\t\t\\\\t\"\n\r\x00", XSD + "string")
+@example('\\t\t\\\\t"\n\r\x00', XSD + "string")
 def test_parse_literal_is_the_inverse_of_literal(lexical, datatype):
     term = literal(lexical, datatype)
     assert parse_literal(term) == (lexical, datatype, "")
@@ -242,12 +291,15 @@ def test_parse_literal_is_the_inverse_of_literal(lexical, datatype):
 def test_every_escape_of_ntriples_is_read(lexical, kind):
     short = {"\t": "t", "\b": "b", "\n": "n", "\r": "r", "\f": "f", '"': '"', "'": "'", "\\": "\\"}
     written = "".join(
-        f"\\{short[c]}" if c in short and (kind == 0 or c in '\\"\n\r')
-        else f"\\u{ord(c):04X}" if kind == 1 and ord(c) < 0x10000
-        else f"\\U{ord(c):08x}" if kind == 2
+        f"\\{short[c]}"
+        if c in short and (kind == 0 or c in '\\"\n\r')
+        else f"\\u{ord(c):04X}"
+        if kind == 1 and ord(c) < 0x10000
+        else f"\\U{ord(c):08x}"
+        if kind == 2
         else c
         for c in lexical
-    )  # fmt: skip
+    )
     assert canonical(f'"{written}"') == literal(lexical)
     assert parse_literal(f'"{written}"').lexical == lexical
 
@@ -263,4 +315,6 @@ def test_any_text_is_a_term_or_refused(text):
 
 
 def test_elements_that_are_canonical_are_a_tuple():
-    assert isinstance(one('"x"').elements, CanonicalElements) and one('"x"').elements == tuple(one('"x"'))
+    assert isinstance(one('"x"').elements, CanonicalElements) and one('"x"').elements == tuple(
+        one('"x"')
+    )

@@ -1,4 +1,6 @@
-"""What a fail says to an engine's author, and the bound of what may be missing, as the command lines take it."""
+"""What a fail says to an engine's author, and the bound of what may be missing, as the command
+lines take it.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,25 @@ import pytest
 from conformance.__main__ import main
 from conformance.benchmarks import csrbench, yabench
 from conformance.verdict.outcomes import Judging, Outcome, verdict
-from refengine import Body, Query, Relation, Window, WindowKind, evaluate, literal, profile, row, stream
+from refengine import (
+    Body,
+    Query,
+    Relation,
+    Window,
+    WindowKind,
+    evaluate,
+    literal,
+    profile,
+    row,
+    stream,
+)
 from refengine.oracle.trial import Missing
 from refengine.rdf import files
 
 EXAMPLE = "http://example.org/"
-QUERY = Query((Window("s", WindowKind.TIME, 10, 10),), Body(f"PREFIX : <{EXAMPLE}> SELECT ?x {{ ?x :p ?y }}"))
+QUERY = Query(
+    (Window("s", WindowKind.TIME, 10, 10),), Body(f"PREFIX : <{EXAMPLE}> SELECT ?x {{ ?x :p ?y }}")
+)
 
 
 def element(name: str, at: int) -> tuple:
@@ -27,7 +42,15 @@ def element(name: str, at: int) -> tuple:
 def test_a_literals_own_text_is_left_as_it_is():
     """Only a datatype is shortened, and IRIs: not those that a literal's text holds."""
     text = "see http://www.w3.org/2001/XMLSchema#integer"
-    wrong = Relation(("x",), Counter([row({"x": literal(text)}), row({"x": literal("7", "http://www.w3.org/2001/XMLSchema#byte")})]))
+    wrong = Relation(
+        ("x",),
+        Counter(
+            [
+                row({"x": literal(text)}),
+                row({"x": literal("7", "http://www.w3.org/2001/XMLSchema#byte")}),
+            ]
+        ),
+    )
     found = verdict(QUERY, {"s": stream([element("a", 3)])}, profile("csparql").but(t0=0), [wrong])
     assert f'{{x: "{text}"}}' in found.argument
     assert '{x: "7"^^<xsd:byte>}' in found.argument
@@ -35,7 +58,9 @@ def test_a_literals_own_text_is_left_as_it_is():
 
 
 def windows_from_the_first_element() -> tuple[Query, dict, list[Relation]]:
-    """CSRBench's Q5 over the embedded stream, from an engine whose windows begin with the first element."""
+    """CSRBench's Q5 over the embedded stream, from an engine whose windows begin with the first
+    element.
+    """
     asked, folder = csrbench.query("Q5"), csrbench.embedded()
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
     semantics = profile("csparql").but(t0="first-element").semantics()
@@ -43,7 +68,9 @@ def windows_from_the_first_element() -> tuple[Query, dict, list[Relation]]:
 
 
 def test_an_engine_that_begins_with_the_first_element_is_right():
-    """ORA-2: with a slide of a fifth of the size, four windows that hold the first element are not reported."""
+    """ORA-2: with a slide of a fifth of the size, four windows that hold the first element are not
+    reported.
+    """
     asked, streams, recording = windows_from_the_first_element()
     assert verdict(asked, streams, profile("csparql"), recording, missing=0).outcome is Outcome.PASS
 
@@ -53,7 +80,10 @@ def test_two_outputs_that_are_missing_are_said_and_can_be_allowed(tmp_path, caps
     asked, streams, recording = windows_from_the_first_element()
     found = verdict(asked, streams, profile("csparql"), recording[2:])
     assert found.outcome is Outcome.FAIL
-    assert "every relation is right, and 2 outputs are missing before the first; the bound is 1" in found.argument
+    assert (
+        "every relation is right, and 2 outputs are missing before the first; the bound is 1"
+        in found.argument
+    )
 
     folder = tmp_path / "bench"
     (folder / "answers").mkdir(parents=True)
@@ -67,9 +97,19 @@ def test_two_outputs_that_are_missing_are_said_and_can_be_allowed(tmp_path, caps
     assert "--missing: ORA-3: must be >= 0, got -1" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("size", "slide", "report", "t0"), [(5, 5, "window-close", 0), (4, 2, "window-close", -2), (5, 2, "window-close", -3), (5, 5, "content-change", 0)])
+@pytest.mark.parametrize(
+    ("size", "slide", "report", "t0"),
+    [
+        (5, 5, "window-close", 0),
+        (4, 2, "window-close", -2),
+        (5, 2, "window-close", -3),
+        (5, 5, "content-change", 0),
+    ],
+)
 def test_yabenchs_first_window(size: int, slide: int, report: str, t0: int):
-    """The k-th window ends at k slides, for k = 1, 2, …; under content change the first begins with the stream."""
+    """The k-th window ends at k slides, for k = 1, 2, …; under content change the first begins with
+    the stream.
+    """
     query = Query((Window("s", WindowKind.TIME, size, slide),), QUERY.body)
     assert yabench.first_window(query, profile("csparql").but(report=report)) == t0
 
@@ -79,8 +119,13 @@ SELECT ?x FROM STREAM <urn:s> [RANGE 5s STEP 5s] WHERE { ?x :p ?y }"""
 
 
 def run_of(folder: Path, relations: list[list[str]]) -> yabench.Run:
-    """A run of YABench over a, b and c at 1, 6 and 11 s, with these relations, each told 100 ms after its window's end."""
-    lines = [f"<{EXAMPLE}{name}> <{EXAMPLE}p> <urn:o> \"{at}\" ." for name, at in (("a", 1000), ("b", 6000), ("c", 11_000))]
+    """A run of YABench over a, b and c at 1, 6 and 11 s, with these relations, each told 100 ms
+    after its window's end.
+    """
+    lines = [
+        f'<{EXAMPLE}{name}> <{EXAMPLE}p> <urn:o> "{at}" .'
+        for name, at in (("a", 1000), ("b", 6000), ("c", 11_000))
+    ]
     (folder / "SG_small1").write_text("\n".join(lines) + "\n")
     (folder / "QUERY_small1").write_text(CSPARQL)
     answers = ["1000", "x\t"]
@@ -93,18 +138,33 @@ def run_of(folder: Path, relations: list[list[str]]) -> yabench.Run:
 
 
 def test_yabenchs_figures_of_a_fail_are_of_its_own_windows(tmp_path):
-    """b is lost. The i-th relation stands beside the i-th window, whatever other t0 would explain, and the first is never missing."""
+    """b is lost. The i-th relation stands beside the i-th window, whatever other t0 would explain,
+    and the first is never missing.
+    """
     found = yabench.judge_run(run_of(tmp_path, [["a"], [], ["c"]]), Judging(keep=True))
     assert found.outcome is Outcome.FAIL and "nearest: t0=0 " in found.argument
-    figures = [(one["window"], one["precision"], one["recall"], one["delay"]) for one in found.evidence["metrics"]]
-    assert figures == [([0, 5000], 1.0, 1.0, 100), ([5000, 10_000], 0.0, 0.0, 100), ([10_000, 15_000], 1.0, 1.0, 100)]
+    figures = [
+        (one["window"], one["precision"], one["recall"], one["delay"])
+        for one in found.evidence["metrics"]
+    ]
+    assert figures == [
+        ([0, 5000], 1.0, 1.0, 100),
+        ([5000, 10_000], 0.0, 0.0, 100),
+        ([10_000, 15_000], 1.0, 1.0, 100),
+    ]
 
     found = yabench.judge_run(run_of(tmp_path, [["b"], ["c"]]), Judging(keep=True))
     assert found.outcome is Outcome.FAIL
-    assert yabench.judge_run(run_of(tmp_path, [["b"], ["c"]]), Judging(missing=1)).outcome is Outcome.PASS
+    assert (
+        yabench.judge_run(run_of(tmp_path, [["b"], ["c"]]), Judging(missing=1)).outcome
+        is Outcome.PASS
+    )
     assert yabench.judge_run(run_of(tmp_path, [["a"], ["b"]]), Judging()).outcome is Outcome.PASS
 
 
 def test_a_bound_is_of_both_ends_or_of_each():
     assert Missing.of(2) == Missing(2, 2) and str(Missing.of(2)) == "2 at each end"
-    assert Missing.of(Missing(0, 1)) == Missing(0, 1) and str(Missing(0, 1)) == "0 before the first and 1 after the last"
+    assert (
+        Missing.of(Missing(0, 1)) == Missing(0, 1)
+        and str(Missing(0, 1)) == "0 before the first and 1 after the last"
+    )

@@ -1,4 +1,6 @@
-"""A derivation is a reason: projected, the derivations are the answer; alone, each support gives its row."""
+"""A derivation is a reason: projected, the derivations are the answer; alone, each support gives
+its row.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ from refengine.model import compare
 from refengine.model.elements import XSD, Triple
 from refengine.oracle import derivations
 
-ONE, TWO, HALF = (literal(text, XSD + kind) for text, kind in (("1", "integer"), ("2", "integer"), ("0.5", "decimal")))
+ONE, TWO, HALF = (
+    literal(text, XSD + kind)
+    for text, kind in (("1", "integer"), ("2", "integer"), ("0.5", "decimal"))
+)
 PATTERNS = [
     "?x :p ?y",
     "?x ?q ?y",
@@ -61,7 +66,8 @@ NOT_COVERED = [
     "SELECT ?x { ?x :p ?y FILTER(?y IN (1, EXISTS { ?x :q ?z })) }",
     "SELECT ?x { ?x :p ?y FILTER(COALESCE(EXISTS { ?x :q ?z }, false)) }",
     "SELECT ?x { ?x :p ?y BIND(BNODE() AS ?b) ?y :q ?z }",
-    "PREFIX f: <http://larkc.eu/csparql/sparql/jena/ext#> SELECT ?x { ?x :p ?y FILTER(f:timestamp(?x, :p, ?y) > 1) }",
+    "PREFIX f: <http://larkc.eu/csparql/sparql/jena/ext#> SELECT ?x { ?x :p ?y "
+    "FILTER(f:timestamp(?x, :p, ?y) > 1) }",
     "SELECT ?x { VALUES ?x { :a } ?x :p ?y }",
     "SELECT ?x { ?x :p ?y { SELECT ?x { ?x :q ?z } } }",
     "SELECT ?x { ?x :p ?y } GROUP BY ?x HAVING(COUNT(*) > 1)",
@@ -79,7 +85,11 @@ NO_PROJECTION = [
     "CONSTRUCT { ?x :r ?y } { ?x :p ?y }",
 ]
 TERMS = ["<urn:a>", "<urn:b>", "_:n", ONE, TWO, HALF]
-triples = st.tuples(st.sampled_from(TERMS[:3]), st.sampled_from(["<urn:p>", "<urn:q>", "<urn:a>"]), st.sampled_from(TERMS))
+triples = st.tuples(
+    st.sampled_from(TERMS[:3]),
+    st.sampled_from(["<urn:p>", "<urn:q>", "<urn:a>"]),
+    st.sampled_from(TERMS),
+)
 graphs = st.frozensets(triples, max_size=7)
 
 
@@ -95,15 +105,21 @@ def test_derivations_are_the_answer(body: Body, graph: frozenset[Triple]):
 
 @given(st.sampled_from([body for body in BODIES if derivations.projects(body)]), graphs)
 def test_a_support_is_enough_and_not_too_much(body: Body, graph: frozenset[Triple]):
-    """ORA-6: over its support alone a row is derived; without one of the support's triples, no longer from it."""
-    found = Counter((derivation.row, derivation.support) for derivation in derivations.derivations(body, graph))
+    """ORA-6: over its support alone a row is derived; without one of the support's triples, no
+    longer from it.
+    """
+    found = Counter(
+        (derivation.row, derivation.support) for derivation in derivations.derivations(body, graph)
+    )
     for (row, support), count in found.items():
         alone = Counter((d.row, d.support) for d in derivations.derivations(body, support))
         assert alone[row, support] == count
         for triple in support:
             rest = derivations.derivations(body, graph - {triple})
             assert all(triple not in derivation.support for derivation in rest)
-            assert Counter((d.row, d.support) for d in rest) == Counter({k: n for k, n in found.items() if triple not in k[1]})
+            assert Counter((d.row, d.support) for d in rest) == Counter(
+                {k: n for k, n in found.items() if triple not in k[1]}
+            )
 
 
 @given(st.sampled_from(BODIES), graphs)
@@ -111,13 +127,21 @@ def test_what_is_known_of_a_row_finds_its_derivations(body: Body, graph: frozens
     """ORA-10: asked for one row, its derivations come, and all of them."""
     found = derivations.derivations(body, graph)
     for line in {derivation.row for derivation in found}:
-        asked = [derivation for derivation in derivations.derivations(body, graph, line) if derivation.row == line]
-        assert Counter(asked) == Counter(derivation for derivation in found if derivation.row == line)
+        asked = [
+            derivation
+            for derivation in derivations.derivations(body, graph, line)
+            if derivation.row == line
+        ]
+        assert Counter(asked) == Counter(
+            derivation for derivation in found if derivation.row == line
+        )
 
 
 @pytest.mark.parametrize("text", NOT_COVERED)
 def test_what_looks_beyond_a_solution_is_not_covered(text: str):
-    """ORA-5, ORA-7: where an element without a derivation can change the answer, there are no derivations to go by."""
+    """ORA-5, ORA-7: where an element without a derivation can change the answer, there are no
+    derivations to go by.
+    """
     assert derivations.pattern(Body(f"PREFIX : <urn:> {text}")) is None
 
 

@@ -98,7 +98,8 @@ BODIES = {
         "averages": "SELECT ?s (AVG(?o) AS ?n) { ?s :p ?o } GROUP BY ?s",
         "having": "SELECT ?s { ?s :p ?o } GROUP BY ?s HAVING(COUNT(*) > 1)",
         "top": "SELECT ?s ?o { ?s :p ?o } ORDER BY ?o ?s LIMIT 1",
-        "subselect": "SELECT ?s ?n { ?s :q ?v { SELECT ?s (COUNT(*) AS ?n) { ?s :p ?o } GROUP BY ?s } }",
+        "subselect": "SELECT ?s ?n { ?s :q ?v { SELECT ?s (COUNT(*) AS ?n) { ?s :p ?o } GROUP "
+        "BY ?s } }",
         "expression": "SELECT ?s (?o + 1 AS ?t) { ?s :p ?o }",
         "new node": "SELECT ?s (BNODE() AS ?b) { ?s :p ?o }",
         "ask": "ASK { ?s :p ?o ; :q ?v }",
@@ -122,7 +123,8 @@ TRIPLES = (
     + [("_:m", "<urn:k>", "_:n"), ("_:n", "<urn:k>", "_:m")]
 )
 WHOLE = [triple for triple in TRIPLES if "decimal" not in triple[2]]
-# What the witnesses compute has a value, but no one lexical form (R2R-5): these are not asked about what has several.
+# What the witnesses compute has a value, but no one lexical form (R2R-5): these are not asked about
+# what has several.
 COMPUTING = {"average", "averages", "bind", "expression", "top"}
 ROUNDING = {"average", "averages"}
 REPORTS = [frozenset(report) for size in (1, 2, 3) for report in combinations(Condition, size)]
@@ -159,26 +161,50 @@ class Case:
 
     def judged(self) -> judge.Judgement:
         """The oracle's judgement."""
-        return judge.judge(self.query, self.streams, self.profile, self.recording, missing=self.missing, mode=self.mode)
+        return judge.judge(
+            self.query,
+            self.streams,
+            self.profile,
+            self.recording,
+            missing=self.missing,
+            mode=self.mode,
+        )
 
     def passes(self) -> bool:
-        """The verdict by enumeration, with the definition's answers. Raises Unsupported where it has none."""
-        return exhaustive.passes(self.query, self.streams, self.profile, self.recording, self.missing, self.mode, r2r.defined)
+        """The verdict by enumeration, with the definition's answers. Raises Unsupported where it
+        has none.
+        """
+        return exhaustive.passes(
+            self.query,
+            self.streams,
+            self.profile,
+            self.recording,
+            self.missing,
+            self.mode,
+            r2r.defined,
+        )
 
 
-# Hypothesis examines a strategy at its first draw, which takes longer than the draw: those that recur are made once.
+# Hypothesis examines a strategy at its first draw, which takes longer than the draw: those that
+# recur are made once.
 integers, one_of = cache(st.integers), cache(lambda *values: st.sampled_from(values))
 
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """A stream of 1 to 6 elements with ties of up to 4, a query, a profile with open fields, and a recording: the
-    outputs of one assignment, cut at both ends, and then perhaps changed."""
+    """A stream of 1 to 6 elements with ties of up to 4, a query, a profile with open fields, and a
+    recording: the outputs of one assignment, cut at both ends, and then perhaps changed.
+    """
     mode = draw(one_of(*[Mode.VALUE] * 4, Mode.TERM))
     body = draw(one_of(*(sorted(BODIES.keys() - ROUNDING) if mode is Mode.TERM else BODIES)))
     rare = [kind for kind in WindowKind if kind is not WindowKind.PARTITION]
     kind = draw(one_of(*[WindowKind.TIME] * 12, *[WindowKind.RANGE] * 2, *rare))
-    spec = Window("s", kind, draw(integers(1, 4)) if kind in SIZED else None, draw(integers(1, 5)) if kind in SLIDING else None)
+    spec = Window(
+        "s",
+        kind,
+        draw(integers(1, 4)) if kind in SIZED else None,
+        draw(integers(1, 5)) if kind in SLIDING else None,
+    )
     source = draw(streams(body, WHOLE if mode is Mode.TERM or body in COMPUTING else TRIPLES))
     stated = draw(one_of(None, None, None, *R2S))
     profile = draw(profiles(spec, source, stated))
@@ -190,7 +216,10 @@ def cases(draw: st.DrawFn) -> Case:
     recording = recording[: len(recording) - rng.choice([0, 0, 0, 1, 1, 2])]
     for _ in range(draw(one_of(0, 1, 1, 1, 2, 3))):
         recording = rng.choice(CHANGES)(recording, outputs, rng)
-    relations = tuple(Relation(BODIES[body].variables, Counter({r: n for r, n in rows.items() if n})) for rows in recording)
+    relations = tuple(
+        Relation(BODIES[body].variables, Counter({r: n for r, n in rows.items() if n}))
+        for rows in recording
+    )
     return Case(body, spec, source, profile, stated, relations, missing, mode)
 
 
@@ -204,7 +233,9 @@ def streams(draw: st.DrawFn, body: str, triples: list[Triple]) -> Stream:
         apps.append(apps[-1] + (gap if ties < 4 else 1) if apps else gap)
         ties = 0 if ties == 4 else ties
     text = BODIES[body].text
-    fitting = [t for t in triples if f":{t[1][-2]} " in text or f":{t[1][-2]}+" in text or "?p" in text]
+    fitting = [
+        t for t in triples if f":{t[1][-2]} " in text or f":{t[1][-2]}+" in text or "?p" in text
+    ]
     some = draw(st.lists(st.sampled_from(fitting), min_size=2, max_size=5, unique=True))
     sizes = [draw(one_of(1, 1, 1, 2)) for _ in apps]
     few = {size: st.lists(st.sampled_from(some), min_size=1, max_size=size) for size in (1, 2)}
@@ -220,15 +251,21 @@ def streams(draw: st.DrawFn, body: str, triples: list[Triple]) -> Stream:
 
 @st.composite
 def profiles(draw: st.DrawFn, spec: Window, source: Stream, stated: R2S | None) -> Profile:
-    """A profile: t0 open, bounded, listed or given, perhaps another field open, and some of the rarer choices."""
+    """A profile: t0 open, bounded, listed or given, perhaps another field open, and some of the
+    rarer choices.
+    """
     batched = source.elements[0].batch is not None
-    reports = [report for report in REPORTS if spec.kind in CLOSING or Condition.CLOSE not in report]
+    reports = [
+        report for report in REPORTS if spec.kind in CLOSING or Condition.CLOSE not in report
+    ]
     report = draw(st.sampled_from(reports + [frozenset({Condition.CHANGE})] * 8))
     periodic = Condition.PERIODIC in report
     first = 1 if spec.kind is WindowKind.TUPLE else source.elements[0].app
     lo = first - spec.span - draw(integers(-3, 5))
     t0 = draw(
-        st.just(UNKNOWN if report & {Condition.CHANGE, Condition.NON_EMPTY} else Between(lo, lo + 3))
+        st.just(
+            UNKNOWN if report & {Condition.CHANGE, Condition.NON_EMPTY} else Between(lo, lo + 3)
+        )
         | st.integers(first - 6, first + 1)
         | st.just(Between(lo, lo + draw(integers(0, 8))))
         | st.just(OneOf((lo, lo + 2)))
@@ -237,14 +274,30 @@ def profiles(draw: st.DrawFn, spec: Window, source: Stream, stated: R2S | None) 
     last = source.elements[-1].app
     r2s = draw(st.sampled_from([R2S.ISTREAM] * 3 + [R2S.RSTREAM, R2S.DSTREAM, R2S.APPEND, UNKNOWN]))
     based = {r2s, stated} & {R2S.ISTREAM, R2S.DSTREAM}
-    closure = Closure.LEFT_OPEN if isinstance(t0, T0) and t0 not in POLICIES else draw(st.sampled_from([*Closure, *Closure, UNKNOWN]))
+    closure = (
+        Closure.LEFT_OPEN
+        if isinstance(t0, T0) and t0 not in POLICIES
+        else draw(st.sampled_from([*Closure, *Closure, UNKNOWN]))
+    )
     rare = {
-        "slide": Slide, "partial": Partial, "closing": Closing, "against": Against, "change": ContentChange, "expiry": Expiry,
-        "collection": Collection, "empty": Empty, **({"gap": Gap} if report & {Condition.CLOSE, Condition.PERIODIC} else {}),
-    }  # fmt: skip
+        "slide": Slide,
+        "partial": Partial,
+        "closing": Closing,
+        "against": Against,
+        "change": ContentChange,
+        "expiry": Expiry,
+        "collection": Collection,
+        "empty": Empty,
+        **({"gap": Gap} if report & {Condition.CLOSE, Condition.PERIODIC} else {}),
+    }
     few = draw(one_of(0, 0, 0, 1, 1, 2))
-    searchable = source.ordered or draw(integers(0, 3)) == 0  # ORA-7: elsewhere these are mostly out of scope
-    rare = rare if searchable else {name: values for name, values in rare.items() if name not in ("change", "empty")}
+    # ORA-7: elsewhere these are mostly out of scope
+    searchable = source.ordered or draw(integers(0, 3)) == 0
+    rare = (
+        rare
+        if searchable
+        else {name: values for name, values in rare.items() if name not in ("change", "empty")}
+    )
     some = draw(st.lists(st.sampled_from(sorted(rare)), min_size=few, max_size=few, unique=True))
     fields = {
         **PLAIN,
@@ -252,12 +305,22 @@ def profiles(draw: st.DrawFn, spec: Window, source: Stream, stated: R2S | None) 
         "offset": draw(integers(-2, 5)) if t0 is T0.EPOCH else None,
         "closure": closure if spec.kind in BORDERED else None,
         "report": report,
-        "base": OneOf((None, Base.PREVIOUS)) if r2s == UNKNOWN else draw(st.sampled_from([*[Base.PREVIOUS] * 4, Base.NEW] if searchable else [Base.PREVIOUS])) if based else None,
+        "base": OneOf((None, Base.PREVIOUS))
+        if r2s == UNKNOWN
+        else draw(
+            st.sampled_from([*[Base.PREVIOUS] * 4, Base.NEW] if searchable else [Base.PREVIOUS])
+        )
+        if based
+        else None,
         "period": draw(integers(1, 3)) if periodic else None,
         "anchor": draw(st.integers(-2, 2) | st.just(Between(0, 1))) if periodic else None,
         "tick": draw(st.sampled_from([Tick.TUPLE] * 5 + [Tick.TIME] + [Tick.BATCH] * batched)),
         "r2s": r2s if r2s in based or not based else based.pop() if r2s != UNKNOWN else r2s,
-        "empty": draw(st.sampled_from([Empty.SUPPRESS] * 2 + [Empty.EMIT, OneOf((Empty.EMIT, Empty.SUPPRESS))])),
+        "empty": draw(
+            st.sampled_from(
+                [Empty.SUPPRESS] * 2 + [Empty.EMIT, OneOf((Empty.EMIT, Empty.SUPPRESS))]
+            )
+        ),
         "horizon": draw(st.sampled_from([End.FLUSH, End.NONE]) | st.integers(last + 1, last + 8)),
         "instant": Instant.CLOSE,
         **{name: draw(st.sampled_from(rare[name])) for name in some},
@@ -280,7 +343,8 @@ def outputs_of(query: Query, ordered: Mapping[str, Stream], semantics: Semantics
         return []
 
 
-# Changes of a recording: each takes the relations, the outputs they are cut from and a source of chance.
+# Changes of a recording: each takes the relations, the outputs they are cut from and a source of
+# chance.
 
 Change = Callable[[list[Bag], list[Bag], random.Random], list[Bag]]
 
@@ -379,10 +443,15 @@ def retype(relations, outputs, rng):
     """Numbers in another type and form, each on its own: nothing that value mode sees."""
 
     def change(term: Term) -> Term:
-        if not term.startswith('"') or parse_literal(term).datatype not in (XSD + "integer", XSD + "decimal"):
+        if not term.startswith('"') or parse_literal(term).datatype not in (
+            XSD + "integer",
+            XSD + "decimal",
+        ):
             return term
         value = float(parse_literal(term).lexical)
-        forms = [number(repr(value), "decimal"), number(f"{value:.2e}", "double")] + [term] * (value % 1 != 0)
+        forms = [number(repr(value), "decimal"), number(f"{value:.2e}", "double")] + [term] * (
+            value % 1 != 0
+        )
         return rng.choice([*forms, number(str(int(value)))] if value % 1 == 0 else [term])
 
     return _mapped(relations, change)
@@ -393,7 +462,17 @@ def rename_blanks(relations, outputs, rng):
     renamed = []
     for rows in relations:
         nodes = sorted({term for line in rows for _, term in line if is_blank(term)})
-        labels = rng.sample(["_:m", "_:n", "_:x", "_:made-0-0", "_:made-1-0", *(f"_:b{i}" for i in range(len(nodes)))], len(nodes))
+        labels = rng.sample(
+            [
+                "_:m",
+                "_:n",
+                "_:x",
+                "_:made-0-0",
+                "_:made-1-0",
+                *(f"_:b{i}" for i in range(len(nodes))),
+            ],
+            len(nodes),
+        )
         names = dict(zip(nodes, labels, strict=True))
         renamed += _mapped([rows], lambda term, names=names: names.get(term, term))
     return renamed
@@ -405,9 +484,23 @@ def one_blank(relations, outputs, rng):
 
 
 CHANGES: list[Change] = [
-    drop_row, double_row, foreign_row, move_row, move_row, drop_relation, double_relation, merge, split, split, swap, swap,
-    insert_empty, retype, rename_blanks, one_blank,
-]  # fmt: skip
+    drop_row,
+    double_row,
+    foreign_row,
+    move_row,
+    move_row,
+    drop_relation,
+    double_relation,
+    merge,
+    split,
+    split,
+    swap,
+    swap,
+    insert_empty,
+    retype,
+    rename_blanks,
+    one_blank,
+]
 
 
 def verdict(case: Case) -> str:
@@ -434,8 +527,9 @@ def wrong(case: Case, said: str) -> str | None:
 
 
 def test_the_oracle_says_what_enumeration_says():
-    """ORA-1 to ORA-7: on draws of which a good part passes and a good part fails, and few are out of scope. ORA-10: no row of
-    a pass is out of reach."""
+    """ORA-1 to ORA-7: on draws of which a good part passes and a good part fails, and few are out
+    of scope. ORA-10: no row of a pass is out of reach.
+    """
     said: Counter[str] = Counter()
 
     @given(cases())
@@ -444,7 +538,10 @@ def test_the_oracle_says_what_enumeration_says():
         found = wrong(case, word)
         assert found is None, found
         if word == "pass":
-            assert divergence.out_of_reach(case.query, case.streams, case.recording, mode=case.mode) is None
+            assert (
+                divergence.out_of_reach(case.query, case.streams, case.recording, mode=case.mode)
+                is None
+            )
         said[word] += 1
         event(word)
 
@@ -456,18 +553,32 @@ def test_the_oracle_says_what_enumeration_says():
 
 # ORA-2: classes of t0
 
-CLASSED = [report for report in REPORTS if Condition.PERIODIC not in report and report & {Condition.CLOSE, Condition.CHANGE}]
+CLASSED = [
+    report
+    for report in REPORTS
+    if Condition.PERIODIC not in report and report & {Condition.CLOSE, Condition.CHANGE}
+]
 APPS = st.lists(integers(-8, 8), max_size=5)
 HORIZON = one_of(End.NONE, End.FLUSH) | integers(9, 14)
 
 
 @st.composite
 def ranges(draw: st.DrawFn) -> tuple[Window, Stream, Semantics, Between | str]:
-    """A stream of elements that all differ, and a range of t0 that can reach before, into or past it."""
-    spec = Window("s", draw(one_of(WindowKind.TIME, WindowKind.TUPLE)), draw(integers(1, 6)), draw(integers(1, 9)))
+    """A stream of elements that all differ, and a range of t0 that can reach before, into or past
+    it.
+    """
+    spec = Window(
+        "s",
+        draw(one_of(WindowKind.TIME, WindowKind.TUPLE)),
+        draw(integers(1, 6)),
+        draw(integers(1, 9)),
+    )
     apps = sorted(draw(APPS))
     batched = draw(st.booleans())
-    items = [((f"<urn:{i}>", "<urn:p>", "<urn:o>"), app, *([i // 2 + 1] if batched else [])) for i, app in enumerate(apps)]
+    items = [
+        ((f"<urn:{i}>", "<urn:p>", "<urn:o>"), app, *([i // 2 + 1] if batched else []))
+        for i, app in enumerate(apps)
+    ]
     fields = {
         "closure": draw(one_of(*Closure)),
         "report": draw(one_of(*CLASSED)),
@@ -481,21 +592,34 @@ def ranges(draw: st.DrawFn) -> tuple[Window, Stream, Semantics, Between | str]:
         "horizon": draw(HORIZON),
     }
     fields["gap"] = draw(one_of(*Gap)) if Condition.CLOSE in fields["report"] else Gap.ALL
-    semantics = Semantics(**{**PLAIN, **fields, "t0": 0, "empty": Empty.EMIT, "instant": Instant.CLOSE})
+    semantics = Semantics(
+        **{**PLAIN, **fields, "t0": 0, "empty": Empty.EMIT, "instant": Instant.CLOSE}
+    )
     lo = draw(integers(-25, 10))
     given_bounds = Between(lo, lo + draw(integers(0, 30)))
-    bounds = draw(one_of(given_bounds, UNKNOWN)) if semantics.report & {Condition.CHANGE, Condition.NON_EMPTY} else given_bounds
+    bounds = (
+        draw(one_of(given_bounds, UNKNOWN))
+        if semantics.report & {Condition.CHANGE, Condition.NON_EMPTY}
+        else given_bounds
+    )
     return spec, stream(items), semantics, bounds
 
 
 @given(ranges())
 def test_no_class_of_t0_holds_two_outputs(drawn: tuple[Window, Stream, Semantics, Between | str]):
-    """ORA-2: the classes are the range, cut; every t0 of a class gives the same contents in the same order."""
+    """ORA-2: the classes are the range, cut; every t0 of a class gives the same contents in the
+    same order.
+    """
     spec, source, semantics, bounds = drawn
     query = Query((spec,), BODIES["all subjects"])
 
     def contents(t0: int) -> list[Bag]:
-        reports = evaluate(query, {"s": source}, replace(semantics, t0=t0), answer=lambda body, graph: subjects(graph))
+        reports = evaluate(
+            query,
+            {"s": source},
+            replace(semantics, t0=t0),
+            answer=lambda body, graph: subjects(graph),
+        )
         return [report.relation.rows for report in reports]
 
     planned = engine.plan(query, {"s": source}, semantics)
@@ -531,17 +655,29 @@ def ask(
     missing: int = 0,
     **fields: object,
 ) -> str:
-    """The oracle's word on a recording, under a content-change profile in which some fields are given otherwise."""
+    """The oracle's word on a recording, under a content-change profile in which some fields are
+    given otherwise.
+    """
     given_fields = {
-        **PLAIN, "t0": 0, "closure": "[)", "report": "content-change", "tick": "tuple", "r2s": "Istream", "empty": "suppress",
-        "horizon": "flush", "instant": "close", **fields,
-    }  # fmt: skip
+        **PLAIN,
+        "t0": 0,
+        "closure": "[)",
+        "report": "content-change",
+        "tick": "tuple",
+        "r2s": "Istream",
+        "empty": "suppress",
+        "horizon": "flush",
+        "instant": "close",
+        **fields,
+    }
     given_fields["base"] = "previous" if given_fields["r2s"] in ("Istream", "Dstream") else None
     relations = tuple(Relation((), Counter(map(row, rows))) for rows in recording)
     query = Query((Window("s", kind, size, slide),), Body("PREFIX : <urn:> " + body))
     profile = Profile("asked", "here", {}).but(**given_fields)
     try:
-        found = judge.judge(query, {"s": stream(items, ordered)}, profile, relations, missing=missing, mode=mode)
+        found = judge.judge(
+            query, {"s": stream(items, ordered)}, profile, relations, missing=missing, mode=mode
+        )
         return "pass" if found.passed else "fail"
     except Unsupported:
         return "unsupported"
@@ -551,7 +687,11 @@ def ask(
 
 def t(subject: str, predicate: str, object_: str) -> Triple:
     """A triple of names, where an object may be another term."""
-    return (f"<urn:{subject}>", f"<urn:{predicate}>", object_ if object_[0] in '"_' else f"<urn:{object_}>")
+    return (
+        f"<urn:{subject}>",
+        f"<urn:{predicate}>",
+        object_ if object_[0] in '"_' else f"<urn:{object_}>",
+    )
 
 
 PATTERN = "SELECT ?s { ?s :p ?o }"
@@ -559,7 +699,9 @@ A, B, C = ({"s": f"<urn:{name}>"} for name in "abc")
 
 
 def test_t0_can_be_one_of_some_values():
-    """ORA-2: with β = ω = 2, a@8 and b@9 are in one window for even t0 and apart for odd t0, and the default range has both."""
+    """ORA-2: with β = ω = 2, a@8 and b@9 are in one window for even t0 and apart for odd t0, and
+    the default range has both.
+    """
     items = [(t("a", "p", "o"), 8), (t("b", "p", "o"), 9)]
     common = {"report": "window-close,non-empty", "r2s": "Rstream", "ordered": True}
     assert ask(PATTERN, items, [[A, B]], t0=OneOf((5, 7)), **common) == "fail"
@@ -567,16 +709,21 @@ def test_t0_can_be_one_of_some_values():
 
 
 def test_a_formula_for_t0_with_simultaneous_elements():
-    """WIN-7, ORA-9: t0 = flink is β − ω − 1 = -1, so (-1, 1] holds both elements; c is in no order's output."""
+    """WIN-7, ORA-9: t0 = flink is β − ω − 1 = -1, so (-1, 1] holds both elements; c is in no
+    order's output.
+    """
     items = [(t("a", "p", "o"), 0), (t("b", "p", "o"), 0)]
     assert ask(PATTERN, items, [[B], [A]], t0="flink", closure="(]") == "pass"
     assert ask(PATTERN, items, [[C], [A]], t0="flink", closure="(]") == "fail"
 
 
-@pytest.mark.parametrize("body", ["SELECT ?s (BNODE() AS ?b) { ?s :p ?o }", "CONSTRUCT { ?s :r [] } { ?s :p ?o }"])
+@pytest.mark.parametrize(
+    "body", ["SELECT ?s (BNODE() AS ?b) { ?s :p ?o }", "CONSTRUCT { ?s :r [] } { ?s :p ?o }"]
+)
 def test_new_blank_nodes_are_new_at_every_prefix(body: str):
-    """R2R-7, ORA-7: two simultaneous elements with one triple: the second changes the content, so the row is new again.
-    Where the order is not known that is right or out of scope, never wrong."""
+    """R2R-7, ORA-7: two simultaneous elements with one triple: the second changes the content, so
+    the row is new again. Where the order is not known that is right or out of scope, never wrong.
+    """
     made = {"subject": "<urn:a>", "predicate": "<urn:r>", "object": "_:x"}
     new = [{"s": "<urn:a>", "b": "_:x"} if "SELECT" in body else made]
     items = [(t("a", "p", "o"), 0), (t("a", "p", "o"), 0)]
@@ -586,15 +733,27 @@ def test_new_blank_nodes_are_new_at_every_prefix(body: str):
 
 
 def test_simultaneous_elements_out_of_scope():
-    """WIN-5, ORA-7: with β = 4 > ω = 1, the elements at 2 fall between two windows: every content there is empty."""
+    """WIN-5, ORA-7: with β = 4 > ω = 1, the elements at 2 fall between two windows: every content
+    there is empty.
+    """
     items = [(t("a", "p", "o"), 0), (t("b", "p", "o"), 2), (t("c", "p", "o"), 2)]
-    common = {"size": 1, "slide": 4, "report": "periodic", "period": 1, "anchor": 0, "r2s": "Istream", "horizon": 3}
+    common = {
+        "size": 1,
+        "slide": 4,
+        "report": "periodic",
+        "period": 1,
+        "anchor": 0,
+        "r2s": "Istream",
+        "horizon": 3,
+    }
     assert ask(PATTERN, items, [[A]], **common) == "pass"
     assert ask(PATTERN, items, [[A], [B], [C]], **common) == "fail"
 
 
 def test_rows_that_are_equal_but_not_the_same():
-    """ORA-5, CMP-1: 1 and 1.0 come one after the other; an engine that writes both as 1.00 is right."""
+    """ORA-5, CMP-1: 1 and 1.0 come one after the other; an engine that writes both as 1.00 is
+    right.
+    """
     items = [(t("a", "p", number("1")), 0), (t("b", "p", number("1.0", "decimal")), 0)]
     one = [{"o": number("1.00", "decimal")}]
     assert ask("SELECT ?o { ?s :p ?o }", items, [one, one]) == "pass"
@@ -603,65 +762,111 @@ def test_rows_that_are_equal_but_not_the_same():
 
 @pytest.mark.parametrize("ordered", [False, True])
 def test_terms_are_the_streams_own(ordered: bool):
-    """CMP-1: in term mode a literal is what the stream has, and a witness's own spelling of it (1 for 1.0) is not."""
+    """CMP-1: in term mode a literal is what the stream has, and a witness's own spelling of it (1
+    for 1.0) is not.
+    """
     items = [(t("a", "p", number("1.0", "decimal")), 0), (t("b", "p", number("1.0", "decimal")), 0)]
     kept, spelt = [[{"o": number(lexical, "decimal")}] * 2 for lexical in ("1.0", "1")]
-    common = {"report": "window-close,non-empty", "r2s": "Rstream", "mode": Mode.TERM, "ordered": ordered}
+    common = {
+        "report": "window-close,non-empty",
+        "r2s": "Rstream",
+        "mode": Mode.TERM,
+        "ordered": ordered,
+    }
     assert ask("SELECT ?o { ?s :p ?o }", items, [kept], **common) == "pass"
     assert ask("SELECT ?o { ?s :p ?o }", items, [spelt], **common) == "fail"
 
 
 def test_a_difference_does_not_rest_on_a_witness_spelling():
-    """R2S-2: of 1.0 and 1.00, which one of the witnesses spells 1, the second is not new by value."""
-    items = [(t("a", "p", number("1.0", "decimal")), 0), (t("a", "p", number("1.00", "decimal")), 2)]
+    """R2S-2: of 1.0 and 1.00, which one of the witnesses spells 1, the
+    second is not new by value.
+    """
+    items = [
+        (t("a", "p", number("1.0", "decimal")), 0),
+        (t("a", "p", number("1.00", "decimal")), 2),
+    ]
     common = {"report": "window-close,non-empty", "ordered": True}
     one = [{"o": number("1")}]
     assert ask("SELECT ?o { ?s :p ?o }", items, [one], **common) == "pass"
     assert ask("SELECT ?o { ?s :p ?o }", items, [one, one], **common) == "fail"
 
 
-POSITIVE = "SELECT ?s { ?s :p ?o } GROUP BY ?s HAVING(COUNT(?o + 1) = 1)"  # over 1 and "x" no witness confirms it
+# over 1 and "x" no witness confirms it
+POSITIVE = "SELECT ?s { ?s :p ?o } GROUP BY ?s HAVING(COUNT(?o + 1) = 1)"
 MIXED = [t("b", "p", number("1")), t("b", "p", '"x"')]
 PER_WINDOW = {"report": "window-close,non-empty", "r2s": "Rstream", "ordered": True}
 
 
 def test_a_dispute_after_suppressed_outputs():
-    """ORA-8: [0, 2) gives nothing, [2, 4) gives a, and whether [4, 6) gives b is disputed: so is a recording with b."""
-    items = [(t("c", "q", "o"), 0), (t("a", "p", number("1")), 2), *((triple, 4) for triple in MIXED)]
+    """ORA-8: [0, 2) gives nothing, [2, 4) gives a, and whether [4, 6) gives b is disputed: so is a
+    recording with b.
+    """
+    items = [
+        (t("c", "q", "o"), 0),
+        (t("a", "p", number("1")), 2),
+        *((triple, 4) for triple in MIXED),
+    ]
     assert ask(POSITIVE, items, [[A], [B]], **PER_WINDOW) == "disputed"
 
 
 def test_a_dispute_in_another_assignment_than_the_nearest():
-    """R2R-5: for t0 = 0 the definition's answer is the recording, which no witness confirms; for t0 = -1 it is not."""
+    """R2R-5: for t0 = 0 the definition's answer is the recording, which no witness confirms; for t0
+    = -1 it is not.
+    """
     names = [f"b{i}" for i in range(4)]
     first = frozenset(t(name, "p", number("1")) for name in names)
     second = frozenset(t(name, "p", '"x"') for name in names) | {t("c", "p", number("1"))}
     recorded = [{"s": f"<urn:{name}>"} for name in [*names, "c"]]
-    assert ask(POSITIVE, [(first, 0), (second, 1)], [recorded], t0=Between(-1, 0), **PER_WINDOW) == "disputed"
+    assert (
+        ask(POSITIVE, [(first, 0), (second, 1)], [recorded], t0=Between(-1, 0), **PER_WINDOW)
+        == "disputed"
+    )
 
 
 def test_a_dispute_before_the_end_of_an_instant():
-    """ORA-8: after 1 and "x" the definition counts 1 group and the witnesses 0, with the third element all count 0. So 1, 1, 0
-    is explained by the definition alone, and 1, 0, 0 by all: after 1, the third element can come."""
-    inner = "SELECT ?s { ?s :p ?o FILTER NOT EXISTS { ?s :q ?v } } GROUP BY ?s HAVING(COUNT(?o + 1) = 1)"
+    """ORA-8: after 1 and "x" the definition counts 1 group and the witnesses 0, with the third
+    element all count 0. So 1, 1, 0 is explained by the definition alone, and 1, 0, 0 by all: after
+    1, the third element can come.
+    """
+    inner = (
+        "SELECT ?s { ?s :p ?o FILTER NOT EXISTS { ?s :q ?v } } GROUP BY ?s HAVING(COUNT(?o + "
+        "1) = 1)"
+    )
     items = [*((triple, 0) for triple in MIXED), (t("b", "q", "o"), 0)]
     for counted, outcome in (("1100", "disputed"), ("1000", "pass")):
         counts = [[{"n": number(n)}] for n in counted]
-        assert ask(f"SELECT (COUNT(*) AS ?n) {{ {{ {inner} }} }}", items, counts, r2s="Rstream") == outcome
+        assert (
+            ask(f"SELECT (COUNT(*) AS ?n) {{ {{ {inner} }} }}", items, counts, r2s="Rstream")
+            == outcome
+        )
 
 
 def test_tuple_windows_compare_s0_with_application_times():
-    """TICK-2, ORA-2: with ω = 1, β = 3, [) and an element at -1: t0 = -1 has s0 = -2 and ticks; t0 = 0 has s0 = -1 and does not."""
-    common = {"kind": WindowKind.TUPLE, "size": 1, "slide": 3, "report": "window-close", "tick": "time", "horizon": "none"}
+    """TICK-2, ORA-2: with ω = 1, β = 3, [) and an element at -1: t0 = -1 has s0 = -2 and ticks; t0
+    = 0 has s0 = -1 and does not.
+    """
+    common = {
+        "kind": WindowKind.TUPLE,
+        "size": 1,
+        "slide": 3,
+        "report": "window-close",
+        "tick": "time",
+        "horizon": "none",
+    }
     items = [(t("a", "p", "o"), -1)]
     for bounds in (Between(-1, 0), Between(-1, -1)):
         assert ask(PATTERN, items, [[]], t0=bounds, empty="emit", r2s="Rstream", **common) == "pass"
 
 
-@pytest.mark.parametrize("body", ["SELECT ?s {}", "SELECT ?s { { BIND(:a AS ?s) } UNION { ?s :p ?o } }"])
+@pytest.mark.parametrize(
+    "body", ["SELECT ?s {}", "SELECT ?s { { BIND(:a AS ?s) } UNION { ?s :p ?o } }"]
+)
 def test_a_row_without_support_on_a_border(body: str):
     """ORA-9: a row that no triple supports was completed by no element."""
-    assert ask(body, [(t("b", "p", "o"), 0), (t("b", "p", "o"), 2)], [[C], [C]], **PER_WINDOW) == "fail"
+    assert (
+        ask(body, [(t("b", "p", "o"), 0), (t("b", "p", "o"), 2)], [[C], [C]], **PER_WINDOW)
+        == "fail"
+    )
 
 
 EXPRESSIONS = [
@@ -673,57 +878,117 @@ EXPRESSIONS = [
     "SUBSTR(str(?o), ?o) = ''",
     "COALESCE(?z, 1) = 1",
 ]
-OBJECTS = [number("INF", "double"), number("NaN", "double"), number("1/0"), number("1" * 5000), '"x"']
+OBJECTS = [
+    number("INF", "double"),
+    number("NaN", "double"),
+    number("1/0"),
+    number("1" * 5000),
+    '"x"',
+]
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 @pytest.mark.parametrize("object_", OBJECTS, ids=lambda term: term[:4])
 @pytest.mark.parametrize("ordered", [False, True])
 def test_what_an_expression_cannot_take(expression: str, object_: Term, ordered: bool):
-    """R2R-5, QRY-3: whatever a library raises in an expression, or the recommendation leaves open, a word comes out."""
+    """R2R-5, QRY-3: whatever a library raises in an expression, or the recommendation leaves open,
+    a word comes out.
+    """
     items = [(t("a", "p", object_), 0), (t("a", "q", object_), 0)]
-    assert ask(f"SELECT ?s {{ ?s :p ?o FILTER({expression}) }}", items, [[A]], ordered=ordered) in ("pass", "fail", "disputed", "unsupported")
+    assert ask(f"SELECT ?s {{ ?s :p ?o FILTER({expression}) }}", items, [[A]], ordered=ordered) in (
+        "pass",
+        "fail",
+        "disputed",
+        "unsupported",
+    )
 
 
 HOSTILE = [
     *(number(lexical, "double") for lexical in ("1e400", "", "-0", "+INF", "0x1")),
     *(number(lexical) for lexical in ("\u0663", "1/0", "1" * 10_000)),
     *(number(lexical, "decimal") for lexical in ("1" * 10_000, "1e1", "." * 9)),
-    *(number(lexical, "dateTime") for lexical in ("2020-01-01T24:00:00", "-0001-01-01T00:00:00+14:00", "99999-02-30T00:00:00")),
+    *(
+        number(lexical, "dateTime")
+        for lexical in ("2020-01-01T24:00:00", "-0001-01-01T00:00:00+14:00", "99999-02-30T00:00:00")
+    ),
     *("_:", "<>", '""', '""@en', number("300", "byte"), literal("x" * 100_000)),
 ]
 
 
 @pytest.mark.parametrize("term", HOSTILE, ids=lambda term: term[:24])
-@pytest.mark.parametrize("body", ["SELECT ?s ?o { ?s :p ?o }", "SELECT (AVG(?o) AS ?n) { ?s :p ?o }", "ASK { ?s :p ?o }"])
+@pytest.mark.parametrize(
+    "body", ["SELECT ?s ?o { ?s :p ?o }", "SELECT (AVG(?o) AS ?n) { ?s :p ?o }", "ASK { ?s :p ?o }"]
+)
 def test_hostile_recordings_fail(term: Term, body: str):
-    """ORA-1: a recording of odd terms, of variables that the query has not, or without its own, is wrong and no more."""
+    """ORA-1: a recording of odd terms, of variables that the query has not, or without its own, is
+    wrong and no more.
+    """
     items = [(t("a", "p", number("1")), 0), (t("b", "p", number("2")), 0)]
-    for line in ({"s": term, "o": term}, {"n": term}, {"ask": term}, {"o": term, "extra": term}, {}):
+    for line in (
+        {"s": term, "o": term},
+        {"n": term},
+        {"ask": term},
+        {"o": term, "extra": term},
+        {},
+    ):
         assert ask(body, items, [[line]]) == "fail"
-    assert ask(body, items, [[{"s": term}] * 3000], r2s="Rstream", report="window-close,non-empty") == "fail"
+    assert (
+        ask(body, items, [[{"s": term}] * 3000], r2s="Rstream", report="window-close,non-empty")
+        == "fail"
+    )
 
 
 def test_a_far_t0_costs_nothing(monkeypatch: pytest.MonkeyPatch):
-    """ORA-9: window close alone reports every empty window since t0; a fail at the first is told without them all."""
+    """ORA-9: window close alone reports every empty window since t0; a fail at the first is told
+    without them all.
+    """
     reports, stamped = [], engine.output_instant
-    monkeypatch.setattr(engine, "output_instant", lambda *given: reports.append(given) or stamped(*given))
+    monkeypatch.setattr(
+        engine, "output_instant", lambda *given: reports.append(given) or stamped(*given)
+    )
     items = [(t("a", "p", "o"), 300_000), (t("b", "p", "o"), 300_005)]
-    assert ask(PATTERN, items, [[C]], size=1, slide=1, report="window-close", r2s="Rstream", empty="emit") == "fail"
+    assert (
+        ask(
+            PATTERN,
+            items,
+            [[C]],
+            size=1,
+            slide=1,
+            report="window-close",
+            r2s="Rstream",
+            empty="emit",
+        )
+        == "fail"
+    )
     assert 0 < len(reports) < 1000  # of 300,000
 
 
-def judged(query: Query, source: Stream, profile: Profile, recording: list[Relation], missing: int = 0) -> str:
+def judged(
+    query: Query, source: Stream, profile: Profile, recording: list[Relation], missing: int = 0
+) -> str:
     """The oracle's word."""
     try:
-        return "pass" if judge.judge(query, {"s": source}, profile, recording, missing=missing).passed else "fail"
+        return (
+            "pass"
+            if judge.judge(query, {"s": source}, profile, recording, missing=missing).passed
+            else "fail"
+        )
     except Unsupported:
         return "unsupported"
 
 
 def profile_of(**fields: object) -> Profile:
     """A window-close profile in which fields are given otherwise."""
-    known = {**PLAIN, "t0": 0, "closure": "[)", "report": "window-close", "tick": "tuple", "empty": "emit", "horizon": "flush", "instant": "close"}
+    known = {
+        **PLAIN,
+        "t0": 0,
+        "closure": "[)",
+        "report": "window-close",
+        "tick": "tuple",
+        "empty": "emit",
+        "horizon": "flush",
+        "instant": "close",
+    }
     return Profile("asked", "here", {}).but(**{**known, **fields})
 
 
@@ -733,44 +998,84 @@ def recorded(query: Query, source: Stream, profile: Profile) -> list[Relation]:
 
 
 def test_a_named_window_is_not_the_default_graph():
-    """ORA-7, R2R-8: over simultaneous elements of unknown order a named window is out of reach, and no guess."""
+    """ORA-7, R2R-8: over simultaneous elements of unknown order a named window is out of reach, and
+    no guess.
+    """
     source = stream([(t("a", "p", "o"), 0), (t("b", "p", "o"), 0)], ordered=False)
-    query = Query((Window("s", WindowKind.TIME, 2, 2, name="urn:w"),), Body("PREFIX : <urn:> " + PATTERN))
+    query = Query(
+        (Window("s", WindowKind.TIME, 2, 2, name="urn:w"),), Body("PREFIX : <urn:> " + PATTERN)
+    )
     seen = profile_of(report="content-change", r2s="Istream", base="previous", empty="suppress")
     assert judged(query, source, seen, []) == "unsupported"
 
 
 def test_the_default_range_of_t0_does_not_depend_on_what_closes_a_window():
-    """ORA-2: with t1 = 10, ω = 3, β = 4 the range is (3, 7], also where an arrival must be past c."""
+    """ORA-2: with t1 = 10, ω = 3, β = 4 the range is (3, 7], also where an
+    arrival must be past c.
+    """
     source = stream([(t("a", "p", "o"), 10), (t("b", "p", "o"), 14)])
     query = Query((Window("s", WindowKind.TIME, 3, 4),), Body("PREFIX : <urn:> " + PATTERN))
     seen = profile_of(closing="passed", horizon=30)
-    assert judged(query, source, seen.but(t0="unknown"), recorded(query, source, seen.but(t0=7))) == "pass"
-    assert judged(query, source, seen.but(t0="unknown"), recorded(query, source, seen.but(t0=3))) == "fail"
+    assert (
+        judged(query, source, seen.but(t0="unknown"), recorded(query, source, seen.but(t0=7)))
+        == "pass"
+    )
+    assert (
+        judged(query, source, seen.but(t0="unknown"), recorded(query, source, seen.but(t0=3)))
+        == "fail"
+    )
 
 
 def test_ids_of_triples_have_gaps_between_them():
-    """ORA-2, REP-7, WIN-16: the ids are 2 and 4; what t0 = -7 reports differs from what t0 = -6 does."""
+    """ORA-2, REP-7, WIN-16: the ids are 2 and 4; what t0 = -7 reports differs from what t0 = -6
+    does.
+    """
     two = [frozenset([t(a, "p", "o"), t(b, "p", "o")]) for a, b in ("ab", "cd")]
     source = stream([(two[0], 0), (two[1], 1)])
-    query = Query((Window("s", WindowKind.TUPLE, 2, 8, unit=Unit.TRIPLES),), Body("PREFIX : <urn:> " + PATTERN))
+    query = Query(
+        (Window("s", WindowKind.TUPLE, 2, 8, unit=Unit.TRIPLES),),
+        Body("PREFIX : <urn:> " + PATTERN),
+    )
     seen = profile_of(report="window-close,non-empty", horizon="none")
     assert recorded(query, source, seen.but(t0=-7)) != recorded(query, source, seen.but(t0=-6))
     for t0 in (-7, -6):
-        assert judged(query, source, seen.but(t0=Between(-7, -6)), recorded(query, source, seen.but(t0=t0))) == "pass"
+        assert (
+            judged(
+                query,
+                source,
+                seen.but(t0=Between(-7, -6)),
+                recorded(query, source, seen.but(t0=t0)),
+            )
+            == "pass"
+        )
 
 
 def test_plans_share_what_they_read():
     """Every plan is engine.plan's, whichever was made before it."""
-    source = stream([(t("a", "p", "o"), 0), (t("b", "p", "o"), 0), (t("a", "p", "o"), 5)], ordered=False)
+    source = stream(
+        [(t("a", "p", "o"), 0), (t("b", "p", "o"), 0), (t("a", "p", "o"), 5)], ordered=False
+    )
     query = Query((Window("s", WindowKind.TIME, 4, 2),), Body("PREFIX : <urn:> " + PATTERN))
-    answers, start = Answers(), profile_of(report="window-close,non-empty", horizon="flush").but(t0=0)
-    changes = [explanations.Change(name, value) for name in (*ENUMS, "report") for value in explanations.alternatives(name, None) if name != "t0"]
-    changes += [explanations.Change(name, value) for name, value in (("t0", -3), ("horizon", 20), ("horizon", 30), ("disorder", 2))]
+    answers, start = (
+        Answers(),
+        profile_of(report="window-close,non-empty", horizon="flush").but(t0=0),
+    )
+    changes = [
+        explanations.Change(name, value)
+        for name in (*ENUMS, "report")
+        for value in explanations.alternatives(name, None)
+        if name != "t0"
+    ]
+    changes += [
+        explanations.Change(name, value)
+        for name, value in (("t0", -3), ("horizon", 20), ("horizon", 30), ("disorder", 2))
+    ]
     for change in [*changes, *reversed(changes)]:
         with suppress(InvalidSemantics):
             semantics = explanations.changed(start, change).semantics()
-            assert answers.plan(query, {"s": source}, semantics) == engine.plan(query, {"s": source}, semantics), change
+            assert answers.plan(query, {"s": source}, semantics) == engine.plan(
+                query, {"s": source}, semantics
+            ), change
     for wrong in ({"report": "window-close", "closure": "none"}, {"t0": T0.REGISTRATION}):
         with pytest.raises(InvalidSemantics, match="QRY-5"):
             answers.plan(query, {"s": source}, start.but(**wrong).semantics())
@@ -778,8 +1083,14 @@ def test_plans_share_what_they_read():
 
 def test_rows_on_borders_are_those_of_derivations(monkeypatch: pytest.MonkeyPatch):
     """ORA-9: whether or not the solutions of the whole stream say which elements a row rests on."""
-    items = [(t(name, "p", "o"), at) for name, at in (("a", 0), ("b", 2), ("a", 4), ("c", 4), ("c", 5), ("b", 8))]
-    query = Query((Window("s", WindowKind.TIME, 2, 2),), Body("PREFIX : <urn:> SELECT ?s { ?s :p ?o . ?s :p ?other }"))
+    items = [
+        (t(name, "p", "o"), at)
+        for name, at in (("a", 0), ("b", 2), ("a", 4), ("c", 4), ("c", 5), ("b", 8))
+    ]
+    query = Query(
+        (Window("s", WindowKind.TIME, 2, 2),),
+        Body("PREFIX : <urn:> SELECT ?s { ?s :p ?o . ?s :p ?other }"),
+    )
     seen = profile_of(report="window-close,non-empty", horizon="flush").but(t0=0)
     relations = [Relation(("s",), Counter([row(line)])) for line in (A, C, B)]
     found = judge.judge(query, {"s": stream(items)}, seen, relations).trial.divergence
@@ -792,7 +1103,10 @@ def test_assignments_that_mean_nothing_here_are_left_out():
     """ORA-2, TICK-3: without batch ids the batch tick is none of them; alone, it is an error."""
     source = stream([(t("a", "p", "o"), 0)])
     query = Query((Window("s", WindowKind.TIME, 2, 2),), Body("PREFIX : <urn:> " + PATTERN))
-    assert judged(query, source, profile_of(tick="unknown"), [Relation(("s",), Counter([row(C)]))]) == "fail"
+    assert (
+        judged(query, source, profile_of(tick="unknown"), [Relation(("s",), Counter([row(C)]))])
+        == "fail"
+    )
     with pytest.raises(InvalidSemantics, match="TICK-3"):
         judged(query, source, profile_of(tick="batch"), [])
 
@@ -800,32 +1114,71 @@ def test_assignments_that_mean_nothing_here_are_left_out():
 @pytest.mark.parametrize(
     ("engine_", "asked", "change"),
     [
-        ({"r2s": "Dstream", "base": "previous-new"}, {"r2s": "Istream", "base": "previous-new"}, ("r2s", "Dstream")),
-        ({"report": "window-close,non-empty"}, {"report": "periodic,non-empty", "period": 1, "anchor": 0}, ("report", "non-empty,window-close")),
-        ({"report": "content-change"}, {"report": "window-close,non-empty", "gap": "latest"}, ("report", "content-change")),
+        (
+            {"r2s": "Dstream", "base": "previous-new"},
+            {"r2s": "Istream", "base": "previous-new"},
+            ("r2s", "Dstream"),
+        ),
+        (
+            {"report": "window-close,non-empty"},
+            {"report": "periodic,non-empty", "period": 1, "anchor": 0},
+            ("report", "non-empty,window-close"),
+        ),
+        (
+            {"report": "content-change"},
+            {"report": "window-close,non-empty", "gap": "latest"},
+            ("report", "content-change"),
+        ),
         ({"closure": "[)"}, {"t0": "storm", "closure": "(]"}, ("closure", "[)")),
     ],
 )
-def test_the_nearest_semantics_has_companions_that_suit_it(engine_: dict, asked: dict, change: tuple[str, str]):
-    """ORA-9: a change brings along what it needs, and no more: the base that there was, no period, all of a gap, the same t0."""
-    source = stream([(t("a", "p", "o"), 2), (t("b", "p", "o"), 4), (t("c", "p", "o"), 6), (t("a", "p", "o"), 13)])
+def test_the_nearest_semantics_has_companions_that_suit_it(
+    engine_: dict, asked: dict, change: tuple[str, str]
+):
+    """ORA-9: a change brings along what it needs, and no more: the base that there was, no period,
+    all of a gap, the same t0.
+    """
+    source = stream(
+        [
+            (t("a", "p", "o"), 2),
+            (t("b", "p", "o"), 4),
+            (t("c", "p", "o"), 6),
+            (t("a", "p", "o"), 13),
+        ]
+    )
     query = Query((Window("s", WindowKind.TIME, 4, 4),), Body("PREFIX : <urn:> " + PATTERN))
-    found = explanations.nearest(query, {"s": source}, profile_of(**asked), recorded(query, source, profile_of(**engine_)), missing=0)
+    found = explanations.nearest(
+        query,
+        {"s": source},
+        profile_of(**asked),
+        recorded(query, source, profile_of(**engine_)),
+        missing=0,
+    )
     assert change in [(c.field, show(c.value)) for c in found.changes]
 
 
 def test_what_is_out_of_reach_goes_by_the_definition():
-    """ORA-10: the effective boolean value of NaN is false (SPARQL §17.2.2), so b is in reach, whatever rdflib says; c is not."""
+    """ORA-10: the effective boolean value of NaN is false (SPARQL §17.2.2), so b is in reach,
+    whatever rdflib says; c is not.
+    """
     source = stream([(t("a", "q", "o"), 0), (t("b", "p", number("NaN", "double")), 4)])
-    query = Query((Window("s", WindowKind.TIME, 2, 2),), Body("PREFIX : <urn:> SELECT ?s { ?s :p ?o FILTER(!?o) }"))
-    assert divergence.out_of_reach(query, {"s": source}, [Relation(("s",), Counter([row(B)]))]) is None
+    query = Query(
+        (Window("s", WindowKind.TIME, 2, 2),),
+        Body("PREFIX : <urn:> SELECT ?s { ?s :p ?o FILTER(!?o) }"),
+    )
+    assert (
+        divergence.out_of_reach(query, {"s": source}, [Relation(("s",), Counter([row(B)]))]) is None
+    )
     far = divergence.out_of_reach(query, {"s": source}, [Relation(("s",), Counter([row(C)]))])
     assert far is not None and far.span is None
 
 
 def test_a_long_interval_is_no_long_way():
-    """ENG-2, MOD-3: an element that is valid for 10^12 instants, in windows that leave no gap, changes nothing at their borders."""
+    """ENG-2, MOD-3: an element that is valid for 10^12 instants, in windows that leave no gap,
+    changes nothing at their borders.
+    """
     source = stream([(t("a", "p", "o"), 0, None, 10**12), (t("b", "p", "o"), 5)])
     query = Query((Window("s", WindowKind.TIME, 10, 10),), Body("PREFIX : <urn:> " + PATTERN))
     found = recorded(query, source, profile_of(report="content-change"))
-    assert [relation.rows.total() for relation in found] == [1, 2, 1, 0]  # a; a and b; a, when [0, 10) has passed; nothing
+    # a; a and b; a, when [0, 10) has passed; nothing
+    assert [relation.rows.total() for relation in found] == [1, 2, 1, 0]

@@ -1,4 +1,5 @@
-"""Laws of the oracle (SPEC §11): no right engine is failed, no wrong one passes, and a fail names what is wrong.
+"""Laws of the oracle (SPEC §11): no right engine is failed, no wrong one passes, and a fail names
+what is wrong.
 
 `make oracle` tries each on 20,000 draws and prints what became of them.
 """
@@ -76,9 +77,11 @@ from refengine.oracle.trial import Borders, Fate
 DRAWS = {"full": 10_000, "fuzz": 20_000, "mutation": 60}.get(PROFILE)
 LONG = DRAWS is not None and PROFILE != "mutation"
 
-# A filter, joins, aggregates and forms that are asked of each witness; none computes a number in several lexical forms.
+# A filter, joins, aggregates and forms that are asked of each witness; none computes a number in
+# several lexical forms.
 ASKED = sorted(BODIES.keys() - COMPUTING - {"new node", "construct nodes"})
-FULL = ["pattern", "pattern", "projected", "all", "all subjects", "union", "optional", "join"]  # of which most contents give rows
+# of which most contents give rows
+FULL = ["pattern", "pattern", "projected", "all", "all subjects", "union", "optional", "join"]
 OBJECTS = (number("1"), number("3"), number("2"))
 TRIPLES = (
     *((s, "<urn:p>", o) for s in URIS for o in OBJECTS),
@@ -102,7 +105,8 @@ def _ask_once() -> Iterator[None]:
     r2r.ask = plain
 
 
-# Draws. Chance is even: Hypothesis chooses a seed alone. (With st.randoms(use_true_random=False) what breaks a law shrinks.)
+# Draws. Chance is even: Hypothesis chooses a seed alone. (With st.randoms(use_true_random=False)
+# what breaks a law shrinks.)
 
 CHANCE = st.integers(0, 2**48).map(random.Random)
 
@@ -118,7 +122,9 @@ class Engine:
 
     def reports(self) -> list[engine.Report]:
         """Its output."""
-        return list(evaluate(self.query, self.streams, self.semantics, static=self.static, max_reports=400))
+        return list(
+            evaluate(self.query, self.streams, self.semantics, static=self.static, max_reports=400)
+        )
 
 
 def draw_query(rng: random.Random, most: int = 2) -> Query:
@@ -127,7 +133,10 @@ def draw_query(rng: random.Random, most: int = 2) -> Query:
     kinds = rng.choice([PLAIN_KINDS, PLAIN_KINDS, OTHER_KINDS])
     if count > 1:
         kinds = [kind for kind in kinds if kind is not WindowKind.TUPLE]
-    windows = [draw_window(rng, rng.choice(kinds), "s" if i == 0 else rng.choice("sr")) for i in range(count)]
+    windows = [
+        draw_window(rng, rng.choice(kinds), "s" if i == 0 else rng.choice("sr"))
+        for i in range(count)
+    ]
     body = BODIES[rng.choice(rng.choice([FULL, ASKED]))]
     stated = rng.choice([None, None, None, *R2S])
     return Query(tuple(windows), body, stated, rng.choice([None, None, 0, 3]))
@@ -144,17 +153,23 @@ def draw_window(rng: random.Random, kind: WindowKind, name: str) -> Window:
     return Window(name, kind, size, slide, unit, by, None, rng.random() < 0.3)
 
 
-def draw_streams(rng: random.Random, query: Query, most: int = 6, batched: bool = False) -> dict[str, Stream]:
+def draw_streams(
+    rng: random.Random, query: Query, most: int = 6, batched: bool = False
+) -> dict[str, Stream]:
     """The streams of a query, with ties of up to three, in one order of arrival."""
     names = sorted({spec.stream for spec in query.windows})
     single = any(spec.kind is WindowKind.PARTITION for spec in query.windows)
     length = rng.randint(0 if rng.random() < 0.05 else 1, most)
-    some = [t for t in TRIPLES if rng.random() < 0.4 and is_asked(query, t)] or [rng.choice(TRIPLES)]
+    some = [t for t in TRIPLES if rng.random() < 0.4 and is_asked(query, t)] or [
+        rng.choice(TRIPLES)
+    ]
     lasting = rng.random() < 0.08
     found: dict[str, list[Element]] = {name: [] for name in names}
     app, batch = rng.randint(-2, 4), 1
     for sys in range(1, length + 1):
-        graph = frozenset(rng.choice(some) for _ in range(1 if single else rng.choice([1, 1, 1, 2])))
+        graph = frozenset(
+            rng.choice(some) for _ in range(1 if single else rng.choice([1, 1, 1, 2]))
+        )
         end = app + rng.choice([0, 1, 3]) if lasting and rng.random() < 0.5 else None
         found[rng.choice(names)].append(Element(graph, app, sys, batch if batched else None, end))
         app += rng.choice([0, 0, 0, 1, 1, 2, 3, 7])
@@ -189,7 +204,11 @@ def draw_fields(rng: random.Random, query: Query, streams: Mapping[str, Stream])
 
     times = [element.app for source in streams.values() for element in source] or [0]
     is_closing = all(spec.kind in CLOSING for spec in query.windows)
-    report = rng.choice(REPORTS + [frozenset({Condition.CHANGE})] * 3 + [frozenset({Condition.CLOSE, Condition.NON_EMPTY})] * 6)
+    report = rng.choice(
+        REPORTS
+        + [frozenset({Condition.CHANGE})] * 3
+        + [frozenset({Condition.CLOSE, Condition.NON_EMPTY})] * 6
+    )
     report = report if is_closing else report - {Condition.CLOSE} or frozenset({Condition.CHANGE})
     is_periodic = Condition.PERIODIC in report
     bordered = any(spec.kind in BORDERED for spec in query.windows)
@@ -223,11 +242,19 @@ def draw_fields(rng: random.Random, query: Query, streams: Mapping[str, Stream])
         "trigger": rare("trigger", Trigger.ANY) if len(query.windows) > 1 else Trigger.ANY,
         "collection": rare("collection", Collection.BAG),
         "r2s": r2s,
-        "base": rng.choice([Base.PREVIOUS, Base.PREVIOUS, Base.PREVIOUS, Base.NEW]) if is_differing else None,
+        "base": rng.choice([Base.PREVIOUS, Base.PREVIOUS, Base.PREVIOUS, Base.NEW])
+        if is_differing
+        else None,
         "empty": rng.choice([Empty.EMIT, Empty.SUPPRESS, Empty.SUPPRESS, Empty.ONCE]),
-        "horizon": rng.choice([End.FLUSH if len(times) and any(map(len, streams.values())) else End.NONE, End.NONE, max(times) + rng.randint(1, 9)]),
+        "horizon": rng.choice(
+            [
+                End.FLUSH if len(times) and any(map(len, streams.values())) else End.NONE,
+                End.NONE,
+                max(times) + rng.randint(1, 9),
+            ]
+        ),
         "instant": Instant.CLOSE,
-    }  # fmt: skip
+    }
 
 
 def draw_engine(rng: random.Random, most_windows: int = 2, most_elements: int = 6) -> Engine:
@@ -248,7 +275,10 @@ def forget_order(rng: random.Random, streams: Mapping[str, Stream]) -> dict[str,
         for _, group in groupby(source, key=lambda element: element.app):
             tied = list(group)
             shuffled = rng.sample(tied, len(tied))
-            elements += [place._replace(graph=other.graph, end=other.end) for place, other in zip(tied, shuffled, strict=True)]
+            elements += [
+                place._replace(graph=other.graph, end=other.end)
+                for place, other in zip(tied, shuffled, strict=True)
+            ]
         forgotten[name] = Stream(tuple(elements), ordered=False)
     return forgotten
 
@@ -267,9 +297,24 @@ def draw_profile(rng: random.Random, own: Engine) -> Profile:
 
 
 OPENED = {
-    "closure", "r2s", "empty", "tick", "collection", "slide", "partial", "closing", "change", "expiry", "gap", "against", "trigger",
-    "horizon", "period", "anchor", "report",
-}  # fmt: skip
+    "closure",
+    "r2s",
+    "empty",
+    "tick",
+    "collection",
+    "slide",
+    "partial",
+    "closing",
+    "change",
+    "expiry",
+    "gap",
+    "against",
+    "trigger",
+    "horizon",
+    "period",
+    "anchor",
+    "report",
+}
 
 
 def open_field(rng: random.Random, name: str, value: object) -> object:
@@ -279,7 +324,11 @@ def open_field(rng: random.Random, name: str, value: object) -> object:
     if isinstance(value, int):
         lo = value - rng.randint(0, 1)
         hi = value + rng.randint(0, 1)
-        return Between(max(lo, 1), hi) if name == "period" else OneOf(tuple(shuffle(rng, [value, value + 1])))
+        return (
+            Between(max(lo, 1), hi)
+            if name == "period"
+            else OneOf(tuple(shuffle(rng, [value, value + 1])))
+        )
     if name in ("period", "anchor", "horizon"):
         return OneOf((value,))
     if rng.random() < 0.4:
@@ -294,14 +343,18 @@ def shuffle(rng: random.Random, values: Sequence) -> list:
 
 
 def open_t0(rng: random.Random, own: Engine) -> object:
-    """The engine's t0, or what leaves it open: a range, some values, or nothing said, where the engine's is one that ORA-2 tries."""
+    """The engine's t0, or what leaves it open: a range, some values, or nothing said, where the
+    engine's is one that ORA-2 tries.
+    """
     t0 = own.semantics.t0
     kinds = ["given", "some", "range", "unknown"]
-    match rng.choice(kinds + ["unknown"]):
+    match rng.choice([*kinds, "unknown"]):
         case "range" if isinstance(t0, int):
             return Between(t0 - rng.randint(0, 6), t0 + rng.randint(0, 6))
         case "some" if isinstance(t0, int):
-            return OneOf(tuple(shuffle(rng, [t0, t0 + rng.randint(-3, 3), rng.choice([T0.FIRST, T0.REACH])])))
+            return OneOf(
+                tuple(shuffle(rng, [t0, t0 + rng.randint(-3, 3), rng.choice([T0.FIRST, T0.REACH])]))
+            )
         case "some" if t0 is not T0.EPOCH:
             return OneOf(tuple(shuffle(rng, [t0, rng.randint(-3, 3)])))
         case "unknown" if is_tried(own):
@@ -321,7 +374,9 @@ def is_tried(own: Engine) -> bool:
     if own.semantics.anchor is Anchor.T0:
         cycle = lcm(cycle, own.semantics.period)
     if len(views) > 1:
-        return t0 in (T0.FIRST, T0.REACH) or (isinstance(t0, int) and min(reaches) - cycle < t0 <= max(firsts))
+        return t0 in (T0.FIRST, T0.REACH) or (
+            isinstance(t0, int) and min(reaches) - cycle < t0 <= max(firsts)
+        )
     value = views[0].t0
     if min(reaches) - cycle < value <= max(firsts):
         return True
@@ -332,7 +387,9 @@ def is_tried(own: Engine) -> bool:
 
 
 def may_be_unsupported(own: Engine) -> bool:
-    """ORA-7: whether an engine's semantics is one that is not searched where simultaneous elements came in no known order."""
+    """ORA-7: whether an engine's semantics is one that is not searched where simultaneous elements
+    came in no known order.
+    """
     query, semantics = own.query, own.semantics
     times = [element.app for source in own.streams.values() for element in source]
     if len(set(times)) == len(times):
@@ -341,7 +398,11 @@ def may_be_unsupported(own: Engine) -> bool:
     by_arrival = bool(kinds & {WindowKind.TUPLE, WindowKind.ROWS, WindowKind.PARTITION})
     is_passed = semantics.closing is Closing.PASSED and semantics.closure is Closure.RIGHT_OPEN
     looks_back = Condition.CHANGE in semantics.report and semantics.against is Against.PREVIOUS
-    is_complete = semantics.tick is Tick.TIME or is_passed or (Condition.CLOSE in semantics.report and not looks_back)
+    is_complete = (
+        semantics.tick is Tick.TIME
+        or is_passed
+        or (Condition.CLOSE in semantics.report and not looks_back)
+    )
     if is_complete and not by_arrival:
         return False
     return (
@@ -360,18 +421,27 @@ def may_be_unsupported(own: Engine) -> bool:
     )
 
 
-def told_windows(rng: random.Random, reports: Sequence[engine.Report], semantics: Semantics) -> dict:
-    """What an engine may tell of its windows: nothing, some, all, or all by the borders of another closure."""
+def told_windows(
+    rng: random.Random, reports: Sequence[engine.Report], semantics: Semantics
+) -> dict:
+    """What an engine may tell of its windows: nothing, some, all, or all by the borders of another
+    closure.
+    """
     match rng.choice(["nothing", "nothing", "all", "some", "otherwise"]):
         case "nothing":
             return {}
         case "all":
             return {"windows": [report.window for report in reports]}
         case "some":
-            return {"windows": [report.window if rng.random() < 0.5 else None for report in reports]}
+            return {
+                "windows": [report.window if rng.random() < 0.5 else None for report in reports]
+            }
         case _:
             closure = rng.choice(list(Closure))
-            told = [report.window and rewrite(report.window, semantics.closure, closure) for report in reports]
+            told = [
+                report.window and rewrite(report.window, semantics.closure, closure)
+                for report in reports
+            ]
             return {"windows": told, "window_closure": closure}
 
 
@@ -384,19 +454,42 @@ def rewrite(borders: Borders, closure: Closure | None, other: Closure) -> Border
 
 @pytest.mark.parametrize("t0", [0, UNKNOWN])
 def test_nothing_is_searched_where_windows_are_to_be_passed(t0: object):
-    """ORA-4, TICK-6: with closing=passed and [o, c) what is simultaneous with an arrival is not in scope yet, so its order is not
-    seen: the engine's own output passes, under every report, in whatever order it met b and c."""
-    items = [((f"<urn:{name}>", "<urn:p>", "<urn:o>"), at) for name, at in (("a", 0), ("b", 2), ("c", 2), ("d", 5))]
+    """ORA-4, TICK-6: with closing=passed and [o, c) what is simultaneous with an arrival is not in
+    scope yet, so its order is not seen: the engine's own output passes, under every report, in
+    whatever order it met b and c.
+    """
+    items = [
+        ((f"<urn:{name}>", "<urn:p>", "<urn:o>"), at)
+        for name, at in (("a", 0), ("b", 2), ("c", 2), ("d", 5))
+    ]
     other = [items[0], items[2], items[1], items[3]]
     query = Query((Window("s", WindowKind.TIME, 4, 2),), BODIES["pattern"])
-    plain = {**PLAIN, "t0": 0, "closure": "[)", "closing": "passed", "tick": "tuple", "empty": "emit", "instant": "close"}
-    for report in ("content-change", "non-empty", "window-close", "window-close,non-empty", "window-close,content-change"):
+    plain = {
+        **PLAIN,
+        "t0": 0,
+        "closure": "[)",
+        "closing": "passed",
+        "tick": "tuple",
+        "empty": "emit",
+        "instant": "close",
+    }
+    for report in (
+        "content-change",
+        "non-empty",
+        "window-close",
+        "window-close,non-empty",
+        "window-close,content-change",
+    ):
         asked = Profile("asked", "here", {}).but(**{**plain, "report": report, "horizon": "flush"})
-        recording = [found.relation for found in evaluate(query, {"s": stream(items)}, asked.semantics())]
-        is_bounded = "window-close" == report
+        recording = [
+            found.relation for found in evaluate(query, {"s": stream(items)}, asked.semantics())
+        ]
+        is_bounded = report == "window-close"
         opened = asked.but(t0=Between(-3, 0) if is_bounded and t0 == UNKNOWN else t0)
         for shown in (items, other):
-            facts = infer.judge(query, {"s": stream(shown, ordered=False)}, opened, recording, missing=0)
+            facts = infer.judge(
+                query, {"s": stream(shown, ordered=False)}, opened, recording, missing=0
+            )
             assert facts.passed, report
             assert facts.trial.ordered, report
 
@@ -408,7 +501,9 @@ NAMED = Body("PREFIX : <urn:> SELECT ?s ?o { GRAPH <urn:w> { ?s :p ?o } }")
 
 
 def add_rarities(rng: random.Random, own: Engine) -> Engine:
-    """An engine with static triples, a named window, elements that arrive late, or times in epoch milliseconds; mostly as it is."""
+    """An engine with static triples, a named window, elements that arrive late, or times in epoch
+    milliseconds; mostly as it is.
+    """
     match rng.choice(["static", "named", "late", "far", *[None] * 8]):
         case "static":
             return replace(own, static=frozenset([rng.choice(TRIPLES)]))
@@ -418,7 +513,9 @@ def add_rarities(rng: random.Random, own: Engine) -> Engine:
             return replace(own, query=named)
         case "late":
             late = {name: disturb(rng, source) for name, source in own.streams.items()}
-            return replace(own, streams=late, semantics=replace(own.semantics, disorder=rng.choice([0, 1, 2])))
+            return replace(
+                own, streams=late, semantics=replace(own.semantics, disorder=rng.choice([0, 1, 2]))
+            )
         case "far":
             return move(own, 1_400_000_000_000)
     return own
@@ -438,17 +535,26 @@ def disturb(rng: random.Random, source: Stream) -> Stream:
 def move(own: Engine, by: int) -> Engine:
     """The same at another time."""
     semantics = own.semantics
-    moved = {name: getattr(semantics, name) + by for name in ("t0", "horizon") if isinstance(getattr(semantics, name), int)}
+    moved = {
+        name: getattr(semantics, name) + by
+        for name in ("t0", "horizon")
+        if isinstance(getattr(semantics, name), int)
+    }
     streams = {}
     for name, source in own.streams.items():
         ends = [None if element.end is None else element.end + by for element in source]
-        elements = (element._replace(app=element.app + by, end=end) for element, end in zip(source, ends, strict=True))
+        elements = (
+            element._replace(app=element.app + by, end=end)
+            for element, end in zip(source, ends, strict=True)
+        )
         streams[name] = Stream(tuple(elements))
     return replace(own, streams=streams, semantics=replace(semantics, **moved))
 
 
 def test_no_right_engine_is_failed():
-    """ORA-1, ORA-2, ORA-11: what an engine puts out passes under every profile that contains its semantics."""
+    """ORA-1, ORA-2, ORA-11: what an engine puts out passes under every profile that contains its
+    semantics.
+    """
     said: Counter[str] = Counter()
 
     @law(300)
@@ -472,7 +578,9 @@ def test_no_right_engine_is_failed():
         is_open = profile.fields["t0"] == UNKNOWN
         kind = f"{'known' if is_ordered else 'unknown'} order"
         try:
-            facts = infer.judge(own.query, streams, profile, recording, missing=bound, static=own.static, **told)
+            facts = infer.judge(
+                own.query, streams, profile, recording, missing=bound, static=own.static, **told
+            )
         except Unsupported as error:
             assert not is_ordered and may_be_unsupported(own), (error, own, profile, told)
             said[f"unsupported, {kind}"] += 1
@@ -494,7 +602,9 @@ def test_no_right_engine_is_failed():
 
 @dataclass(frozen=True)
 class Changed:
-    """A recording with one change, and of each relation that it touched the rows that it made lacking and too many."""
+    """A recording with one change, and of each relation that it touched the rows that it made
+    lacking and too many.
+    """
 
     kind: str
     relations: tuple[Bag, ...]
@@ -502,7 +612,9 @@ class Changed:
 
 
 def change_one(rng: random.Random, relations: Sequence[Bag]) -> Changed | None:
-    """A recording with one row dropped, doubled, moved to a neighbouring relation, or with another term; None if it has no row."""
+    """A recording with one row dropped, doubled, moved to a neighbouring relation, or with another
+    term; None if it has no row.
+    """
     rows = [(i, line) for i, bag in enumerate(relations) for line in sorted(bag)]
     if not rows:
         return None
@@ -557,7 +669,9 @@ class Case:
 
     def judgement(self) -> infer.Judgement:
         """The oracle's."""
-        return infer.judge(self.own.query, self.streams, self.profile, self.recording, missing=self.missing)
+        return infer.judge(
+            self.own.query, self.streams, self.profile, self.recording, missing=self.missing
+        )
 
     def assignments(self) -> Iterator[tuple[Semantics, list[Bag]]]:
         """Every assignment and its outputs, one by one."""
@@ -592,11 +706,20 @@ def draw_case(rng: random.Random, is_ordered: bool) -> Case | None:
 
 
 def test_a_period_may_count_from_an_early_t0():
-    """ORA-2, REP-11: with ω = β = 2 and λ = 3 an engine that begins at -2 has windows [o, o + 2) for even o and reports at 1, 4, 7, 10.
-    Of the values from 0 up to the first element, at 3, none has both: an even one with 1 after a multiple of 3 is -2."""
+    """ORA-2, REP-11: with ω = β = 2 and λ = 3 an engine that begins at -2 has windows [o, o + 2)
+    for even o and reports at 1, 4, 7, 10. Of the values from 0 up to the first element, at 3, none
+    has both: an even one with 1 after a multiple of 3 is -2.
+    """
     source = stream([((f"<urn:{at}>", "<urn:p>", "<urn:o>"), at) for at in range(3, 12)])
     query = Query((Window("s", WindowKind.TIME, 2, 2),), BODIES["pattern"])
-    plain = {**PLAIN, "closure": "[)", "tick": "tuple", "empty": "emit", "horizon": "flush", "instant": "close"}
+    plain = {
+        **PLAIN,
+        "closure": "[)",
+        "tick": "tuple",
+        "empty": "emit",
+        "horizon": "flush",
+        "instant": "close",
+    }
     periodic = {"report": "non-empty,periodic", "period": 3, "anchor": "t0"}
     asked = Profile("asked", "here", {}).but(**{**plain, **periodic, "t0": -2})
     recording = [report.relation for report in evaluate(query, {"s": source}, asked.semantics())]
@@ -606,11 +729,20 @@ def test_a_period_may_count_from_an_early_t0():
 
 
 def test_an_assignment_without_end_hides_no_other():
-    """ORA-1, ENG-3: of two values of t0 one leaves 10^12 windows before the first element; the other explains the output."""
+    """ORA-1, ENG-3: of two values of t0 one leaves 10^12 windows before the first element; the
+    other explains the output.
+    """
     far = 1_400_000_000_000
     source = stream([(TRIPLES[0], far)])
     query = Query((Window("s", WindowKind.TIME, 2, 1),), BODIES["pattern"])
-    plain = {**PLAIN, "closure": "[)", "report": "window-close", "tick": "tuple", "empty": "suppress", "horizon": "flush"}
+    plain = {
+        **PLAIN,
+        "closure": "[)",
+        "report": "window-close",
+        "tick": "tuple",
+        "empty": "suppress",
+        "horizon": "flush",
+    }
     asked = Profile("asked", "here", {}).but(**{**plain, "instant": "close", "t0": far})
     recording = [report.relation for report in evaluate(query, {"s": source}, asked.semantics())]
     with pytest.raises(TooManyReports):
@@ -619,11 +751,22 @@ def test_an_assignment_without_end_hides_no_other():
 
 
 def test_a_stream_without_elements_bounds_no_t0():
-    """ORA-2: a stream without elements has no first one to lose; beside one in epoch milliseconds it opened the range to 0."""
+    """ORA-2: a stream without elements has no first one to lose; beside one in epoch milliseconds
+    it opened the range to 0.
+    """
     far = 1_400_000_000_000
     streams = {"s": stream([(TRIPLES[0], far)]), "r": stream([])}
-    query = Query((Window("s", WindowKind.RANGE, 2), Window("r", WindowKind.RANGE, 2)), BODIES["pattern"])
-    plain = {**PLAIN, "closure": "[)", "report": "non-empty,content-change", "tick": "tuple", "empty": "emit", "horizon": "flush"}
+    query = Query(
+        (Window("s", WindowKind.RANGE, 2), Window("r", WindowKind.RANGE, 2)), BODIES["pattern"]
+    )
+    plain = {
+        **PLAIN,
+        "closure": "[)",
+        "report": "non-empty,content-change",
+        "tick": "tuple",
+        "empty": "emit",
+        "horizon": "flush",
+    }
     asked = Profile("asked", "here", {}).but(**{**plain, "instant": "close", "t0": far - 2})
     recording = [report.relation for report in evaluate(query, streams, asked.semantics())]
     assert infer.judge(query, streams, asked.but(t0=UNKNOWN), recording, missing=0).passed
@@ -633,7 +776,9 @@ def test_a_stream_without_elements_bounds_no_t0():
 
 
 def test_a_changed_output_passes_only_where_some_assignment_gives_it():
-    """ORA-1: over outputs with one change the oracle says what every t0 and every order say, one by one."""
+    """ORA-1: over outputs with one change the oracle says what every t0 and every order say, one by
+    one.
+    """
     said: Counter[str] = Counter()
 
     @law(120)
@@ -652,12 +797,17 @@ def test_a_changed_output_passes_only_where_some_assignment_gives_it():
         except Unsupported as error:
             own = case.own
             others = exhaustive.every_semantics(own.query, case.streams, case.profile)
-            is_listed = any(may_be_unsupported(replace(own, semantics=semantics)) for semantics in others)
+            is_listed = any(
+                may_be_unsupported(replace(own, semantics=semantics)) for semantics in others
+            )
             assert not case.is_ordered and is_listed, (error, case)
             said[f"unsupported, {kind}"] += 1
             return
         wanted, compared = case.changed.relations, compare.Mode.VALUE
-        is_given = any(exhaustive.piece(wanted, outputs, case.missing, compared) for _, outputs in case.assignments())
+        is_given = any(
+            exhaustive.piece(wanted, outputs, case.missing, compared)
+            for _, outputs in case.assignments()
+        )
         assert word == ("pass" if is_given else "fail"), case
         said[f"{word}, {kind}"] += 1
 
@@ -671,7 +821,9 @@ def test_a_changed_output_passes_only_where_some_assignment_gives_it():
 
 
 def rows_apart(outputs: Sequence[Bag], recorded: Sequence[Bag], before: int, missing: int) -> int:
-    """ORA-9: in how many rows a recording differs from outputs if it begins after so many of them."""
+    """ORA-9: in how many rows a recording differs from outputs if it begins
+    after so many of them.
+    """
     rows = sum(1 + output.total() for output in outputs[: max(0, before - missing)])
     rows += sum(1 + output.total() for output in outputs[before + len(recorded) + missing :])
     for index, actual in enumerate(recorded):
@@ -683,9 +835,12 @@ def rows_apart(outputs: Sequence[Bag], recorded: Sequence[Bag], before: int, mis
     return rows
 
 
-def rows_apart_by_one(outputs: Sequence[Bag], recorded: Sequence[Bag], before: int, missing: int) -> int | None:
-    """ORA-9: in how many rows they differ if one output in the middle was lost, or one relation there is too many, and all others
-    are right; None if that is not so."""
+def rows_apart_by_one(
+    outputs: Sequence[Bag], recorded: Sequence[Bag], before: int, missing: int
+) -> int | None:
+    """ORA-9: in how many rows they differ if one output in the middle was lost, or one relation
+    there is too many, and all others are right; None if that is not so.
+    """
     found = []
     outside = sum(1 + output.total() for output in outputs[: max(0, before - missing)])
     inside = list(outputs[before:])
@@ -701,14 +856,19 @@ def rows_apart_by_one(outputs: Sequence[Bag], recorded: Sequence[Bag], before: i
 
 
 def explanations(case: Case) -> dict[tuple, int]:
-    """Every distinct way to explain a recording by an assignment and an alignment, with the number of differing rows."""
+    """Every distinct way to explain a recording by an assignment and an alignment, with the number
+    of differing rows.
+    """
     recorded = case.changed.relations
     found = {}
     for _, outputs in case.assignments():
         shown = [tuple(sorted(output.items())) for output in outputs]
         for before in range(len(outputs) + 1):
             beside = tuple(shown[before : before + len(recorded)])
-            ends = shown[: max(0, before - case.missing)], shown[before + len(recorded) + case.missing :]
+            ends = (
+                shown[: max(0, before - case.missing)],
+                shown[before + len(recorded) + case.missing :],
+            )
             key = (beside, *map(tuple, ends))
             if key not in found:
                 found[key] = rows_apart(outputs, recorded, before, case.missing)
@@ -719,7 +879,9 @@ def explanations(case: Case) -> dict[tuple, int]:
 
 
 def told_gaps(case: Case, facts: infer.Judgement) -> dict[int, tuple[Bag, Bag]] | None:
-    """The rows that each relation lacks, and has too many, by the nearest assignment; None if reports are missing, too."""
+    """The rows that each relation lacks, and has too many, by the nearest assignment; None if
+    reports are missing, too.
+    """
     alignment = facts.alignment
     relations = case.changed.relations
     is_whole = len(alignment.beside) == len(relations)
@@ -734,9 +896,12 @@ def told_gaps(case: Case, facts: infer.Judgement) -> dict[int, tuple[Bag, Bag]] 
 
 
 def names_the_change(case: Case, facts: infer.Judgement) -> bool:
-    """Whether the nearest assignment differs from the recording in the change and in nothing else, first where it is first."""
+    """Whether the nearest assignment differs from the recording in the change and in nothing else,
+    first where it is first.
+    """
     where = facts.trial.divergence
-    if where.expected is None or where.actual is None:  # it names a whole report, or a whole relation
+    # it names a whole report, or a whole relation
+    if where.expected is None or where.actual is None:
         return False
     first = min(case.changed.gaps)
     lacking, surplus = case.changed.gaps[first]
@@ -749,14 +914,18 @@ SINGLE = {BODIES["pattern"]: ("s", "o")}  # each row rests on one triple
 
 
 def slip_of(case: Case, facts: infer.Judgement) -> Fate | None:
-    """ORA-12: what a moved row is told as, if it was completed at an edge of its window; None where that is not asked."""
+    """ORA-12: what a moved row is told as, if it was completed at an edge of its window; None where
+    that is not asked.
+    """
     query, semantics = case.own.query, facts.trial.semantics
     if case.changed.kind != "moved" or len(query.windows) > 1 or query.body not in SINGLE:
         return None
     (spec,) = query.windows
     if spec.kind is not WindowKind.TIME or Condition.CLOSE not in semantics.report:
         return None
-    source, target = (next(i for i, gap in case.changed.gaps.items() if gap[side]) for side in (0, 1))
+    source, target = (
+        next(i for i, gap in case.changed.gaps.items() if gap[side]) for side in (0, 1)
+    )
     (line,) = case.changed.gaps[source][0]
     report, other = (facts.alignment.beside[i] for i in (source, target))
     step = window.slide(spec, semantics.slide).step
@@ -776,8 +945,12 @@ def slip_of(case: Case, facts: infer.Judgement) -> Fate | None:
 def printed_rows(argument: str) -> tuple[list[str], list[str]]:
     """The rows that an argument calls lacking, and too many."""
     lines = argument.splitlines()
-    lacking = [line.removeprefix("    lacking: ") for line in lines if line.startswith("    lacking: ")]
-    surplus = [line.removeprefix("    too many: ") for line in lines if line.startswith("    too many: ")]
+    lacking = [
+        line.removeprefix("    lacking: ") for line in lines if line.startswith("    lacking: ")
+    ]
+    surplus = [
+        line.removeprefix("    too many: ") for line in lines if line.startswith("    too many: ")
+    ]
     return lacking, surplus
 
 
@@ -785,14 +958,22 @@ def written(rows: Bag) -> list[str]:
     """Rows as an argument writes them."""
     lines = []
     for line in sorted(rows.elements()):
-        pairs = [f"{name}: {term.replace('http://www.w3.org/2001/XMLSchema#', 'xsd:')}" for name, term in line]
-        text = ", ".join(pair.replace("<urn:", ":").removesuffix(">") if "<urn:" in pair else pair for pair in pairs)
+        pairs = [
+            f"{name}: {term.replace('http://www.w3.org/2001/XMLSchema#', 'xsd:')}"
+            for name, term in line
+        ]
+        text = ", ".join(
+            pair.replace("<urn:", ":").removesuffix(">") if "<urn:" in pair else pair
+            for pair in pairs
+        )
         lines.append("{" + text.replace("^^<xsd:", "^^<xsd:") + "}")
     return lines
 
 
 def test_a_fail_names_the_change():
-    """ORA-9, ORA-12: of a right output with one change the argument names that change, or one that is as small."""
+    """ORA-9, ORA-12: of a right output with one change the argument names that change, or one that
+    is as small.
+    """
     said: Counter[str] = Counter()
 
     @law(160)
@@ -815,7 +996,9 @@ def test_a_fail_names_the_change():
         assert facts.trial.divergence.cost.rows == rows[0], (rows[:3], facts.trial.divergence, case)
         is_given = not case.profile.unknown
         said["fail, all given"] += is_given
-        own_rows = sum(lacking.total() + surplus.total() for lacking, surplus in case.changed.gaps.values())
+        own_rows = sum(
+            lacking.total() + surplus.total() for lacking, surplus in case.changed.gaps.values()
+        )
         if names_the_change(case, facts):
             said["named"] += 1
             said["named, all given"] += is_given
@@ -839,15 +1022,23 @@ def test_a_fail_names_the_change():
 
     def check_argument(case: Case) -> None:
         own = case.own
-        told = outcomes.verdict(own.query, case.streams, case.profile, case.recording, missing=case.missing)
+        told = outcomes.verdict(
+            own.query, case.streams, case.profile, case.recording, missing=case.missing
+        )
         lacking, surplus = case.changed.gaps[min(case.changed.gaps)]
-        assert printed_rows(told.argument) == (written(lacking), written(surplus)), (told.argument, case)
+        assert printed_rows(told.argument) == (written(lacking), written(surplus)), (
+            told.argument,
+            case,
+        )
 
     holds()
     print(dict(said))
     share = said["named"] / said["fail"]
     print(f"{share:.1%} of {said['fail']} fails name the change")
-    print(f"{said['named, all given'] / max(1, said['fail, all given']):.1%} of those where all is given")
+    print(
+        f"{said['named, all given'] / max(1, said['fail, all given']):.1%} of those where "
+        "all is given"
+    )
     assert said["named"] + said["another as small"] >= 0.95 * said["fail"], said
 
 
@@ -864,7 +1055,9 @@ def longest_prefix(case: Case) -> int:
 
 
 def test_where_orders_were_searched_a_fail_names_the_place():
-    """ORA-9: what no order explains parts from the recording at the changed relation, or the longest prefix ends elsewhere."""
+    """ORA-9: what no order explains parts from the recording at the changed relation, or the
+    longest prefix ends elsewhere.
+    """
     said: Counter[str] = Counter()
 
     @law(80)
@@ -887,7 +1080,10 @@ def test_where_orders_were_searched_a_fail_names_the_place():
         said["at the change"] += where.index == first
         said["at the end of the longest prefix"] += where.index == longest_prefix(case)
         if where.index == first and where.expected is not None and where.actual is not None:
-            said["with its rows"] += (where.expected - where.actual, where.actual - where.expected) == case.changed.gaps[first]
+            said["with its rows"] += (
+                where.expected - where.actual,
+                where.actual - where.expected,
+            ) == case.changed.gaps[first]
 
     holds()
     print(dict(said))

@@ -1,4 +1,6 @@
-"""The page in a browser: it opens from a file, asks nobody for anything, filters, draws, and runs no text of an engine."""
+"""The page in a browser: it opens from a file, asks nobody for anything, filters, draws, and runs
+no text of an engine.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ HARNESS = """
         print(json.dumps({"seq": asked["seq"], "reply": "result", **more}), flush=True)
         if asked["command"] == "stop":
             break
-"""
+"""  # noqa: E501
 
 
 def missing(reason: str) -> None:
@@ -49,7 +51,10 @@ def browser() -> Iterator:
     except ModuleNotFoundError:
         missing("no playwright: pip install 'refengine[dev]'")
     with sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=found, args=["--no-sandbox"], timeout=PATIENCE)  # root has no sandbox
+        # root has no sandbox
+        chromium = driver.chromium.launch(
+            executable_path=found, args=["--no-sandbox"], timeout=PATIENCE
+        )
         yield chromium
         chromium.close()
 
@@ -64,8 +69,18 @@ class Seen:
         self.wrong: list[str] = []
         self.page.on("console", lambda message: self.wrong.append(f"console: {message.text}"))
         self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
-        self.page.on("dialog", lambda dialog: (self.wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        self.page.on("request", lambda request: request.url == path.as_uri() or request.url.startswith("data:") or self.wrong.append(f"asked for {request.url}"))
+        self.page.on(
+            "dialog",
+            lambda dialog: (self.wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()),
+        )
+        self.page.on(
+            "request",
+            lambda request: (
+                request.url == path.as_uri()
+                or request.url.startswith("data:")
+                or self.wrong.append(f"asked for {request.url}")
+            ),
+        )
         self.page.goto(path.as_uri())
 
     def __enter__(self) -> Seen:
@@ -97,11 +112,18 @@ class Seen:
     def open_all(self) -> None:
         """Opens what is listed."""
         self.page.get_by_role("button", name="open those shown").click()
-        self.until(lambda: self.page.locator("#list > li > details .body").count() == self.page.locator("#list > li").count())
+        self.until(
+            lambda: (
+                self.page.locator("#list > li > details .body").count()
+                == self.page.locator("#list > li").count()
+            )
+        )
 
     def overflow(self) -> int:
         """How much wider the page is than its window."""
-        return self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        return self.page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
 
 
 def written(path: Path, found: list[Result]) -> Path:
@@ -128,15 +150,24 @@ def test_the_page_of_a_run_opens_filters_and_draws(browser, tmp_path):
     with Seen(browser, written(tmp_path / "page.html", found)) as seen:
         assert seen.count == "24 results" and len(seen.rows) == 24
         first = seen.page.locator("#list > li").first
-        assert first.locator("svg rect.due.first").count() == 1, "what nobody explained is open, its first window marked"
-        assert first.locator("svg circle.element").count() > 0 and first.locator("pre.argument").inner_text().startswith("fail: ")
+        assert first.locator("svg rect.due.first").count() == 1, (
+            "what nobody explained is open, its first window marked"
+        )
+        assert first.locator("svg circle.element").count() > 0 and first.locator(
+            "pre.argument"
+        ).inner_text().startswith("fail: ")
         seen.page.get_by_role("button", name="pass 12").click()
-        assert seen.count == "12 of 24 results" and seen.page.locator("#list .badge.pass").count() == 12
+        assert (
+            seen.count == "12 of 24 results"
+            and seen.page.locator("#list .badge.pass").count() == 12
+        )
         passed = seen.page.locator("#list > li").first
         assert passed.locator("svg").count() == 0, "a pass is not open"
         passed.locator("summary").first.click()
         passed.locator("svg rect.given").first.wait_for()
-        assert seen.page.evaluate("document.querySelector('.cell.fail').getAttribute('href')").startswith("#rule=")
+        assert seen.page.evaluate(
+            "document.querySelector('.cell.fail').getAttribute('href')"
+        ).startswith("#rule=")
         seen.page.locator(".cell.fail").first.click()
         seen.until(lambda: len(seen.rows) < 12)
         assert {text for text in seen.page.locator("#list .badge").all_inner_texts()} == {"fail"}
@@ -152,7 +183,10 @@ def test_filters_go_together_and_by_keyboard(browser, tmp_path):
         assert button.get_attribute("aria-pressed") == "false"
         button.focus()
         seen.page.keyboard.press("Enter")
-        assert button.get_attribute("aria-pressed") == "true" and seen.rows == ["a window", "a close"]
+        assert button.get_attribute("aria-pressed") == "true" and seen.rows == [
+            "a window",
+            "a close",
+        ]
         seen.page.get_by_label("Known deviation").last.select_option("none")
         assert seen.rows == ["a window"]
         seen.page.get_by_label("Known deviation").last.select_option("=it answers\\nlate")
@@ -176,24 +210,40 @@ def test_what_an_engine_says_runs_nowhere(browser, tmp_path):
     answers = '[{"rows": [row], "window": [0, 10]}] if asked["command"] == "push" else []'
     found = judged(tmp_path, answers, BAD)
     assert any(BAD in result.argument for result in found), "its answers are in the arguments"
-    others = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "\"'><svg onload=alert(1)>", "{{ 7*7 }}", "`${alert(1)}`"]
+    others = [
+        "<img src=x onerror=alert(1)>",
+        "</script><script>alert(1)</script>",
+        "\"'><svg onload=alert(1)>",
+        "{{ 7*7 }}",
+        "`${alert(1)}`",
+    ]
     found += [reports.hostile(text) for text in [BAD, *others]]
     with Seen(browser, written(tmp_path / "page.html", found)) as seen:
         seen.open_all()
         assert seen.page.evaluate("document.querySelectorAll('script').length") == 2
-        assert seen.page.evaluate("document.querySelectorAll('img, iframe, object, [onerror], [onload]').length") == 0
+        assert (
+            seen.page.evaluate(
+                "document.querySelectorAll('img, iframe, object, [onerror], [onload]').length"
+            )
+            == 0
+        )
         links = seen.page.evaluate("[...document.querySelectorAll('#list a')].map(a => a.protocol)")
         assert set(links) <= {"http:", "https:"}
-        assert seen.page.get_by_text(BAD).count() > 0 and seen.page.get_by_text("{{ 7*7 }}").count() > 0
+        assert (
+            seen.page.get_by_text(BAD).count() > 0
+            and seen.page.get_by_text("{{ 7*7 }}").count() > 0
+        )
 
 
 @pytest.mark.xdist_group("browser")
 def test_a_link_is_a_filter(browser, tmp_path):
     written(tmp_path / "page.html", MIXED)
     with Seen(browser, tmp_path / "page.html") as seen:
-        seen.page.locator('a.cell.known').click()
+        seen.page.locator("a.cell.known").click()
         seen.until(lambda: len(seen.rows) == 1)
-        assert seen.rows == ["a close"] and seen.page.locator("#list svg").count() == 1, "the only one is open"
+        assert seen.rows == ["a close"] and seen.page.locator("#list svg").count() == 1, (
+            "the only one is open"
+        )
         assert seen.page.locator("#list a").get_attribute("href") == "https://example.org/issues/1"
         seen.page.get_by_role("button", name="not only REP-1").click()
         assert seen.count == "6 of 8 results", "the engine is still chosen"
@@ -205,9 +255,17 @@ def test_a_link_is_a_filter(browser, tmp_path):
 def test_the_page_fits_its_window(browser, tmp_path, width, scheme):
     """Wide things scroll in their own boxes."""
     long = "x" * 300
-    found = [*MIXED, *[reports.result(engine=f"engine-{n}-of-many", case=f"WIN-2-{long}") for n in range(20)], reports.hostile(long)]
+    found = [
+        *MIXED,
+        *[reports.result(engine=f"engine-{n}-of-many", case=f"WIN-2-{long}") for n in range(20)],
+        reports.hostile(long),
+    ]
     with Seen(browser, written(tmp_path / "page.html", found), width, color_scheme=scheme) as seen:
         seen.open_all()
         assert seen.overflow() == 0
-        ink, paper = seen.page.evaluate("[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor].map(c => c.match(/\\d+/g).map(Number)[0])")
+        ink, paper = seen.page.evaluate(
+            "[getComputedStyle(document.body).color, "
+            "getComputedStyle(document.body).backgroundColor].map(c "
+            "=> c.match(/\\d+/g).map(Number)[0])"
+        )
         assert (ink < paper) == (scheme == "light")

@@ -1,4 +1,6 @@
-"""Reports are made of results alone: pages, EARL, Markdown, badges; what is wrong with results is said with its line."""
+"""Reports are made of results alone: pages, EARL, Markdown, badges; what is wrong with results is
+said with its line.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,19 @@ import conformance
 from conformance import corpus, schemas
 from conformance.__main__ import main
 from conformance.harness import engine_file
-from conformance.report import badge, charts, drawing, earl, markdown, mismatch, page, pairs, source, texts, timeline
+from conformance.report import (
+    badge,
+    charts,
+    drawing,
+    earl,
+    markdown,
+    mismatch,
+    page,
+    pairs,
+    source,
+    texts,
+    timeline,
+)
 from conformance.report.source import InvalidResults
 from conformance.verdict import evidence as evidence_of
 from conformance.verdict import outcomes
@@ -37,7 +51,9 @@ ROOT = Path(__file__).parents[2]
 
 def told(html: str) -> dict:
     """The data of a page."""
-    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1])
+    return json.loads(
+        re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1]
+    )
 
 
 def shown(*found, **options) -> str:
@@ -58,10 +74,27 @@ def test_the_results_of_the_suite_are_what_the_schema_says():
 
 def whole_result() -> dict:
     """A result in which all is."""
-    metric = {"window": [0, 10], "precision": 1, "recall": 0.5, "gracious": None, "delay": 3, "elements": 1, "expected": 1, "actual": 1}
+    metric = {
+        "window": [0, 10],
+        "precision": 1,
+        "recall": 0.5,
+        "gracious": None,
+        "delay": 3,
+        "elements": 1,
+        "expected": 1,
+        "actual": 1,
+    }
     sample = {"at": 0, "rss": 1, "cpu": 0.5, "threads": 2}
-    more = {"metrics": [metric], "samples": [sample], "semantics": {"t0": 0}, "before": 1, "diverges": 0}
-    whole = json.loads(json.dumps(result(known=reports.KNOWN, evidence={**WRONG, **more}).as_json()))
+    more = {
+        "metrics": [metric],
+        "samples": [sample],
+        "semantics": {"t0": 0},
+        "before": 1,
+        "diverges": 0,
+    }
+    whole = json.loads(
+        json.dumps(result(known=reports.KNOWN, evidence={**WRONG, **more}).as_json())
+    )
     schemas.validator("result").validate(whole)
     return whole
 
@@ -87,7 +120,13 @@ def broken(whole: dict) -> list[dict]:
                 changed = copy.deepcopy(whole)
                 del _at(changed, path)[key]
                 found.append(changed)
-        for key in here if isinstance(here, dict) else range(min(1, len(here))) if isinstance(here, list) else ():
+        for key in (
+            here
+            if isinstance(here, dict)
+            else range(min(1, len(here)))
+            if isinstance(here, list)
+            else ()
+        ):
             visit((*path, key))
 
     visit(())
@@ -108,49 +147,122 @@ def test_the_quick_check_of_a_result_is_that_of_the_schema():
 
 
 STREAM = {"elements": [{"at": 1, "graph": ":a :p :b", "batch": 1, "end": 2}]}
-RECORDED = {"profile": {"profile": "csparql"}, "answers": [[{"x": ":a"}]], "outcome": "pass", "missing": 1, "timestamps": [1], "windows": [[0, 10], []]}
+RECORDED = {
+    "profile": {"profile": "csparql"},
+    "answers": [[{"x": ":a"}]],
+    "outcome": "pass",
+    "missing": 1,
+    "timestamps": [1],
+    "windows": [[0, 10], []],
+}
 TABLES = {  # of each schema, in which much is
     "case": [
-        {**next(case.table for case in corpus.cases() if "expect" in case.table), "streams": {"s": STREAM}, "judge": [RECORDED]},
-        *(next(case.table for case in corpus.cases() if kind in case.table) for kind in ("judge", "refuse", "read", "render")),
+        {
+            **next(case.table for case in corpus.cases() if "expect" in case.table),
+            "streams": {"s": STREAM},
+            "judge": [RECORDED],
+        },
+        *(
+            next(case.table for case in corpus.cases() if kind in case.table)
+            for kind in ("judge", "refuse", "read", "render")
+        ),
     ],
-    "engine": [tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(engine_file.FILES.glob("*.toml"))],
+    "engine": [
+        tomllib.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(engine_file.FILES.glob("*.toml"))
+    ],
     "command": [
-        {"seq": 1, "command": "start", "protocol": 1}, {"seq": 2, "command": "end"}, {"seq": 3, "command": "advance", "at": 1},
-        {"seq": 2, "command": "register", "query": "{}", "dialect": "table", "streams": ["s", "r"], "static": "", "semantics": {"t0": 0}},
+        {"seq": 1, "command": "start", "protocol": 1},
+        {"seq": 2, "command": "end"},
+        {"seq": 3, "command": "advance", "at": 1},
+        {
+            "seq": 2,
+            "command": "register",
+            "query": "{}",
+            "dialect": "table",
+            "streams": ["s", "r"],
+            "static": "",
+            "semantics": {"t0": 0},
+        },
         {"seq": 3, "command": "push", "stream": "s", "at": 1, "graph": "", "batch": 1, "end": 2},
     ],
     "reply": [
-        {"seq": 1, "reply": "result", "protocol": 1, "engine": "mine", "version": "1", "configurable": True},
-        {"seq": 2, "reply": "result", "relations": [{"rows": [{"x": {"type": "uri", "value": "urn:a"}}], "window": [0, 10], "instant": 1}]},
-        {"seq": 3, "reply": "unsupported", "reason": "no", "link": "https://example.org"}, {"seq": 4, "reply": "error", "context": "no"},
+        {
+            "seq": 1,
+            "reply": "result",
+            "protocol": 1,
+            "engine": "mine",
+            "version": "1",
+            "configurable": True,
+        },
+        {
+            "seq": 2,
+            "reply": "result",
+            "relations": [
+                {
+                    "rows": [{"x": {"type": "uri", "value": "urn:a"}}],
+                    "window": [0, 10],
+                    "instant": 1,
+                }
+            ],
+        },
+        {"seq": 3, "reply": "unsupported", "reason": "no", "link": "https://example.org"},
+        {"seq": 4, "reply": "error", "context": "no"},
     ],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_quick_check_of_what_is_read_is_that_of_its_schema(name: str):
     """Which is asked, for its words, where the quick check says no."""
     validator, accepts = schemas.validator(name), schemas.accepts(name)
-    found = [(validator.is_valid(line), accepts(line)) for whole in TABLES[name] for line in (whole, *broken(whole))]
+    found = [
+        (validator.is_valid(line), accepts(line))
+        for whole in TABLES[name]
+        for line in (whole, *broken(whole))
+    ]
     assert all(slow == quick for slow, quick in found)
-    assert sum(slow for slow, _ in found) >= len(TABLES[name]) and sum(not slow for slow, _ in found) > 50
+    assert (
+        sum(slow for slow, _ in found) >= len(TABLES[name])
+        and sum(not slow for slow, _ in found) > 50
+    )
     assert all(accepts(whole) for whole in TABLES[name][1:])
 
 
 def test_no_number_of_a_result_is_without_bounds():
     """Each is tried with one that no page could draw, as an integer and as a float."""
-    metric = {"window": [0, 10], "precision": 1, "recall": 0.5, "gracious": {"precision": 1, "recall": 1, "window": [1, 2]}, "delay": 3, "elements": 1,
-              "expected": 1, "actual": 1}  # fmt: skip
+    metric = {
+        "window": [0, 10],
+        "precision": 1,
+        "recall": 0.5,
+        "gracious": {"precision": 1, "recall": 1, "window": [1, 2]},
+        "delay": 3,
+        "elements": 1,
+        "expected": 1,
+        "actual": 1,
+    }
     sample = {"at": 0, "rss": 1, "cpu": 0.5, "threads": 2}
     elements = [{"stream": "s", "at": 1, "end": 2, "graph": ""}]
-    more = {"elements": elements, "metrics": [metric], "samples": [sample], "semantics": {"t0": 0}, "before": 1, "diverges": 0}
+    more = {
+        "elements": elements,
+        "metrics": [metric],
+        "samples": [sample],
+        "semantics": {"t0": 0},
+        "before": 1,
+        "diverges": 0,
+    }
     whole = json.loads(json.dumps(result(evidence={**WRONG, **more}).as_json()))
 
     def numbers(value, path=()):
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             yield path
-        for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        for key in (
+            value
+            if isinstance(value, dict)
+            else range(len(value))
+            if isinstance(value, list)
+            else ()
+        ):
             yield from numbers(value[key], (*path, key))
 
     places = list(numbers(whole))
@@ -165,55 +277,110 @@ def test_no_number_of_a_result_is_without_bounds():
 def test_what_is_at_a_bound_is_drawn(tmp_path):
     far = [report("1", window=[-(2**64), 2**64], instant=2**64)]
     metrics = [{**METRICS[1], "window": [-(2**64), 2**64], "delay": 2**65, "elements": 2**63 - 1}]
-    samples = [{"at": 0, "rss": 0, "cpu": 0, "threads": 0}, {"at": 5e-324, "rss": 2**63 - 1, "cpu": 2**63 - 1, "threads": 0}, {**SAMPLES[3], "at": 0.001}]
-    told = {**evidence(far, far), "metrics": metrics, "samples": samples, "before": 1.0, "diverges": 2**63 - 1, "elements_total": 0}
+    samples = [
+        {"at": 0, "rss": 0, "cpu": 0, "threads": 0},
+        {"at": 5e-324, "rss": 2**63 - 1, "cpu": 2**63 - 1, "threads": 0},
+        {**SAMPLES[3], "at": 0.001},
+    ]
+    told = {
+        **evidence(far, far),
+        "metrics": metrics,
+        "samples": samples,
+        "before": 1.0,
+        "diverges": 2**63 - 1,
+        "elements_total": 0,
+    }
     path, out = tmp_path / "r.ndjson", tmp_path / "out.html"
     path.write_text(json.dumps(result(outcome="fail", evidence=told).as_json()))
     assert main(["report", str(path), "-o", str(out)]) == 0
-    detail = json.loads(re.search(r'id="data">(.*?)</script>', out.read_text(), re.DOTALL)[1])["details"][0]
-    assert not re.search(r'"-?(nan|inf)|[ ,](nan|inf)', detail) and "Elements (3)" in detail and "-2 more" not in detail
+    detail = json.loads(re.search(r'id="data">(.*?)</script>', out.read_text(), re.DOTALL)[1])[
+        "details"
+    ][0]
+    assert (
+        not re.search(r'"-?(nan|inf)|[ ,](nan|inf)', detail)
+        and "Elements (3)" in detail
+        and "-2 more" not in detail
+    )
     axis = drawing.Axis([0, 10**400], 0, 100)
     assert axis(0) == 0 and axis(10**400) == axis(10**500) == 100
 
 
 def test_more_are_not_those_that_came_before_than_are_due():
     found, _ = pairs.pairs(evidence([report("1")], DUE, before=2**62), "fail")
-    assert [(pair.due is None, pair.given is None) for pair in found] == [(False, True), (False, True), (True, False)]
+    assert [(pair.due is None, pair.given is None) for pair in found] == [
+        (False, True),
+        (False, True),
+        (True, False),
+    ]
 
 
 def test_a_total_is_no_less_than_its_rows():
     told = evidence([{**report("1", "2"), "total": 0}, report("4")], DUE)
-    assert pairs.pairs(told, "fail")[1] == 1 and "2 rows" in page.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
-    assert mismatch.tables(source.of([result(engine=name, rule="", evidence=told) for name in "ab"]).entries)[0].note == ""
+    assert pairs.pairs(told, "fail")[1] == 1 and "2 rows" in page.detail(
+        source.of([result(outcome="fail", evidence=told)]).entries[0]
+    )
+    assert (
+        mismatch.tables(
+            source.of([result(engine=name, rule="", evidence=told) for name in "ab"]).entries
+        )[0].note
+        == ""
+    )
 
 
 def test_many_rows_that_differ_are_compared_without_tolerance():
     """Pairing by tolerance would take the square of their number."""
+
     def rows(shift: float) -> dict:
-        return report(*(f"{1 + n * 1e-12 + shift}" for n in range(1000)), "7.50" if shift else "7.5", kind="double")
+        return report(
+            *(f"{1 + n * 1e-12 + shift}" for n in range(1000)),
+            "7.50" if shift else "7.5",
+            kind="double",
+        )
 
     (pair,), first = pairs.pairs(evidence([rows(5e-13)], [rows(0)]), "fail")
-    assert first == 0 and "without tolerance" in pair.note and len(pair.lacking) == len(pair.surplus) == pairs.ROWS
-    assert not any("7.5" in term for line in (*pair.lacking, *pair.surplus) for _, term in line), "7.50 is 7.5"
+    assert (
+        first == 0
+        and "without tolerance" in pair.note
+        and len(pair.lacking) == len(pair.surplus) == pairs.ROWS
+    )
+    assert not any("7.5" in term for line in (*pair.lacking, *pair.surplus) for _, term in line), (
+        "7.50 is 7.5"
+    )
     same = report(*map(str, range(1000))), report(*(f"{n}.0" for n in range(1000)), kind="decimal")
     assert pairs.pairs(evidence([same[0]], [same[1]]), "fail")[1] is None
 
 
 def test_names_steer_no_terminal(tmp_path, capsys):
     name = "\x1b]0;evil\x07\u202e"
-    path = write(tmp_path / "r.ndjson", result(engine="a", case=name), result(engine=name), result(engine="a", suite=name), result(engine=name, suite=name, case="b"))
+    path = write(
+        tmp_path / "r.ndjson",
+        result(engine="a", case=name),
+        result(engine=name),
+        result(engine="a", suite=name),
+        result(engine=name, suite=name, case="b"),
+    )
     path.write_text(path.read_text() * 2)
     assert main(["report", str(path), "--badge", str(tmp_path / "b.svg")]) == 0
     error = capsys.readouterr().err
-    assert "has no result of" in error and "more than once" in error and all(line.isprintable() for line in error.splitlines())
+    assert (
+        "has no result of" in error
+        and "more than once" in error
+        and all(line.isprintable() for line in error.splitlines())
+    )
 
 
 def test_a_link_of_the_matrix_finds_what_it_leads_to():
     """However long the names are: the page's script compares what the list has."""
     long = "x" * 1000
-    html = shown(result(engine=long, suite=long, rule=long, case=long), result(engine=long, suite=long + "2", rule="", case=long))
+    html = shown(
+        result(engine=long, suite=long, rule=long, case=long),
+        result(engine=long, suite=long + "2", rule="", case=long),
+    )
     data = told(html)
-    links = [dict(parse_qsl(link)) for link in re.findall(r'class="cell [^"]*" href="#([^"]*)"', html.replace("&amp;", "&"))]
+    links = [
+        dict(parse_qsl(link))
+        for link in re.findall(r'class="cell [^"]*" href="#([^"]*)"', html.replace("&amp;", "&"))
+    ]
     assert len(links) == 2
     for link in links:
         found = [row for row in data["rows"] if data["engines"][row[0]] == link["engine"]]
@@ -225,7 +392,9 @@ def test_a_link_of_the_matrix_finds_what_it_leads_to():
 
 def test_the_columns_of_an_engine_add_up():
     html = shown(*MIXED)
-    cells = re.findall(r"<td>(\d+)</td>", re.search(r'engine=mine">mine</a>.*?</tr>', html, re.DOTALL)[0])
+    cells = re.findall(
+        r"<td>(\d+)</td>", re.search(r'engine=mine">mine</a>.*?</tr>', html, re.DOTALL)[0]
+    )
     assert cells == ["1", "1", "1", "1", "1", "1", "6"]
 
 
@@ -237,11 +406,23 @@ def test_the_columns_of_an_engine_add_up():
         ('{"engine": NaN}', "no JSON: NaN is no number of JSON"),
         ('{"engine": ' + "9" * 5000 + "}", "no JSON: an integer of thousands of digits"),
         ("[" * 100_000, "no JSON: nested too deeply"),
-        (json.dumps({**result().as_json(), "colour": 1}), "no result: Additional properties are not allowed ('colour' was unexpected)"),
-        (json.dumps({**result().as_json(), "outcome": "passed"}), "no result: outcome: 'passed' is not one of"),
-        (json.dumps({**result().as_json(), "evidence": {**RIGHT, "cut": 1}}), "no result: evidence.cut: 1 is not of type 'boolean'"),
+        (
+            json.dumps({**result().as_json(), "colour": 1}),
+            "no result: Additional properties are not allowed ('colour' was unexpected)",
+        ),
+        (
+            json.dumps({**result().as_json(), "outcome": "passed"}),
+            "no result: outcome: 'passed' is not one of",
+        ),
+        (
+            json.dumps({**result().as_json(), "evidence": {**RIGHT, "cut": 1}}),
+            "no result: evidence.cut: 1 is not of type 'boolean'",
+        ),
         ('{"engine": 1e400}', "no JSON: '1e400' is beyond every number here"),
-        (json.dumps({**result().as_json(), "evidence": {**RIGHT, "before": 10**400}}), "no result: evidence.before: 1000"),
+        (
+            json.dumps({**result().as_json(), "evidence": {**RIGHT, "before": 10**400}}),
+            "no result: evidence.before: 1000",
+        ),
     ],
 )
 def test_a_bad_line_is_named_and_nothing_is_written(tmp_path, capsys, line, reason):
@@ -251,27 +432,49 @@ def test_a_bad_line_is_named_and_nothing_is_written(tmp_path, capsys, line, reas
     assert main(["report", str(path), "-o", str(out)]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and f"{path}:3: results: {reason}" in error
-    assert out.read_text() == "as it was" and sorted(os.listdir(tmp_path)) == ["out.html", "results.ndjson"]
+    assert out.read_text() == "as it was" and sorted(os.listdir(tmp_path)) == [
+        "out.html",
+        "results.ndjson",
+    ]
 
 
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["nowhere", "-o", "x.html"], "nowhere: results: cannot be read: No such file or directory"),
+        (
+            ["nowhere", "-o", "x.html"],
+            "nowhere: results: cannot be read: No such file or directory",
+        ),
         ([".", "-o", "x.html"], ".: results: cannot be read: not a regular file"),
         (["r.ndjson"], "usage: nothing to write: give -o, --earl, --markdown or --badge"),
         (["r.ndjson", "-o", "x", "--badge", "./x"], "usage: two outputs to one file"),
-        (["r.ndjson", "-o", "./r.ndjson"], "{folder}/r.ndjson: usage: an output to a file that is read"),
-        (["r.ndjson", "--date", "2026-02-28", "-o", "x.html"], "--date: usage: is the date of --earl, which is not asked for"),
-        (["r.ndjson", "-o", "no/where.html"], "no/where.html: usage: cannot write: No such file or directory"),
-        (["r.ndjson", "--earl", "x.ttl", "--date", "2026-02-30"], "--date: usage: a date is YYYY-MM-DD, got '2026-02-30'"),
+        (
+            ["r.ndjson", "-o", "./r.ndjson"],
+            "{folder}/r.ndjson: usage: an output to a file that is read",
+        ),
+        (
+            ["r.ndjson", "--date", "2026-02-28", "-o", "x.html"],
+            "--date: usage: is the date of --earl, which is not asked for",
+        ),
+        (
+            ["r.ndjson", "-o", "no/where.html"],
+            "no/where.html: usage: cannot write: No such file or directory",
+        ),
+        (
+            ["r.ndjson", "--earl", "x.ttl", "--date", "2026-02-30"],
+            "--date: usage: a date is YYYY-MM-DD, got '2026-02-30'",
+        ),
     ],
 )
 def test_what_is_named_wrongly_is_one_line(tmp_path, monkeypatch, capsys, words, reason):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "r.ndjson", result())
     assert main(["report", *words]) == 2
-    assert capsys.readouterr().err == f"conformance: {reason.format(folder=os.path.realpath(tmp_path))}\n" and os.listdir(tmp_path) == ["r.ndjson"]
+    assert (
+        capsys.readouterr().err
+        == f"conformance: {reason.format(folder=os.path.realpath(tmp_path))}\n"
+        and os.listdir(tmp_path) == ["r.ndjson"]
+    )
 
 
 def test_results_are_not_overwritten_by_their_page(tmp_path, capsys):
@@ -279,7 +482,10 @@ def test_results_are_not_overwritten_by_their_page(tmp_path, capsys):
     before = path.read_bytes()
     (tmp_path / "link.html").symlink_to(path)
     for out in (path, tmp_path / "link.html"):
-        assert main(["report", str(path), "-o", str(out)]) == 2 and "an output to a file that is read" in capsys.readouterr().err
+        assert (
+            main(["report", str(path), "-o", str(out)]) == 2
+            and "an output to a file that is read" in capsys.readouterr().err
+        )
     assert path.read_bytes() == before
 
 
@@ -292,35 +498,62 @@ def test_an_interrupt_comes_before_every_output_or_after_all(tmp_path, monkeypat
         def wrapped(*words):
             function(*words)
             os.kill(os.getpid(), signal.SIGINT)
+
         return wrapped
 
     for out in outs:
         out.write_text("old")
     monkeypatch.setattr(os, "chmod", interrupted(chmod))
-    assert main(words) == 130 and capsys.readouterr().err == "conformance: interrupted; nothing was written\n"
+    assert (
+        main(words) == 130
+        and capsys.readouterr().err == "conformance: interrupted; nothing was written\n"
+    )
     assert [out.read_text() for out in outs] == ["old", "old"] and len(os.listdir(tmp_path)) == 3
     monkeypatch.setattr(os, "chmod", chmod)
     monkeypatch.setattr(os, "replace", interrupted(replace))
-    assert main(words) == 0 and "old" not in [out.read_text() for out in outs] and len(os.listdir(tmp_path)) == 3
+    assert (
+        main(words) == 0
+        and "old" not in [out.read_text() for out in outs]
+        and len(os.listdir(tmp_path)) == 3
+    )
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_files_are_merged_and_duplicates_and_gaps_named(tmp_path, capsys):
     first = write(tmp_path / "1.ndjson", *MIXED)
-    second = write(tmp_path / "2.ndjson", result(outcome="fail", evidence=WRONG), result(engine="third", suite="yabench", case="small", rule=""))
+    second = write(
+        tmp_path / "2.ndjson",
+        result(outcome="fail", evidence=WRONG),
+        result(engine="third", suite="yabench", case="small", rule=""),
+    )
     out = tmp_path / "out.html"
     assert main(["report", str(first), str(second), "-o", str(out)]) == 0
     error = capsys.readouterr().err
-    assert "conformance: given more than once, the last counts: mine corpus WIN-2-a-border\n" in error
-    assert "conformance: other has no result of 4 in corpus: R2R-5-witnesses, REP-1-a-close, WIN-12-now, … 1 more\n" in error
+    assert (
+        "conformance: given more than once, the last counts: mine corpus WIN-2-a-border\n" in error
+    )
+    assert (
+        "conformance: other has no result of 4 in corpus: R2R-5-witnesses, REP-1-a-close, "
+        "WIN-12-now, … 1 more\n"
+    ) in error
     assert error.count("\n") == 2, "no engine lacks what its suite has not"
     html = out.read_text(encoding="utf-8")
     assert "1 result given more than once" in html and "mine · corpus · WIN-2-a-border" in html
     assert "other has no result of 4 in corpus" in html and "<li>WIN-3-a-window</li>" in html
     collected = source.read([first, second])
-    assert next(e for e in collected.entries if e.result.key == ("mine", "corpus", "WIN-2-a-border")).result.outcome == "fail"
+    assert (
+        next(
+            e for e in collected.entries if e.result.key == ("mine", "corpus", "WIN-2-a-border")
+        ).result.outcome
+        == "fail"
+    )
     again = source.read([second, first])
-    assert next(e for e in again.entries if e.result.key == ("mine", "corpus", "WIN-2-a-border")).result.outcome == "pass"
+    assert (
+        next(
+            e for e in again.entries if e.result.key == ("mine", "corpus", "WIN-2-a-border")
+        ).result.outcome
+        == "pass"
+    )
 
 
 def test_the_same_results_give_the_same_bytes(tmp_path):
@@ -328,7 +561,11 @@ def test_the_same_results_give_the_same_bytes(tmp_path):
     one = write(tmp_path / "1.ndjson", *MIXED)
     two, three = write(tmp_path / "2.ndjson", *MIXED[4:]), write(tmp_path / "3.ndjson", *MIXED[:4])
     for number, files in enumerate(([one], [two, three], [three, two])):
-        outs = [word for name in ("html", "earl", "markdown", "badge") for word in (f"--{name}", str(tmp_path / f"{name}{number}"))]
+        outs = [
+            word
+            for name in ("html", "earl", "markdown", "badge")
+            for word in (f"--{name}", str(tmp_path / f"{name}{number}"))
+        ]
         assert main(["report", *map(str, files), *outs]) == 0
     for name in ("html", "earl", "markdown", "badge"):
         assert len({(tmp_path / f"{name}{number}").read_bytes() for number in range(3)}) == 1
@@ -339,33 +576,59 @@ def test_the_same_results_give_the_same_bytes(tmp_path):
 
 def test_a_page_has_the_engines_the_matrix_and_every_result():
     html = shown(*MIXED)
-    assert "8 results of 2 engines." in html and "<strong>2</strong> of them are fails or errors" in html
-    assert '<a class="cell fail" href="#rule=WIN-3&amp;engine=mine" title="1 fail">fail <small>1</small></a>' in html
-    assert '<a class="cell known" href="#rule=REP-1&amp;engine=mine" title="1 known to fail">' in html
+    assert (
+        "8 results of 2 engines." in html
+        and "<strong>2</strong> of them are fails or errors" in html
+    )
+    assert (
+        '<a class="cell fail" href="#rule=WIN-3&amp;engine=mine" title="1 fail">fail '
+        "<small>1</small></a>"
+    ) in html
+    assert (
+        '<a class="cell known" href="#rule=REP-1&amp;engine=mine" title="1 known to fail">' in html
+    )
     assert '<a class="cell error" href="#suite=csrbench&amp;case=Q1&amp;engine=mine"' in html
-    assert [html.index(f'<th scope="row">{rule}</th>') for rule in ("WIN-2", "WIN-3", "WIN-12", "REP-1", "R2R-5", "Q1")] == sorted(
-        html.index(f'<th scope="row">{rule}</th>') for rule in ("WIN-2", "WIN-3", "WIN-12", "REP-1", "R2R-5", "Q1")
+    assert [
+        html.index(f'<th scope="row">{rule}</th>')
+        for rule in ("WIN-2", "WIN-3", "WIN-12", "REP-1", "R2R-5", "Q1")
+    ] == sorted(
+        html.index(f'<th scope="row">{rule}</th>')
+        for rule in ("WIN-2", "WIN-3", "WIN-12", "REP-1", "R2R-5", "Q1")
     ), "the order of SPEC.md, and of numbers"
     data = told(html)
-    assert len(data["rows"]) == 8 and [data["cases"][row[1]][2] for row in data["rows"][:3]] == ["WIN-3-a-window", "Q1", "REP-1-a-close"]
+    assert len(data["rows"]) == 8 and [data["cases"][row[1]][2] for row in data["rows"][:3]] == [
+        "WIN-3-a-window",
+        "Q1",
+        "REP-1-a-close",
+    ]
     assert data["texts"][data["rows"][0][4]] == "first divergence, relation 2 of 2: window [10, 20)"
 
 
 def test_a_cell_has_the_worst_of_its_results():
-    found = [result(case=f"WIN-2-{n}", outcome=outcome) for n, outcome in enumerate(("pass", "fail", "error", "disputed", "fail"))]
+    found = [
+        result(case=f"WIN-2-{n}", outcome=outcome)
+        for n, outcome in enumerate(("pass", "fail", "error", "disputed", "fail"))
+    ]
     assert 'title="2 fail, 1 error, 1 disputed, 1 pass">fail <small>2/5</small>' in shown(*found)
 
 
 def test_a_page_is_one_file_that_asks_for_nothing():
     html = shown(*MIXED, reports.hostile())
     assert not re.search(r"<(link|img|iframe|object|embed|base)\b(?![^>]*href=\"data:,\")", html)
-    assert not re.search(r"\ssrc=|url\(|@import|\bfetch\(|XMLHttpRequest|import\(", html.split('id="data">')[0] + html.rpartition("</script>\n<script>")[2])
+    assert not re.search(
+        r"\ssrc=|url\(|@import|\bfetch\(|XMLHttpRequest|import\(",
+        html.split('id="data">')[0] + html.rpartition("</script>\n<script>")[2],
+    )
     assert "default-src 'none'" in html and html.count("<script") == 2
 
 
 def test_no_text_of_a_result_is_markup():
     """Neither in the page's own, nor in what its script puts into it."""
-    html = shown(reports.hostile(), reports.hostile("</script><img src=x onerror=alert(1)>"), reports.hostile("'\"><svg onload=alert(1)>&\u202e"))
+    html = shown(
+        reports.hostile(),
+        reports.hostile("</script><img src=x onerror=alert(1)>"),
+        reports.hostile("'\"><svg onload=alert(1)>&\u202e"),
+    )
     data = told(html)
     page_itself = html.split('<script type="application/json"')[0]
     for part in (page_itself, *data["details"]):
@@ -373,7 +636,9 @@ def test_no_text_of_a_result_is_markup():
         assert not re.search(r'href="(?!https?://|#|data:,")', part)
     assert html.count("<script") == html.count("</script>") == 2
     assert any("&lt;script&gt;alert(1)&lt;/script&gt;" in part for part in data["details"])
-    assert not [part for part in data["details"] if 'href="https://example.org/?' in part], "an address of the web has no < in it"
+    assert not [part for part in data["details"] if 'href="https://example.org/?' in part], (
+        "an address of the web has no < in it"
+    )
 
 
 @pytest.mark.parametrize(
@@ -404,43 +669,70 @@ def test_long_texts_are_cut():
 def test_equal_results_are_drawn_once_and_what_is_left_out_is_said(monkeypatch):
     found = [result(engine=f"e{n}", case=f"WIN-2-{m}") for n in range(3) for m in range(4)]
     data = told(shown(*found))
-    assert len(data["rows"]) == 12 and len(data["details"]) == 1 and {row[5] for row in data["rows"]} == {0}
+    assert (
+        len(data["rows"]) == 12
+        and len(data["details"]) == 1
+        and {row[5] for row in data["rows"]} == {0}
+    )
     monkeypatch.setattr(page, "DRAWN", 2)
     monkeypatch.setattr(page, "LISTED", 7)
     monkeypatch.setattr(page, "ENGINES", 1)
     html = shown(*MIXED)
     data = told(html)
-    assert len(data["rows"]) == 7 and [row[5] >= 0 for row in data["rows"]] == [True, True] + [False] * 5, "the worst are drawn"
-    assert "the list has the first 7 of 8 results, the worst first" in html and "the matrix has 1 of 2 engines" in html
-    assert "5 results of the list have the first line of their argument alone, and no drawing: 2 are told in full" in html
+    assert (
+        len(data["rows"]) == 7
+        and [row[5] >= 0 for row in data["rows"]] == [True, True] + [False] * 5
+    ), "the worst are drawn"
+    assert (
+        "the list has the first 7 of 8 results, the worst first" in html
+        and "the matrix has 1 of 2 engines" in html
+    )
+    assert (
+        "5 results of the list have the first line of their argument alone, and no drawing: "
+        "2 are told in full"
+    ) in html
 
 
 def test_no_results_are_a_page(tmp_path):
     path = tmp_path / "none.ndjson"
     path.write_text("")
-    outs = [word for name in ("html", "earl", "markdown", "badge") for word in (f"--{name}", str(tmp_path / name))]
+    outs = [
+        word
+        for name in ("html", "earl", "markdown", "badge")
+        for word in (f"--{name}", str(tmp_path / name))
+    ]
     assert main(["report", str(path), *outs]) == 0
-    assert "0 results of 0 engines." in (tmp_path / "html").read_text() and "nothing judged" in (tmp_path / "badge").read_text()
+    assert (
+        "0 results of 0 engines." in (tmp_path / "html").read_text()
+        and "nothing judged" in (tmp_path / "badge").read_text()
+    )
 
 
 # What differs
 
 
 def test_values_are_compared_and_the_first_difference_is_marked():
-    found, first = pairs.pairs(evidence([report("2", "1"), report("3.0", kind="decimal")], DUE), "fail")
-    assert first is None and not any(pair.differs for pair in found), "3.0 is 3, and rows have no order"
+    found, first = pairs.pairs(
+        evidence([report("2", "1"), report("3.0", kind="decimal")], DUE), "fail"
+    )
+    assert first is None and not any(pair.differs for pair in found), (
+        "3.0 is 3, and rows have no order"
+    )
     found, first = pairs.pairs(WRONG, "fail")
     assert first == 1 and [pair.differs for pair in found] == [False, True]
     assert [[dict(row) for row in rows] for rows in (found[1].lacking, found[1].surplus)] == [
-        [{"x": f'"3"^^<{reports.XSD}integer>'}], [{"x": f'"4"^^<{reports.XSD}integer>'}],
-    ]  # fmt: skip
+        [{"x": f'"3"^^<{reports.XSD}integer>'}],
+        [{"x": f'"4"^^<{reports.XSD}integer>'}],
+    ]
 
 
 def test_what_is_lacking_or_too_many_differs():
     found, first = pairs.pairs(evidence(DUE[:1], DUE), "fail")
     assert first == 1 and len(found[1].lacking) == 1 and found[1].given is None
     found, first = pairs.pairs(evidence([*DUE, report(window=[20, 30])], DUE), "fail")
-    assert first == 2 and found[2].due is None and not found[2].surplus, "a report without rows is one too many all the same"
+    assert first == 2 and found[2].due is None and not found[2].surplus, (
+        "a report without rows is one too many all the same"
+    )
 
 
 def test_a_window_that_is_another_one_differs():
@@ -451,21 +743,50 @@ def test_a_window_that_is_another_one_differs():
 def test_reports_that_were_not_recorded_shift_the_others():
     """`before` are due and were not seen; `diverges` is the oracle's own word."""
     found, first = pairs.pairs(evidence(DUE[1:], DUE, before=1), "fail")
-    assert first is None and found[0].given is None and not found[0].differs and not found[1].differs
+    assert (
+        first is None and found[0].given is None and not found[0].differs and not found[1].differs
+    )
     assert pairs.pairs(evidence(DUE[1:], DUE, before=1, diverges=0), "fail")[1] == 1
 
 
 def test_the_evidence_of_a_verdict_says_where_it_begins_and_ends():
-    """Windows of 10 that hold a, b, c; recorded are b and c, then b and d. The last answers that a recording lacks are no fault."""
-    query = from_table({"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}], "body": "SELECT ?x WHERE { ?x <urn:p> ?y }"})
-    elements = stream([((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at) for name, at in (("a", 3), ("b", 13), ("c", 23), ("e", 33))])
-    for names, wanted in (("bc", {"before": 1}), ("bd", {"before": 1, "diverges": 1}), ("ab", {}), ("ad", {"diverges": 1})):
-        answers = [EngineReport(Relation(("x",), Counter([row({"x": f"<urn:{name}>"})]))) for name in names]
-        facts = outcomes.verdict(query, {"s": elements}, profile("csparql").but(t0=0), [a.relation for a in answers], missing=2).facts
+    """Windows of 10 that hold a, b, c; recorded are b and c, then b and d. The last answers that a
+    recording lacks are no fault.
+    """
+    query = from_table(
+        {
+            "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
+            "body": "SELECT ?x WHERE { ?x <urn:p> ?y }",
+        }
+    )
+    elements = stream(
+        [
+            ((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at)
+            for name, at in (("a", 3), ("b", 13), ("c", 23), ("e", 33))
+        ]
+    )
+    for names, wanted in (
+        ("bc", {"before": 1}),
+        ("bd", {"before": 1, "diverges": 1}),
+        ("ab", {}),
+        ("ad", {"diverges": 1}),
+    ):
+        answers = [
+            EngineReport(Relation(("x",), Counter([row({"x": f"<urn:{name}>"})]))) for name in names
+        ]
+        facts = outcomes.verdict(
+            query,
+            {"s": elements},
+            profile("csparql").but(t0=0),
+            [a.relation for a in answers],
+            missing=2,
+        ).facts
         told = evidence_of.judged(query, {"s": elements}, frozenset(), answers, facts)
         assert {key: told[key] for key in ("before", "diverges") if key in told} == wanted, names
-        found, first = pairs.pairs(told, "fail" if "diverges" in wanted else "pass")
-        assert first == (wanted["diverges"] + wanted.get("before", 0) if "diverges" in wanted else None)
+        _found, first = pairs.pairs(told, "fail" if "diverges" in wanted else "pass")
+        assert first == (
+            wanted["diverges"] + wanted.get("before", 0) if "diverges" in wanted else None
+        )
 
 
 def test_a_pass_has_no_difference_whatever_the_order_of_arrival():
@@ -491,19 +812,41 @@ def drawn(told: dict, outcome: str = "fail") -> drawing.Drawing:
 
 def of(found: drawing.Drawing, kind: str) -> list[drawing.Shape]:
     """The shapes of which all words are of their class."""
-    return [shape for shape in found.shapes if set(kind.split()) <= set(str(shape.attributes["class"]).split())]
+    return [
+        shape
+        for shape in found.shapes
+        if set(kind.split()) <= set(str(shape.attributes["class"]).split())
+    ]
 
 
 def test_a_time_line_has_elements_windows_and_reports():
     found = drawn(WRONG)
     elements, due, given = of(found, "element"), of(found, "due"), of(found, "given")
-    assert [shape.attributes["cx"] for shape in elements] == sorted(shape.attributes["cx"] for shape in elements) and len(elements) == 3
+    assert [shape.attributes["cx"] for shape in elements] == sorted(
+        shape.attributes["cx"] for shape in elements
+    ) and len(elements) == 3
     assert elements[0].title == '2: :a :p "1" .'
-    assert [shape.title for shape in due] == ["report 1 [0, 10) at 10: 2 rows", "report 2 [10, 20) at 20: 1 row"]
-    assert due[0].attributes["x"] < elements[0].attributes["cx"] < elements[1].attributes["cx"] < due[1].attributes["x"] < elements[2].attributes["cx"]
-    assert {shape.attributes["y"] for shape in due} == {due[0].attributes["y"]}, "windows that meet share a lane"
-    assert all(shape.attributes["y"] > due[0].attributes["y"] for shape in given), "what was given is below"
-    assert [shape.title for shape in of(found, "first")] == ["report 2 [10, 20) at 20: 1 row", "report 2 [10, 20): 1 row"]
+    assert [shape.title for shape in due] == [
+        "report 1 [0, 10) at 10: 2 rows",
+        "report 2 [10, 20) at 20: 1 row",
+    ]
+    assert (
+        due[0].attributes["x"]
+        < elements[0].attributes["cx"]
+        < elements[1].attributes["cx"]
+        < due[1].attributes["x"]
+        < elements[2].attributes["cx"]
+    )
+    assert {shape.attributes["y"] for shape in due} == {due[0].attributes["y"]}, (
+        "windows that meet share a lane"
+    )
+    assert all(shape.attributes["y"] > due[0].attributes["y"] for shape in given), (
+        "what was given is below"
+    )
+    assert [shape.title for shape in of(found, "first")] == [
+        "report 2 [10, 20) at 20: 1 row",
+        "report 2 [10, 20): 1 row",
+    ]
     assert len(of(found, "mark")) == 1
 
 
@@ -515,7 +858,10 @@ def test_a_report_without_a_window_is_at_its_instant_else_at_its_number():
     found = drawn(evidence([report("1", "2", instant=10), report("3")], DUE))
     points = [shape for shape in of(found, "given") if shape.tag == "path"]
     assert len(points) == 1 and points[0].attributes["d"].startswith("M")
-    assert len(of(found, "given unsure")) == 1 and "placed by its number" in of(found, "given unsure")[0].title
+    assert (
+        len(of(found, "given unsure")) == 1
+        and "placed by its number" in of(found, "given unsure")[0].title
+    )
     clock = drawn(evidence([report("1", "2", instant=1_400_000_000_000), report("3")], DUE))
     assert len(of(clock, "given unsure")) == 2, "an engine's own clock is no place in the stream"
 
@@ -524,14 +870,20 @@ def test_an_empty_time_is_drawn_shorter():
     told = evidence([], [report("1", window=[0, 10]), report("1", window=[10**9, 10**9 + 10])])
     found = drawn(told)
     first, second = of(found, "due")
-    assert first.attributes["width"] > 30 and second.attributes["width"] > 30 and len(of(found, "break")) == 1
+    assert (
+        first.attributes["width"] > 30
+        and second.attributes["width"] > 30
+        and len(of(found, "break")) == 1
+    )
 
 
 def test_of_many_reports_those_around_the_first_difference_are_drawn():
     due = [report(str(n), window=[10 * n, 10 * n + 10]) for n in range(500)]
     given = [*due[:400], report("x", kind="string"), *due[401:]]
     found = drawn(evidence(given, due))
-    assert len(of(found, "due")) == timeline.REPORTS and of(found, "due first")[0].title.startswith("report 401 ")
+    assert len(of(found, "due")) == timeline.REPORTS and of(found, "due first")[0].title.startswith(
+        "report 401 "
+    )
     assert "3 more elements are not drawn" in [shape.text for shape in found.shapes]
 
 
@@ -540,14 +892,24 @@ def test_of_many_reports_those_around_the_first_difference_are_drawn():
     [
         evidence([], []),
         evidence([], None),
-        {**evidence([report("1")], [report("1")]), "elements": [], "elements_total": 0, "windows": []},
+        {
+            **evidence([report("1")], [report("1")]),
+            "elements": [],
+            "elements_total": 0,
+            "windows": [],
+        },
         evidence([report("1", instant=5)], [report("1", instant=5)]),
         evidence([report("1", window=[5, 5])], [report("1", window=[2**62, 2**63 - 1])]),
         {**evidence([], []), "elements": [{"stream": "other", "at": 5, "end": 9, "graph": ""}] * 9},
     ],
 )
 def test_whatever_there_is_can_be_drawn(told):
-    numbers = [value for shape in drawn(told).shapes for value in shape.attributes.values() if isinstance(value, (int, float))]
+    numbers = [
+        value
+        for shape in drawn(told).shapes
+        for value in shape.attributes.values()
+        if isinstance(value, (int, float))
+    ]
     assert all(-9 <= number <= drawing.WIDTH + 9 for number in numbers)
     assert "<svg" in page.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
 
@@ -555,37 +917,93 @@ def test_whatever_there_is_can_be_drawn(told):
 # Charts and mismatch
 
 METRICS = [
-    {"window": [0, 10], "precision": 1.0, "recall": 1.0, "gracious": None, "delay": 5, "elements": 3, "expected": 2, "actual": 2},
-    {"window": [10, 20], "precision": 0.5, "recall": 0.25, "gracious": {"precision": 1.0, "recall": 0.5, "window": [11, 20]}, "delay": -2,
-     "elements": 4, "expected": 4, "actual": 2},
-    {"window": None, "precision": 0.0, "recall": 0.0, "gracious": None, "delay": None, "elements": 0, "expected": 0, "actual": 1},
-]  # fmt: skip
-SAMPLES = [{"at": 0.5 * n, "rss": 50_000_000 + n, "cpu": 0.1 * n * n, "threads": 4} for n in range(4)]  # CPU seconds 0, 0.1, 0.4, 0.9
+    {
+        "window": [0, 10],
+        "precision": 1.0,
+        "recall": 1.0,
+        "gracious": None,
+        "delay": 5,
+        "elements": 3,
+        "expected": 2,
+        "actual": 2,
+    },
+    {
+        "window": [10, 20],
+        "precision": 0.5,
+        "recall": 0.25,
+        "gracious": {"precision": 1.0, "recall": 0.5, "window": [11, 20]},
+        "delay": -2,
+        "elements": 4,
+        "expected": 4,
+        "actual": 2,
+    },
+    {
+        "window": None,
+        "precision": 0.0,
+        "recall": 0.0,
+        "gracious": None,
+        "delay": None,
+        "elements": 0,
+        "expected": 0,
+        "actual": 1,
+    },
+]
+# CPU seconds 0, 0.1, 0.4, 0.9
+SAMPLES = [
+    {"at": 0.5 * n, "rss": 50_000_000 + n, "cpu": 0.1 * n * n, "threads": 4} for n in range(4)
+]
 
 
 def test_charts_are_drawn_where_their_data_are():
     assert charts.charts(RIGHT) == []
-    assert [title for title, _ in charts.charts({**RIGHT, "samples": SAMPLES})] == ["Memory, CPU and threads"]
-    scores, delays, resources = (drawing for _, drawing in charts.charts({**RIGHT, "metrics": METRICS, "samples": SAMPLES}))
+    assert [title for title, _ in charts.charts({**RIGHT, "samples": SAMPLES})] == [
+        "Memory, CPU and threads"
+    ]
+    scores, delays, resources = (
+        drawing for _, drawing in charts.charts({**RIGHT, "metrics": METRICS, "samples": SAMPLES})
+    )
     assert "window [10, 20]: precision 50.0%" in [shape.title for shape in of(scores, "precision")]
-    assert "window [10, 20]: recall 50.0%, gracious" in [shape.title for shape in of(scores, "recall hollow")]
-    assert [shape.title for shape in of(scores, "due")] == ["[0, 10]", "[10, 20]"] and [shape.title for shape in of(scores, "given")] == ["[11, 20]"]
-    assert len(of(delays, "stem")) == 2 and "window [10, 20]: 4 expected" in [shape.title for shape in of(delays, "expected")]
+    assert "window [10, 20]: recall 50.0%, gracious" in [
+        shape.title for shape in of(scores, "recall hollow")
+    ]
+    assert [shape.title for shape in of(scores, "due")] == ["[0, 10]", "[10, 20]"] and [
+        shape.title for shape in of(scores, "given")
+    ] == ["[11, 20]"]
+    assert len(of(delays, "stem")) == 2 and "window [10, 20]: 4 expected" in [
+        shape.title for shape in of(delays, "expected")
+    ]
     assert [of(resources, name)[0].title for name in ("rss", "cpu", "threads")] == [
-        "memory, MB: from 50 to 50", "CPU, % of one core: from 20 to 100", "threads: from 4 to 4",
-    ]  # fmt: skip
-    html = shown(result(rule="", suite="yabench", evidence={**RIGHT, "metrics": METRICS, "samples": SAMPLES}))
-    assert [title in told(html)["details"][0] for title in ("Precision and recall", "Delay, and sizes", "Memory, CPU")] == [True] * 3
-    assert charts.charts({"metrics": [METRICS[2]], "samples": SAMPLES[:1]}), "one of each, and none with a window"
+        "memory, MB: from 50 to 50",
+        "CPU, % of one core: from 20 to 100",
+        "threads: from 4 to 4",
+    ]
+    html = shown(
+        result(rule="", suite="yabench", evidence={**RIGHT, "metrics": METRICS, "samples": SAMPLES})
+    )
+    assert [
+        title in told(html)["details"][0]
+        for title in ("Precision and recall", "Delay, and sizes", "Memory, CPU")
+    ] == [True] * 3
+    assert charts.charts({"metrics": [METRICS[2]], "samples": SAMPLES[:1]}), (
+        "one of each, and none with a window"
+    )
 
 
 def test_what_is_left_out_of_a_chart_is_said_and_no_peak_is():
     titles = [title for title, _ in charts.charts({"metrics": METRICS[:1] * 300})]
-    assert titles == ["Precision and recall of each window (the first 120 of 300 windows)", "Delay, and sizes (the first 120 of 300 windows)"]
-    samples = [{"at": n / 2, "rss": 9e8 if n == 4001 else 5e7, "cpu": 0, "threads": 1} for n in range(6000)]
+    assert titles == [
+        "Precision and recall of each window (the first 120 of 300 windows)",
+        "Delay, and sizes (the first 120 of 300 windows)",
+    ]
+    samples = [
+        {"at": n / 2, "rss": 9e8 if n == 4001 else 5e7, "cpu": 0, "threads": 1} for n in range(6000)
+    ]
     ((_, resources),) = charts.charts({"samples": samples})
     (line,) = of(resources, "rss")
-    assert line.title == "memory, MB: from 50 to 900" and 2000 <= len(line.attributes["points"].split()) <= 2002
+    assert (
+        line.title == "memory, MB: from 50 to 900"
+        and 2000 <= len(line.attributes["points"].split()) <= 2002
+    )
     assert min(float(point.split(",")[1]) for point in line.attributes["points"].split()) == 22
 
 
@@ -594,29 +1012,59 @@ def test_mismatch_is_that_of_the_metrics(monkeypatch):
     asked = []
 
     def mismatches(outputs):
-        asked.append({name: [sorted(bag.elements()) for bag in output] for name, output in outputs.items()})
+        asked.append(
+            {name: [sorted(bag.elements()) for bag in output] for name, output in outputs.items()}
+        )
         return {("0", "1"): 12.5, ("1", "0"): None}
 
     monkeypatch.setattr(mismatch, "mismatches", mismatches)
     one, two = (result(engine=name, suite="lsbench", case="Q1", rule="") for name in ("a", "b"))
     (table,) = mismatch.tables(source.of([one, two, result()]).entries)
-    assert table.engines == ["a", "b"] and table.rows == [("a", ["", "12.5 %"]), ("b", ["undefined", ""])]
-    assert [row[0][1] for row in asked[0]["0"][0]] == [f'"{n}"^^<{reports.XSD}integer>' for n in (1, 2)]
-    assert "<h2 id=\"mismatch-title\">" in shown(one, two) and "mismatch-title" not in shown(one, result())
-    cut = result(engine="b", suite="lsbench", case="Q1", rule="", evidence=evidence([{**report("1"), "total": 9}], DUE))
-    assert mismatch.tables(source.of([one, cut]).entries)[0].note == "rows are left out of the results"
+    assert table.engines == ["a", "b"] and table.rows == [
+        ("a", ["", "12.5 %"]),
+        ("b", ["undefined", ""]),
+    ]
+    assert [row[0][1] for row in asked[0]["0"][0]] == [
+        f'"{n}"^^<{reports.XSD}integer>' for n in (1, 2)
+    ]
+    assert '<h2 id="mismatch-title">' in shown(one, two) and "mismatch-title" not in shown(
+        one, result()
+    )
+    cut = result(
+        engine="b",
+        suite="lsbench",
+        case="Q1",
+        rule="",
+        evidence=evidence([{**report("1"), "total": 9}], DUE),
+    )
+    assert (
+        mismatch.tables(source.of([one, cut]).entries)[0].note == "rows are left out of the results"
+    )
 
 
-# EARL. The facts are those of the EARL 1.0 Schema and of DOAP: classes, properties with domain and range, instances.
+# EARL. The facts are those of the EARL 1.0 Schema and of DOAP: classes, properties with domain and
+# range, instances.
 
 EARL = rdflib.Namespace("http://www.w3.org/ns/earl#")
 DOAP = rdflib.Namespace("http://usefulinc.com/ns/doap#")
 DCT = rdflib.Namespace("http://purl.org/dc/terms/")
 SUPER = {EARL.TestRequirement: EARL.TestCriterion, EARL.TestCase: EARL.TestCriterion}
-CLASSES = {EARL.Assertion, EARL.Assertor, EARL.Software, EARL.TestSubject, EARL.TestCriterion, EARL.TestResult, DOAP.Project, *SUPER}
+CLASSES = {
+    EARL.Assertion,
+    EARL.Assertor,
+    EARL.Software,
+    EARL.TestSubject,
+    EARL.TestCriterion,
+    EARL.TestResult,
+    DOAP.Project,
+    *SUPER,
+}
 INSTANCES = {
     EARL.automatic: EARL.TestMode,
-    **dict.fromkeys((EARL.passed, EARL.failed, EARL.cantTell, EARL.inapplicable, EARL.untested), EARL.OutcomeValue),
+    **dict.fromkeys(
+        (EARL.passed, EARL.failed, EARL.cantTell, EARL.inapplicable, EARL.untested),
+        EARL.OutcomeValue,
+    ),
 }
 PROPERTIES = {  # domain and range; None: any, "literal": a literal
     EARL.assertedBy: (EARL.Assertion, EARL.Assertor),
@@ -631,11 +1079,16 @@ PROPERTIES = {  # domain and range; None: any, "literal": a literal
     DCT.date: (None, "literal"),
     DCT.isPartOf: (EARL.TestCriterion, EARL.TestCriterion),
 }
-ONCE = {EARL.Assertion: (EARL.assertedBy, EARL.subject, EARL.test, EARL.result, EARL.mode), EARL.TestResult: (EARL.outcome,)}
+ONCE = {
+    EARL.Assertion: (EARL.assertedBy, EARL.subject, EARL.test, EARL.result, EARL.mode),
+    EARL.TestResult: (EARL.outcome,),
+}
 
 
 def graph(*found, date: str | None = None) -> rdflib.Graph:
-    return rdflib.Graph().parse(data="\n".join(earl.turtle(source.of(found).entries, date)), format="turtle")
+    return rdflib.Graph().parse(
+        data="\n".join(earl.turtle(source.of(found).entries, date)), format="turtle"
+    )
 
 
 def unlike_the_vocabulary(found: rdflib.Graph) -> list[str]:
@@ -643,7 +1096,9 @@ def unlike_the_vocabulary(found: rdflib.Graph) -> list[str]:
     problems = []
 
     def kinds(node) -> set:
-        own = set(found.objects(node, RDF.type)) | ({INSTANCES[node]} if node in INSTANCES else set())
+        own = set(found.objects(node, RDF.type)) | (
+            {INSTANCES[node]} if node in INSTANCES else set()
+        )
         return own | {SUPER[kind] for kind in own if kind in SUPER}
 
     for s, p, o in found:
@@ -659,12 +1114,18 @@ def unlike_the_vocabulary(found: rdflib.Graph) -> list[str]:
         problems += [] if right else [f"{p} is {o}"]
     for kind, properties in ONCE.items():
         for node in found.subjects(RDF.type, kind):
-            problems += [f"{p} of {node}, not once" for p in properties if len(list(found.objects(node, p))) != 1]
+            problems += [
+                f"{p} of {node}, not once"
+                for p in properties
+                if len(list(found.objects(node, p))) != 1
+            ]
     return problems
 
 
 def test_earl_is_as_its_vocabulary_has_it():
-    found = graph(*MIXED, reports.hostile(), reports.hostile("\"\\\n\r\t\u0000\ud800'''é>"), date="2026-02-28")
+    found = graph(
+        *MIXED, reports.hostile(), reports.hostile("\"\\\n\r\t\u0000\ud800'''é>"), date="2026-02-28"
+    )
     assert unlike_the_vocabulary(found) == []
     assert len(list(found.subjects(RDF.type, EARL.Assertion))) == len(MIXED) + 2
     broken = rdflib.Graph() + found
@@ -674,25 +1135,50 @@ def test_earl_is_as_its_vocabulary_has_it():
 
 
 def test_every_outcome_has_one_of_earl():
-    found = graph(*[result(case=outcome, outcome=outcome) for outcome in ("pass", "fail", "unsupported", "disputed", "error")])
+    found = graph(
+        *[
+            result(case=outcome, outcome=outcome)
+            for outcome in ("pass", "fail", "unsupported", "disputed", "error")
+        ]
+    )
     told = {}
     for assertion in found.subjects(RDF.type, EARL.Assertion):
-        told[str(assertion).rpartition(":")[2]] = found.value(found.value(assertion, EARL.result), EARL.outcome).removeprefix(EARL)
-    assert told == {"pass": "passed", "fail": "failed", "unsupported": "inapplicable", "disputed": "cantTell", "error": "cantTell"}
+        told[str(assertion).rpartition(":")[2]] = found.value(
+            found.value(assertion, EARL.result), EARL.outcome
+        ).removeprefix(EARL)
+    assert told == {
+        "pass": "passed",
+        "fail": "failed",
+        "unsupported": "inapplicable",
+        "disputed": "cantTell",
+        "error": "cantTell",
+    }
 
 
 def test_names_in_iris_are_bounded_and_stay_apart():
     long = "x" * 100_000
     found = graph(result(engine=long + "1", case=long), result(engine=long + "2", case=long))
     subjects = {str(s) for s in found.subjects(RDF.type, EARL.TestSubject)}
-    assert len(subjects) == 2 and all(len(term) < 2000 for triple in found for term in triple if isinstance(term, rdflib.URIRef))
+    assert len(subjects) == 2 and all(
+        len(term) < 2000 for triple in found for term in triple if isinstance(term, rdflib.URIRef)
+    )
 
 
 def test_earl_says_rule_case_engine_and_no_date_of_its_own():
     found = graph(result(outcome="fail", known=reports.KNOWN[:1]))
-    case, rule = rdflib.URIRef("urn:refengine:case:corpus:WIN-2-a-border"), rdflib.URIRef("urn:refengine:rule:WIN-2")
+    case, rule = (
+        rdflib.URIRef("urn:refengine:case:corpus:WIN-2-a-border"),
+        rdflib.URIRef("urn:refengine:rule:WIN-2"),
+    )
     assert (case, DCT.isPartOf, rule) in found and (None, DCT.date, None) not in found
-    assert str(found.value(predicate=EARL.info, subject=found.value(predicate=RDF.type, object=EARL.TestResult))) == "fail: as it is\nknown: it answers\\nlate"
+    assert (
+        str(
+            found.value(
+                predicate=EARL.info, subject=found.value(predicate=RDF.type, object=EARL.TestResult)
+            )
+        )
+        == "fail: as it is\nknown: it answers\\nlate"
+    )
     engine = rdflib.URIRef("urn:refengine:engine:mine")
     assert (engine, DOAP.name, rdflib.Literal("mine")) in found
     dated = graph(result(), date="2026-02-28")
@@ -704,15 +1190,22 @@ def test_earl_says_rule_case_engine_and_no_date_of_its_own():
 
 def test_markdown_has_a_table_and_the_fails():
     lines = list(markdown.markdown(source.of(MIXED)))
-    assert "| mine | 1 | 2 | 1 | 1 | 1 | 1 |" in lines and "| other | 2 | 0 | 0 | 0 | 0 | 0 |" in lines
-    assert "| mine | WIN-3-a-window | fail | first divergence, relation 2 of 2: window \\[10, 20\\) |" in lines
+    assert (
+        "| mine | 1 | 2 | 1 | 1 | 1 | 1 |" in lines and "| other | 2 | 0 | 0 | 0 | 0 | 0 |" in lines
+    )
+    assert (
+        "| mine | WIN-3-a-window | fail | first divergence, relation 2 of 2: window \\[10, 20\\) |"
+    ) in lines
     assert "| mine | REP-1-a-close | fail | it answers\\\\nlate; no link |" in lines
     assert any(line.startswith("- other has no result of 4 in corpus") for line in lines)
 
 
 def test_markdown_shows_what_it_is_given():
     told = markdown.safe("a|b `c` <script>&amp; [x](javascript:y) *z* ~w~ \\ @me\n# no")
-    assert told == "a\\|b \\`c\\` &lt;script&gt;&amp;amp; \\[x\\]\\(javascript:y\\) \\*z\\* \\~w\\~ \\\\ &#64;&#8203;me\\\\n# no"
+    assert told == (
+        "a\\|b \\`c\\` &lt;script&gt;&amp;amp; \\[x\\]\\(javascript:y\\) \\*z\\* \\~w\\~ "
+        "\\\\ &#64;&#8203;me\\\\n# no"
+    )
     lines = list(markdown.markdown(source.of([reports.hostile()])))
     assert not any("<script" in line for line in lines)
 
@@ -721,7 +1214,10 @@ def test_markdown_shows_what_it_is_given():
     ("text", "written"),
     [
         ("Closes #1, o/r#12, gh-3", "Closes #&#8203;1, o/r#&#8203;12, gh-&#8203;3"),
-        ("https://a.example www.a.example me@a.example", "https:&#8203;//a.example www&#8203;.a.example me&#64;&#8203;a.example"),
+        (
+            "https://a.example www.a.example me@a.example",
+            "https:&#8203;//a.example www&#8203;.a.example me&#64;&#8203;a.example",
+        ),
         ("# big", "&#8203;# big"),
         ("    - 1", "&#8203;- 1"),
         ("1. one", "&#8203;1. one"),
@@ -736,29 +1232,68 @@ def test_a_badge_says_how_many_pass():
     def made(*found):
         svg = badge.badge(source.of(found).entries)
         root = ElementTree.fromstring(svg)
-        return root.get("aria-label"), next(rect.get("fill") for rect in list(root.iter("{http://www.w3.org/2000/svg}rect"))[2:])
+        return root.get("aria-label"), next(
+            rect.get("fill") for rect in list(root.iter("{http://www.w3.org/2000/svg}rect"))[2:]
+        )
 
     assert made(*MIXED) == ("RSP conformance: 3 of 6 pass, 1 known", badge.COLOURS["wrong"])
-    assert made(result(), MIXED[2]) == ("RSP conformance: 1 of 2 pass, 1 known", badge.COLOURS["known"])
+    assert made(result(), MIXED[2]) == (
+        "RSP conformance: 1 of 2 pass, 1 known",
+        badge.COLOURS["known"],
+    )
     assert made(result(), MIXED[4]) == ("RSP conformance: 1 of 1 pass", badge.COLOURS["right"])
     assert made(MIXED[4]) == ("RSP conformance: nothing judged", badge.COLOURS["none"])
 
 
 def test_pytest_writes_the_page_and_junit_has_the_properties(tmp_path):
     html, xml = tmp_path / "page.html", tmp_path / "junit.xml"
-    words = ["--engine-command=sh tests/harnesses/tumbling.sh", "--engine-semantics=csparql t0=0", "--smoke", "-k", "upper-border or overlap"]
-    command = [sys.executable, "-m", "pytest", "conformance", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *words, f"--report={html}", f"--junitxml={xml}"]
+    words = [
+        "--engine-command=sh tests/harnesses/tumbling.sh",
+        "--engine-semantics=csparql t0=0",
+        "--smoke",
+        "-k",
+        "upper-border or overlap",
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "conformance",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        *words,
+        f"--report={html}",
+        f"--junitxml={xml}",
+    ]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert found.returncode == 1, found.stdout + found.stderr
     data = told(html.read_text(encoding="utf-8"))
     assert len(data["rows"]) == 2 and [row[2] for row in data["rows"]] == [1, 0], "the fail first"
     cases = list(ElementTree.parse(xml).iter("testcase"))
     properties = [{p.get("name"): p.get("value") for p in case.iter("property")} for case in cases]
-    assert all(set(found) == {"outcome", "rule", "argument"} for found in properties) and len(properties) == 2
-    assert {found["outcome"] for found in properties} == {"pass", "fail"} and {found["rule"] for found in properties} == {"WIN-1", "WIN-2"}
+    assert (
+        all(set(found) == {"outcome", "rule", "argument"} for found in properties)
+        and len(properties) == 2
+    )
+    assert {found["outcome"] for found in properties} == {"pass", "fail"} and {
+        found["rule"] for found in properties
+    } == {"WIN-1", "WIN-2"}
     assert any("first divergence" in found["argument"] for found in properties)
-    bad = subprocess.run([*command, f"--report={tmp_path}/no/page.html"], cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert bad.returncode == 4 and "usage: cannot write" in bad.stderr and "Traceback" not in bad.stderr
+    bad = subprocess.run(
+        [*command, f"--report={tmp_path}/no/page.html"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (
+        bad.returncode == 4
+        and "usage: cannot write" in bad.stderr
+        and "Traceback" not in bad.stderr
+    )
 
 
 def test_a_schema_with_an_unknown_keyword_is_no_quick_check():

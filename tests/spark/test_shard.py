@@ -1,4 +1,6 @@
-"""The suite over Spark, classic and Connect, is the suite: whatever is killed on the way, and however often it is begun again."""
+"""The suite over Spark, classic and Connect, is the suite: whatever is killed on the way, and
+however often it is begun again.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,16 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from cluster import ROOT, alive, classic, connect, installed, lines, master, run, server_folder, shell, spark, until  # noqa: F401  fixtures
+from cluster import (
+    ROOT,
+    alive,
+    classic,
+    lines,
+    run,
+    shell,
+    spark,
+    until,
+)
 
 from conformance import suite
 from conformance.__main__ import main
@@ -24,8 +35,8 @@ from refengine.model.errors import RefengineError
 
 SMOKE = Asked(["reference"], smoke=True, keep=True)
 
-# Answers nothing, and notes which process asks it what. While there is a file `hold` with a number, it waits at the question of that
-# number, so that there is a middle to be killed in.
+# Answers nothing, and notes which process asks it what. While there is a file `hold` with a number,
+# it waits at the question of that number, so that there is a middle to be killed in.
 SILENT = """
 import json, os, sys, time
 for line in sys.stdin:
@@ -39,7 +50,7 @@ for line in sys.stdin:
     print(json.dumps({"seq": asked["seq"], "reply": "result", **more}), flush=True)
     if asked["command"] == "stop":
         break
-"""
+"""  # noqa: E501
 
 
 def command(*words: object) -> list[str]:
@@ -47,7 +58,16 @@ def command(*words: object) -> list[str]:
 
 
 def pytest_on(*words: object) -> list[str]:
-    return [sys.executable, "-m", "pytest", "conformance", "-q", "-p", "no:cacheprovider", *map(str, words)]
+    return [
+        sys.executable,
+        "-m",
+        "pytest",
+        "conformance",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        *map(str, words),
+    ]
 
 
 # What needs Spark
@@ -61,17 +81,38 @@ def place(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def engine(place) -> Path:
     """An engine that answers nothing: `log` is what it was asked."""
-    (place / "silent.py").write_text(SILENT.replace("LOG", repr(str(place / "log"))).replace("HOLD", repr(str(place / "hold"))))
+    (place / "silent.py").write_text(
+        SILENT.replace("LOG", repr(str(place / "log"))).replace("HOLD", repr(str(place / "hold")))
+    )
     path = place / "silent.toml"
-    keys = {"title": "Silent", "command": ["{python}", "{here}/silent.py"], "dialect": "rspql", "limits.reply": 300}
-    path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items()) + '[semantics]\nprofile = "csparql"\nt0 = 0\n')
+    keys = {
+        "title": "Silent",
+        "command": ["{python}", "{here}/silent.py"],
+        "dialect": "rspql",
+        "limits.reply": 300,
+    }
+    path.write_text(
+        "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
+        + "[semantics]\nprofile = "
+        '"csparql"\nt0 = 0\n'
+    )
     return path
 
 
 @pytest.fixture(scope="module")
 def unsharded(place, engine) -> bytes:
     """The results of both engines, by pytest."""
-    run(pytest_on("-p", "no:xdist", "--engine=reference", f"--engine={engine}", "--smoke", f"--results={place / 'unsharded.ndjson'}"), 1)
+    run(
+        pytest_on(
+            "-p",
+            "no:xdist",
+            "--engine=reference",
+            f"--engine={engine}",
+            "--smoke",
+            f"--results={place / 'unsharded.ndjson'}",
+        ),
+        1,
+    )
     return (place / "unsharded.ndjson").read_bytes()
 
 
@@ -84,20 +125,42 @@ def the_same(out: Path, unsharded: bytes) -> None:
     for row in rows:
         row["evidence"] = row["evidence"] and json.loads(row["evidence"])
     assert rows == [json.loads(line) for line in unsharded.splitlines()]
-    assert {*Counter(shard.key(json.loads(line)) for line in lines(out / "journal.ndjson")).values()} == {1}
+    assert {
+        *Counter(shard.key(json.loads(line)) for line in lines(out / "journal.ndjson")).values()
+    } == {1}
 
 
 def lines_of(engine: str, results: bytes) -> bytes:
-    return b"".join(line for line in results.splitlines(keepends=True) if json.loads(line)["engine"] == engine)
+    return b"".join(
+        line for line in results.splitlines(keepends=True) if json.loads(line)["engine"] == engine
+    )
 
 
 @spark
 def test_what_is_sharded_is_the_same(installed, engine, unsharded, tmp_path):
     """On a classic Spark, with what Java is told for such a run."""
     out = tmp_path / "out"
-    found = run(command("--engine", "reference", "--engine", engine, "--smoke", "--spark", "local[2]", "--parallel", 2, "-o", out), 1)
+    found = run(
+        command(
+            "--engine",
+            "reference",
+            "--engine",
+            engine,
+            "--smoke",
+            "--spark",
+            "local[2]",
+            "--parallel",
+            2,
+            "-o",
+            out,
+        ),
+        1,
+    )
     the_same(out, unsharded)
-    assert found.stdout.splitlines()[-2:] == ["conformance: reference: 12 pass", "conformance: silent: 12 fail"]
+    assert found.stdout.splitlines()[-2:] == [
+        "conformance: reference: 12 pass",
+        "conformance: silent: 12 fail",
+    ]
     assert sum(line.startswith("silent-") for line in found.stdout.splitlines()) == 12
     assert re.fullmatch(r"conformance: 24 items in [0-9.]+ s\n", found.stderr)
 
@@ -106,16 +169,30 @@ def test_what_is_sharded_is_the_same(installed, engine, unsharded, tmp_path):
 def test_pytest_waits_for_what_executors_find(master, engine, unsharded, tmp_path):
     """Of the items that are left after -k."""
     results = tmp_path / "results.ndjson"
-    words = pytest_on("--engine=reference", f"--engine={engine}", "--smoke", f"--spark={master}", f"--results={results}", "-k", "not silent-R2R")
+    words = pytest_on(
+        "--engine=reference",
+        f"--engine={engine}",
+        "--smoke",
+        f"--spark={master}",
+        f"--results={results}",
+        "-k",
+        "not silent-R2R",
+    )
     found = run(words, 1)
     kept = results.read_bytes().splitlines()
     assert [line for line in unsharded.splitlines() if line in kept] == kept and 12 < len(kept) < 24
-    assert f"{len(kept) - 12} failed, 12 passed, {24 - len(kept)} deselected" in found.stdout, found.stdout
+    assert f"{len(kept) - 12} failed, 12 passed, {24 - len(kept)} deselected" in found.stdout, (
+        found.stdout
+    )
 
 
 @spark
-def test_whatever_is_killed_the_results_are_the_same(master, engine, unsharded, place, tmp_path, monkeypatch):
-    """A worker, which Spark replaces; the run, by Ctrl-C and by force: with --resume what is done is not done again."""
+def test_whatever_is_killed_the_results_are_the_same(
+    master, engine, unsharded, place, tmp_path, monkeypatch
+):
+    """A worker, which Spark replaces; the run, by Ctrl-C and by force: with --resume what is done
+    is not done again.
+    """
     log, out, journal = place / "log", tmp_path / "out", tmp_path / "out" / "journal.ndjson"
     log.unlink(missing_ok=True)
 
@@ -123,11 +200,19 @@ def test_whatever_is_killed_the_results_are_the_same(master, engine, unsharded, 
         (place / "hold.new").write_text(str(len(lines(log)) + questions))
         (place / "hold.new").replace(place / "hold")
 
-    words = command("--engine", engine, "--smoke", "--spark", master, "--parallel", 6, "-o", out)  # two items a shard
+    # two items a shard
+    words = command("--engine", engine, "--smoke", "--spark", master, "--parallel", 6, "-o", out)
     for number, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
         before = len(lines(journal)), len(lines(log))
         hold(1)
-        running = subprocess.Popen([*words, "--resume"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=classic())
+        running = subprocess.Popen(
+            [*words, "--resume"],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=classic(),
+        )
         until(lambda: len(lines(log)) > before[1])  # noqa: B023
         if number == signal.SIGINT:
             harness, worker, _ = lines(log)[0].split()
@@ -138,9 +223,15 @@ def test_whatever_is_killed_the_results_are_the_same(master, engine, unsharded, 
         said = running.communicate(timeout=60)[1]
         assert running.returncode == code, said
         if number == signal.SIGINT:
-            assert re.fullmatch(r"conformance: interrupted; ([2-9]|1[01]) of 12 items are done: the same command with --resume goes on\n", said)
+            assert re.fullmatch(
+                r"conformance: interrupted; ([2-9]|1[01]) of 12 items are "
+                r"done: the same command with --resume goes on\n",
+                said,
+            )
             asked = [line.split() for line in lines(log)]
-            assert not alive(harness) and {pid for _, pid, _ in asked} > {worker}, "another worker began anew"
+            assert not alive(harness) and {pid for _, pid, _ in asked} > {worker}, (
+                "another worker began anew"
+            )
             until(lambda: not any(alive(pid) for pid, _, _ in asked))  # noqa: B023  nothing runs on
 
     with open(journal, "ab") as torn:
@@ -165,10 +256,17 @@ def test_shards_are_of_one_engine_and_smaller_towards_the_end(parallel):
     shards = shard.cut(items, parallel)
     assert [item for some in shards for item in some] == items
     assert all(len({item.engine for item in some}) == 1 for some in shards)
-    bounds = [max(min(shard.LEAST, -(-len(items) // parallel)), -(-len(items[at:]) // (2 * parallel))) for at in range(len(items))]
+    bounds = [
+        max(min(shard.LEAST, -(-len(items) // parallel)), -(-len(items[at:]) // (2 * parallel)))
+        for at in range(len(items))
+    ]
     ends = [sum(map(len, shards[: n + 1])) for n in range(len(shards))]
     for some, end in zip(shards, ends, strict=True):
-        assert len(some) == bounds[end - len(some)] or end == len(items) or items[end].engine != some[0].engine
+        assert (
+            len(some) == bounds[end - len(some)]
+            or end == len(items)
+            or items[end].engine != some[0].engine
+        )
 
 
 def task(work: dict) -> list[dict]:
@@ -178,21 +276,45 @@ def task(work: dict) -> list[dict]:
 
 
 def test_an_executor_that_is_not_as_the_driver_says_so(engine, tmp_path):
-    """Another version of the project or of an engine's file, what an engine needs, other recordings: before anything is run."""
+    """Another version of the project or of an engine's file, what an engine needs, other
+    recordings: before anything is run.
+    """
     asked = Asked([str(engine)], smoke=True)
-    work = {"asked": asdict(asked), "versions": shard.versions(asked), "folder": str(tmp_path), "classpaths": {}, "keys": []}
+    work = {
+        "asked": asdict(asked),
+        "versions": shard.versions(asked),
+        "folder": str(tmp_path),
+        "classpaths": {},
+        "keys": [],
+    }
     name = socket.gethostname()
     for words, refused in (
-        ({"versions": {**shard.versions(asked), "refengine": "0"}}, "another version of refengine than the driver's"),
-        ({"versions": {**shard.versions(asked), str(engine): "0"}}, f"another version of {engine} than the driver's"),
-        ({"keys": [["silent", "corpus", "WIN-0"]]}, "1 items are not there: other files than the driver's"),
-        ({"asked": asdict(Asked([f"{tmp_path}/silent.toml"]))}, f"{tmp_path}/silent.toml: cannot be read: [Errno 2] No such file or directory"),
+        (
+            {"versions": {**shard.versions(asked), "refengine": "0"}},
+            "another version of refengine than the driver's",
+        ),
+        (
+            {"versions": {**shard.versions(asked), str(engine): "0"}},
+            f"another version of {engine} than the driver's",
+        ),
+        (
+            {"keys": [["silent", "corpus", "WIN-0"]]},
+            "1 items are not there: other files than the driver's",
+        ),
+        (
+            {"asked": asdict(Asked([f"{tmp_path}/silent.toml"]))},
+            f"{tmp_path}/silent.toml: cannot be read: [Errno 2] No such file or directory",
+        ),
     ):
         [one] = task({**work, **words})
         assert one["executor"] == name and one["refused"].startswith(refused)
-    (tmp_path / "mine.toml").write_text('title = "Mine"\ncommand = ["x"]\nneeds = ["/nowhere"]\ndialect = "table"\n')
+    (tmp_path / "mine.toml").write_text(
+        'title = "Mine"\ncommand = ["x"]\nneeds = ["/nowhere"]\ndialect = "table"\n'
+    )
     lacking = Asked([f"{tmp_path}/mine.toml"], smoke=True)
-    [one] = task({**work, "asked": asdict(lacking), "versions": {}, "keys": [lacking.items()[0].key]})
+    [one] = task(
+        {**work, "asked": asdict(lacking), "versions": {}, "keys": [lacking.items()[0].key]}
+    )
     assert one["refused"] == "no Mine, which needs /nowhere"
 
 
@@ -201,7 +323,12 @@ def test_relative_words_are_those_of_the_driver(engine, monkeypatch):
     asked = Asked([engine.name], smoke=True)
     monkeypatch.chdir(engine.parent)
     [first, *_] = asked.items()
-    work = {"asked": asdict(asked), "versions": shard.versions(asked), "folder": os.getcwd(), "classpaths": {"CONFORMANCE_CLASSPATH_X": "x"}}
+    work = {
+        "asked": asdict(asked),
+        "versions": shard.versions(asked),
+        "folder": os.getcwd(),
+        "classpaths": {"CONFORMANCE_CLASSPATH_X": "x"},
+    }
     monkeypatch.chdir("/")
     [one] = task({**work, "keys": [first.key]})
     assert shard.key(one) == first.key and shard.result(one).outcome == "fail"
@@ -230,27 +357,60 @@ def test_an_item_that_ends_with_an_error_has_no_result(tmp_path):
 
 def test_a_folder_is_of_one_run(tmp_path):
     out = tmp_path / "out"
-    with folder.opened(out, SMOKE, True), pytest.raises(RefengineError, match="out: usage: another run writes there"), folder.opened(out, SMOKE, True):
+    with (
+        folder.opened(out, SMOKE, True),
+        pytest.raises(RefengineError, match="out: usage: another run writes there"),
+        folder.opened(out, SMOKE, True),
+    ):
         pass
     for asked, resume, reason in (
-        (SMOKE, False, "out: usage: not empty: go on with the run there with --resume, or name another folder"),
-        (replace(SMOKE, engines=["rsp-js"]), True, r"out/run.json: usage: of another run: engines was \['reference'\], and is \['rsp-js'\]"),
+        (
+            SMOKE,
+            False,
+            "out: usage: not empty: go on with the run there with --resume, or name another folder",
+        ),
+        (
+            replace(SMOKE, engines=["rsp-js"]),
+            True,
+            r"out/run.json: usage: of another run: "
+            r"engines was \['reference'\], and is "
+            r"\['rsp-js'\]",
+        ),
         (replace(SMOKE, smoke=False), True, "smoke was True, and is False; name another folder"),
     ):
         with pytest.raises(RefengineError, match=reason), folder.opened(out, asked, resume):
             pass
     manifest = out / "run.json"
     manifest.write_text(manifest.read_text().replace('"refengine": "', '"refengine": "0'))
-    with pytest.raises(RefengineError, match="of another run: refengine has changed since; name another folder"), folder.opened(out, SMOKE, True):
+    with (
+        pytest.raises(
+            RefengineError, match="of another run: refengine has changed since; name another folder"
+        ),
+        folder.opened(out, SMOKE, True),
+    ):
         pass
     for text in ("", "{}", '{"asked": 1, "versions": 2}'):
         manifest.write_text(text)
-        with pytest.raises(RefengineError, match="out/run.json: usage: not the folder of a run: name another one"), folder.opened(out, SMOKE, True):
+        with (
+            pytest.raises(
+                RefengineError,
+                match="out/run.json: usage: not the folder of a run: name another one",
+            ),
+            folder.opened(out, SMOKE, True),
+        ):
             pass
 
 
 def test_of_a_journal_nothing_is_lost_but_a_torn_line(tmp_path):
-    ended = [{"engine": "mine", "suite": "corpus", "case": str(n), "error": {"reason": "none", "rule": "usage", "place": ""}} for n in range(3)]
+    ended = [
+        {
+            "engine": "mine",
+            "suite": "corpus",
+            "case": str(n),
+            "error": {"reason": "none", "rule": "usage", "place": ""},
+        }
+        for n in range(3)
+    ]
     with folder.opened(tmp_path, SMOKE, False) as run:
         run.add(ended)
     journal = tmp_path / "journal.ndjson"
@@ -262,7 +422,13 @@ def test_of_a_journal_nothing_is_lost_but_a_torn_line(tmp_path):
             run.add(ended[len(run.done) :])
         assert journal.read_bytes() == whole
     journal.write_bytes(b"{}\n" + whole)
-    with pytest.raises(RefengineError, match="journal.ndjson:1: usage: not what became of an item: remove the line"), folder.opened(tmp_path, SMOKE, True):
+    with (
+        pytest.raises(
+            RefengineError,
+            match="journal.ndjson:1: usage: not what became of an item: remove the line",
+        ),
+        folder.opened(tmp_path, SMOKE, True),
+    ):
         pass
 
 
@@ -270,7 +436,9 @@ def test_a_full_disk_is_told(tmp_path):
     """At once, and nothing is taken for done."""
     full = os.open("/dev/full", os.O_WRONLY)
     run = folder.Folder(tmp_path, full)
-    with pytest.raises(RefengineError, match="journal.ndjson: usage: cannot write: No space left on device"):
+    with pytest.raises(
+        RefengineError, match="journal.ndjson: usage: cannot write: No space left on device"
+    ):
         run.add([{"engine": "mine", "suite": "corpus", "case": "x"}])
     os.close(full)
     assert not run.done
@@ -282,17 +450,31 @@ def test_a_full_disk_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--spark=local[0]"], "spark: no master 'local[0]'; write local[2], spark://HOST:PORT, sc://HOST:PORT"),
-        (["--spark=sc://127.0.0.1:1"], "'sc://127.0.0.1:1': spark: no Spark answers at 127.0.0.1:1"),
-        (["--spark=spark://127.0.0.1:1"], "'spark://127.0.0.1:1': spark: no Spark answers at 127.0.0.1:1"),
+        (
+            ["--spark=local[0]"],
+            "spark: no master 'local[0]'; write local[2], spark://HOST:PORT, sc://HOST:PORT",
+        ),
+        (
+            ["--spark=sc://127.0.0.1:1"],
+            "'sc://127.0.0.1:1': spark: no Spark answers at 127.0.0.1:1",
+        ),
+        (
+            ["--spark=spark://127.0.0.1:1"],
+            "'spark://127.0.0.1:1': spark: no Spark answers at 127.0.0.1:1",
+        ),
         (["--parallel=0"], "usage: --parallel must be > 0, got 0"),
         (["--engine=referense"], "did you mean 'reference'"),
-        (["--resume", "--spark=sc://127.0.0.1:1", "-o/proc/nowhere"], "/proc/nowhere: usage: cannot write: No such file or directory"),
+        (
+            ["--resume", "--spark=sc://127.0.0.1:1", "-o/proc/nowhere"],
+            "/proc/nowhere: usage: cannot write: No such file or directory",
+        ),
         (["--resume", f"-o{__file__}/out"], "usage: cannot write: Not a directory"),
         (["--csrbench="], "IO-1: an empty path"),
     ],
 )
-def test_what_is_named_wrongly_ends_the_run_in_one_line(words, reason, tmp_path, capfd, monkeypatch):
+def test_what_is_named_wrongly_ends_the_run_in_one_line(
+    words, reason, tmp_path, capfd, monkeypatch
+):
     monkeypatch.setattr(session, "_check_java", lambda: None)
     out = [] if any(word.startswith("-o") for word in words) else ["-o", str(tmp_path / "out")]
     assert main(["shard", "--engine=reference", "--smoke", *out, *words]) == 2
@@ -327,7 +509,10 @@ def test_without_java_or_pyspark_one_line_says_so(lacking, tmp_path, monkeypatch
 def test_pytest_without_spark_says_so_in_one_line(tmp_path):
     """Whatever was configured: no item is run."""
     found = run(pytest_on("--engine=reference", "--smoke", "--spark=local[0]"), 4)
-    assert found.stderr.startswith("ERROR: spark: no master 'local[0]'; write local[2], ") and found.stderr.count("\n") == 2
+    assert (
+        found.stderr.startswith("ERROR: spark: no master 'local[0]'; write local[2], ")
+        and found.stderr.count("\n") == 2
+    )
 
 
 def test_pytest_does_not_spread_what_is_spread():
@@ -337,11 +522,17 @@ def test_pytest_does_not_spread_what_is_spread():
 
 def test_an_engine_that_is_missing_is_not_green(tmp_path, capsys):
     """Nothing is started for it."""
-    (tmp_path / "mine.toml").write_text('title = "Mine"\ncommand = ["x"]\nneeds = ["/nowhere"]\nget = "make it"\ndialect = "table"\n')
+    (tmp_path / "mine.toml").write_text(
+        'title = "Mine"\ncommand = ["x"]\nneeds = '
+        '["/nowhere"]\nget = "make it"\ndialect = "table"\n'
+    )
     words = ["shard", f"--engine={tmp_path}/mine.toml", "--smoke", "--spark=sc://127.0.0.1:1"]
     assert main([*words, "-o", str(tmp_path / "out")]) == 4
     told = capsys.readouterr()
     assert told.err == "conformance: no Mine, which needs /nowhere: make it\n"
-    assert told.out == "conformance: every item of mine was skipped (exit code 4; 0 with --allow-missing)\n"
+    assert (
+        told.out
+        == "conformance: every item of mine was skipped (exit code 4; 0 with --allow-missing)\n"
+    )
     assert main([*words, "--allow-missing", "-o", str(tmp_path / "other")]) == 0
     assert (tmp_path / "other" / "results.ndjson").read_bytes() == b""

@@ -1,4 +1,6 @@
-"""Ground truth over Spark is the reference engine's, however the stream is stored and cut, and whatever is killed on the way."""
+"""Ground truth over Spark is the reference engine's, however the stream is stored and cut, and
+whatever is killed on the way.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,10 @@ SELECT ?sensor ?value { ?obs :procedure ?sensor ; :result [ :floatValue ?value ]
 
 def asked(body: str = "SELECT ?x { ?x <urn:p> ?y }", kind: str = "time", **fields: object) -> Asked:
     window = {"stream": "s", "kind": kind, "size": 10} | ({"slide": 10} if kind == "time" else {})
-    return Asked(from_table({"body": body, "windows": [window]}), profile("csparql").but(**{"t0": 0, "horizon": "none", **fields}).semantics())
+    return Asked(
+        from_table({"body": body, "windows": [window]}),
+        profile("csparql").but(**{"t0": 0, "horizon": "none", **fields}).semantics(),
+    )
 
 
 def line(name: str, at: int) -> str:
@@ -60,39 +65,98 @@ def batch(*given: tuple) -> pyarrow.RecordBatch:
 
 def test_rows_of_one_time_and_place_are_an_element():
     """However they come: a part sorts what it reads."""
-    given = [batch((2, 1, "<urn:a>", "<urn:p>", "<urn:b>"), (1, 2, "<urn:a>", "<urn:p>", "<urn:c>")), batch((1, 1, "<urn:d>", "<urn:p>", "<urn:c>"), (1, 2, "<urn:a>", "<urn:p>", "<urn:b>"))]
+    given = [
+        batch((2, 1, "<urn:a>", "<urn:p>", "<urn:b>"), (1, 2, "<urn:a>", "<urn:p>", "<urn:c>")),
+        batch((1, 1, "<urn:d>", "<urn:p>", "<urn:c>"), (1, 2, "<urn:a>", "<urn:p>", "<urn:b>")),
+    ]
     found = list(truth.elements(table.ordered(pyarrow.Table.from_batches(given))))
-    assert [(sorted((s, o) for s, _, o in e.graph), e.app, e.sys) for e in found] == [([("<urn:d>", "<urn:c>")], 1, 1), ([("<urn:a>", "<urn:b>"), ("<urn:a>", "<urn:c>")], 1, 2), ([("<urn:a>", "<urn:b>")], 2, 3)]
-    assert list(truth.elements(table.ordered(pyarrow.Table.from_batches(map(table._canonical, given))))) == found
+    assert [(sorted((s, o) for s, _, o in e.graph), e.app, e.sys) for e in found] == [
+        ([("<urn:d>", "<urn:c>")], 1, 1),
+        ([("<urn:a>", "<urn:b>"), ("<urn:a>", "<urn:c>")], 1, 2),
+        ([("<urn:a>", "<urn:b>")], 2, 3),
+    ]
+    assert (
+        list(
+            truth.elements(table.ordered(pyarrow.Table.from_batches(map(table._canonical, given))))
+        )
+        == found
+    )
 
 
 def test_what_a_part_ends_with():
-    """By hand: 11 closes [0,10) with a, 21 closes [10,20) with b and c; the part of 11 gives the former, that of 21 the latter."""
-    given = [(at, n, f"<urn:{name}>", "<urn:p>", "<urn:o>") for n, (name, at) in enumerate((("a", 1), ("b", 11), ("c", 12), ("d", 21)))]
-    first = [found for one in truth._reports(asked(), 1, truth.Part(None, 20), held._rows, [batch(*given[:3])]) for found in one.to_pylist()]
-    assert [(one["opens"], one["closes"], one["elements"], one["rows"]) for one in first[:-1]] == [(0, 10, 1, '[{"x":{"type":"uri","value":"urn:a"}}]')]
+    """By hand: 11 closes [0,10) with a, 21 closes [10,20) with b and c; the part of 11 gives the
+    former, that of 21 the latter.
+    """
+    given = [
+        (at, n, f"<urn:{name}>", "<urn:p>", "<urn:o>")
+        for n, (name, at) in enumerate((("a", 1), ("b", 11), ("c", 12), ("d", 21)))
+    ]
+    first = [
+        found
+        for one in truth._reports(asked(), 1, truth.Part(None, 20), held._rows, [batch(*given[:3])])
+        for found in one.to_pylist()
+    ]
+    assert [(one["opens"], one["closes"], one["elements"], one["rows"]) for one in first[:-1]] == [
+        (0, 10, 1, '[{"x":{"type":"uri","value":"urn:a"}}]')
+    ]
     assert (first[-1]["ended"], first[-1]["told"]) == ("done", "incremental")
-    (*second, end) = [found for one in truth._reports(asked(), 1, truth.Part(20, None, 10), held._rows, [batch(*given[1:])]) for found in one.to_pylist()]
-    assert [(one["opens"], one["trigger"], one["elements"]) for one in second] == [(10, 21, 2)] and end["ended"] == "done"
-    (end,) = [found for one in truth._reports(asked(), 1, truth.Part(20, None, 20), held._rows, [batch(*given[3:])]) for found in one.to_pylist()]
+    (*second, end) = [
+        found
+        for one in truth._reports(
+            asked(), 1, truth.Part(20, None, 10), held._rows, [batch(*given[1:])]
+        )
+        for found in one.to_pylist()
+    ]
+    assert [(one["opens"], one["trigger"], one["elements"]) for one in second] == [
+        (10, 21, 2)
+    ] and end["ended"] == "done"
+    (end,) = [
+        found
+        for one in truth._reports(
+            asked(), 1, truth.Part(20, None, 20), held._rows, [batch(*given[3:])]
+        )
+        for found in one.to_pylist()
+    ]
     assert end["ended"] == "short"
-    (end,) = [found for one in truth._reports(asked(horizon=5), 1, truth.Part(), held._rows, [batch(*given)]) for found in one.to_pylist()]
-    assert end["ended"] == "error" and type(truth.rebuilt(end["told"])).__name__ == "InvalidSemantics"
+    (end,) = [
+        found
+        for one in truth._reports(asked(horizon=5), 1, truth.Part(), held._rows, [batch(*given)])
+        for found in one.to_pylist()
+    ]
+    assert (
+        end["ended"] == "error" and type(truth.rebuilt(end["told"])).__name__ == "InvalidSemantics"
+    )
 
 
 def test_a_report_beyond_64_bits_is_unsupported():
     given = [(2**63 - 2, 1, "<urn:a>", "<urn:p>", "<urn:o>")]
-    *_, end = [found for one in truth._reports(asked(horizon="flush"), 2**63 - 2, truth.Part(), held._rows, [batch(*given)]) for found in one.to_pylist()]
-    assert end["ended"] == "error" and str(truth.rebuilt(end["told"])) == "MOD-1: a report whose times need more than 64 bits"
+    *_, end = [
+        found
+        for one in truth._reports(
+            asked(horizon="flush"), 2**63 - 2, truth.Part(), held._rows, [batch(*given)]
+        )
+        for found in one.to_pylist()
+    ]
+    assert (
+        end["ended"] == "error"
+        and str(truth.rebuilt(end["told"])) == "MOD-1: a report whose times need more than 64 bits"
+    )
 
 
 # Rows
 
 
 def test_a_line_that_is_no_triple_has_its_place():
-    content = (line("a", 5) + "<urn:a> <urn:p> .\n# comment\n\n" + line("b", 4) + line("c", 5)).encode() + b"\xff\n" + line("d", 2**63).encode()
+    content = (
+        (line("a", 5) + "<urn:a> <urn:p> .\n# comment\n\n" + line("b", 4) + line("c", 5)).encode()
+        + b"\xff\n"
+        + line("d", 2**63).encode()
+    )
     found = list(lines_of._lines(pyarrow.py_buffer(content), 1, -(2**63)))
-    assert [(time, number, triple[0]) for number, time, triple, _ in found if triple] == [(5, 1, "<urn:a>"), (5, 6, "<urn:c>")]
+    assert [(time, number, triple[0]) for number, time, triple, _ in found if triple] == [
+        (5, 1, "<urn:a>"),
+        (5, 6, "<urn:c>"),
+    ]
     assert [(number, why) for number, _, triple, why in found if triple is None] == [
         (2, 'IO-1: a line is s p o "ms", got 2 terms'),
         (5, "MOD-2: t_app decreases from 5 to 4"),
@@ -103,48 +167,94 @@ def test_a_line_that_is_no_triple_has_its_place():
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_segments_of_a_file_are_its_lines(monkeypatch, end):
-    """Read by segments, what is wanted of a file is what is found in it as a whole; a byte order mark, faults, no end of the last line."""
+    """Read by segments, what is wanted of a file is what is found in it as a whole; a byte order
+    mark, faults, no end of the last line.
+    """
     monkeypatch.setattr(lines_of, "LINES", 3)
-    text = "\ufeff" + "".join(line(f"n{at}", at)[:-1] + end for at in (1, 2, 2, 5)) + f"?{end}{end}# c{end}" + line("late", 4)[:-1] + end + line("z", 9)[:-1]
+    text = (
+        "\ufeff"
+        + "".join(line(f"n{at}", at)[:-1] + end for at in (1, 2, 2, 5))
+        + f"?{end}{end}# c{end}"
+        + line("late", 4)[:-1]
+        + end
+        + line("z", 9)[:-1]
+    )
     content = text.encode()
     (surveyed,) = lines_of._surveyed(100, [files(("f", content))])
     [file] = survey.files(pyarrow.Table.from_batches([surveyed]))
-    assert (file.triples, file.faults, list(file.instants)) == (5, 2, [(1, 1), (2, 2), (5, 1), (9, 1)])
-    assert [(one[2], one[3], one[4], one[5]) for one in file.index] == [(1, -(2**63), 1, 2), (4, 2, 5, 5), (7, 5, 9, 9)]
-    whole = [(time, (0, number), triple) for number, time, triple, _ in lines_of._lines(pyarrow.py_buffer(content), 1, -(2**63)) if triple]
+    assert (file.triples, file.faults, list(file.instants)) == (
+        5,
+        2,
+        [(1, 1), (2, 2), (5, 1), (9, 1)],
+    )
+    assert [(one[2], one[3], one[4], one[5]) for one in file.index] == [
+        (1, -(2**63), 1, 2),
+        (4, 2, 5, 5),
+        (7, 5, 9, 9),
+    ]
+    whole = [
+        (time, (0, number), triple)
+        for number, time, triple, _ in lines_of._lines(pyarrow.py_buffer(content), 1, -(2**63))
+        if triple
+    ]
     for since in range(11):
         for stop in range(since + 1, 11):
-            segments = [lines_of.Segment(*one) for one in file.index if one[4] < stop and one[5] >= since]
-            assert lines_of._rows({"f": (0, segments)}, since, stop, [files(("f", content))]) == [row for row in whole if since <= row[0] < stop]
+            segments = [
+                lines_of.Segment(*one) for one in file.index if one[4] < stop and one[5] >= since
+            ]
+            assert lines_of._rows({"f": (0, segments)}, since, stop, [files(("f", content))]) == [
+                row for row in whole if since <= row[0] < stop
+            ]
 
 
 def files(*given: tuple[str, bytes]) -> pyarrow.RecordBatch:
     """As Spark's binaryFile gives them."""
-    return pyarrow.RecordBatch.from_pydict({"file_path": [name for name, _ in given], "content": [content for _, content in given]})
+    return pyarrow.RecordBatch.from_pydict(
+        {"file_path": [name for name, _ in given], "content": [content for _, content in given]}
+    )
 
 
 def test_lines_that_have_been_changed_are_not_read():
     content = (line("a", 1) + line("b", 5)).encode()
-    [file] = survey.files(pyarrow.Table.from_batches(lines_of._surveyed(100, [files(("file:///a%20b.n3t", content))])))
+    [file] = survey.files(
+        pyarrow.Table.from_batches(lines_of._surveyed(100, [files(("file:///a%20b.n3t", content))]))
+    )
     wanted = {file.name: (0, [lines_of.Segment(*one) for one in file.index])}
-    assert len(lines_of._rows(wanted, 0, 9, [files((file.name, content + line("c", 7).encode()))])) == 2, "a file that grows has what it had"
+    assert (
+        len(lines_of._rows(wanted, 0, 9, [files((file.name, content + line("c", 7).encode()))]))
+        == 2
+    ), "a file that grows has what it had"
     for other in (content.replace(b"urn:b", b"urn:c"), content[: len(content) // 2], b""):
-        with pytest.raises(InvalidStream, match="^/a b.n3t: IO-1: has been changed since it was surveyed"):
+        with pytest.raises(
+            InvalidStream, match="^/a b.n3t: IO-1: has been changed since it was surveyed"
+        ):
             lines_of._rows(wanted, 0, 9, [files((file.name, other))])
 
 
 def test_files_come_in_the_order_of_their_names():
-    """And not of what they are in a URL, where a blank is %20 and comes after an exclamation mark."""
+    """And not of what they are in a URL, where a blank is %20 and comes
+    after an exclamation mark.
+    """
     names = ["file:///s/a%20b.n3t", "file:///s/a!b.n3t", "file:///s/a%25.n3t"]
-    pieces = [one for name in names for one in lines_of._surveyed(100, [files((name, line("a", 5).encode()))])]
-    assert [survey.path_of(file.name) for file in survey.files(pyarrow.Table.from_batches(pieces))] == ["/s/a b.n3t", "/s/a!b.n3t", "/s/a%.n3t"]
+    pieces = [
+        one
+        for name in names
+        for one in lines_of._surveyed(100, [files((name, line("a", 5).encode()))])
+    ]
+    assert [
+        survey.path_of(file.name) for file in survey.files(pyarrow.Table.from_batches(pieces))
+    ] == ["/s/a b.n3t", "/s/a!b.n3t", "/s/a%.n3t"]
 
 
 def test_stretches_of_time():
     """At most so many, and of each the first instant: by hand, in units of 4 ms."""
     instants = survey.Instants(4)
     instants.add([(-9, 1), (-8, 1), (0, 2), (3, 1), (5, 1), (4, 5)])
-    assert list(instants) == [(-9, 1), (-8, 1), (0, 3), (4, 6)] and (instants.shift, instants.first, instants.last) == (2, -9, 5)
+    assert list(instants) == [(-9, 1), (-8, 1), (0, 3), (4, 6)] and (
+        instants.shift,
+        instants.first,
+        instants.last,
+    ) == (2, -9, 5)
 
 
 @pytest.mark.parametrize(
@@ -171,19 +281,51 @@ def test_a_row_that_is_no_triple(given):
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_lines_end_as_in_text_files(end):
     content = f"{line('a', 5)[:-1]} # c{end}{end}{line('b', 6)[:-1]}{end}".encode()
-    assert [(time, number, why) for number, time, _, why in lines_of._lines(pyarrow.py_buffer(content), 1, 0)] == [(5, 1, None), (6, 3, None)]
+    assert [
+        (time, number, why)
+        for number, time, _, why in lines_of._lines(pyarrow.py_buffer(content), 1, 0)
+    ] == [(5, 1, None), (6, 3, None)]
 
 
 def test_terms_of_rows_are_canonical():
     assert table.triple(3, 1, "<urn:a>", "<urn:p>", '"\\u0041"') == ("<urn:a>", "<urn:p>", '"A"')
-    assert table.triple(3, 1, "_:b", "<urn:p>", '"A"@EN') == ("_:b", "<urn:p>", io.timed('_:b <urn:p> "A"@EN "3" .', "")[0][2])
+    assert table.triple(3, 1, "_:b", "<urn:p>", '"A"@EN') == (
+        "_:b",
+        "<urn:p>",
+        io.timed('_:b <urn:p> "A"@EN "3" .', "")[0][2],
+    )
 
 
 IRI, LITERAL = "<http://x.org/a>", '"a b"'
-PIECES = ["", IRI, LITERAL, "_:b", "\t", "\n", " ", '"', f"{IRI}\t{IRI}", f"{IRI}\t{IRI}\t{IRI}\n{IRI}", '"a', 'b"', "<http://x.org/a", ">", '"\\u0041"', "<urn:x>", "#"]
+PIECES = [
+    "",
+    IRI,
+    LITERAL,
+    "_:b",
+    "\t",
+    "\n",
+    " ",
+    '"',
+    f"{IRI}\t{IRI}",
+    f"{IRI}\t{IRI}\t{IRI}\n{IRI}",
+    '"a',
+    'b"',
+    "<http://x.org/a",
+    ">",
+    '"\\u0041"',
+    "<urn:x>",
+    "#",
+]
 
 
-@given(st.lists(st.tuples(*[st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map("".join)] * 3) | st.just((IRI, IRI, LITERAL)), min_size=1, max_size=3))
+@given(
+    st.lists(
+        st.tuples(*[st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map("".join)] * 3)
+        | st.just((IRI, IRI, LITERAL)),
+        min_size=1,
+        max_size=3,
+    )
+)
 @example([(f"{IRI}\t{IRI}\t{IRI}\n{IRI}", IRI, IRI)])
 @example([(IRI, f'{IRI}\t"a', 'b"'), (IRI, IRI, IRI)])
 @example([(IRI, IRI, LITERAL), (IRI, IRI, IRI)])
@@ -193,7 +335,9 @@ def test_rows_that_are_looked_at_together_are_triples_as_they_stand(triples):
     if table._plain(rows_):
         assert [table.triple(1, 1, *one) for one in triples] == triples
     else:
-        assert not {*triples} <= {(IRI, IRI, LITERAL), (IRI, IRI, IRI)}, "what is plain is seen to be"
+        assert not {*triples} <= {(IRI, IRI, LITERAL), (IRI, IRI, IRI)}, (
+            "what is plain is seen to be"
+        )
 
 
 def stored(some: pyarrow.Table, **options: object) -> bytes:
@@ -202,27 +346,83 @@ def stored(some: pyarrow.Table, **options: object) -> bytes:
     return into.getvalue().to_pybytes()
 
 
-ROWS = [(5, 1, "<urn:a>", "<urn:p>", "<urn:o>"), (-3, 7, "<urn:b>", "<urn:p>", '"\\u0041"'), (5, 0, "<urn:c>", "<urn:p>", "<urn:o>"), (9, 2, "x", "<urn:p>", "<urn:o>"), (8, 2, "<urn:d>", "<urn:p>", "<urn:o>")]
+ROWS = [
+    (5, 1, "<urn:a>", "<urn:p>", "<urn:o>"),
+    (-3, 7, "<urn:b>", "<urn:p>", '"\\u0041"'),
+    (5, 0, "<urn:c>", "<urn:p>", "<urn:o>"),
+    (9, 2, "x", "<urn:p>", "<urn:o>"),
+    (8, 2, "<urn:d>", "<urn:p>", "<urn:o>"),
+]
 
 
-@pytest.mark.parametrize("text", [pyarrow.string(), pyarrow.large_string(), pyarrow.dictionary(pyarrow.int32(), pyarrow.string())])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pyarrow.string(),
+        pyarrow.large_string(),
+        pyarrow.dictionary(pyarrow.int32(), pyarrow.string()),
+    ],
+)
 def test_groups_of_rows_that_a_part_needs(text):
-    """In groups of two, and any order; what is no triple has the number of its row; a part has what is of its time, sorted."""
+    """In groups of two, and any order; what is no triple has the number of its row; a part has what
+    is of its time, sorted.
+    """
     some = pyarrow.Table.from_batches([batch(*ROWS)])
     kinds = [pyarrow.int16(), pyarrow.int32(), text, text, text]
-    content = stored(some.cast(pyarrow.schema(zip(some.schema.names, kinds, strict=True))).append_column("more", [[None] * 5]), row_group_size=2)
-    [file] = survey.files(pyarrow.Table.from_batches(table._surveyed(100, [files(("file:///f", content))])))
-    assert (file.triples, file.canonical, file.faults, [one[:3] for one in file.index]) == (4, 3, 1, [[0, -3, 5], [1, 5, 5], [2, 8, 8]])
+    content = stored(
+        some.cast(pyarrow.schema(zip(some.schema.names, kinds, strict=True))).append_column(
+            "more", [[None] * 5]
+        ),
+        row_group_size=2,
+    )
+    [file] = survey.files(
+        pyarrow.Table.from_batches(table._surveyed(100, [files(("file:///f", content))]))
+    )
+    assert (file.triples, file.canonical, file.faults, [one[:3] for one in file.index]) == (
+        4,
+        3,
+        1,
+        [[0, -3, 5], [1, 5, 5], [2, 8, 8]],
+    )
     assert list(file.instants) == [(-3, 1), (5, 2), (8, 1)]
-    [fault] = [one for some in table._faults([files(("file:///f", content))]) for one in some.to_pylist()]
-    assert (fault["file"], fault["line"]) == ("file:///f", 4) and fault["error"].startswith("IO-1: no term at column 1")
+    [fault] = [
+        one for some in table._faults([files(("file:///f", content))]) for one in some.to_pylist()
+    ]
+    assert (fault["file"], fault["line"]) == ("file:///f", 4) and fault["error"].startswith(
+        "IO-1: no term at column 1"
+    )
     groups = {number: digest for number, _, _, digest in file.index}
-    found = list(table._rows({"file:///f": ({0: groups[0], 1: groups[1]}, False)}, -3, 6, [files(("file:///f", content))]))
-    assert [(time, element, one[0], one[2]) for time, element, one in found] == [(-3, 7, "<urn:b>", '"A"'), (5, 0, "<urn:c>", "<urn:o>"), (5, 1, "<urn:a>", "<urn:o>")]
-    assert list(table._rows({"file:///f": ({2: groups[2]}, False)}, 10, 11, [files(("file:///f", content))])) == []
-    fewer = stored(some.slice(0, 4).cast(pyarrow.schema(zip(some.schema.names, kinds, strict=True))).append_column("more", [[None] * 4]), row_group_size=2)
+    found = list(
+        table._rows(
+            {"file:///f": ({0: groups[0], 1: groups[1]}, False)},
+            -3,
+            6,
+            [files(("file:///f", content))],
+        )
+    )
+    assert [(time, element, one[0], one[2]) for time, element, one in found] == [
+        (-3, 7, "<urn:b>", '"A"'),
+        (5, 0, "<urn:c>", "<urn:o>"),
+        (5, 1, "<urn:a>", "<urn:o>"),
+    ]
+    assert (
+        list(
+            table._rows(
+                {"file:///f": ({2: groups[2]}, False)}, 10, 11, [files(("file:///f", content))]
+            )
+        )
+        == []
+    )
+    fewer = stored(
+        some.slice(0, 4)
+        .cast(pyarrow.schema(zip(some.schema.names, kinds, strict=True)))
+        .append_column("more", [[None] * 4]),
+        row_group_size=2,
+    )
     for other in (fewer, content[:-1], content.replace(b"urn:d", b"urn:e"), b""):
-        with pytest.raises(InvalidStream, match="^/f: IO-1: has been changed since it was surveyed"):
+        with pytest.raises(
+            InvalidStream, match="^/f: IO-1: has been changed since it was surveyed"
+        ):
             list(table._rows({"file:///f": (groups, False)}, -3, 9, [files(("file:///f", other))]))
 
 
@@ -231,20 +431,50 @@ def test_groups_of_rows_that_a_part_needs(text):
     [
         (b"", "cannot be read as Parquet: "),
         (b"PAR1 no more of it PAR1", "cannot be read as Parquet: "),
-        (stored(pyarrow.Table.from_batches([batch(*ROWS)]).append_column("time", [[1] * 5])), "needs the columns time int64, each once; has 'time int64, element int64, subject string, "),
-        (stored(pyarrow.Table.from_batches([batch((1, 1, "<urn:abcdef>", "<urn:p>", "<urn:o>"))]), use_dictionary=False, compression="none", write_statistics=False).replace(b"abcdef", b"ab\xff\xfeef"), "cannot be read as Parquet: "),
-        (stored(pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]})), "needs the columns time int64, element int64, predicate string, object string, each once; has 'time string, subject string'"),
+        (
+            stored(pyarrow.Table.from_batches([batch(*ROWS)]).append_column("time", [[1] * 5])),
+            "needs the columns time int64, "
+            "each once; has 'time int64, "
+            "element int64, subject "
+            "string, ",
+        ),
+        (
+            stored(
+                pyarrow.Table.from_batches([batch((1, 1, "<urn:abcdef>", "<urn:p>", "<urn:o>"))]),
+                use_dictionary=False,
+                compression="none",
+                write_statistics=False,
+            ).replace(b"abcdef", b"ab\xff\xfeef"),
+            "cannot be read as Parquet: ",
+        ),
+        (
+            stored(pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]})),
+            "needs the columns time int64, "
+            "element int64, predicate "
+            "string, object string, each "
+            "once; has 'time string, "
+            "subject string'",
+        ),
     ],
 )
 def test_a_file_that_is_no_table(content, reason):
     with pytest.raises(InvalidStream) as error:
-        survey.files(pyarrow.Table.from_batches(table._surveyed(100, [files(("file:///x/y%20z.parquet", content))])))
+        survey.files(
+            pyarrow.Table.from_batches(
+                table._surveyed(100, [files(("file:///x/y%20z.parquet", content))])
+            )
+        )
     assert str(error.value).startswith(f"/x/y z.parquet: IO-1: {reason}")
 
 
 def test_a_stream_is_cut_where_it_has_triples():
     extent = Extent(10, 0, 90, (0, 10, 50, 90), (4, 1, 4, 1))
-    assert extent.cuts(1) == [] and extent.cuts(2) == [50] and extent.cuts(3) == [10, 90] and extent.cuts(100) == [10, 50, 90]
+    assert (
+        extent.cuts(1) == []
+        and extent.cuts(2) == [50]
+        and extent.cuts(3) == [10, 90]
+        and extent.cuts(100) == [10, 50, 90]
+    )
     assert Extent(5, 3, 3, (3,), (5,)).cuts(4) == []
 
 
@@ -253,12 +483,33 @@ def test_a_stream_is_cut_where_it_has_triples():
 
 def reported(*bags: str) -> pyarrow.Table:
     """Reports of windows [0,10), [10,20), …, each with a row a letter."""
-    told = [(10 * n + 9, 10 * n + 10, 10 * n + 10, 10 * n, 10 * n + 10, 3, json.dumps([{"x": {"type": "uri", "value": f"urn:{x}"}} for x in bag])) for n, bag in enumerate(bags)]
-    return rows_of.batch(truth.SCHEMA, [(*one, None, None) for one in told] or [(None,) * 9]).slice(0, len(told))
+    told = [
+        (
+            10 * n + 9,
+            10 * n + 10,
+            10 * n + 10,
+            10 * n,
+            10 * n + 10,
+            3,
+            json.dumps([{"x": {"type": "uri", "value": f"urn:{x}"}} for x in bag]),
+        )
+        for n, bag in enumerate(bags)
+    ]
+    return rows_of.batch(truth.SCHEMA, [(*one, None, None) for one in told] or [(None,) * 9]).slice(
+        0, len(told)
+    )
 
 
 def recorded(*bags: str, timestamps: tuple[int, ...] = ()) -> Recording:
-    relations = [Relation(("x",), io.relation_from_json([{"x": {"type": "uri", "value": f"urn:{x}"}} for x in bag], ("x",), "", {}).rows) for bag in bags]
+    relations = [
+        Relation(
+            ("x",),
+            io.relation_from_json(
+                [{"x": {"type": "uri", "value": f"urn:{x}"}} for x in bag], ("x",), "", {}
+            ).rows,
+        )
+        for bag in bags
+    ]
     return Recording(tuple(relations), timestamps or (None,) * len(relations))
 
 
@@ -269,27 +520,67 @@ def judged(expected: list[str], recording: Recording, cut: int = 1) -> Compared:
     found = []
     for start, part in ((0, parts[0]), (min(cut, whole.num_rows), parts[1])):
         if part.num_rows:
-            found += comparison._places(asked(), len(recording), comparison.given(part, start, recording).to_batches())
+            found += comparison._places(
+                asked(), len(recording), comparison.given(part, start, recording).to_batches()
+            )
     return comparison.judged(asked(), parts, recording, found)
 
 
 @pytest.mark.parametrize(
     ("expected", "answers", "first"),
     [
-        (["a", "b", "c"], ["a", "b", "c"], "pass: 3 relations; not recorded: 0 before the first, 0 after the last"),
-        (["a", "b", "c"], ["b", "c"], "pass: 2 relations; not recorded: 1 before the first, 0 after the last"),
-        (["a", "b", "c"], ["a", "b"], "pass: 2 relations; not recorded: 0 before the first, 1 after the last"),
-        (["a", "b", "c"], ["b"], "pass: 1 relation; not recorded: 1 before the first, 1 after the last"),
+        (
+            ["a", "b", "c"],
+            ["a", "b", "c"],
+            "pass: 3 relations; not recorded: 0 before the first, 0 after the last",
+        ),
+        (
+            ["a", "b", "c"],
+            ["b", "c"],
+            "pass: 2 relations; not recorded: 1 before the first, 0 after the last",
+        ),
+        (
+            ["a", "b", "c"],
+            ["a", "b"],
+            "pass: 2 relations; not recorded: 0 before the first, 1 after the last",
+        ),
+        (
+            ["a", "b", "c"],
+            ["b"],
+            "pass: 1 relation; not recorded: 1 before the first, 1 after the last",
+        ),
         (["", ""], [""], "pass: 1 relation; not recorded: 0 before the first, 1 after the last"),
         ([], [], "pass: 0 relations; not recorded: 0 before the first, 0 after the last"),
-        (["a"], [], "fail: first divergence, after the last of 0 relations: window [0, 10) at t=9, 3 elements"),
-        (["a", "b", "c"], ["a"], "fail: first divergence, after the last of 1 relation: window [10, 20) at t=19, 3 elements"),
-        (["a", "b", "c"], ["a", "c", "c"], "fail: first divergence, relation 2 of 3: window [10, 20) at t=19, 3 elements"),
-        (["a", "b"], ["x", "b"], "fail: first divergence, relation 1 of 2: window [0, 10) at t=9, 3 elements"),
+        (
+            ["a"],
+            [],
+            "fail: first divergence, after the last of 0 relations: window [0, 10) at "
+            "t=9, 3 elements",
+        ),
+        (
+            ["a", "b", "c"],
+            ["a"],
+            "fail: first divergence, after the last of 1 relation: window "
+            "[10, 20) at t=19, 3 elements",
+        ),
+        (
+            ["a", "b", "c"],
+            ["a", "c", "c"],
+            "fail: first divergence, relation 2 of 3: window [10, 20) at t=19, 3 elements",
+        ),
+        (
+            ["a", "b"],
+            ["x", "b"],
+            "fail: first divergence, relation 1 of 2: window [0, 10) at t=9, 3 elements",
+        ),
         (["a", "b"], ["a", "b", "c"], "fail: relation 3 of 3: the semantics reports nothing more"),
         ([], ["a"], "fail: relation 1 of 1: the semantics reports nothing more"),
         (["aab"], ["aba"], "pass: 1 relation; not recorded: 0 before the first, 0 after the last"),
-        (["aab"], ["abb"], "fail: first divergence, relation 1 of 1: window [0, 10) at t=9, 3 elements"),
+        (
+            ["aab"],
+            ["abb"],
+            "fail: first divergence, relation 1 of 1: window [0, 10) at t=9, 3 elements",
+        ),
     ],
 )
 def test_verdicts(expected, answers, first):
@@ -300,43 +591,81 @@ def test_verdicts(expected, answers, first):
 
 
 def test_measures_of_windows():
-    """By hand. YABench: a; of b, c one came, c, and d beside it: 1/2 and 1/2; nothing: both empty, 1 and 1. Delays 5 and 1. LSBench:
-    of a, b, c one, b, is not recorded; of a, c, d one, d, was not expected."""
+    """By hand. YABench: a; of b, c one came, c, and d beside it: 1/2 and 1/2; nothing: both empty,
+    1 and 1. Delays 5 and 1. LSBench: of a, b, c one, b, is not recorded; of a, c, d one, d, was not
+    expected.
+    """
     found = judged(["a", "bc", ""], recorded("a", "cd", "", timestamps=(15, 21, 30)))
-    assert [(one["precision"], one["recall"], one["delay"]) for one in found.measures] == [(1, 1, 5), (0.5, 0.5, 1), (1, 1, 0)]
-    assert [(one["window"], one["expected"], one["actual"], one["elements"]) for one in found.measures][1] == ([10, 20], 2, 2, 3)
+    assert [(one["precision"], one["recall"], one["delay"]) for one in found.measures] == [
+        (1, 1, 5),
+        (0.5, 0.5, 1),
+        (1, 1, 0),
+    ]
+    assert [
+        (one["window"], one["expected"], one["actual"], one["elements"]) for one in found.measures
+    ][1] == ([10, 20], 2, 2, 3)
     assert found.mismatch == pytest.approx((100 / 3, 100 / 3))
     assert found.argument.splitlines()[1:5] == [
-        "    expected 2 rows", "    recorded 2 rows", "    lacking: {x: <urn:b>}", "    too many: {x: <urn:d>}",
-    ]  # fmt: skip
+        "    expected 2 rows",
+        "    recorded 2 rows",
+        "    lacking: {x: <urn:b>}",
+        "    too many: {x: <urn:d>}",
+    ]
     assert found.argument.splitlines()[-2:] == [
         "  YABench: precision 0.8333, recall 0.8333, median delay 1 ms, mean of 3",
-        "  LSBench: 33.33 % of what is expected is not recorded, 33.33 % of what is recorded is not expected",
+        "  LSBench: 33.33 % of what is expected is not recorded, 33.33 % of what is recorded "
+        "is not expected",
     ]
 
 
 def test_measures_leave_out_what_was_not_recorded_and_keep_what_was_not_expected():
     """As metrics.run has them: of a pass the ends, and of a fail answers beyond the last report."""
     found = judged(["a", "b", "c"], recorded("b"))
-    assert found.outcome is Outcome.PASS and [(one["window"], one["precision"], one["recall"]) for one in found.measures] == [([10, 20], 1, 1)]
+    assert found.outcome is Outcome.PASS and [
+        (one["window"], one["precision"], one["recall"]) for one in found.measures
+    ] == [([10, 20], 1, 1)]
     found = judged(["a"], recorded("a", "b", ""))
-    assert [(one["window"], one["precision"], one["recall"], one["actual"]) for one in found.measures] == [([0, 10], 1, 1, 1), (None, 0, 0, 1), (None, 1, 1, 0)]
+    assert [
+        (one["window"], one["precision"], one["recall"], one["actual"]) for one in found.measures
+    ] == [([0, 10], 1, 1, 1), (None, 0, 0, 1), (None, 1, 1, 0)]
 
 
 def test_what_the_driver_cannot_hold_is_said_not_to_be_measured(monkeypatch):
-    """Three rows are expected and three recorded: of LSBench's measure five are too few to hold them, and six enough."""
-    for most, mismatch, last in ((5, (None, None), "undefined or not measured of what is expected"), (6, (100 / 3, 100 / 3), "33.33 % of what is expected")):
+    """Three rows are expected and three recorded: of LSBench's measure five are too few to hold
+    them, and six enough.
+    """
+    for most, mismatch, last in (
+        (5, (None, None), "undefined or not measured of what is expected"),
+        (6, (100 / 3, 100 / 3), "33.33 % of what is expected"),
+    ):
         monkeypatch.setattr(comparison, "FOLDED", most)
         found = judged(["a", "bc", ""], recorded("a", "cd", ""))
-        assert found.mismatch == pytest.approx(mismatch) and found.argument.splitlines()[-1].startswith(f"  LSBench: {last}")
+        assert found.mismatch == pytest.approx(mismatch) and found.argument.splitlines()[
+            -1
+        ].startswith(f"  LSBench: {last}")
     assert judged([], recorded()).argument.splitlines()[-2] == "  YABench: not measured"
 
 
 def test_what_cannot_be_compared_is_its_error():
     whole = pyarrow.Table.from_batches([reported("a")]).select(truth.REPORT)
-    other = Recording((Relation(("z",), io.relation_from_json([{"z": {"type": "uri", "value": "urn:a"}}], ("z",), "", {}).rows),), (None,))
+    other = Recording(
+        (
+            Relation(
+                ("z",),
+                io.relation_from_json(
+                    [{"z": {"type": "uri", "value": "urn:a"}}], ("z",), "", {}
+                ).rows,
+            ),
+        ),
+        (None,),
+    )
     with pytest.raises(InvalidStream, match="unknown key 'z'"):
-        comparison.judged(asked(), [whole], other, comparison._places(asked(), 1, comparison.given(whole, 0, other).to_batches()))
+        comparison.judged(
+            asked(),
+            [whole],
+            other,
+            comparison._places(asked(), 1, comparison.given(whole, 0, other).to_batches()),
+        )
 
 
 # What needs Spark
@@ -362,28 +691,65 @@ def found_by(spark_session, wanted: output.Wanted, out: Path, resume: bool = Fal
 
 
 def definition(wanted: output.Wanted, stream: Stream) -> list[tuple]:
-    return [truth._row(report)[:7] for report in engine.evaluate(wanted.asked.query, {"s": stream}, wanted.asked.semantics)]
+    return [
+        truth._row(report)[:7]
+        for report in engine.evaluate(wanted.asked.query, {"s": stream}, wanted.asked.semantics)
+    ]
 
 
 @spark
 def test_the_truth_by_hand_and_a_recording_beside_it(connected, tmp_path):
-    """Two files, cut in two: 11 closes [0,10) with a; 35 closes [10,20) with b, and [20,30), in the gap, with nothing."""
+    """Two files, cut in two: 11 closes [0,10) with a; 35 closes [10,20) with b, and [20,30), in the
+    gap, with nothing.
+    """
     path = written(tmp_path / "stream", line("a", 1) + line("b", 11), line("c", 35))
     answers = recorded("a", "bc", "")
-    for kind, fields in (("close", {"report": "window-close"}), ("change", {"report": "content-change", "r2s": "Istream", "base": "previous", "empty": "suppress"})):
-        wanted = output.Wanted(asked(**fields, tick="tuple"), path, parts=2, recording=answers, engine="mine", case="q")
+    for kind, fields in (
+        ("close", {"report": "window-close"}),
+        (
+            "change",
+            {"report": "content-change", "r2s": "Istream", "base": "previous", "empty": "suppress"},
+        ),
+    ):
+        wanted = output.Wanted(
+            asked(**fields, tick="tuple"), path, parts=2, recording=answers, engine="mine", case="q"
+        )
         found = found_by(connected, wanted, tmp_path / kind)
-        assert found.triples == 3 and len(found.parts) == 2 and found.uncut is None and found.provenance == ["incremental"]
-        told = [(row[0], row[3], row[4], json.loads(row[6])) for part in found.parts for row in rows(part)]
+        assert (
+            found.triples == 3
+            and len(found.parts) == 2
+            and found.uncut is None
+            and found.provenance == ["incremental"]
+        )
+        told = [
+            (row[0], row[3], row[4], json.loads(row[6]))
+            for part in found.parts
+            for row in rows(part)
+        ]
         uri = lambda name: [{"x": {"type": "uri", "value": f"urn:{name}"}}]  # noqa: E731
         if kind == "close":
             assert told == [(9, 0, 10, uri("a")), (19, 10, 20, uri("b")), (29, 20, 30, [])]
-            assert found.compared.outcome is Outcome.FAIL and "relation 2 of 3: window [10, 20) at t=19, 1 element" in found.compared.argument
-            assert [(one["precision"], one["recall"]) for one in found.compared.measures] == [(1, 1), (0.5, 1), (1, 1)]
+            assert (
+                found.compared.outcome is Outcome.FAIL
+                and "relation 2 of 3: window [10, 20) at t=19, 1 element" in found.compared.argument
+            )
+            assert [(one["precision"], one["recall"]) for one in found.compared.measures] == [
+                (1, 1),
+                (0.5, 1),
+                (1, 1),
+            ]
             [result] = lines(tmp_path / kind / "results.ndjson")
-            assert (json.loads(result)["engine"], json.loads(result)["suite"], json.loads(result)["outcome"]) == ("mine", "truth", "fail")
+            assert (
+                json.loads(result)["engine"],
+                json.loads(result)["suite"],
+                json.loads(result)["outcome"],
+            ) == ("mine", "truth", "fail")
             measured = pyarrow.parquet.read_table(tmp_path / kind / "measures.parquet").to_pylist()
-            assert [(one["opens"], one["closes"], one["precision"]) for one in measured] == [(0, 10, 1), (10, 20, 0.5), (20, 30, 1)]
+            assert [(one["opens"], one["closes"], one["precision"]) for one in measured] == [
+                (0, 10, 1),
+                (10, 20, 0.5),
+                (20, 30, 1),
+            ]
         else:
             assert [bag for *_, bag in told] == [uri("a"), uri("b")]
             assert [one["window"] for one in found.compared.measures] == [[0, 10], [10, 20]]
@@ -396,16 +762,43 @@ def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
     text = b"".join(sg1.chunks(parameters)).decode().splitlines(keepends=True)
     written(tmp_path / "lines", "".join(text[:100]), "".join(text[100:101]), "".join(text[101:]))
     triples = [io.timed(one, "") for one in text]
-    columns = {"time": [t for _, t in triples], "element": [2**40 * (n - 100) for n in range(len(triples))], **{n: [triple[i] for triple, _ in triples] for i, n in enumerate(("subject", "predicate", "object"))}}
+    columns = {
+        "time": [t for _, t in triples],
+        "element": [2**40 * (n - 100) for n in range(len(triples))],
+        **{
+            n: [triple[i] for triple, _ in triples]
+            for i, n in enumerate(("subject", "predicate", "object"))
+        },
+    }
     (tmp_path / "rows").mkdir()
-    pyarrow.parquet.write_table(pyarrow.table(columns).take(list(reversed(range(len(triples))))), tmp_path / "rows" / "x.parquet")
+    pyarrow.parquet.write_table(
+        pyarrow.table(columns).take(list(reversed(range(len(triples))))),
+        tmp_path / "rows" / "x.parquet",
+    )
     whole = stream(triples)
-    query = from_table({"body": TEMPERATURES, "windows": [{"stream": "s", "kind": "time", "size": 2000, "slide": 1500}]})
-    for number, (name, parts, fields) in enumerate((
-        ("lines", 3, {"report": "window-close", "horizon": "flush"}),
-        ("rows", 6, {"report": "content-change", "r2s": "Istream", "base": "previous", "empty": "suppress", "t0": "first-element"}),
-        ("lines", 1, {"report": "window-close"}),
-    )):  # fmt: skip
+    query = from_table(
+        {
+            "body": TEMPERATURES,
+            "windows": [{"stream": "s", "kind": "time", "size": 2000, "slide": 1500}],
+        }
+    )
+    for number, (name, parts, fields) in enumerate(
+        (
+            ("lines", 3, {"report": "window-close", "horizon": "flush"}),
+            (
+                "rows",
+                6,
+                {
+                    "report": "content-change",
+                    "r2s": "Istream",
+                    "base": "previous",
+                    "empty": "suppress",
+                    "t0": "first-element",
+                },
+            ),
+            ("lines", 1, {"report": "window-close"}),
+        )
+    ):
         chosen = profile("csparql").but(**{"t0": -700, "tick": "tuple", **fields}).semantics()
         wanted = output.Wanted(Asked(query, chosen), str(tmp_path / name), parts=parts)
         found = found_by(connected, wanted, tmp_path / f"out{number}")
@@ -416,10 +809,17 @@ def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
 @spark
 def test_what_is_not_bounded_in_time_is_not_cut_and_says_so(connected, tmp_path):
     path = written(tmp_path / "stream", line("a", 1) + line("b", 11), line("c", 35))
-    wanted = output.Wanted(asked(kind="rows", report="content-change", closure=None, r2s="Istream", base="previous"), path, parts=3)
+    wanted = output.Wanted(
+        asked(kind="rows", report="content-change", closure=None, r2s="Istream", base="previous"),
+        path,
+        parts=3,
+    )
     found = found_by(connected, wanted, tmp_path / "out")
-    assert len(found.parts) == 1 and "windows of kind rows, which have no bounds in time" in "\n".join(output.told(found))
-    assert [row[0] for row in rows(found.parts[0])] == [1, 11]  # what comes at 35 is seen by the next arrival (TICK-4)
+    assert len(
+        found.parts
+    ) == 1 and "windows of kind rows, which have no bounds in time" in "\n".join(output.told(found))
+    # what comes at 35 is seen by the next arrival (TICK-4)
+    assert [row[0] for row in rows(found.parts[0])] == [1, 11]
 
 
 @spark
@@ -429,12 +829,23 @@ def test_a_line_that_is_no_triple_stops_the_run_or_is_set_aside(connected, tmp_p
     wanted = output.Wanted(asked(report="window-close", tick="tuple"), path, parts=2)
     with pytest.raises(InvalidStream) as error:
         found_by(connected, wanted, tmp_path / "stopped")
-    assert str(error.value).startswith(f"{path}/part-0.n3t:2: IO-1: ") and len(error.value.__notes__) == 2
-    assert error.value.__notes__[-1] == "2 lines are no triples; --on-error=quarantine sets them aside"
+    assert (
+        str(error.value).startswith(f"{path}/part-0.n3t:2: IO-1: ")
+        and len(error.value.__notes__) == 2
+    )
+    assert (
+        error.value.__notes__[-1] == "2 lines are no triples; --on-error=quarantine sets them aside"
+    )
     aside = output.Wanted(wanted.asked, path, parts=2, quarantine=True)
     found = found_by(connected, aside, tmp_path / "aside")
-    assert found.quarantined == 2 and "2 lines set aside that are no triples: quarantine.ndjson" in list(output.told(found))
-    assert [(one["line"], Path(one["file"]).name) for one in map(json.loads, lines(tmp_path / "aside" / "quarantine.ndjson"))] == [(2, "part-0.n3t"), (4, "part-0.n3t")]
+    assert (
+        found.quarantined == 2
+        and "2 lines set aside that are no triples: quarantine.ndjson" in list(output.told(found))
+    )
+    assert [
+        (one["line"], Path(one["file"]).name)
+        for one in map(json.loads, lines(tmp_path / "aside" / "quarantine.ndjson"))
+    ] == [(2, "part-0.n3t"), (4, "part-0.n3t")]
     assert [row[3] for part in found.parts for row in rows(part)] == [0, 10, 20]
 
 
@@ -443,11 +854,19 @@ def test_a_stream_that_is_another_one_is_not_gone_on_with(connected, tmp_path):
     path = written(tmp_path / "stream", line("a", 1), line("c", 35))
     wanted = output.Wanted(asked(report="window-close", tick="tuple"), path, parts=2)
     found = found_by(connected, wanted, tmp_path / "out")
-    assert [row for part in found_by(connected, wanted, tmp_path / "out", resume=True).parts for row in rows(part)] == [row for part in found.parts for row in rows(part)]
+    assert [
+        row
+        for part in found_by(connected, wanted, tmp_path / "out", resume=True).parts
+        for row in rows(part)
+    ] == [row for part in found.parts for row in rows(part)]
     before = (tmp_path / "stream" / "part-0.n3t").stat()
-    (tmp_path / "stream" / "part-0.n3t").write_text(line("b", 1))  # as long, at the same instant, and as old
+    # as long, at the same instant, and as old
+    (tmp_path / "stream" / "part-0.n3t").write_text(line("b", 1))
     os.utime(tmp_path / "stream" / "part-0.n3t", ns=(before.st_atime_ns, before.st_mtime_ns))
-    with pytest.raises(RefengineError, match="out: usage: the stream is not what it was when the run began; name another folder"):
+    with pytest.raises(
+        RefengineError,
+        match="out: usage: the stream is not what it was when the run began; name another folder",
+    ):
         found_by(connected, wanted, tmp_path / "out", resume=True)
 
 
@@ -456,38 +875,78 @@ def test_streams_that_are_none(connected, tmp_path):
     for name, files, reason in (
         ("none", (), "no stream ends in|no data_NN.ttl"),
         ("empty", ("# nothing\n",), "IO-1: no triple"),
-        ("back", (line("a", 9), line("b", 3)), "back/part-1.n3t: MOD-2: t_app decreases from 9, of .*/back/part-0.n3t, to 3"),
+        (
+            "back",
+            (line("a", 9), line("b", 3)),
+            "back/part-1.n3t: MOD-2: t_app decreases from 9, of .*/back/part-0.n3t, to 3",
+        ),
     ):
         with pytest.raises(InvalidStream, match=reason):
             _ = streams.read(connected, written(tmp_path / name, *files)).extent
     with pytest.raises(InvalidStream, match="no such file or folder$"):
         streams.read(connected, str(tmp_path / "nowhere"))
-    for number, (name, content) in enumerate((("_b.n3t", line("b", 3)), ("b.parquet", ""), ("sub/.b.n3t", line("b", 3)), ("_sub/b.n3t", line("b", 3)))):
+    for number, (name, content) in enumerate(
+        (
+            ("_b.n3t", line("b", 3)),
+            ("b.parquet", ""),
+            ("sub/.b.n3t", line("b", 3)),
+            ("_sub/b.n3t", line("b", 3)),
+        )
+    ):
         folder = Path(written(tmp_path / f"hidden{number}", line("a", 1)))
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(content)
-        with pytest.raises(InvalidStream, match=f"hidden{number}/{name}: IO-1: is not read by Spark: it is empty, or leads nowhere, or a name of its path begins with _"):
+        with pytest.raises(
+            InvalidStream,
+            match=f"hidden{number}/{name}: IO-1: is not read by "
+            "Spark: it is empty, or leads nowhere, or a "
+            "name of its path begins with _",
+        ):
             streams.read(connected, str(folder))
     (tmp_path / "path=1").mkdir()
     for number, name in enumerate(("a b.n3t", "a!b.n3t", "c/d.n3t", "c/length=0.n3t")):
         (tmp_path / "path=1" / name).parent.mkdir(exist_ok=True)
         (tmp_path / "path=1" / name).write_text(line("a", number))
-    assert [file.triples for file in streams.read(connected, str(tmp_path / "path=1")).files] == [1, 1, 1, 1]
+    assert [file.triples for file in streams.read(connected, str(tmp_path / "path=1")).files] == [
+        1,
+        1,
+        1,
+        1,
+    ]
     (tmp_path / "rows [of] it").mkdir()
-    columns = {"time": [1, 2, 3], "element": [1, 1, 1], "subject": ["<urn:a>", "a", "<urn:c>"], "predicate": ["<urn:p>"] * 3, "object": ["<urn:o>"] * 3}
+    columns = {
+        "time": [1, 2, 3],
+        "element": [1, 1, 1],
+        "subject": ["<urn:a>", "a", "<urn:c>"],
+        "predicate": ["<urn:p>"] * 3,
+        "object": ["<urn:o>"] * 3,
+    }
     pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "rows [of] it" / "x.parquet")
-    with pytest.raises(InvalidStream, match=r"rows \[of\] it/x.parquet:2: IO-1: no term at column 1"):
-        found_by(connected, output.Wanted(asked(), str(tmp_path / "rows [of] it")), tmp_path / "out")
+    with pytest.raises(
+        InvalidStream, match=r"rows \[of\] it/x.parquet:2: IO-1: no term at " r"column 1"
+    ):
+        found_by(
+            connected, output.Wanted(asked(), str(tmp_path / "rows [of] it")), tmp_path / "out"
+        )
     (tmp_path / "rows").mkdir()
-    pyarrow.parquet.write_table(pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]}), tmp_path / "rows" / "x.parquet")
-    with pytest.raises(InvalidStream, match="needs the columns time int64, element int64, predicate string, object string, each once; has 'time string, subject string'"):
+    pyarrow.parquet.write_table(
+        pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]}), tmp_path / "rows" / "x.parquet"
+    )
+    with pytest.raises(
+        InvalidStream,
+        match="needs the columns time int64, element int64, "
+        "predicate string, object string, each once; has "
+        "'time string, subject string'",
+    ):
         _ = streams.read(connected, str(tmp_path / "rows")).files
 
 
 @spark
 def test_a_part_that_ends_with_an_error_is_that_error(connected, tmp_path):
     path = written(tmp_path / "stream", line("a", 1) + line("b", 11))
-    with pytest.raises(RefengineError, match="horizon 5 is not after the last element, at 11") as error:
+    with pytest.raises(
+        RefengineError, match="horizon 5 is not after the last element, at 11"
+    ) as error:
         found_by(connected, output.Wanted(asked(horizon=5), path), tmp_path / "out")
     assert type(error.value).__name__ == "InvalidSemantics"
 
@@ -496,44 +955,107 @@ def test_a_part_that_ends_with_an_error_is_that_error(connected, tmp_path):
 @pytest.mark.parametrize(("count", "parts"), [(3, 3), (5, 8), (200, 36)])
 def test_sg1_is_the_same_as_a_job(connected, tmp_path, count, parts):
     """Rounds are parts, and, where there are too few, stations of a round."""
-    parameters, out = sg1.Parameters(stations=9, interval=1000, duration=4000, seed=7, lowest=-3, highest=90), tmp_path / "sg1"
+    parameters, out = (
+        sg1.Parameters(stations=9, interval=1000, duration=4000, seed=7, lowest=-3, highest=90),
+        tmp_path / "sg1",
+    )
     assert sg1_spark.write(connected, parameters, str(out), count) == parts
-    found = pyarrow.parquet.read_table(out).sort_by([("time", "ascending"), ("element", "ascending")]).to_pylist()
-    text = "".join(f'{row["subject"]} {row["predicate"]} {row["object"]} "{row["time"]}" .\n' for row in found)
+    found = (
+        pyarrow.parquet.read_table(out)
+        .sort_by([("time", "ascending"), ("element", "ascending")])
+        .to_pylist()
+    )
+    text = "".join(
+        f'{row["subject"]} {row["predicate"]} {row["object"]} "{row["time"]}" .\n' for row in found
+    )
     assert text.encode() == b"".join(sg1.chunks(parameters))
     if count == 3:
-        with pytest.raises(RefengineError, match="sg1: usage: is there already; name another folder"):
+        with pytest.raises(
+            RefengineError, match="sg1: usage: is there already; name another folder"
+        ):
             sg1_spark.write(connected, parameters, str(out), count)
-        wanted = output.Wanted(Asked(from_table({"body": TEMPERATURES, "windows": [{"stream": "s", "kind": "time", "size": 2000, "slide": 1500}]}), asked().semantics), str(out))
+        wanted = output.Wanted(
+            Asked(
+                from_table(
+                    {
+                        "body": TEMPERATURES,
+                        "windows": [{"stream": "s", "kind": "time", "size": 2000, "slide": 1500}],
+                    }
+                ),
+                asked().semantics,
+            ),
+            str(out),
+        )
         found = found_by(connected, wanted, tmp_path / "out")
-        assert [row for part in found.parts for row in rows(part)] == definition(wanted, stream([io.timed(one, "") for one in text.splitlines()]))
+        assert [row for part in found.parts for row in rows(part)] == definition(
+            wanted, stream([io.timed(one, "") for one in text.splitlines()])
+        )
 
 
-QUERY = f"body = '''{TEMPERATURES}'''\nwindows = [{{ stream = 's', kind = 'time', size = 2000, slide = 1500 }}]\n"
+QUERY = (
+    f"body = '''{TEMPERATURES}'''\nwindows = [{{ stream = 's', kind = 'time', size = "
+    f"2000, slide = 1500 }}]\n"
+)
 
 
 @spark
 def test_a_driver_that_is_killed_goes_on(master, tmp_path):  # noqa: F811
-    """By force, once a part is written; what is done is not done again, and what comes of it is the definition."""
+    """By force, once a part is written; what is done is not done again, and what comes of it is the
+    definition.
+    """
     parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
     text = b"".join(sg1.chunks(parameters)).decode()
     path, out = written(tmp_path / "stream", text), tmp_path / "out"
     (tmp_path / "query.toml").write_text(QUERY)
-    words = shell("truth", tmp_path / "query.toml", "--stream", path, "--parts", 5, "--parallel", 1, "--spark", master, "-o", out)
+    words = shell(
+        "truth",
+        tmp_path / "query.toml",
+        "--stream",
+        path,
+        "--parts",
+        5,
+        "--parallel",
+        1,
+        "--spark",
+        master,
+        "-o",
+        out,
+    )
     words += ["--semantics", "csparql", "t0=0", "report=window-close", "tick=tuple"]
-    running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True, env=classic())
-    until(lambda: (out / "parts").is_dir() and len(list((out / "parts").glob("*.parquet"))) >= 2 or running.poll() is not None, 120)
+    running = subprocess.Popen(
+        words,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env=classic(),
+    )
+    until(
+        lambda: (
+            ((out / "parts").is_dir() and len(list((out / "parts").glob("*.parquet"))) >= 2)
+            or running.poll() is not None
+        ),
+        120,
+    )
     assert running.poll() is None, running.communicate()
     os.killpg(running.pid, signal.SIGKILL)
     running.communicate()
     done = {file: file.stat().st_ino for file in (out / "parts").glob("*.parquet")}
     assert 2 <= len(done) < 5
     told = run(words, 2, env=classic()).stderr
-    assert told == f"conformance: {out}: usage: not empty: go on with the run there with --resume, or name another folder\n"
+    assert told == (
+        f"conformance: {out}: usage: not empty: go on with the run there with --resume, or "
+        "name another folder\n"
+    )
     said = run([*words, "--resume"], 0, env=classic()).stdout
     assert all(file.stat().st_ino == inode for file, inode in done.items())
-    query, chosen = io.read_query(tmp_path / "query.toml"), profile("csparql").but(t0=0, report="window-close", tick="tuple").semantics()
-    wanted = definition(output.Wanted(Asked(query, chosen), path), stream([io.timed(one, "") for one in text.splitlines()]))
+    query, chosen = (
+        io.read_query(tmp_path / "query.toml"),
+        profile("csparql").but(t0=0, report="window-close", tick="tuple").semantics(),
+    )
+    wanted = definition(
+        output.Wanted(Asked(query, chosen), path),
+        stream([io.timed(one, "") for one in text.splitlines()]),
+    )
     parts = [pyarrow.parquet.read_table(out / "parts" / f"{n:05d}.parquet") for n in range(5)]
     assert [row for part in parts for row in rows(part)] == wanted
     assert said == f"224 triples, 5 parts, {len(wanted)} reports; by incremental\n"

@@ -1,4 +1,6 @@
-"""tools/arq: what it draws, how it compares and shrinks, and that the explained differences are what they are said to be."""
+"""tools/arq: what it draws, how it compares and shrinks, and that the explained differences are
+what they are said to be.
+"""
 
 from __future__ import annotations
 
@@ -25,21 +27,113 @@ from tools.arq.tree import joined, node, smaller
 
 ROOT = Path(__file__).resolve().parents[2]
 DRAWS = 300
-INTEGER, DOUBLE = "http://www.w3.org/2001/XMLSchema#integer", "http://www.w3.org/2001/XMLSchema#double"
-WORDS = """
-    SELECT ASK CONSTRUCT DISTINCT REDUCED OPTIONAL UNION MINUS FILTER EXISTS BIND VALUES UNDEF GRAPH GROUP HAVING ORDER LIMIT OFFSET DESC
-    ASC COUNT SUM MIN MAX AVG SAMPLE GROUP_CONCAT SEPARATOR IF COALESCE IN BOUND sameTerm isIRI isURI isBlank isLiteral isNumeric STR LANG
-    DATATYPE IRI URI BNODE STRDT STRLANG STRLEN SUBSTR UCASE LCASE STRSTARTS STRENDS CONTAINS STRBEFORE STRAFTER ENCODE_FOR_URI CONCAT
-    LANGMATCHES REGEX REPLACE ABS ROUND CEIL FLOOR YEAR MONTH DAY HOURS MINUTES SECONDS TIMEZONE TZ MD5 SHA1 SHA256 SHA384 SHA512
-    xsd:boolean xsd:double xsd:float xsd:decimal xsd:integer xsd:dateTime xsd:string
-""".split()
+INTEGER, DOUBLE = (
+    "http://www.w3.org/2001/XMLSchema#integer",
+    "http://www.w3.org/2001/XMLSchema#double",
+)
+WORDS = [
+    "SELECT",
+    "ASK",
+    "CONSTRUCT",
+    "DISTINCT",
+    "REDUCED",
+    "OPTIONAL",
+    "UNION",
+    "MINUS",
+    "FILTER",
+    "EXISTS",
+    "BIND",
+    "VALUES",
+    "UNDEF",
+    "GRAPH",
+    "GROUP",
+    "HAVING",
+    "ORDER",
+    "LIMIT",
+    "OFFSET",
+    "DESC",
+    "ASC",
+    "COUNT",
+    "SUM",
+    "MIN",
+    "MAX",
+    "AVG",
+    "SAMPLE",
+    "GROUP_CONCAT",
+    "SEPARATOR",
+    "IF",
+    "COALESCE",
+    "IN",
+    "BOUND",
+    "sameTerm",
+    "isIRI",
+    "isURI",
+    "isBlank",
+    "isLiteral",
+    "isNumeric",
+    "STR",
+    "LANG",
+    "DATATYPE",
+    "IRI",
+    "URI",
+    "BNODE",
+    "STRDT",
+    "STRLANG",
+    "STRLEN",
+    "SUBSTR",
+    "UCASE",
+    "LCASE",
+    "STRSTARTS",
+    "STRENDS",
+    "CONTAINS",
+    "STRBEFORE",
+    "STRAFTER",
+    "ENCODE_FOR_URI",
+    "CONCAT",
+    "LANGMATCHES",
+    "REGEX",
+    "REPLACE",
+    "ABS",
+    "ROUND",
+    "CEIL",
+    "FLOOR",
+    "YEAR",
+    "MONTH",
+    "DAY",
+    "HOURS",
+    "MINUTES",
+    "SECONDS",
+    "TIMEZONE",
+    "TZ",
+    "MD5",
+    "SHA1",
+    "SHA256",
+    "SHA384",
+    "SHA512",
+    "xsd:boolean",
+    "xsd:double",
+    "xsd:float",
+    "xsd:decimal",
+    "xsd:integer",
+    "xsd:dateTime",
+    "xsd:string",
+]
 
 
 def test_draws_are_the_same_whatever_the_hash_order() -> None:
-    code = "from tools.arq.draw import draw\nfor i in range(100): d = draw(3, i); print(d.text, sorted(d.data))"
+    code = (
+        "from tools.arq.draw import draw\nfor i in range(100): d = draw(3, i); print(d.text, "
+        "sorted(d.data))"
+    )
     command = [sys.executable, "-c", code]
     texts = [
-        subprocess.run(command, cwd=ROOT, env=os.environ | {"PYTHONHASHSEED": hashes}, capture_output=True, check=True).stdout
+        subprocess.run(
+            command,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONHASHSEED": hashes},
+            capture_output=True,
+            check=True,
+        ).stdout
         for hashes in ("1", "2")
     ]
     assert texts[0] == texts[1] and len(texts[0]) > 10_000
@@ -84,11 +178,19 @@ def test_data_have_named_graphs_and_blank_nodes() -> None:
 def test_smaller_trees_leave_out_or_replace_one_part() -> None:
     head = joined("select", [node("item", "?x"), node("item", "?y")], " ")
     tree = node("query", "SELECT ", head, " {", node("element", " a", droppable=True), "}")
-    assert [str(other) for other in smaller(tree)] == ["SELECT * { a}", "SELECT ?x ?y {}", "SELECT ?x { a}"]
+    assert [str(other) for other in smaller(tree)] == [
+        "SELECT * { a}",
+        "SELECT ?x ?y {}",
+        "SELECT ?x { a}",
+    ]
 
 
 def test_a_difference_is_shrunk_to_what_it_rests_on() -> None:
-    number = next(number for number in range(1000) if "STRLEN(" in draw(1, number).text and len(draw(1, number).data) > 5)
+    number = next(
+        number
+        for number in range(1000)
+        if "STRLEN(" in draw(1, number).text and len(draw(1, number).data) > 5
+    )
     case = draw(1, number)
     small = shrink(case, lambda other: "STRLEN(" in other.text and len(other.data) >= 2)
     assert len(small.data) == 2
@@ -102,25 +204,31 @@ def answer(*rows: dict[str, str], variables: tuple[str, ...] = ("x",)) -> Answer
 ONE, ONE_DOUBLE = literal("1", INTEGER), literal("1.0E0", DOUBLE)
 
 
-@pytest.mark.parametrize(("ours", "theirs", "expected"), [
-    (answer({"x": ONE}), answer({"x": literal("01", INTEGER)}), "equal"),
-    (answer({"x": ONE}), answer({"x": ONE_DOUBLE}), "datatypes"),
-    (answer({"x": ONE}), answer({"x": ONE}, {"x": ONE}), "rows"),
-    (answer({"x": ONE}), answer({"x": ONE}, variables=("x", "y")), "variables"),
-    (answer({"x": "_:a"}), answer({"x": "_:b"}), "equal"),
-    (Answer(None, "unsupported", "no single answer"), answer(), "refused"),
-    (Answer(None, "invalid", "no query"), Answer(None, "invalid", "no query"), "illegal"),
-    (Answer(None, "invalid", "no query"), answer(), "legality"),
-    (answer(), Answer(None, "invalid", "no query"), "legality"),
-    (Answer(None, "fails", "KeyError"), answer(), "ours fails"),
-    (answer(), Answer(None, "fails", "NullPointerException"), "theirs fails"),
-])
+@pytest.mark.parametrize(
+    ("ours", "theirs", "expected"),
+    [
+        (answer({"x": ONE}), answer({"x": literal("01", INTEGER)}), "equal"),
+        (answer({"x": ONE}), answer({"x": ONE_DOUBLE}), "datatypes"),
+        (answer({"x": ONE}), answer({"x": ONE}, {"x": ONE}), "rows"),
+        (answer({"x": ONE}), answer({"x": ONE}, variables=("x", "y")), "variables"),
+        (answer({"x": "_:a"}), answer({"x": "_:b"}), "equal"),
+        (Answer(None, "unsupported", "no single answer"), answer(), "refused"),
+        (Answer(None, "invalid", "no query"), Answer(None, "invalid", "no query"), "illegal"),
+        (Answer(None, "invalid", "no query"), answer(), "legality"),
+        (answer(), Answer(None, "invalid", "no query"), "legality"),
+        (Answer(None, "fails", "KeyError"), answer(), "ours fails"),
+        (answer(), Answer(None, "fails", "NullPointerException"), "theirs fails"),
+    ],
+)
 def test_outcome(ours: Answer, theirs: Answer, expected: str) -> None:
     assert outcome("SELECT ?x {}", ours, theirs) == expected
 
 
 def test_under_reduced_rows_are_a_set() -> None:
-    assert outcome("SELECT REDUCED ?x {}", answer({"x": ONE}), answer({"x": ONE}, {"x": ONE})) == "equal"
+    assert (
+        outcome("SELECT REDUCED ?x {}", answer({"x": ONE}), answer({"x": ONE}, {"x": ONE}))
+        == "equal"
+    )
 
 
 def test_what_our_evaluation_raises_is_an_answer() -> None:
@@ -155,7 +263,9 @@ def test_report_counts_and_lists_what_is_not_explained() -> None:
     assert report(results, out)
     assert f"explained 1: {entry.id}" in out.getvalue() and "refused 1: SAMPLE" in out.getvalue()
     other = Difference(3, "rows", "ASK { ?x :p (1) }", (), True, False)
-    assert not report([*results, {"draw": 3, "outcome": "rows", "legal": True, "rows": True, **vars(other)}], out)
+    assert not report(
+        [*results, {"draw": 3, "outcome": "rows", "legal": True, "rows": True, **vars(other)}], out
+    )
     assert "not explained 1: rows: ASK" in out.getvalue()
 
 
@@ -168,13 +278,17 @@ def test_an_explanation_covers_its_own_example_first(entry: object) -> None:
 
 def test_an_explanation_with_a_key_that_is_not_known_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "explained.toml"
-    path.write_text(FILE.read_text(encoding="utf-8").replace("title =", "titel ="), encoding="utf-8")
+    path.write_text(
+        FILE.read_text(encoding="utf-8").replace("title =", "titel ="), encoding="utf-8"
+    )
     with pytest.raises(ValueError, match="keys are"):
         explanations(path)
 
 
 def test_docs_have_the_table_of_explanations() -> None:
-    assert table(explanations()) in (ROOT / "docs" / "arq.md").read_text(encoding="utf-8"), "run python -m tools.arq --table"
+    assert table(explanations()) in (ROOT / "docs" / "arq.md").read_text(encoding="utf-8"), (
+        "run python -m tools.arq --table"
+    )
 
 
 # Ours has an answer, and by value (CMP-1, CMP-2) ARQ's is the same.
@@ -182,7 +296,9 @@ EQUAL_BY_VALUE = {"jena-small-quotient", "jena-float-beyond-its-range", "jena-on
 
 
 def hidden(answer: object) -> object:
-    """An answer without the labels of blank nodes, and without what Java says of a null, which hangs on how it was compiled."""
+    """An answer without the labels of blank nodes, and without what Java says of a null, which
+    hangs on how it was compiled.
+    """
     if isinstance(answer, dict) and str(answer.get("fails")).startswith("NullPointerException"):
         return {"fails": "NullPointerException"}
     return json.loads(re.sub(r"_:[0-9A-Za-z-]+", "_:", json.dumps(answer)))
@@ -194,9 +310,13 @@ def test_our_evaluation_answers_the_explained_cases_as_recorded() -> None:
         data = frozenset(tuple(statement.split(" ", 2)) for statement in example.data)
         answer = our_answer(definition, example.text, data)
         if answer.error == "unsupported":
-            assert entry.right == "both", f"{entry.id}: ours has no answer, so it is not the one that is right"
+            assert entry.right == "both", (
+                f"{entry.id}: ours has no answer, so it is not the one that is right"
+            )
         else:
-            assert entry.right == "ours" or entry.id in EQUAL_BY_VALUE, f"{entry.id}: ours has one answer where there are several"
+            assert entry.right == "ours" or entry.id in EQUAL_BY_VALUE, (
+                f"{entry.id}: ours has one answer where there are several"
+            )
             assert hidden(answer.plain()) == hidden(example.ours), entry.id
 
 
@@ -209,6 +329,16 @@ def test_arq_answers_the_explained_cases_as_recorded() -> None:
             data = frozenset(tuple(statement.split(" ", 2)) for statement in example.data)
             assert hidden(jena.ask(example.text, data).plain()) == hidden(example.theirs), entry.id
         assert jena.ask("SELECT ?x {", frozenset()).error == "invalid"
-        case = Draw(node("query", "SELECT ?x { ?x :p ?y }"), frozenset({("<urn:a>", "<urn:p>", '"\U0001d11e"')}))
-        assert outcome(case.text, our_answer(definition, case.text, case.data), jena.ask(case.text, case.data)) == "equal"
+        case = Draw(
+            node("query", "SELECT ?x { ?x :p ?y }"),
+            frozenset({("<urn:a>", "<urn:p>", '"\U0001d11e"')}),
+        )
+        assert (
+            outcome(
+                case.text,
+                our_answer(definition, case.text, case.data),
+                jena.ask(case.text, case.data),
+            )
+            == "equal"
+        )
         assert jena.ask(case.text, case.data).plain() == [{"x": "<urn:a>"}]

@@ -1,4 +1,6 @@
-"""The list of what the witnesses get wrong: each still errs as listed, and the project's own definition does not."""
+"""The list of what the witnesses get wrong: each still errs as listed, and the project's own
+definition does not.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,19 @@ from refengine.sparql import witnesses as sparql_witnesses
 
 ROOT = Path(__file__).resolve().parents[2]
 CATALOGUE = load_catalogue()
-REFUSALS = {"ParseException", "SyntaxError", "Exception"}  # what a library raises for a query that is not legal
+# what a library raises for a query that is not legal
+REFUSALS = {"ParseException", "SyntaxError", "Exception"}
 
-each_defect = pytest.mark.parametrize("defect", [pytest.param(defect, id=defect.id) for defect in CATALOGUE.defects])
+each_defect = pytest.mark.parametrize(
+    "defect", [pytest.param(defect, id=defect.id) for defect in CATALOGUE.defects]
+)
 each_answer = pytest.mark.parametrize(
     ("defect", "witness"),
-    [pytest.param(defect, witness, id=f"{defect.id}-{witness}") for defect in CATALOGUE.defects for witness in defect.answers],
+    [
+        pytest.param(defect, witness, id=f"{defect.id}-{witness}")
+        for defect in CATALOGUE.defects
+        for witness in defect.answers
+    ],
 )
 each_right_answer = pytest.mark.parametrize(
     ("defect", "witness"),
@@ -56,7 +65,10 @@ def test_witness_still_errs_as_listed(defect: Defect, witness: str) -> None:
     answer = answer_of(witness, defect.text, defect.dataset)
     verdict = "it is right now" if same(answer, defect.right, Mode.VALUE) else "and still not right"
     listed = defect.answers[witness]
-    message = f"{defect.id}: fixed upstream? {witness} answers {answer}, {verdict}; conformance/witness_defects.toml has {listed}"
+    message = (
+        f"{defect.id}: fixed upstream? {witness} answers {answer}, {verdict}; "
+        f"conformance/witness_defects.toml has {listed}"
+    )
     assert same(answer, listed, Mode.TERM), message
 
 
@@ -73,7 +85,9 @@ def test_witness_that_is_not_listed_is_right(defect: Defect, witness: str) -> No
     if defect.right == NOT_A_QUERY:
         assert is_refusal(answer), f"{defect.id}: {witness} takes what is not a query"
     else:
-        assert same(answer, defect.right, Mode.VALUE), f"{defect.id}: {witness} errs, too, with {answer}: list it"
+        assert same(answer, defect.right, Mode.VALUE), (
+            f"{defect.id}: {witness} errs, too, with {answer}: list it"
+        )
 
 
 @each_defect
@@ -86,7 +100,11 @@ def test_definition_gives_the_right_answer(defect: Defect) -> None:
             sparql.evaluate(Body(defect.text).algebra, defect.dataset)
     else:
         rows = sparql.evaluate(Body(defect.text).algebra, defect.dataset).rows
-        answer = rows if not isinstance(defect.right, bool) else [dict(line) for line in rows] == [{"ask": term_of("true")}]
+        answer = (
+            rows
+            if not isinstance(defect.right, bool)
+            else [dict(line) for line in rows] == [{"ask": term_of("true")}]
+        )
         assert same(answer, defect.right, Mode.VALUE), f"{defect.id}: {defect.section}"
 
 
@@ -101,19 +119,39 @@ def test_w3c_figures_add_up() -> None:
         assert figures.right + figures.wrong + figures.refused + figures.broken == CATALOGUE.tests
 
 
-@pytest.mark.parametrize("text", [":a", "xsd:integer", '"1"^^xsd:byte', '"a"@en', "_:b", "<http://example.org/a#b>", '"<urn:a>"'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        ":a",
+        "xsd:integer",
+        '"1"^^xsd:byte',
+        '"a"@en',
+        "_:b",
+        "<http://example.org/a#b>",
+        '"<urn:a>"',
+    ],
+)
 def test_short_text_stands_for_its_term(text: str) -> None:
     assert text_of(term_of(text)) == text
 
 
 def test_page_is_up_to_date() -> None:
-    assert subprocess.run([sys.executable, "-m", "tools.make_witnesses", "--check"], cwd=ROOT).returncode == 0
+    assert (
+        subprocess.run(
+            [sys.executable, "-m", "tools.make_witnesses", "--check"], cwd=ROOT
+        ).returncode
+        == 0
+    )
 
 
 @pytest.mark.parametrize("name", ["a.b", "a..b", "a.b.c", "a..b.c"])
 @pytest.mark.parametrize("witness", sorted(sparql_witnesses.WITNESSES))
 def test_every_witness_is_asked_what_it_can_read(witness: str, name: str) -> None:
-    """A prefixed name with several dots is given to the witnesses as an IRI, since pyoxigraph reads one dot alone."""
+    """A prefixed name with several dots is given to the witnesses as an IRI, since pyoxigraph reads
+    one dot alone.
+    """
     query, text = sparql.read(f"PREFIX : <urn:> ASK {{ ?s :{name} ?o }}")
-    relation = sparql_witnesses.WITNESSES[witness](query, text, frozenset({("<urn:s>", f"<urn:{name}>", "<urn:o>")}))
+    relation = sparql_witnesses.WITNESSES[witness](
+        query, text, frozenset({("<urn:s>", f"<urn:{name}>", "<urn:o>")})
+    )
     assert "true" in dict(*relation.rows)["ask"]

@@ -1,4 +1,6 @@
-"""The suite as a user runs it: engines named, behind a command, in a file, of a package, recorded; right, wrong and broken."""
+"""The suite as a user runs it: engines named, behind a command, in a file, of a package, recorded;
+right, wrong and broken.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,19 @@ REFERENCE = engine_file.engine("reference")
 TUMBLING = "sh " + str(ROOT / "tests" / "harnesses" / "tumbling.sh")
 
 
-def run(*words: str, folder: Path = ROOT, suite: str = "conformance", **environment: str) -> subprocess.CompletedProcess:
+def run(
+    *words: str, folder: Path = ROOT, suite: str = "conformance", **environment: str
+) -> subprocess.CompletedProcess:
     """pytest on the suite."""
     command = [sys.executable, "-m", "pytest", suite, "-q", "-p", "no:cacheprovider", *words]
     workers = [] if "-n" in words else ["-p", "no:xdist"]
     return subprocess.run(
-        command + workers, cwd=folder, capture_output=True, text=True, timeout=300, env={**os.environ, **environment}
+        command + workers,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, **environment},
     )
 
 
@@ -47,9 +56,16 @@ def mine(folder: Path, code: str, **more: object) -> Path:
     """An engine's file whose harness is this Python."""
     path = folder / "mine.toml"
     (folder / "mine.py").write_text(textwrap.dedent(code))
-    keys = {"title": "Mine", "command": [sys.executable, "{here}/mine.py"], "dialect": "rspql", **more}
+    keys = {
+        "title": "Mine",
+        "command": [sys.executable, "{here}/mine.py"],
+        "dialect": "rspql",
+        **more,
+    }
     semantics = '[semantics]\nprofile = "csparql"\nt0 = 0\n'
-    path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items()) + semantics)
+    path.write_text(
+        "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items()) + semantics
+    )
     return path
 
 
@@ -62,24 +78,32 @@ SILENT = """
         print(json.dumps({"seq": asked["seq"], "reply": "result", **more}), flush=True)
         if asked["command"] == "stop":
             break
-"""
+"""  # noqa: E501
 
 
 # The reference engine
 
 
 def test_the_reference_engine_passes_all_whoever_runs_it(tmp_path):
-    """By two processes, each with a harness of its own, or by one: the same results, written once."""
+    """By two processes, each with a harness of its own, or by one: the same
+    results, written once.
+    """
     alone, spread = tmp_path / "alone.ndjson", tmp_path / "spread.ndjson"
     found = run("--engine=reference", "-m", "corpus", f"--results={spread}", "-n", "2")
     assert found.returncode == 0, found.stdout
     results = told(spread)
     assert {result.outcome for result in results} == {"pass"}
-    asked = {case.id for case in cases() if any("max_reports" not in block for block in case.table.get("expect", []))}
+    asked = {
+        case.id
+        for case in cases()
+        if any("max_reports" not in block for block in case.table.get("expect", []))
+    }
     assert {result.case for result in results} == asked and len(results) == len(asked)
     assert f"conformance: reference: {len(asked)} pass" in found.stdout
     assert run("--engine=reference", "--smoke", f"--results={alone}").returncode == 0
-    assert {*alone.read_text().splitlines()} < {*spread.read_text().splitlines()} and len(told(alone)) == 12
+    assert {*alone.read_text().splitlines()} < {*spread.read_text().splitlines()} and len(
+        told(alone)
+    ) == 12
 
 
 def test_the_smoke_cases_are_a_dozen_and_one_call(capsys):
@@ -98,14 +122,21 @@ def test_a_shell_script_is_an_engine():
     found = run(*words, "-k", "upper-border")
     assert found.returncode == 0 and "1 passed" in found.stdout, found.stdout
     found = run(*words, "-k", "overlap")
-    assert found.returncode == 1 and "window [5, 15) at t=14: the recording ends too early" in found.stdout, found.stdout
+    assert (
+        found.returncode == 1
+        and "window [5, 15) at t=14: the recording ends too early" in found.stdout
+    ), found.stdout
 
 
 def test_a_wrong_engine_is_told_all_that_is_wrong(tmp_path):
     path = mine(tmp_path, SILENT.replace("CRASH", ""))
-    with pytest.raises(conformance.NonConformance, match="mine-WIN-2-an-element-on-the-upper-border") as caught:
+    with pytest.raises(
+        conformance.NonConformance, match="mine-WIN-2-an-element-on-the-upper-border"
+    ) as caught:
         conformance.check_engine(path, smoke=True)
-    assert [result.outcome for result in caught.value.results] == ["fail"] * 12, "an engine that never answers"
+    assert [result.outcome for result in caught.value.results] == ["fail"] * 12, (
+        "an engine that never answers"
+    )
 
 
 def test_a_crash_is_the_error_of_its_case_alone(tmp_path):
@@ -115,15 +146,24 @@ def test_a_crash_is_the_error_of_its_case_alone(tmp_path):
     results = tmp_path / "results.ndjson"
     found = run(f"--engine={path}", "--smoke", f"--results={results}")
     errors = [result for result in told(results) if result.outcome == "error"]
-    assert found.returncode == 1 and len(told(results)) == 12 and {result.rule for result in errors} == {"R2R-1", "R2R-6"}
-    assert "register: the process ended with exit code 1; it said: no such function" in errors[0].argument
+    assert (
+        found.returncode == 1
+        and len(told(results)) == 12
+        and {result.rule for result in errors} == {"R2R-1", "R2R-6"}
+    )
+    assert (
+        "register: the process ended with exit code 1; it said: no such function"
+        in errors[0].argument
+    )
 
 
 def test_an_engine_that_does_not_start_is_tried_twice(tmp_path):
     path = mine(tmp_path, f"open({str(tmp_path / 'tries')!r}, 'a').write('x')")
     results = tmp_path / "results.ndjson"
     assert run(f"--engine={path}", "--smoke", f"--results={results}").returncode == 1
-    assert {result.outcome for result in told(results)} == {"error"} and (tmp_path / "tries").read_text() == "xx"
+    assert {result.outcome for result in told(results)} == {"error"} and (
+        tmp_path / "tries"
+    ).read_text() == "xx"
     assert "it does not start, twice tried: start: the process ended" in told(results)[-1].argument
 
 
@@ -134,14 +174,27 @@ def test_an_engine_of_a_package(tmp_path):
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[conformance.engines]\ntheirs = theirs:ENGINE\n")
-    (tmp_path / "theirs.py").write_text("from pathlib import Path\nENGINE = Path(__file__).with_name('mine.toml')\n")
-    found = run("--engine=theirs", "--smoke", "-k", "upper-border", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    (tmp_path / "theirs.py").write_text(
+        "from pathlib import Path\nENGINE = Path(__file__).with_name('mine.toml')\n"
+    )
+    found = run(
+        "--engine=theirs",
+        "--smoke",
+        "-k",
+        "upper-border",
+        PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}",
+    )
     assert "conformance: theirs: " in found.stdout, found.stdout + found.stderr
     (info / "entry_points.txt").write_text("[conformance.engines]\ntheirs = theirs:NONE\n")
     found = run("--engine=theirs", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
-    assert found.returncode == 4 and "theirs: engine: its entry point 'theirs:NONE' gives none" in found.stderr, found.stderr
+    assert (
+        found.returncode == 4
+        and "theirs: engine: its entry point 'theirs:NONE' gives none" in found.stderr
+    ), found.stderr
     found = run("--engine=their", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
-    assert found.returncode == 4 and "engine: no engine 'their'; did you mean 'theirs'" in found.stderr
+    assert (
+        found.returncode == 4 and "engine: no engine 'their'; did you mean 'theirs'" in found.stderr
+    )
 
 
 # What was judged, and what was not
@@ -151,7 +204,10 @@ def test_an_engine_of_which_nothing_was_judged_is_not_green(tmp_path):
     path = mine(tmp_path, "", needs=[str(tmp_path / "engine.jar")], get="make engine.jar")
     found = run(f"--engine={path}", "--engine=reference", "--smoke", "-rs")
     assert found.returncode == 4 and "12 passed, 12 skipped" in found.stdout, found.stdout
-    assert "conformance: every item of mine was skipped (exit code 4; 0 with --allow-missing)" in found.stdout
+    assert (
+        "conformance: every item of mine was skipped (exit code 4; 0 with --allow-missing)"
+        in found.stdout
+    )
     assert f"no Mine, which needs {tmp_path}/engine.jar: make engine.jar" in found.stdout
     assert run(f"--engine={path}", "--smoke", "--allow-missing").returncode == 0
     with pytest.raises(RefengineError, match="mine: engine: no Mine, which needs"):
@@ -165,14 +221,23 @@ def test_an_engine_that_its_user_brings_is_skipped_without_it(name, monkeypatch)
     found = run(f"--engine={name}", "--smoke", "-rs")
     reasons = [line for line in found.stdout.splitlines() if line.startswith("SKIPPED")]
     assert found.returncode == 4 and len(reasons) == 1, found.stdout
-    assert f"which needs --engine-classpath={name}=PATH or CONFORMANCE_CLASSPATH_{name.upper()}: docs/engines.md says" in reasons[0]
+    assert (
+        f"which needs --engine-classpath={name}=PATH or CONFORMANCE_CLASSPATH_{name.upper()}: "
+        "docs/engines.md says"
+    ) in reasons[0]
 
 
 def test_an_engine_whose_program_is_nowhere_is_skipped(tmp_path, monkeypatch):
     """A need is a path, or a program on PATH."""
     (tmp_path / "java").write_text("#!/bin/sh\n")
     (tmp_path / "java").chmod(0o755)
-    for place, missing in ((tmp_path, ""), (tmp_path / "nowhere", "no CQELS 1.0.0, which needs the command java: docs/engines.md says")):
+    for place, missing in (
+        (tmp_path, ""),
+        (
+            tmp_path / "nowhere",
+            "no CQELS 1.0.0, which needs the command java: docs/engines.md says",
+        ),
+    ):
         monkeypatch.setenv("PATH", str(place))
         tested = engine_file.engine("cqels").on(str(tmp_path))
         assert tested.missing.startswith(missing) and bool(tested.missing) == bool(missing)
@@ -180,7 +245,9 @@ def test_an_engine_whose_program_is_nowhere_is_skipped(tmp_path, monkeypatch):
 
 def test_a_fresh_engine_has_a_process_a_case(tmp_path):
     """And another one none."""
-    code = SILENT.replace("CRASH", "").replace("import json, sys", f"import json, sys; open({str(tmp_path / 'starts')!r}, 'a').write('x')")
+    code = SILENT.replace("CRASH", "").replace(
+        "import json, sys", f"import json, sys; open({str(tmp_path / 'starts')!r}, 'a').write('x')"
+    )
     for more, starts in (({"fresh": True}, 12), ({}, 1)):
         (tmp_path / "starts").write_text("")
         with pytest.raises(conformance.NonConformance):
@@ -190,18 +257,27 @@ def test_a_fresh_engine_has_a_process_a_case(tmp_path):
 
 def test_what_an_engine_is_known_for_explains_its_fails_and_must_show(tmp_path):
     """In the cases that it names: a fail there is expected, a pass is a failure."""
-    deviation = '[[deviations]]\nreason = "it overlaps no windows"\nlink = "https://example.org/1"\n'
+    deviation = (
+        '[[deviations]]\nreason = "it overlaps no windows"\nlink = "https://example.org/1"\n'
+    )
     path = mine(tmp_path, "", command=TUMBLING.split())
     whole = path.read_text()
-    overlap, border = ([case.id for case in cases() if case.table.get("smoke") and word in case.id] for word in ("overlap", "upper-border"))
+    overlap, border = (
+        [case.id for case in cases() if case.table.get("smoke") and word in case.id]
+        for word in ("overlap", "upper-border")
+    )
     words = [f"--engine={path}", "--smoke", "-rx", "-k", "overlap or upper-border"]
     path.write_text(whole + deviation + f"cases = {json.dumps(overlap)}\n")
     found = run(*words)
-    assert found.returncode == 0 and "1 passed, 10 deselected, 1 xfailed" in found.stdout, found.stdout
+    assert found.returncode == 0 and "1 passed, 10 deselected, 1 xfailed" in found.stdout, (
+        found.stdout
+    )
     assert "it overlaps no windows (https://example.org/1)" in found.stdout
     path.write_text(whole + deviation + f"cases = {json.dumps(overlap + border)}\n")
     found = run(*words)
-    assert found.returncode == 1 and "1 failed, 10 deselected, 1 xfailed" in found.stdout, found.stdout
+    assert found.returncode == 1 and "1 failed, 10 deselected, 1 xfailed" in found.stdout, (
+        found.stdout
+    )
     assert "pass, without what the engine is known for here: it overlaps no windows" in found.stdout
 
 
@@ -217,17 +293,25 @@ def test_the_results_come_from_an_interrupted_run_too(tmp_path):
 
 
 def reference_file(folder: Path, semantics: str, *words: str, name: str = "mine") -> Path:
-    """The reference engine as one that has a profile, which is told its semantics by its command line."""
+    """The reference engine as one that has a profile, which is told its semantics by its command
+    line.
+    """
     path = folder / f"{name}.toml"
     command = json.dumps(["{python}", "{adapters}/reference.py", "csparql", *words])
-    path.write_text(f'title = "Mine"\ncommand = {command}\ndialect = "table"\n[semantics]\nprofile = "csparql"\n{semantics}\n')
+    path.write_text(
+        f'title = "Mine"\ncommand = {command}\ndialect = '
+        f'"table"\n[semantics]\nprofile = "csparql"\n{semantics}\n'
+    )
     return path
 
 
 def test_an_engine_whose_t0_is_its_own_may_tell_its_windows(tmp_path):
     """Asked in tables: t0 is open, and the windows that are told say which it is."""
     assert conformance.check_engine(reference_file(tmp_path, 't0 = "unknown"', "t0=-5"), smoke=True)
-    with pytest.raises(conformance.NonConformance, match=r"WIN-3 at t=9: answer 1 is about \[0, 10\]; the engine says \[5, 15\]"):
+    with pytest.raises(
+        conformance.NonConformance,
+        match=r"WIN-3 at t=9: answer 1 is about " r"\[0, 10\]; the engine says \[5, 15\]",
+    ):
         conformance.check_engine(engine_file_of_a_window_too_late(tmp_path), smoke=True)
 
 
@@ -241,11 +325,14 @@ def engine_file_of_a_window_too_late(folder: Path) -> Path:
 
 
 def test_what_is_unsupported_is_so_before_an_answer(tmp_path):
-    answers = SILENT.replace("CRASH", """if asked["command"] == "push":
+    answers = SILENT.replace(
+        "CRASH",
+        """if asked["command"] == "push":
             more = {"relations": [{"rows": []}]}
         if asked["command"] == "end":
             print(json.dumps({"seq": asked["seq"], "reply": "unsupported", "reason": "too late"}), flush=True)
-            continue""")
+            continue""",  # noqa: E501
+    )
     with pytest.raises(conformance.NonConformance) as caught:
         conformance.check_engine(mine(tmp_path, answers), smoke=True)
     assert {result.outcome for result in caught.value.results} == {"error"}
@@ -260,27 +347,40 @@ def test_an_engine_that_does_not_start_is_not_known_for_it(tmp_path):
         import json, sys
         asked = json.loads(sys.stdin.readline())
         print(json.dumps({"seq": asked["seq"], "reply": "error", "context": "no licence\\udce9\\u001b[2J"}), flush=True)
-    """
+    """  # noqa: E501
     path = mine(tmp_path, says_no)
     ids = json.dumps([case.id for case in cases() if case.table.get("smoke")])
-    path.write_text(path.read_text() + f'[[deviations]]\nreason = "it never answers"\nlink = "https://example.org/1"\ncases = {ids}\n')
+    path.write_text(
+        path.read_text() + '[[deviations]]\nreason = "it never answers"\nlink = '
+        f'"https://example.org/1"\ncases = {ids}\n'
+    )
     results = tmp_path / "results.ndjson"
     found = run(f"--engine={path}", "--smoke", f"--results={results}")
     assert found.returncode == 1 and "12 failed" in found.stdout, found.stdout
-    assert all("start: error: no licence\\udce9\\x1b[2J" in result.argument for result in told(results)[:2])
+    assert all(
+        "start: error: no licence\\udce9\\x1b[2J" in result.argument for result in told(results)[:2]
+    )
 
 
 def test_what_is_known_is_a_failure_for_who_asks_for_that(tmp_path):
     path = mine(tmp_path, SILENT.replace("CRASH", ""))
     ids = json.dumps([case.id for case in cases() if case.table.get("smoke")])
-    path.write_text(path.read_text() + f'[[deviations]]\nreason = "it never answers"\nlink = "https://example.org/1"\ncases = {ids}\n')
+    path.write_text(
+        path.read_text() + '[[deviations]]\nreason = "it never answers"\nlink = '
+        f'"https://example.org/1"\ncases = {ids}\n'
+    )
     assert run(f"--engine={path}", "--smoke", "-k", "upper-border").returncode == 0
-    assert "1 failed" in run(f"--engine={path}", "--smoke", "-k", "upper-border", "--runxfail").stdout
+    assert (
+        "1 failed" in run(f"--engine={path}", "--smoke", "-k", "upper-border", "--runxfail").stdout
+    )
 
 
 def test_a_deviation_of_no_case_is_refused(tmp_path):
     path = mine(tmp_path, "")
-    path.write_text(path.read_text() + '[[deviations]]\nreason = "it never answers"\nlink = "https://example.org/1"\ncases = ["WIN-2-x"]\n')
+    path.write_text(
+        path.read_text() + '[[deviations]]\nreason = "it never answers"\nlink = '
+        '"https://example.org/1"\ncases = ["WIN-2-x"]\n'
+    )
     with pytest.raises(RefengineError, match="mine: deviations: engine: no case 'WIN-2-x'"):
         conformance.check_engine(path)
 
@@ -290,7 +390,9 @@ def test_two_engines_of_one_name_are_refused(tmp_path):
         (tmp_path / folder).mkdir()
         mine(tmp_path / folder, "")
     with pytest.raises(RefengineError, match="mine: engine: 2 engines have this name"):
-        suite.items(suite.Chosen((str(tmp_path / "a" / "mine.toml"), str(tmp_path / "b" / "mine.toml"))))
+        suite.items(
+            suite.Chosen((str(tmp_path / "a" / "mine.toml"), str(tmp_path / "b" / "mine.toml")))
+        )
 
 
 # Ends
@@ -298,11 +400,33 @@ def test_two_engines_of_one_name_are_refused(tmp_path):
 
 def test_no_harness_is_left_behind(tmp_path):
     """Ctrl-C while it starts, and reads nothing: the suite ends, and so does it."""
-    path = mine(tmp_path, "import os, time; open('PID', 'w').write(str(os.getpid())); time.sleep(600)".replace("PID", str(tmp_path / "pid")))
-    command = [sys.executable, "-m", "pytest", "conformance", "-q", "-p", "no:cacheprovider", f"--engine={path}", "--smoke", "-n", "1"]
-    running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    path = mine(
+        tmp_path,
+        "import os, time; open('PID', 'w').write(str(os.getpid())); time.sleep(600)".replace(
+            "PID", str(tmp_path / "pid")
+        ),
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "conformance",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"--engine={path}",
+        "--smoke",
+        "-n",
+        "1",
+    ]
+    running = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     deadline = time.monotonic() + 60
-    while not ((tmp_path / "pid").exists() and (tmp_path / "pid").read_text()) and time.monotonic() < deadline:
+    while (
+        not ((tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
     running.wait(60)
@@ -315,7 +439,10 @@ def test_no_harness_is_left_behind(tmp_path):
 def test_only_a_run_that_asked_replaces_results(tmp_path):
     results = tmp_path / "results.ndjson"
     results.write_text("{}\n")
-    assert run("--engine=reference", "--smoke", "--collect-only", f"--results={results}").returncode == 0
+    assert (
+        run("--engine=reference", "--smoke", "--collect-only", f"--results={results}").returncode
+        == 0
+    )
     assert results.read_text() == "{}\n"
 
 
@@ -328,13 +455,31 @@ def test_only_a_run_that_asked_replaces_results(tmp_path):
         (["--engine=refrence"], "engine: no engine 'refrence'; did you mean 'reference'"),
         (["--engine=../engines/reference"], "engine: no engine '../engines/reference'"),
         (["--engine=nowhere.toml"], "nowhere.toml: engine: cannot be read: "),
-        (["--engine=sparqlstream"], "'sparqlstream' is judged by its recordings: give --answers=DIR"),
+        (
+            ["--engine=sparqlstream"],
+            "'sparqlstream' is judged by its recordings: give --answers=DIR",
+        ),
         (["--engine=cqels", "--engine-classpath=cqels"], "engine: 'cqels' is not NAME=PATH"),
-        (["--engine=cqels", "--engine-classpath=cqel=x"], "engine: a classpath for 'cqel', which is not asked for; did you mean 'cqels'"),
-        (["--engine=cqels", "--engine-classpath=cqels=nowhere.jar"], "cqels: engine: no 'nowhere.jar' for its classpath"),
-        (["--engine=csparql", "--engine-classpath=csparql=:"], "csparql: engine: an empty entry in its classpath ':'"),
-        (["--engine=csparql", "--engine-classpath=csparql="], "csparql: engine: an empty classpath"),
-        (["--engine=reference", "--engine-classpath=reference=/tmp"], "reference: engine: takes no classpath"),
+        (
+            ["--engine=cqels", "--engine-classpath=cqel=x"],
+            "engine: a classpath for 'cqel', which is not asked for; did you mean 'cqels'",
+        ),
+        (
+            ["--engine=cqels", "--engine-classpath=cqels=nowhere.jar"],
+            "cqels: engine: no 'nowhere.jar' for its classpath",
+        ),
+        (
+            ["--engine=csparql", "--engine-classpath=csparql=:"],
+            "csparql: engine: an empty entry in its classpath ':'",
+        ),
+        (
+            ["--engine=csparql", "--engine-classpath=csparql="],
+            "csparql: engine: an empty classpath",
+        ),
+        (
+            ["--engine=reference", "--engine-classpath=reference=/tmp"],
+            "reference: engine: takes no classpath",
+        ),
         (["--engine=reference", "--report=x", "--results=./x"], "usage: two outputs to one file"),
         (["--engine-command="], "engine: an empty command"),
         (["--engine-command='"], "engine: cannot be read: No closing quotation"),
@@ -342,7 +487,10 @@ def test_only_a_run_that_asked_replaces_results(tmp_path):
         (["--engine-command=x", "--engine-semantics=csparkl"], "did you mean 'csparql'"),
         (["--engine-command=x", "--engine-semantics=csparql t0"], "'t0' is not key=value"),
         (["--engine-command=x", "--engine-semantics="], "engine: an empty semantics"),
-        (["--engine=reference", "--results=no/where/results.ndjson"], "usage: cannot write: No such file or directory"),
+        (
+            ["--engine=reference", "--results=no/where/results.ndjson"],
+            "usage: cannot write: No such file or directory",
+        ),
         (["--engine=rsp-js-heartbeat", "--csrbench=nowhere"], "nowhere: IO-1: "),
         (["--smoke"], "no engine named: give --engine=NAME"),
     ],
@@ -358,16 +506,34 @@ def test_what_is_named_wrongly_ends_the_run_in_one_line(words, reason):
 
 def test_the_wheel_holds_all_that_the_suite_needs(tmp_path):
     """Unpacked elsewhere, and run in an empty folder."""
-    build = [sys.executable, "-c", "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))", str(tmp_path)]
-    name = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True).stdout.split()[-1]
+    build = [
+        sys.executable,
+        "-c",
+        "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))",
+        str(tmp_path),
+    ]
+    name = subprocess.run(
+        build, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True
+    ).stdout.split()[-1]
     place, empty = tmp_path / "place", tmp_path / "empty"
     empty.mkdir()
     with zipfile.ZipFile(tmp_path / name) as wheel:
         wheel.extractall(place)
-        assert not [name for name in wheel.namelist() if "node_modules" in name or name.startswith("tests")]
-    found = run("--pyargs", "--engine=reference", "--smoke", f"--report={empty}/page.html", folder=empty, PYTHONPATH=str(place))
+        assert not [
+            name for name in wheel.namelist() if "node_modules" in name or name.startswith("tests")
+        ]
+    found = run(
+        "--pyargs",
+        "--engine=reference",
+        "--smoke",
+        f"--report={empty}/page.html",
+        folder=empty,
+        PYTHONPATH=str(place),
+    )
     assert "12 results of 1 engine." in (empty / "page.html").read_text(encoding="utf-8")
-    assert found.returncode == 0 and "conformance: reference: 12 pass" in found.stdout, found.stdout + found.stderr
+    assert found.returncode == 0 and "conformance: reference: 12 pass" in found.stdout, (
+        found.stdout + found.stderr
+    )
 
 
 # Recordings
@@ -377,17 +543,28 @@ def test_the_wheel_holds_all_that_the_suite_needs(tmp_path):
 def yabench(tmp_path):
     """A run of YABench: two tumbling windows of 5 s, and what C-SPARQL answers to them, by hand."""
     lines = [("a", 1000), ("b", 4000), ("c", 6000)]
-    (tmp_path / "SG_small1").write_text("".join(f'<http://x/{name}> <http://x/p> "1" "{at}" .\n' for name, at in lines))
-    query = "REGISTER QUERY q AS SELECT ?x FROM STREAM <http://x/s> [RANGE 5s STEP 5s] WHERE { ?x <http://x/p> ?y }"
+    (tmp_path / "SG_small1").write_text(
+        "".join(f'<http://x/{name}> <http://x/p> "1" "{at}" .\n' for name, at in lines)
+    )
+    query = (
+        "REGISTER QUERY q AS SELECT ?x FROM STREAM <http://x/s> [RANGE 5s STEP 5s] WHERE { "
+        "?x <http://x/p> ?y }"
+    )
     (tmp_path / "QUERY_small1").write_text(query)
-    (tmp_path / "QR_small1").write_text("100\nx\t\n5100\nhttp://x/a\t\nhttp://x/b\t\n10100\nhttp://x/c\t\n")
+    (tmp_path / "QR_small1").write_text(
+        "100\nx\t\n5100\nhttp://x/a\t\nhttp://x/b\t\n10100\nhttp://x/c\t\n"
+    )
     return tmp_path
 
 
 def test_a_recording_of_yabench_is_an_item(yabench):
     found = run("--engine=csparql", f"--answers={yabench}")
-    assert found.returncode == 0 and "conformance: csparql: 1 pass" in found.stdout, found.stdout + found.stderr
-    (yabench / "QR_small1").write_text("100\nx\t\n5100\nhttp://x/a\t\nhttp://x/c\t\n10100\nhttp://x/b\t\n")
+    assert found.returncode == 0 and "conformance: csparql: 1 pass" in found.stdout, (
+        found.stdout + found.stderr
+    )
+    (yabench / "QR_small1").write_text(
+        "100\nx\t\n5100\nhttp://x/a\t\nhttp://x/c\t\n10100\nhttp://x/b\t\n"
+    )
     found = run("--engine=csparql", f"--answers={yabench}")
     assert found.returncode == 1 and "test_engine[csparql-small1]" in found.stdout, found.stdout
 
@@ -396,9 +573,15 @@ def test_a_recording_of_yabench_is_an_item(yabench):
     ("text", "reason"),
     [
         ("", "QR_small1:1: IO-2: expected a clock, an integer (ms), got ''"),
-        ("100\nx y\t\n", "QR_small1:2: IO-2: expected the variables' names, each once and followed by a tab"),
+        (
+            "100\nx y\t\n",
+            "QR_small1:2: IO-2: expected the variables' names, each once and followed by a tab",
+        ),
         ("100\nx\t\nhttp://x/a\t\n", "QR_small1:3: IO-2: expected a clock, or 1 values after one"),
-        ("100\nx\t\n5100\nhttp://x/a\thttp://x/b\t\n", "QR_small1:4: IO-2: expected a clock, or 1 values"),
+        (
+            "100\nx\t\n5100\nhttp://x/a\thttp://x/b\t\n",
+            "QR_small1:4: IO-2: expected a clock, or 1 values",
+        ),
         ("100\nx\t\n5100\n9^^nothing\t\n", "QR_small1:4: IO-2: "),
     ],
 )
@@ -406,7 +589,9 @@ def test_a_malformed_recording_of_yabench_costs_its_item(yabench, text, reason):
     (yabench / "QR_small1").write_text(text)
     [item] = suite.recorded("csparql", yabench)
     result = item.run(Harnesses())
-    assert result.outcome == "error" and str(yabench) in result.argument and reason in result.argument
+    assert (
+        result.outcome == "error" and str(yabench) in result.argument and reason in result.argument
+    )
     assert suite.unexpected(item, result) == f"error: {result.argument}"
 
 
@@ -416,11 +601,17 @@ def test_a_malformed_recording_of_yabench_costs_its_item(yabench, text, reason):
         ("SG_small2", "<http://x/a> <http://x/p>\n", "SG_small2:1: IO-1: a line is s p o"),
         ("SG_small2", None, "SG_small2: IO-1: cannot be read: No such file or directory"),
         ("QUERY_small2", "REGISTER QUERY", "QUERY_small2"),
-        ("QR_small2", "100\nx\t\n5100\nhttp://x/a\t\nhttp://x/b\t\nhttp://x/c", "QR_small2:6: IO-2: "),
+        (
+            "QR_small2",
+            "100\nx\t\n5100\nhttp://x/a\t\nhttp://x/b\t\nhttp://x/c",
+            "QR_small2:6: IO-2: ",
+        ),
     ],
 )
 def test_a_malformed_run_of_yabench_leaves_the_others_alone(yabench, tmp_path, name, text, reason):
-    """The first run passes; the second, of which one file is malformed, is an error, and all is written."""
+    """The first run passes; the second, of which one file is malformed, is an error, and all is
+    written.
+    """
     for file in ("SG", "QUERY", "QR"):
         (yabench / f"{file}_small2").write_text((yabench / f"{file}_small1").read_text())
     if text is None:
@@ -437,14 +628,20 @@ def test_a_malformed_run_of_yabench_leaves_the_others_alone(yabench, tmp_path, n
 
 def test_a_malformed_recording_of_csrbench_costs_its_item(tmp_path):
     (tmp_path / "data_00.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
-    for name, text in (("sparqlstream-answer-1", '{"relations": []}'), ("sparqlstream-answer-2", "{"), ("sparqlstream-answer-8", "{}")):
+    for name, text in (
+        ("sparqlstream-answer-1", '{"relations": []}'),
+        ("sparqlstream-answer-2", "{"),
+        ("sparqlstream-answer-8", "{}"),
+    ):
         (tmp_path / f"{name}.json").write_text(text)
     (tmp_path / "rdfox-answer-1.json").write_text("{}")
     items = suite.recorded("sparqlstream", tmp_path)
     found = {result.case: result for result in (item.run(Harnesses()) for item in items)}
     assert {case: str(result.outcome) for case, result in found.items()} == {
-        "Q1": "pass", "Q2": "error", "sparqlstream-answer-8.json": "error",
-    }  # fmt: skip
+        "Q1": "pass",
+        "Q2": "error",
+        "sparqlstream-answer-8.json": "error",
+    }
     assert f"{tmp_path}/sparqlstream-answer-2.json:1: IO-2: not JSON" in found["Q2"].argument
     with pytest.raises(RefengineError, match="SEM-1: unknown profile 'rdfox'"):
         suite.recorded("rdfox", tmp_path)
@@ -472,7 +669,10 @@ def test_rsp_js_does_what_it_is_known_for(installed, tmp_path):
     found = run("--engine=rsp-js", f"--results={first}", "-n", "2")
     assert found.returncode == 0, found.stdout
     assert run("--engine=rsp-js", f"--results={second}", "-k", "rsp-js-REP").returncode == 0
-    outcomes = [{(result.case, result.outcome, result.known) for result in told(path)} for path in (first, second)]
+    outcomes = [
+        {(result.case, result.outcome, result.known) for result in told(path)}
+        for path in (first, second)
+    ]
     assert outcomes[1] < outcomes[0] and len(outcomes[0]) == len(suite.questions())
 
 
@@ -485,10 +685,20 @@ def test_rsp_js_with_heartbeats(installed):
 @pytest.mark.needs_shared
 @pytest.mark.xdist_group("rsp-js")
 def test_rsp_js_with_heartbeats_passes_csrbench(installed, shared, tmp_path):
-    """Q1, Q2 and Q5 over CSRBench's own stream; all three with the full profile, since each takes 15,188 pushes."""
+    """Q1, Q2 and Q5 over CSRBench's own stream; all three with the full profile, since each takes
+    15,188 pushes.
+    """
     chosen = ["Q1", "Q2", "Q5"] if PROFILE == "full" else ["Q2"]
     results = tmp_path / "results.ndjson"
     folder = shared / "data" / "csrbench"
-    found = run("--engine=rsp-js-heartbeat", f"--csrbench={folder}", f"--results={results}", "-k", " or ".join(chosen))
+    found = run(
+        "--engine=rsp-js-heartbeat",
+        f"--csrbench={folder}",
+        f"--results={results}",
+        "-k",
+        " or ".join(chosen),
+    )
     assert found.returncode == 0, found.stdout
-    assert [(result.case, result.outcome) for result in told(results)] == [(name, "pass") for name in chosen]
+    assert [(result.case, result.outcome) for result in told(results)] == [
+        (name, "pass") for name in chosen
+    ]

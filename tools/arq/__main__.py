@@ -1,4 +1,6 @@
-"""python -m tools.arq: draws queries with data, asks an evaluation of ours and Apache Jena ARQ, and lists where they differ."""
+"""python -m tools.arq: draws queries with data, asks an evaluation of ours and Apache Jena ARQ, and
+lists where they differ.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +37,17 @@ def named(text: str) -> Evaluate:
 
 
 def compare_draw(number: int, case: Draw, evaluate: Evaluate, jena: Jena) -> dict[str, Any]:
-    """The result of one draw, for NDJSON: its outcome, whether it is legal and has rows, and, for a difference, the shrunk case."""
+    """The result of one draw, for NDJSON: its outcome, whether it is legal and has rows, and, for a
+    difference, the shrunk case.
+    """
     ours, theirs = our_answer(evaluate, case.text, case.data), jena.ask(case.text, case.data)
     kind = outcome(case.text, ours, theirs)
-    result = {"draw": number, "outcome": kind, "legal": theirs.error != "invalid", "rows": bool(theirs.relation)}
+    result = {
+        "draw": number,
+        "outcome": kind,
+        "legal": theirs.error != "invalid",
+        "rows": bool(theirs.relation),
+    }
     if kind == "refused":
         result["reason"] = ours.message or "blank nodes too symmetric to compare"
     if kind in AGREE:
@@ -56,12 +65,19 @@ def compare_draw(number: int, case: Draw, evaluate: Evaluate, jena: Jena) -> dic
         theirs = jena.ask(candidate.text, candidate.data)
         if theirs.error == "invalid" and kind != "legality":
             return False
-        return outcome(candidate.text, our_answer(evaluate, candidate.text, candidate.data), theirs) == kind
+        return (
+            outcome(candidate.text, our_answer(evaluate, candidate.text, candidate.data), theirs)
+            == kind
+        )
 
     small = shrink(case, differs)
     if small == case:
         return result | asdict(as_drawn)
-    return result | asdict(difference(small, our_answer(evaluate, small.text, small.data), jena.ask(small.text, small.data)))
+    return result | asdict(
+        difference(
+            small, our_answer(evaluate, small.text, small.data), jena.ask(small.text, small.data)
+        )
+    )
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -82,8 +98,13 @@ def report(results: Sequence[dict[str, Any]], out: TextIO) -> bool:
     total = max(len(results), 1)
     legal = sum(result["legal"] for result in results)
     rows = sum(result["rows"] for result in results)
-    print(f"draws: {len(results)}, legal {legal / total:.1%}, with rows {rows / total:.1%}", file=out)
-    print("outcomes: " + ", ".join(f"{name} {count}" for name, count in outcomes.most_common()), file=out)
+    print(
+        f"draws: {len(results)}, legal {legal / total:.1%}, with rows {rows / total:.1%}", file=out
+    )
+    print(
+        "outcomes: " + ", ".join(f"{name} {count}" for name, count in outcomes.most_common()),
+        file=out,
+    )
     reasons = Counter(result["reason"] for result in results if result["outcome"] == "refused")
     for reason, count in reasons.most_common():
         print(f"  refused {count}: {reason}", file=out)
@@ -98,12 +119,17 @@ def report(results: Sequence[dict[str, Any]], out: TextIO) -> bool:
             classes[class_of(difference)].append(difference)
         else:
             explained[entry.id] += 1
-    print(f"differences: {explained.total()} explained, {sum(map(len, classes.values()))} not", file=out)
+    print(
+        f"differences: {explained.total()} explained, {sum(map(len, classes.values()))} not",
+        file=out,
+    )
     for name, count in explained.most_common():
         print(f"  explained {count}: {name}", file=out)
     for name, found in sorted(classes.items(), key=lambda item: (-len(item[1]), item[0])):
         print(f"  not explained {len(found)}: {name}", file=out)
-        for difference in sorted(found, key=lambda d: len(d.text) + sum(map(len, d.data)))[:EXAMPLES]:
+        for difference in sorted(found, key=lambda d: len(d.text) + sum(map(len, d.data)))[
+            :EXAMPLES
+        ]:
             print(f"    draw {difference.number}", file=out)
             for part, text in seen(difference).items():
                 if part == "all":
@@ -113,17 +139,49 @@ def report(results: Sequence[dict[str, Any]], out: TextIO) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: 0; 1 if a difference is not explained; 2 for bad arguments or without ARQ; 130 if interrupted."""
+    """Exit status: 0; 1 if a difference is not explained; 2 for bad arguments or without ARQ; 130
+    if interrupted.
+    """
     parser = argparse.ArgumentParser(prog="python -m tools.arq", description=__doc__)
     parser.add_argument("--draws", type=int, default=1000, metavar="N", help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=1, metavar="S",
-                        help="a run of the same seed goes on where it ended; default: %(default)s")
-    parser.add_argument("--first", type=int, default=0, metavar="K", help="the number of the first draw; default: %(default)s")
-    parser.add_argument("--answer", default=DEFAULT, metavar="MODULE:FUNCTION", help="a function of a query's text and a dataset; default: %(default)s")
-    parser.add_argument("--results", type=Path, metavar="FILE", help="NDJSON, a line a draw; default: in build/arq, by answer and seed")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=1,
+        metavar="S",
+        help="a run of the same seed goes on where it ended; default: %(default)s",
+    )
+    parser.add_argument(
+        "--first",
+        type=int,
+        default=0,
+        metavar="K",
+        help="the number of the first draw; default: %(default)s",
+    )
+    parser.add_argument(
+        "--answer",
+        default=DEFAULT,
+        metavar="MODULE:FUNCTION",
+        help="a function of a query's text and a dataset; default: %(default)s",
+    )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        metavar="FILE",
+        help="NDJSON, a line a draw; default: in build/arq, by answer and seed",
+    )
     parser.add_argument("--anew", action="store_true", help="forget what FILE holds")
-    parser.add_argument("--one", type=int, metavar="K", help="print draw K with both answers, not shrunk, and nothing else")
-    parser.add_argument("--table", action="store_true", help="write the table of explained differences into docs/arq.md, and nothing else")
+    parser.add_argument(
+        "--one",
+        type=int,
+        metavar="K",
+        help="print draw K with both answers, not shrunk, and nothing else",
+    )
+    parser.add_argument(
+        "--table",
+        action="store_true",
+        help="write the table of explained differences into docs/arq.md, and nothing else",
+    )
     options = parser.parse_args(arguments)
     if options.table:
         return write_table()
@@ -135,7 +193,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.exit(2, f"tools.arq: {lack}\n")
     if options.one is not None:
         return show(draw(options.seed, options.one), evaluate)
-    path = options.results or JARS.parent / f"{options.answer.replace(':', '-')}-{options.seed}.ndjson"
+    path = (
+        options.results or JARS.parent / f"{options.answer.replace(':', '-')}-{options.seed}.ndjson"
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     results = [] if options.anew else read(path)
     status = 0
@@ -151,7 +211,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status or (0 if complete else 1)
 
 
-def run(options: argparse.Namespace, results: list[dict[str, Any]], file: TextIO, evaluate: Evaluate) -> None:
+def run(
+    options: argparse.Namespace, results: list[dict[str, Any]], file: TextIO, evaluate: Evaluate
+) -> None:
     """Draw what is not among the results, and add it there and to the file."""
     done = {result["draw"] for result in results}
     shown = started = monotonic()
@@ -166,13 +228,19 @@ def run(options: argparse.Namespace, results: list[dict[str, Any]], file: TextIO
             if monotonic() - shown > 5:
                 shown = monotonic()
                 differ = sum(result["outcome"] not in AGREE for result in results)
-                print(f"draw {number}: {differ} differ, {shown - started:.0f} s", file=sys.stderr, flush=True)
+                print(
+                    f"draw {number}: {differ} differ, {shown - started:.0f} s",
+                    file=sys.stderr,
+                    flush=True,
+                )
 
 
 def write_table() -> int:
-    """Write the table of explained differences at the end of docs/arq.md, in place of what it holds from its heading on."""
+    """Write the table of explained differences at the end of docs/arq.md, in place of what it holds
+    from its heading on.
+    """
     text = PAGE.read_text(encoding="utf-8")
-    above = text[:text.index("| class |")]
+    above = text[: text.index("| class |")]
     PAGE.write_text(above + table(explanations()), encoding="utf-8")
     return 0
 

@@ -31,7 +31,9 @@ def solutions(variables: Sequence[str], mappings: Iterable[dict[str, Term]]) -> 
 
 @dataclass(frozen=True)
 class Answer:
-    """A relation, or why there is none: `invalid` (no legal query), `unsupported` (no single answer) or `fails`."""
+    """A relation, or why there is none: `invalid` (no legal query), `unsupported` (no single
+    answer) or `fails`.
+    """
 
     relation: Relation | None
     error: str = ""
@@ -42,7 +44,7 @@ class Answer:
         if self.relation is None:
             return {self.error: self.message}
         if self.relation.variables == ("ask",):
-            return [dict(line)["ask"].startswith('"true') for line in self.relation.rows][0]
+            return next(dict(line)["ask"].startswith('"true') for line in self.relation.rows)
         return [dict(line) for line in sorted(self.relation.rows.elements())]
 
 
@@ -52,7 +54,10 @@ def definition(text: str, data: Dataset) -> Relation:
 
 
 def our_answer(ours: Evaluate, text: str, data: Dataset) -> Answer:
-    """The answer of the evaluation that is held against ARQ; whatever it raises is an answer, too."""
+    """The answer of the evaluation that is held against ARQ; whatever it
+    raises is an answer, too.
+    """
+
     def late(*_: object) -> None:
         raise TimeoutError(f"no answer in {SECONDS:g} s")
 
@@ -76,9 +81,10 @@ def our_answer(ours: Evaluate, text: str, data: Dataset) -> Answer:
 
 
 def outcome(text: str, ours: Answer, theirs: Answer) -> str:
-    """How two answers compare: `equal`; `refused`, by us; `illegal`, both say; or a difference: `rows`, `variables` (the same rows
-    under others), `datatypes` (the same values of other types), `legality` (only one says that the query is legal), `ours fails` or
-    `theirs fails`."""
+    """How two answers compare: `equal`; `refused`, by us; `illegal`, both say; or a difference:
+    `rows`, `variables` (the same rows under others), `datatypes` (the same values of other types),
+    `legality` (only one says that the query is legal), `ours fails` or `theirs fails`.
+    """
     if ours.error == "unsupported":
         return "refused"
     if ours.error == "fails" or theirs.error == "fails":
@@ -107,9 +113,18 @@ def _with_types(rows: Bag) -> Bag:
 
 
 def _with_type(line: Row) -> Row:
-    return tuple(sorted([*line, *(
-        (f"{name} datatype", f"<{parse_literal(term).datatype}>") for name, term in line if isinstance(value(term), Number)
-    )]))
+    return tuple(
+        sorted(
+            [
+                *line,
+                *(
+                    (f"{name} datatype", f"<{parse_literal(term).datatype}>")
+                    for name, term in line
+                    if isinstance(value(term), Number)
+                ),
+            ]
+        )
+    )
 
 
 @dataclass(frozen=True)
@@ -125,7 +140,9 @@ class Difference:
 
 
 def shrink(case: Draw, differs: Callable[[Draw], bool]) -> Draw:
-    """A smaller draw that differs still: fewer triples, then a smaller query, as long as there is any in TRIES questions."""
+    """A smaller draw that differs still: fewer triples, then a smaller query, as long as there is
+    any in TRIES questions.
+    """
     tries = TRIES
     again = True
     while again:

@@ -1,4 +1,6 @@
-"""Draws queries with data: every operator of SPARQL 1.1, on small datasets, the same for the same seed everywhere."""
+"""Draws queries with data: every operator of SPARQL 1.1, on small datasets, the same for the same
+seed everywhere.
+"""
 
 from __future__ import annotations
 
@@ -66,12 +68,24 @@ class Queries(Patterns):
             names, known = list(kept), list(scope)
             for _ in range(self.random.choice((0, 0, 1, 1, 2, 3)) or not kept):
                 name = self.new_variable()
-                value = Expressions(self.random, self.palette, known, self._exists_group if self.chance(0.1) else None).draw("any", 3)
+                value = Expressions(
+                    self.random,
+                    self.palette,
+                    known,
+                    self._exists_group if self.chance(0.1) else None,
+                ).draw("any", 3)
                 items.append(node("item", "(", value, f" AS {name})"))
                 names.append(name)
                 known.append(name)
             head = joined("select", items, " ")
-        text = node("query", f"SELECT{quantity} ", head, " WHERE ", group, self.order(names, scope, slices=quantity != " REDUCED"))
+        text = node(
+            "query",
+            f"SELECT{quantity} ",
+            head,
+            " WHERE ",
+            group,
+            self.order(names, scope, slices=quantity != " REDUCED"),
+        )
         return Select(text, names)
 
     def order(self, names: Sequence[str], scope: Sequence[str], slices: bool = True) -> Node:
@@ -80,14 +94,30 @@ class Queries(Patterns):
             return node("modifier")
         keys = []
         if self.chance(0.2):
-            keys.append(node("item", "(", Expressions(self.random, self.palette, list(names)).draw("any", 2), ")"))
-        keys += [node("item", self._directed(name)) for name in self.random.sample(list(names), len(names))]
+            keys.append(
+                node(
+                    "item",
+                    "(",
+                    Expressions(self.random, self.palette, list(names)).draw("any", 2),
+                    ")",
+                )
+            )
+        keys += [
+            node("item", self._directed(name))
+            for name in self.random.sample(list(names), len(names))
+        ]
         limits = ""
         if slices and self.chance(0.7):
             limits = f" LIMIT {self.random.choice((0, 1, 1, 1, 2, 2, 2, 3, 3, 4))}"
         if slices and self.chance(0.3):
             limits += f" OFFSET {self.random.choice((0, 1, 1, 2, 3))}"
-        return node("modifier", "\nORDER BY ", joined("keys", keys, " "), node("modifier", limits, droppable=True), droppable=True)
+        return node(
+            "modifier",
+            "\nORDER BY ",
+            joined("keys", keys, " "),
+            node("modifier", limits, droppable=True),
+            droppable=True,
+        )
 
     def _directed(self, name: str) -> str:
         return self.random.choice((name, name, f"DESC({name})", f"ASC({name})"))
@@ -98,9 +128,16 @@ class Queries(Patterns):
         distinct = "DISTINCT " if self.chance(0.3) else ""
         if name == "COUNT" and self.chance(0.4):
             return node("aggregate", f"COUNT({distinct}*)")
-        inside = node("expr", self.random.choice(scope)) if scope and self.chance(0.75) else \
-            Expressions(self.random, self.palette, scope).draw("any", 2)
-        tail = self.random.choice(('; SEPARATOR=","', "", '; SEPARATOR=""')) if name == "GROUP_CONCAT" else ""
+        inside = (
+            node("expr", self.random.choice(scope))
+            if scope and self.chance(0.75)
+            else Expressions(self.random, self.palette, scope).draw("any", 2)
+        )
+        tail = (
+            self.random.choice(('; SEPARATOR=","', "", '; SEPARATOR=""'))
+            if name == "GROUP_CONCAT"
+            else ""
+        )
         return node("aggregate", f"{name}({distinct}", inside, f"{tail})")
 
     def _of_aggregates(self, scope: Sequence[str], keys: Sequence[str]) -> Node:
@@ -112,8 +149,12 @@ class Queries(Patterns):
             if self.chance(0.5):
                 other = node("expr", self.aggregate(scope))
             else:
-                other = Expressions(self.random, self.palette, keys, unbound=False).draw("number", 1)
-            return node("expr", "(", node("expr", self.aggregate(scope)), f" {operator} ", other, ")")
+                other = Expressions(self.random, self.palette, keys, unbound=False).draw(
+                    "number", 1
+                )
+            return node(
+                "expr", "(", node("expr", self.aggregate(scope)), f" {operator} ", other, ")"
+            )
         name = self.random.choice(("STR", "COALESCE", "ABS", "isNumeric", "DATATYPE"))
         return node("expr", f"{name}(", node("expr", self.aggregate(scope)), ")")
 
@@ -136,21 +177,29 @@ class Queries(Patterns):
         return conditions, list(dict.fromkeys(names))
 
     def grouping(self, scope: Sequence[str], always: bool = False) -> tuple[Node, list[str]]:
-        """GROUP BY, or nothing, which makes one group of everything; and the keys that have names."""
+        """GROUP BY, or nothing, which makes one group of everything; and the
+        keys that have names.
+        """
         if not always and self.chance(0.3):
             return node("modifier"), []
         conditions, names = self.keys(scope)
-        return node("modifier", "\nGROUP BY ", joined("keys", conditions, " "), droppable=True), names
+        return node(
+            "modifier", "\nGROUP BY ", joined("keys", conditions, " "), droppable=True
+        ), names
 
     def having(self, scope: Sequence[str], keys: Sequence[str]) -> Node:
         if self.chance(0.85):
             return node("modifier")
         if self.chance(0.2):
-            condition = Expressions(self.random, self.palette, keys, unbound=False).draw("boolean", 2)
+            condition = Expressions(self.random, self.palette, keys, unbound=False).draw(
+                "boolean", 2
+            )
         else:
             bound = Expressions(self.random, self.palette, keys, unbound=False).draw("number", 0)
             operator = self.random.choice((">", "<", "=", ">=", "!="))
-            condition = node("expr", "(", node("expr", self.aggregate(scope)), f" {operator} ", bound, ")")
+            condition = node(
+                "expr", "(", node("expr", self.aggregate(scope)), f" {operator} ", bound, ")"
+            )
         return node("modifier", "\nHAVING (", condition, ")", droppable=True)
 
     def grouped(self, depth: int, top: bool = False) -> Select:
@@ -166,7 +215,19 @@ class Queries(Patterns):
             names.append(name)
         distinct = "DISTINCT " if self.chance(0.1) else ""
         head = joined("select", items, " ")
-        return Select(node("query", f"SELECT {distinct}", head, " WHERE ", group, grouping, having, self.order(names, names)), names)
+        return Select(
+            node(
+                "query",
+                f"SELECT {distinct}",
+                head,
+                " WHERE ",
+                group,
+                grouping,
+                having,
+                self.order(names, names),
+            ),
+            names,
+        )
 
     def ask(self) -> Node:
         """ASK, sometimes with groups."""
@@ -189,9 +250,15 @@ class Queries(Patterns):
         for _ in range(self.random.choice((1, 1, 2, 3))):
             subject = self._template_term(visible, ("_:t", "_:t", "[]", ":new"))
             predicate = self._template_term(visible, (":made",)) if self.chance(0.3) else ":made"
-            object_ = self._template_term(visible, ("_:t", "_:u", "1", '"01"^^xsd:integer', '"a"@en', ":x"))
+            object_ = self._template_term(
+                visible, ("_:t", "_:u", "1", '"01"^^xsd:integer', '"a"@en', ":x")
+            )
             triples.append(node("item", f" {subject} {predicate} {object_} .", droppable=True))
         return node("query", "CONSTRUCT {", *triples, " } WHERE ", group, tail)
 
     def _template_term(self, visible: Sequence[str], others: Sequence[str]) -> str:
-        return self.random.choice(list(visible)) if visible and self.chance(0.6) else self.random.choice(list(others))
+        return (
+            self.random.choice(list(visible))
+            if visible and self.chance(0.6)
+            else self.random.choice(list(others))
+        )

@@ -20,9 +20,10 @@ KEYS = {"id", "kinds", "title", "says", "right", "smallest", "match"}
 
 @dataclass(frozen=True)
 class Explanation:
-    """A class of differences. A shrunk difference is of it if its kind is among `kinds`, and every pattern of `match` is found: in
-    the query's text, in the data, in both (`all`), in our answer, in theirs, as `seen` has them. `right`: `ours`, `theirs` or `both`
-    (SPARQL leaves it open)."""
+    """A class of differences. A shrunk difference is of it if its kind is among `kinds`, and every
+    pattern of `match` is found: in the query's text, in the data, in both (`all`), in our answer,
+    in theirs, as `seen` has them. `right`: `ours`, `theirs` or `both` (SPARQL leaves it open).
+    """
 
     id: str
     kinds: tuple[str, ...]
@@ -35,13 +36,22 @@ class Explanation:
     def covers(self, difference: Difference) -> bool:
         """Whether a difference is of this class."""
         texts = seen(difference)
-        return difference.kind in self.kinds and all(re.search(pattern, texts[key], re.DOTALL) for key, pattern in self.match.items())
+        return difference.kind in self.kinds and all(
+            re.search(pattern, texts[key], re.DOTALL) for key, pattern in self.match.items()
+        )
 
     def example(self) -> Difference:
         """The smallest case."""
         case = self.smallest
         data = tuple(case["data"])
-        return Difference(0, self.kinds[0], PREFIXES + case["query"], data, json.loads(case["ours"]), json.loads(case["theirs"]))
+        return Difference(
+            0,
+            self.kinds[0],
+            PREFIXES + case["query"],
+            data,
+            json.loads(case["ours"]),
+            json.loads(case["theirs"]),
+        )
 
 
 def seen(difference: Difference) -> dict[str, str]:
@@ -58,13 +68,18 @@ def seen(difference: Difference) -> dict[str, str]:
 
 @cache
 def explanations(file: Path = FILE) -> tuple[Explanation, ...]:
-    """The explanations in the order of the file. Raises ValueError for keys that are not known or patterns that match anything."""
+    """The explanations in the order of the file. Raises ValueError for keys that are not known or
+    patterns that match anything.
+    """
     with file.open("rb") as opened:
         table = tomllib.load(opened)
     found = []
     for entry in table.get("explained", []):
         if entry.keys() != KEYS or not entry["match"] or not entry["match"].keys() <= set(MATCHED):
-            raise ValueError(f"{entry.get('id')}: keys are {', '.join(sorted(KEYS))}, and match has one of {', '.join(MATCHED)}")
+            raise ValueError(
+                f"{entry.get('id')}: keys are {', '.join(sorted(KEYS))}, and "
+                f"match has one of {', '.join(MATCHED)}"
+            )
         found.append(Explanation(**entry | {"kinds": tuple(entry["kinds"])}))
     return tuple(found)
 
@@ -78,8 +93,13 @@ WORD = re.compile(r"[A-Za-z:0-9]+(?=\()|\b[A-Z]{2,}\b")
 
 
 def class_of(difference: Difference) -> str:
-    """A rough class for what is not explained: the kind, and the keywords and functions of the shrunk query."""
-    words = sorted(set(WORD.findall(re.sub(r'"(?:[^"\\]|\\.)*"', '""', seen(difference)["query"]))) - {"SELECT", "WHERE", "AS"})
+    """A rough class for what is not explained: the kind, and the keywords and functions of the
+    shrunk query.
+    """
+    words = sorted(
+        set(WORD.findall(re.sub(r'"(?:[^"\\]|\\.)*"', '""', seen(difference)["query"])))
+        - {"SELECT", "WHERE", "AS"}
+    )
     return f"{difference.kind}: {' '.join(words)}"
 
 

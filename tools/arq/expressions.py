@@ -1,4 +1,6 @@
-"""Draws expressions: every operator and function of SPARQL 1.1 §17, mostly on operands of the type that they take."""
+"""Draws expressions: every operator and function of SPARQL 1.1 §17, mostly on operands of the type
+that they take.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,25 @@ OFF_TYPE = 0.06  # how often an operand is of another type than the function tak
 NUMBERS = ("integers", "decimals", "doubles", "derived")
 CASTS = ("boolean", "double", "float", "decimal", "integer", "dateTime", "string")
 PATTERNS = (
-    "a", "^a", "b.", "A", ".", "[a-c]+", "(a)(b)", "x|b", "^$", "\\\\s", "é", "a.b", "b$", "(a|b)*c", "\\\\d+", "B", "^b", "(", "a{2,}",
+    "a",
+    "^a",
+    "b.",
+    "A",
+    ".",
+    "[a-c]+",
+    "(a)(b)",
+    "x|b",
+    "^$",
+    "\\\\s",
+    "é",
+    "a.b",
+    "b$",
+    "(a|b)*c",
+    "\\\\d+",
+    "B",
+    "^b",
+    "(",
+    "a{2,}",
 )
 REPLACEMENTS = ("", "X", "$1", "$0-", "\\\\$", "[$1]", "\\\\\\\\", "$2$1", "$")
 FLAGS = ("i", "s", "m", "x", "", "is", "q", "im")
@@ -24,8 +44,10 @@ DATE_PARTS = ("YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS")
 
 @dataclass
 class Expressions:
-    """Draws expressions over some variables. `exists` draws the group of an EXISTS, if one may stand here; `unbound`: whether a
-    variable from nowhere may be named, as beside aggregates it may not."""
+    """Draws expressions over some variables. `exists` draws the group of an EXISTS, if one may
+    stand here; `unbound`: whether a variable from nowhere may be named, as beside aggregates it may
+    not.
+    """
 
     random: Random
     palette: Palette
@@ -36,7 +58,9 @@ class Expressions:
     def draw(self, kind: str = "any", depth: int = 2) -> Node:
         """An expression that is mostly of a kind: boolean, number, string, date, iri or any."""
         if kind == "any" or self.random.random() < OFF_TYPE:
-            kind = self.random.choice(("boolean", "number", "number", "string", "string", "date", "iri", "term", "term"))
+            kind = self.random.choice(
+                ("boolean", "number", "number", "string", "string", "date", "iri", "term", "term")
+            )
         if depth <= 0 or kind == "term" or self.random.random() < 0.25:
             return self.atom(kind)
         return getattr(self, f"_{kind}")(depth - 1)
@@ -48,7 +72,12 @@ class Expressions:
             return node("expr", random.choice(self.variables))
         if self.unbound and random.random() < 0.05:
             return node("expr", "?unbound")
-        themes = {"number": NUMBERS, "string": ("strings", "strings", "languages"), "date": ("dates",), "boolean": ("booleans",)}
+        themes = {
+            "number": NUMBERS,
+            "string": ("strings", "strings", "languages"),
+            "date": ("dates",),
+            "boolean": ("booleans",),
+        }
         if kind == "iri":
             return node("expr", written(random.choice([*NODES, ABSENT])))
         if kind in themes and random.random() < 0.6:
@@ -67,21 +96,33 @@ class Expressions:
     def _boolean(self, depth: int) -> Node:
         random = self.random
         choices: list[tuple[int, Callable[[int], Node]]] = [
-            (10, self._comparison), (4, self._logical), (2, self._membership), (2, self._test), (3, self._string_test),
-            (2, self._conditional), (1, self._cast_boolean), (2 if self.exists else 0, self._exists),
+            (10, self._comparison),
+            (4, self._logical),
+            (2, self._membership),
+            (2, self._test),
+            (3, self._string_test),
+            (2, self._conditional),
+            (1, self._cast_boolean),
+            (2 if self.exists else 0, self._exists),
         ]
         return random.choices([f for _, f in choices], [w for w, _ in choices])[0](depth)
 
     def _comparison(self, depth: int) -> Node:
         random = self.random
-        kind = random.choice(("number", "number", "string", "date", "boolean", "any", "term", "term"))
+        kind = random.choice(
+            ("number", "number", "string", "date", "boolean", "any", "term", "term")
+        )
         operator = random.choice(("=", "=", "!=", "<", "<=", ">", ">="))
         return self._infix(self.draw(kind, depth), operator, self.draw(kind, depth))
 
     def _logical(self, depth: int) -> Node:
         if self.random.random() < 0.3:
             return node("expr", "(!", self.draw("boolean", depth), ")")
-        return self._infix(self.draw("boolean", depth), self.random.choice(("||", "&&")), self.draw("boolean", depth))
+        return self._infix(
+            self.draw("boolean", depth),
+            self.random.choice(("||", "&&")),
+            self.draw("boolean", depth),
+        )
 
     def _membership(self, depth: int) -> Node:
         kind = self.random.choice(("number", "string", "any"))
@@ -92,9 +133,14 @@ class Expressions:
         return node("expr", "(", left, self.random.choice((" IN (", " NOT IN (")), *items, "))")
 
     def _test(self, depth: int) -> Node:
-        name = self.random.choice(("isIRI", "isURI", "isBlank", "isLiteral", "isNumeric", "BOUND", "sameTerm"))
+        name = self.random.choice(
+            ("isIRI", "isURI", "isBlank", "isLiteral", "isNumeric", "BOUND", "sameTerm")
+        )
         if name == "BOUND" and (self.unbound or self.variables):
-            return node("expr", f"BOUND({self.random.choice([*self.variables, *(['?unbound'] if self.unbound else [])])})")
+            return node(
+                "expr",
+                f"BOUND({self.random.choice(self.variables + ['?unbound'] * self.unbound)})",
+            )
         name = "isIRI" if name == "BOUND" else name
         arguments = [self.draw("any", depth) for _ in range(2 if name == "sameTerm" else 1)]
         return self._call(name, *arguments)
@@ -104,17 +150,32 @@ class Expressions:
         match random.choice(("REGEX", "REGEX", "LANGMATCHES", "STRSTARTS", "STRENDS", "CONTAINS")):
             case "REGEX":
                 flags = [node("expr", f'"{random.choice(FLAGS)}"')] if random.random() < 0.4 else []
-                return self._call("REGEX", self.draw("string", depth), node("expr", f'"{random.choice(PATTERNS)}"'), *flags)
+                return self._call(
+                    "REGEX",
+                    self.draw("string", depth),
+                    node("expr", f'"{random.choice(PATTERNS)}"'),
+                    *flags,
+                )
             case "LANGMATCHES":
-                language = self._call("LANG", self.draw("string", depth - 1)) if random.random() < 0.8 else self.draw("string", 0)
-                return self._call("LANGMATCHES", language, node("expr", f'"{random.choice(RANGES)}"'))
+                language = (
+                    self._call("LANG", self.draw("string", depth - 1))
+                    if random.random() < 0.8
+                    else self.draw("string", 0)
+                )
+                return self._call(
+                    "LANGMATCHES", language, node("expr", f'"{random.choice(RANGES)}"')
+                )
             case name:
                 return self._call(name, self.draw("string", depth), self.draw("string", depth - 1))
 
     def _conditional(self, depth: int, kind: str = "boolean") -> Node:
         if self.random.random() < 0.5:
-            return self._call("IF", self.draw("boolean", depth), self.draw(kind, depth), self.draw(kind, depth))
-        return self._call("COALESCE", *(self.draw(kind, depth) for _ in range(self.random.choice((1, 2, 2, 3)))))
+            return self._call(
+                "IF", self.draw("boolean", depth), self.draw(kind, depth), self.draw(kind, depth)
+            )
+        return self._call(
+            "COALESCE", *(self.draw(kind, depth) for _ in range(self.random.choice((1, 2, 2, 3))))
+        )
 
     def _cast_boolean(self, depth: int) -> Node:
         return self._call("xsd:boolean", self.draw("any", depth))
@@ -125,28 +186,57 @@ class Expressions:
 
     def _number(self, depth: int) -> Node:
         random = self.random
-        match random.choice(("infix", "infix", "infix", "sign", "round", "STRLEN", "part", "cast", "cast", "if")):
+        match random.choice(
+            ("infix", "infix", "infix", "sign", "round", "STRLEN", "part", "cast", "cast", "if")
+        ):
             case "infix":
-                return self._infix(self.draw("number", depth), random.choice("+-*/"), self.draw("number", depth))
+                return self._infix(
+                    self.draw("number", depth), random.choice("+-*/"), self.draw("number", depth)
+                )
             case "sign":
                 return node("expr", f"({random.choice('-+')} ", self.draw("number", depth), ")")
             case "round":
-                return self._call(random.choice(("ABS", "ROUND", "CEIL", "FLOOR")), self.draw("number", depth))
+                return self._call(
+                    random.choice(("ABS", "ROUND", "CEIL", "FLOOR")), self.draw("number", depth)
+                )
             case "STRLEN":
                 return self._call("STRLEN", self.draw("string", depth))
             case "part":
                 return self._call(random.choice(DATE_PARTS), self.draw("date", depth))
             case "cast":
-                return self._call(f"xsd:{random.choice(('integer', 'decimal', 'double', 'float'))}", self.draw("any", depth))
+                return self._call(
+                    f"xsd:{random.choice(('integer', 'decimal', 'double', 'float'))}",
+                    self.draw("any", depth),
+                )
             case _:
                 return self._conditional(depth, "number")
 
     def _string(self, depth: int) -> Node:
         random = self.random
-        name = random.choice((
-            "STR", "STR", "LANG", "SUBSTR", "SUBSTR", "UCASE", "LCASE", "STRBEFORE", "STRAFTER", "ENCODE_FOR_URI", "CONCAT", "CONCAT",
-            "REPLACE", "REPLACE", "hash", "STRDT", "STRLANG", "cast", "TZ", "if",
-        ))
+        name = random.choice(
+            (
+                "STR",
+                "STR",
+                "LANG",
+                "SUBSTR",
+                "SUBSTR",
+                "UCASE",
+                "LCASE",
+                "STRBEFORE",
+                "STRAFTER",
+                "ENCODE_FOR_URI",
+                "CONCAT",
+                "CONCAT",
+                "REPLACE",
+                "REPLACE",
+                "hash",
+                "STRDT",
+                "STRLANG",
+                "cast",
+                "TZ",
+                "if",
+            )
+        )
         match name:
             case "STR":
                 return self._call(name, self.draw("any", depth))
@@ -156,18 +246,29 @@ class Expressions:
             case "STRBEFORE" | "STRAFTER":
                 return self._call(name, self.draw("string", depth), self.draw("string", depth - 1))
             case "CONCAT":
-                return self._call(name, *(self.draw("string", depth) for _ in range(random.choice((0, 1, 2, 2, 2, 3)))))
+                return self._call(
+                    name,
+                    *(self.draw("string", depth) for _ in range(random.choice((0, 1, 2, 2, 2, 3)))),
+                )
             case "REPLACE":
                 flags = [node("expr", f'"{random.choice(FLAGS)}"')] if random.random() < 0.3 else []
-                pattern, new = (node("expr", f'"{random.choice(texts)}"') for texts in (PATTERNS, REPLACEMENTS))
+                pattern, new = (
+                    node("expr", f'"{random.choice(texts)}"') for texts in (PATTERNS, REPLACEMENTS)
+                )
                 return self._call(name, self.draw("string", depth), pattern, new, *flags)
             case "hash":
                 return self._call(random.choice(HASHES), self.draw("string", depth))
             case "STRDT":
-                datatype = node("expr", random.choice(("xsd:integer", "xsd:double", ":dt", "xsd:string")))
+                datatype = node(
+                    "expr", random.choice(("xsd:integer", "xsd:double", ":dt", "xsd:string"))
+                )
                 return self._call(name, self.draw("string", depth), datatype)
             case "STRLANG":
-                return self._call(name, self.draw("string", depth), node("expr", random.choice(('"en"', '"EN-GB"', '"fr"', '""'))))
+                return self._call(
+                    name,
+                    self.draw("string", depth),
+                    node("expr", random.choice(('"en"', '"EN-GB"', '"fr"', '""'))),
+                )
             case "cast":
                 return self._call("xsd:string", self.draw("any", depth))
             case "TZ":
@@ -182,16 +283,27 @@ class Expressions:
         random = self.random
         if random.random() < 0.2:
             return self.draw("number", 1)
-        return node("expr", random.choice(("0", "1", "2", "3", "-1", "1.5", "0.5", "2.5e0", '"NaN"^^xsd:double', "100")))
+        return node(
+            "expr",
+            random.choice(
+                ("0", "1", "2", "3", "-1", "1.5", "0.5", "2.5e0", '"NaN"^^xsd:double', "100")
+            ),
+        )
 
     def _date(self, depth: int) -> Node:
         match self.random.choice(("cast", "cast", "TIMEZONE", "if", "STRDT")):
             case "cast":
-                return self._call("xsd:dateTime", self.draw(self.random.choice(("date", "string")), depth))
+                return self._call(
+                    "xsd:dateTime", self.draw(self.random.choice(("date", "string")), depth)
+                )
             case "TIMEZONE":
                 return self._call("TIMEZONE", self.draw("date", depth))
             case "STRDT":
-                return self._call("STRDT", self._call("STR", self.draw("date", depth)), node("expr", "xsd:dateTime"))
+                return self._call(
+                    "STRDT",
+                    self._call("STR", self.draw("date", depth)),
+                    node("expr", "xsd:dateTime"),
+                )
             case _:
                 return self._conditional(depth, "date")
 
@@ -201,9 +313,17 @@ class Expressions:
             case "DATATYPE":
                 return self._call("DATATYPE", self.draw("any", depth))
             case "BNODE":
-                return node("expr", "BNODE()") if random.random() < 0.4 else self._call("BNODE", self.draw("string", depth))
+                return (
+                    node("expr", "BNODE()")
+                    if random.random() < 0.4
+                    else self._call("BNODE", self.draw("string", depth))
+                )
             case "if":
                 return self._conditional(depth, "iri")
             case name:
-                inside = self._call("CONCAT", node("expr", '"urn:"'), self._call("STR", self.draw("term", 0)))
-                return self._call(name, inside if random.random() < 0.5 else self.draw("iri", depth))
+                inside = self._call(
+                    "CONCAT", node("expr", '"urn:"'), self._call("STR", self.draw("term", 0))
+                )
+                return self._call(
+                    name, inside if random.random() < 0.5 else self.draw("iri", depth)
+                )

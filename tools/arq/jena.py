@@ -30,7 +30,9 @@ def lacks() -> str:
 
 
 class Jena:
-    """A running ARQ. It is started anew if it hangs or dies, which is an answer of the kind `fails`."""
+    """A running ARQ. It is started anew if it hangs or dies, which is an answer of the kind
+    `fails`.
+    """
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -54,8 +56,19 @@ class Jena:
     def ask(self, text: str, data: Dataset) -> Answer:
         """ARQ's answer."""
         if self._process is None:
-            command = ["java", "-Xss16m", "-Xmx1g", "-XX:+UseSerialGC", "-cp", f"{JARS}/*", str(HERE / "Arq.java"), str(LIMIT)]
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+            command = [
+                "java",
+                "-Xss16m",
+                "-Xmx1g",
+                "-XX:+UseSerialGC",
+                "-cp",
+                f"{JARS}/*",
+                str(HERE / "Arq.java"),
+                str(LIMIT),
+            ]
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            )
         line = json.dumps({"query": text, "data": nquads(data)}) + "\n"
         try:
             self._process.stdin.write(line.encode("ascii"))
@@ -68,9 +81,22 @@ class Jena:
             kind = "invalid" if reply["error"] == "parse" else "fails"
             return Answer(None, kind, reply["message"].splitlines()[0][:200])
         if "boolean" in reply:
-            return Answer(solutions(["ask"], [{"ask": literal("true" if reply["boolean"] else "false", XSD + "boolean")}]))
+            return Answer(
+                solutions(
+                    ["ask"],
+                    [{"ask": literal("true" if reply["boolean"] else "false", XSD + "boolean")}],
+                )
+            )
         if "triples" in reply:
-            return Answer(solutions(TRIPLE, [dict(zip(TRIPLE, triple, strict=True)) for triple in set(map(tuple, reply["triples"]))]))
+            return Answer(
+                solutions(
+                    TRIPLE,
+                    [
+                        dict(zip(TRIPLE, triple, strict=True))
+                        for triple in set(map(tuple, reply["triples"]))
+                    ],
+                )
+            )
         return Answer(solutions(reply["variables"], reply["rows"]))
 
     def _line(self) -> bytes:

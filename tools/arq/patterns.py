@@ -13,7 +13,8 @@ from tools.arq.terms import ABSENT, GRAPHS, NODES, PREDICATES, Palette, written
 from tools.arq.tree import Node, joined, node
 
 NAMES = ("?x", "?y", "?z", "?w")
-AS_SUBJECT = ("?x", "?x", "?x", "?x", "?x", "?y", "?y", "?z")  # by habit, so that parts of a query join
+# by habit, so that parts of a query join
+AS_SUBJECT = ("?x", "?x", "?x", "?x", "?x", "?y", "?y", "?z")
 AS_OBJECT = ("?z", "?z", "?z", "?w", "?w", "?y", "?y", "?x")
 
 
@@ -26,7 +27,9 @@ class Select(NamedTuple):
 
 @dataclass
 class Patterns(ABC):
-    """Draws the patterns of one query. The variables that are in scope come back with each pattern, so that the query is legal."""
+    """Draws the patterns of one query. The variables that are in scope come back with each pattern,
+    so that the query is legal.
+    """
 
     random: Random
     palette: Palette
@@ -51,7 +54,9 @@ class Patterns(ABC):
     # Patterns: each gives a node and the variables in scope.
 
     def group(self, depth: int, outer: Sequence[str] = ()) -> tuple[Node, list[str]]:
-        """A group graph pattern. `outer`: variables of a group around it, which filters of OPTIONAL and EXISTS may name."""
+        """A group graph pattern. `outer`: variables of a group around it, which filters of OPTIONAL
+        and EXISTS may name.
+        """
         scope: list[str] = []
         items: list[Node] = []
         if depth > 0 and self.chance(0.015):
@@ -60,8 +65,21 @@ class Patterns(ABC):
             return self._plain()
         kinds = ["triples"] if self.chance(0.85) else []
         kinds += self.random.choices(
-            ("triples", "optional", "union", "minus", "filter", "bind", "values", "subselect", "graph", "path", "group"),
-            (2, 6, 4, 2, 3, 6, 1, 2 if depth else 0, 2, 2, 1), k=self.random.choice((0, 1, 1, 1, 2, 2, 3)),
+            (
+                "triples",
+                "optional",
+                "union",
+                "minus",
+                "filter",
+                "bind",
+                "values",
+                "subselect",
+                "graph",
+                "path",
+                "group",
+            ),
+            (2, 6, 4, 2, 3, 6, 1, 2 if depth else 0, 2, 2, 1),
+            k=self.random.choice((0, 1, 1, 1, 2, 2, 3)),
         )
         for kind in kinds or ["path"]:
             item, more = getattr(self, f"_{kind}")(depth - 1, scope, outer)
@@ -70,14 +88,27 @@ class Patterns(ABC):
         return node("group", "{", *items, " }"), scope
 
     def _plain(self) -> tuple[Node, list[str]]:
-        """A group that nearly always has solutions: a triple pattern, perhaps an optional one, and perhaps a BIND or a FILTER."""
+        """A group that nearly always has solutions: a triple pattern, perhaps an optional one, and
+        perhaps a BIND or a FILTER.
+        """
         predicate = self.random.choice((":p", ":p", ":q", "?w"))
-        items, scope = [node("triple", f"?x {predicate} ?z .")], ["?x", "?z", *([predicate] if predicate == "?w" else [])]
+        items, scope = (
+            [node("triple", f"?x {predicate} ?z .")],
+            ["?x", "?z", *([predicate] if predicate == "?w" else [])],
+        )
         if self.chance(0.4):
-            items.append(node("element", f"OPTIONAL {{ ?x {written(self.random.choice(PREDICATES))} ?y . }}", droppable=True))
+            items.append(
+                node(
+                    "element",
+                    f"OPTIONAL {{ ?x {written(self.random.choice(PREDICATES))} ?y . }}",
+                    droppable=True,
+                )
+            )
             scope.append("?y")
         count = self.random.choice((0, 1, 1, 2))
-        for kind in self.random.choices(("bind", "filter", "minus", "optional", "path"), (8, 3, 1, 2, 1), k=count):
+        for kind in self.random.choices(
+            ("bind", "filter", "minus", "optional", "path"), (8, 3, 1, 2, 1), k=count
+        ):
             item, more = getattr(self, f"_{kind}")(0, scope, ())
             scope += [name for name in more if name not in scope]
             items.append(node("element", item, droppable=True))
@@ -90,10 +121,18 @@ class Patterns(ABC):
         item, scope = self._triples(0, [], ())
         if self.chance(0.25):
             condition = Expressions(self.random, self.palette, [*scope, *outer]).draw("boolean", 2)
-            return node("group", "{ ", item, node("element", " FILTER(", condition, ")", droppable=True), " }"), scope
+            return node(
+                "group",
+                "{ ",
+                item,
+                node("element", " FILTER(", condition, ")", droppable=True),
+                " }",
+            ), scope
         return node("group", "{ ", item, " }"), scope
 
-    def _triples(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
+    def _triples(
+        self, depth: int, scope: list[str], outer: Sequence[str]
+    ) -> tuple[Node, list[str]]:
         triples: list[Node] = []
         variables: list[str] = []
         self._labels += 1
@@ -110,19 +149,35 @@ class Patterns(ABC):
 
     def _subject(self) -> str:
         kind = self.random.random()
-        return self.random.choice(AS_SUBJECT) if kind < 0.85 else self._blank() if kind < 0.91 else written(self.random.choice(NODES))
+        return (
+            self.random.choice(AS_SUBJECT)
+            if kind < 0.85
+            else self._blank()
+            if kind < 0.91
+            else written(self.random.choice(NODES))
+        )
 
     def _predicate(self) -> str:
         kind = self.random.random()
-        return written(self.random.choice(PREDICATES)) if kind < 0.8 else "?w" if kind < 0.95 else self.random.choice(NAMES)
+        return (
+            written(self.random.choice(PREDICATES))
+            if kind < 0.8
+            else "?w"
+            if kind < 0.95
+            else self.random.choice(NAMES)
+        )
 
     def _object(self) -> str:
         kind = self.random.random()
         if kind < 0.82:
             return self.random.choice(AS_OBJECT)
-        return self._blank() if kind < 0.88 else written(self.palette.value(self.random), self.random)
+        return (
+            self._blank() if kind < 0.88 else written(self.palette.value(self.random), self.random)
+        )
 
-    def _optional(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
+    def _optional(
+        self, depth: int, scope: list[str], outer: Sequence[str]
+    ) -> tuple[Node, list[str]]:
         group, more = self._pattern(depth, scope)
         return node("element", "OPTIONAL ", group), more
 
@@ -134,27 +189,43 @@ class Patterns(ABC):
 
     def _union(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
         (left, some), (right, others) = self._pattern(depth, ()), self._pattern(depth, ())
-        return node("element", left, node("item", " UNION ", right, droppable=True)), [*some, *others]
+        return node("element", left, node("item", " UNION ", right, droppable=True)), [
+            *some,
+            *others,
+        ]
 
     def _graph(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
-        name = self.random.choice(("?g", "?g", *NAMES)) if self.chance(0.6) else written(self.random.choice([*GRAPHS, GRAPHS[0], ABSENT]))
+        name = (
+            self.random.choice(("?g", "?g", *NAMES))
+            if self.chance(0.6)
+            else written(self.random.choice([*GRAPHS, GRAPHS[0], ABSENT]))
+        )
         group, more = self._pattern(depth, ())
-        return node("element", f"GRAPH {name} ", group), [*more, *([name] if name.startswith("?") else [])]
+        return node("element", f"GRAPH {name} ", group), [
+            *more,
+            *([name] if name.startswith("?") else []),
+        ]
 
     def _filter(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
         if self.chance(0.15):
             word = self.random.choice(("EXISTS", "NOT EXISTS"))
             return node("element", f"FILTER {word} ", self._exists_group([*scope, *outer])), []
-        condition = Expressions(self.random, self.palette, [*scope, *outer] or NAMES, self._exists_group).draw("boolean", 3)
+        condition = Expressions(
+            self.random, self.palette, [*scope, *outer] or NAMES, self._exists_group
+        ).draw("boolean", 3)
         return node("element", "FILTER(", condition, ")"), []
 
     def _exists_group(self, outer: Sequence[str]) -> Node:
-        return self._pattern(1 if self.chance(0.3) else 0, [name for name in outer if name.startswith("?")])[0]
+        return self._pattern(
+            1 if self.chance(0.3) else 0, [name for name in outer if name.startswith("?")]
+        )[0]
 
     def _bind(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
         free = [name for name in NAMES if name not in scope] if self.chance(0.2) else []
         name = free[0] if free else self.new_variable()
-        value = Expressions(self.random, self.palette, scope, self._exists_group if self.chance(0.1) else None).draw("any", 3)
+        value = Expressions(
+            self.random, self.palette, scope, self._exists_group if self.chance(0.1) else None
+        ).draw("any", 3)
         return node("element", "BIND(", value, f" AS {name})"), [name]
 
     def _values(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
@@ -162,31 +233,46 @@ class Patterns(ABC):
 
     def values(self) -> tuple[Node, list[str]]:
         """VALUES over one variable or two, with UNDEF."""
+
         def cell(name: str) -> str:
             if self.chance(0.15):
                 return "UNDEF"
             is_node = name in ("?x", "?y") and self.chance(0.7)
-            return written(self.random.choice(NODES) if is_node else self.palette.value(self.random), self.random)
+            return written(
+                self.random.choice(NODES) if is_node else self.palette.value(self.random),
+                self.random,
+            )
 
         names = self.random.sample(NAMES, self.random.choice((1, 1, 2)))
         rows = range(self.random.choice((0, 1, 2, 2, 2, 3, 3, 3, 3)))
         if len(names) == 1 and self.chance(0.5):
             cells = [node("item", f" {cell(names[0])}", droppable=True) for _ in rows]
             return node("element", f"VALUES {names[0]} {{", *cells, " }"), names
-        lines = [node("item", f" ({' '.join(cell(name) for name in names)})", droppable=True) for _ in rows]
+        lines = [
+            node("item", f" ({' '.join(cell(name) for name in names)})", droppable=True)
+            for _ in rows
+        ]
         return node("element", f"VALUES ({' '.join(names)}) {{", *lines, " }"), names
 
-    def _subselect(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
+    def _subselect(
+        self, depth: int, scope: list[str], outer: Sequence[str]
+    ) -> tuple[Node, list[str]]:
         inner = self.grouped(min(depth, 1)) if self.chance(0.35) else self.select(min(depth, 1))
         return node("group", "{ ", inner.text, " }"), inner.variables
 
     def _path(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
         ends = []
         for names in (AS_SUBJECT, AS_OBJECT):
-            ends.append(self.random.choice(names) if self.chance(0.8) else written(self.random.choice([*NODES, ABSENT])))
+            ends.append(
+                self.random.choice(names)
+                if self.chance(0.8)
+                else written(self.random.choice([*NODES, ABSENT]))
+            )
         if self.chance(0.1):
             ends[1] = written(self.palette.value(self.random), self.random)
-        return node("triple", f"{ends[0]} ", self.path(3), f" {ends[1]} ."), [end for end in ends if end.startswith("?")]
+        return node("triple", f"{ends[0]} ", self.path(3), f" {ends[1]} ."), [
+            end for end in ends if end.startswith("?")
+        ]
 
     def path(self, depth: int) -> Node:
         """A property path."""
@@ -199,8 +285,13 @@ class Patterns(ABC):
             case "/" | "|" as operator:
                 return node("path", "(", self.path(depth - 1), operator, self.path(depth - 1), ")")
             case "!":
-                members = [node("item", self.random.choice(("", "", "^")) + written(self.random.choice(PREDICATES)))
-                           for _ in range(self.random.choice((1, 1, 2, 3)))]
+                members = [
+                    node(
+                        "item",
+                        self.random.choice(("", "", "^")) + written(self.random.choice(PREDICATES)),
+                    )
+                    for _ in range(self.random.choice((1, 1, 2, 3)))
+                ]
                 return node("path", "!(", joined("set", members, "|"), ")")
             case modifier:
                 return node("path", "(", self.path(depth - 1), f"){modifier}")

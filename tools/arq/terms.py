@@ -1,4 +1,6 @@
-"""Pools of terms that data and queries share, so that patterns match: themes of values, and what each draw takes from them."""
+"""Pools of terms that data and queries share, so that patterns match: themes of values, and what
+each draw takes from them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ from random import Random
 
 from refengine.model.elements import XSD, Dataset, Term, is_blank, literal, parse_literal
 
-NODES = ["<urn:a>", "<urn:b>", "<urn:a1>"]  # one begins another: their order differs with brackets around them
+# one begins another: their order differs with brackets around them
+NODES = ["<urn:a>", "<urn:b>", "<urn:a1>"]
 ABSENT = "<urn:absent>"  # in no dataset
 PREDICATES = ["<urn:p>", "<urn:q>", "<urn:r>"]
 GRAPHS = ["<urn:g>", "<urn:h>"]
@@ -18,44 +21,159 @@ def _typed(datatype: str, *lexicals: str) -> list[Term]:
     return [literal(lexical, XSD + datatype) for lexical in lexicals]
 
 
-BIG = ["9223372036854775807", "9223372036854775808", "-9223372036854775809", "123456789012345678901234567890"]
+BIG = [
+    "9223372036854775807",
+    "9223372036854775808",
+    "-9223372036854775809",
+    "123456789012345678901234567890",
+]
 THEMES: dict[str, list[Term]] = {
-    "integers": _typed("integer", "0", "1", "2", "3", "-1", "-7", "01", "+1", "-0", "10", "007", *BIG),
-    "decimals": _typed("decimal", "1.0", "1", "0.5", "-2.5", "1.50", ".5", "-0.0", "+3.0", "2.25", "0.1", "1e3",
-                       "0.1234567890123456789", "12345678901234567890.5", "0.000001", "100.00"),
+    "integers": _typed(
+        "integer", "0", "1", "2", "3", "-1", "-7", "01", "+1", "-0", "10", "007", *BIG
+    ),
+    "decimals": _typed(
+        "decimal",
+        "1.0",
+        "1",
+        "0.5",
+        "-2.5",
+        "1.50",
+        ".5",
+        "-0.0",
+        "+3.0",
+        "2.25",
+        "0.1",
+        "1e3",
+        "0.1234567890123456789",
+        "12345678901234567890.5",
+        "0.000001",
+        "100.00",
+    ),
     "doubles": [
-        *_typed("double", "1.0E0", "1", "1e0", "-0.0", "0", "NaN", "INF", "-INF", "+INF", "2.5", "1.0E1", "1E300", "1e-7", "0.1"),
+        *_typed(
+            "double",
+            "1.0E0",
+            "1",
+            "1e0",
+            "-0.0",
+            "0",
+            "NaN",
+            "INF",
+            "-INF",
+            "+INF",
+            "2.5",
+            "1.0E1",
+            "1E300",
+            "1e-7",
+            "0.1",
+        ),
         *_typed("float", "1", "1.0", "0.1", "NaN", "-0.0", "16777217", "3.5"),
     ],
     "derived": [
-        *_typed("byte", "5", "1", "-128", "300"), *_typed("unsignedInt", "7", "1", "-1"), *_typed("int", "1", "2147483648"),
-        *_typed("nonNegativeInteger", "0", "+2"), *_typed("positiveInteger", "0", "3"), *_typed("long", "1", "9223372036854775807"),
-        *_typed("negativeInteger", "-3"), *_typed("short", "2"), *_typed("unsignedByte", "255", "256"),
+        *_typed("byte", "5", "1", "-128", "300"),
+        *_typed("unsignedInt", "7", "1", "-1"),
+        *_typed("int", "1", "2147483648"),
+        *_typed("nonNegativeInteger", "0", "+2"),
+        *_typed("positiveInteger", "0", "3"),
+        *_typed("long", "1", "9223372036854775807"),
+        *_typed("negativeInteger", "-3"),
+        *_typed("short", "2"),
+        *_typed("unsignedByte", "255", "256"),
     ],
-    "strings": [literal(text) for text in (
-        "", "a", "b", "abc", "ABC", "Hello World", "a.b", "a\"b", "line\nbreak", "tab\tx", "back\\slash", "été", "e\u0301", "\U0001d11e",
-        "x\U0001f600y", "ß", "İ", "日本", "a/b c?d&e", "1", "01", "true", "  sp  ", "2020-01-01T00:00:00Z", "1.5", "1e3", "NaN",
-        "http://x/ y", "urn:a", "aXbXc", "$1", "\r",
-    )],
-    "languages": [literal(text, language=tag) for text, tag in (
-        ("a", "en"), ("a", "en-gb"), ("a", "fr"), ("abc", "en"), ("", "en"), ("été", "fr"), ("b", "de-latn-de"), ("A", "en"),
-        ("\U0001d11e", "en"),
-    )],
+    "strings": [
+        literal(text)
+        for text in (
+            "",
+            "a",
+            "b",
+            "abc",
+            "ABC",
+            "Hello World",
+            "a.b",
+            'a"b',
+            "line\nbreak",
+            "tab\tx",
+            "back\\slash",
+            "été",
+            "e\u0301",
+            "\U0001d11e",
+            "x\U0001f600y",
+            "ß",
+            "İ",
+            "日本",
+            "a/b c?d&e",
+            "1",
+            "01",
+            "true",
+            "  sp  ",
+            "2020-01-01T00:00:00Z",
+            "1.5",
+            "1e3",
+            "NaN",
+            "http://x/ y",
+            "urn:a",
+            "aXbXc",
+            "$1",
+            "\r",
+        )
+    ],
+    "languages": [
+        literal(text, language=tag)
+        for text, tag in (
+            ("a", "en"),
+            ("a", "en-gb"),
+            ("a", "fr"),
+            ("abc", "en"),
+            ("", "en"),
+            ("été", "fr"),
+            ("b", "de-latn-de"),
+            ("A", "en"),
+            ("\U0001d11e", "en"),
+        )
+    ],
     "booleans": _typed("boolean", "true", "false", "1", "0", "maybe", "TRUE"),
     "dates": [
-        *_typed("dateTime", "2020-01-01T00:00:00Z", "2020-01-01T00:00:00", "2020-01-01T01:00:00+01:00", "2019-12-31T24:00:00Z",
-                "2020-02-29T12:30:45.5-05:00", "2021-02-29T00:00:00Z", "2020-13-01T00:00:00", "-0044-03-15T00:00:00Z",
-                "2020-01-01T13:00:00", "2020-06-15T23:59:59.999+14:00", "2020-01-01T00:00:00-00:00",
-                "12020-01-01T00:00:00Z", "0000-01-01T00:00:00Z"),
-        *_typed("date", "2020-01-01", "2020-01-01Z"), *_typed("time", "12:00:00"), *_typed("dayTimeDuration", "PT1H"),
+        *_typed(
+            "dateTime",
+            "2020-01-01T00:00:00Z",
+            "2020-01-01T00:00:00",
+            "2020-01-01T01:00:00+01:00",
+            "2019-12-31T24:00:00Z",
+            "2020-02-29T12:30:45.5-05:00",
+            "2021-02-29T00:00:00Z",
+            "2020-13-01T00:00:00",
+            "-0044-03-15T00:00:00Z",
+            "2020-01-01T13:00:00",
+            "2020-06-15T23:59:59.999+14:00",
+            "2020-01-01T00:00:00-00:00",
+            "12020-01-01T00:00:00Z",
+            "0000-01-01T00:00:00Z",
+        ),
+        *_typed("date", "2020-01-01", "2020-01-01Z"),
+        *_typed("time", "12:00:00"),
+        *_typed("dayTimeDuration", "PT1H"),
         *_typed("gYear", "2020"),
     ],
     "odd": [
-        *_typed("integer", "abc", "1.0", "", " 1 "), *_typed("double", "x"), *_typed("decimal", "1E0"), *_typed("dateTime", "now"),
-        *(literal(text, "urn:dt") for text in ("a", "b", "1")), literal("a", "urn:dt2"),
+        *_typed("integer", "abc", "1.0", "", " 1 "),
+        *_typed("double", "x"),
+        *_typed("decimal", "1E0"),
+        *_typed("dateTime", "now"),
+        *(literal(text, "urn:dt") for text in ("a", "b", "1")),
+        literal("a", "urn:dt2"),
     ],
 }
-WEIGHTS = {"integers": 8, "decimals": 5, "doubles": 5, "derived": 3, "strings": 8, "languages": 4, "booleans": 4, "dates": 5, "odd": 3}
+WEIGHTS = {
+    "integers": 8,
+    "decimals": 5,
+    "doubles": 5,
+    "derived": 3,
+    "strings": 8,
+    "languages": 4,
+    "booleans": 4,
+    "dates": 5,
+    "odd": 3,
+}
 SIMPLE = [*_typed("integer", "1", "2", "3"), literal("a"), literal("abc")]
 
 
@@ -82,7 +200,7 @@ def dataset(random: Random, colours: Palette) -> Dataset:
     count = random.choice([0, *range(1, 13), *range(8, 13), *range(8, 13), *range(8, 13)])
     names: list[tuple[Term, ...]] = [()]
     if random.random() < 0.4:
-        names += [(), (), *((name,) for name in GRAPHS[:random.randint(1, 2)])]
+        names += [(), (), *((name,) for name in GRAPHS[: random.randint(1, 2)])]
     statements = []
     for _ in range(count):
         subject = random.choice([*NODES, *NODES, *NODES[:1] * 3, *BLANKS])
@@ -97,7 +215,9 @@ PREFIXES = f"PREFIX : <urn:>\nPREFIX xsd: <{XSD}>\n"
 
 
 def written(term: Term, random: Random | None = None) -> str:
-    """A term as a query has it: prefixed, sometimes short for plain numbers and with a language tag in upper case."""
+    """A term as a query has it: prefixed, sometimes short for plain numbers and with a language tag
+    in upper case.
+    """
     if is_blank(term):
         raise ValueError("a blank node of the data has no name in a query")
     if term.startswith("<urn:"):
@@ -105,20 +225,44 @@ def written(term: Term, random: Random | None = None) -> str:
     if term.startswith("<"):
         return term
     lexical, datatype, language = parse_literal(term)
-    shorthand = lexical in ("0", "1", "2", "3", "10", "true", "false", "1.0", "0.5", "1.0E0", "1e0", "01", "007")
-    if shorthand and datatype in (XSD + "integer", XSD + "boolean") and lexical not in ("1.0", "0.5", "1.0E0", "1e0"):
+    shorthand = lexical in (
+        "0",
+        "1",
+        "2",
+        "3",
+        "10",
+        "true",
+        "false",
+        "1.0",
+        "0.5",
+        "1.0E0",
+        "1e0",
+        "01",
+        "007",
+    )
+    if (
+        shorthand
+        and datatype in (XSD + "integer", XSD + "boolean")
+        and lexical not in ("1.0", "0.5", "1.0E0", "1e0")
+    ):
         right = lexical.isdigit() == (datatype == XSD + "integer")
         if right:
             return lexical
-    if shorthand and ((datatype == XSD + "decimal" and "." in lexical and "E" not in lexical) or
-                      (datatype == XSD + "double" and "e" in lexical.lower())):
+    if shorthand and (
+        (datatype == XSD + "decimal" and "." in lexical and "E" not in lexical)
+        or (datatype == XSD + "double" and "e" in lexical.lower())
+    ):
         return lexical
     text = literal(lexical).replace("\t", "\\t")
     if language:
         return f"{text}@{language.upper() if random and random.random() < 0.2 else language}"
     if datatype == XSD + "string":
         return text
-    return f"{text}^^xsd:{datatype.removeprefix(XSD)}" if datatype.startswith(XSD) else f"{text}^^<{datatype}>"
+    return (
+        f"{text}^^xsd:{datatype.removeprefix(XSD)}"
+        if datatype.startswith(XSD)
+        else f"{text}^^<{datatype}>"
+    )
 
 
 def nquads(graph: Dataset) -> str:

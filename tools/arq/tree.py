@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Node:
-    """A part of a query: text and nodes in order. A node may stand in for any other of its `sort`; one that is `droppable` may
-    also be left out."""
+    """A part of a query: text and nodes in order. A node may stand in for any other of its `sort`;
+    one that is `droppable` may also be left out.
+    """
 
     sort: str
     parts: tuple[str | Node, ...]
@@ -25,7 +26,9 @@ def node(sort: str, *parts: str | Node, droppable: bool = False) -> Node:
 
 
 def joined(sort: str, items: list[Node], between: str) -> Node:
-    """A node of items with a text between them, of which the first stays and each of the others may be dropped with that text."""
+    """A node of items with a text between them, of which the first stays and each of the others may
+    be dropped with that text.
+    """
     first, *others = items
     return Node(sort, (first, *(Node("next", (between, item), droppable=True) for item in others)))
 
@@ -34,8 +37,9 @@ SMALLEST = {"expr": ("1", "true", "?x"), "path": (":p",), "group": ("{}",), "sel
 
 
 def smaller(tree: Node) -> Iterator[Node]:
-    """Every tree in which one node is left out, or a node of the same sort inside it, or a smallest one, has taken its place;
-    nodes near the root come first."""
+    """Every tree in which one node is left out, or a node of the same sort inside it, or a smallest
+    one, has taken its place; nodes near the root come first.
+    """
     for trail in _trails(tree):
         here = _at(tree, trail)
         if here.droppable:
@@ -57,7 +61,9 @@ def _trails(tree: Node) -> Iterator[tuple[int, ...]]:
         for trail, here in layer:
             if here.parts:
                 yield trail
-            below += [((*trail, i), part) for i, part in enumerate(here.parts) if isinstance(part, Node)]
+            below += [
+                ((*trail, i), part) for i, part in enumerate(here.parts) if isinstance(part, Node)
+            ]
         layer = below
 
 

@@ -2,6 +2,7 @@
 
     python -m tools.bench [NAME…]
 
-The query and the sizes of `big`, `medium` and `small` are those of YABench's experiment 1 for CQELS, those of `q6` of its
-experiment 3 (Kolchin, Wetz et al., ICWE 2016); q1, q4 and q6 are CSRBench's queries.
+The query and the sizes of `big`, `medium` and `small` are those of YABench's experiment 1 for
+CQELS, those of `q6` of its experiment 3 (Kolchin, Wetz et al., ICWE 2016); q1, q4 and q6 are
+CSRBench's queries.
 """

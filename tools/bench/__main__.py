@@ -1,4 +1,6 @@
-"""python -m tools.bench [NAME…]: runs benchmarks, prints a line of JSON for each (kinds: for each kind)."""
+"""python -m tools.bench [NAME…]: runs benchmarks, prints a line of JSON for each (kinds: for each
+kind).
+"""
 
 from __future__ import annotations
 
@@ -29,14 +31,40 @@ def folder(text: str) -> Path:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: 0; 1 if reports differ from the definitional engine's or a run failed; 2 for bad arguments; 130 if interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m tools.bench", description="Runs benchmarks, prints a line of JSON for each.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)}; default: all")
-    parser.add_argument("--work", type=folder, default=WORK, metavar="DIR", help="keeps the streams, up to 1.5 GB; default: build/bench")
-    parser.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help="what is measured; default: %(default)s")
-    parser.add_argument("--runs", type=positive, default=3, metavar="N",
-                        help="runs of what is cheap, of which the median counts; default: %(default)s")
-    parser.add_argument("--tiny", action="store_true", help="on streams of some 40 triples: to try the benchmarks, not the engine")
+    """Exit status: 0; 1 if reports differ from the definitional engine's or a run failed; 2 for bad
+    arguments; 130 if interrupted.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.bench", description="Runs benchmarks, prints a line of JSON for each."
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)}; default: all"
+    )
+    parser.add_argument(
+        "--work",
+        type=folder,
+        default=WORK,
+        metavar="DIR",
+        help="keeps the streams, up to 1.5 GB; default: build/bench",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default=ENGINES[0],
+        help="what is measured; default: %(default)s",
+    )
+    parser.add_argument(
+        "--runs",
+        type=positive,
+        default=3,
+        metavar="N",
+        help="runs of what is cheap, of which the median counts; default: %(default)s",
+    )
+    parser.add_argument(
+        "--tiny",
+        action="store_true",
+        help="on streams of some 40 triples: to try the benchmarks, not the engine",
+    )
     options = parser.parse_args(arguments)
     for name in options.names:
         if name not in BENCHMARKS:

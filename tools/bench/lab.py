@@ -28,7 +28,9 @@ class Stream(NamedTuple):
 
 @dataclass(frozen=True)
 class Lab:
-    """A folder for streams, which stay there; the engine that is measured; how often what is cheap is run; and what runs a job."""
+    """A folder for streams, which stay there; the engine that is measured; how often what is cheap
+    is run; and what runs a job.
+    """
 
     work: Path
     engine: str = "incremental"
@@ -36,13 +38,17 @@ class Lab:
     run: Callable[[Job], Result] = fresh
 
     def stream(self, stations: int, seconds: int) -> Stream:
-        """SG1 with an observation a station and second, seed 1, made if it is not there as it was made. The generator's hash is in
-        its name, its size and its own hash are in a file beside it."""
+        """SG1 with an observation a station and second, seed 1, made if it is not there as it was
+        made. The generator's hash is in its name, its size and its own hash are in a file beside
+        it.
+        """
         parameters = sg1.Parameters(stations=stations, interval=1000, duration=1000 * seconds)
         version = hashlib.sha256(Path(sg1.__file__).read_bytes()).hexdigest()[:8]
         path = self.work / f"SG1-{version}-{stations}x{seconds}.n3t"
         made = path.with_suffix(".made")
-        if not (path.is_file() and made.is_file() and made.read_text(encoding="ascii") == _stamp(path)):
+        if not (
+            path.is_file() and made.is_file() and made.read_text(encoding="ascii") == _stamp(path)
+        ):
             self.work.mkdir(parents=True, exist_ok=True)
             made.unlink(missing_ok=True)
             size, digest = sg1.write(parameters, path)
@@ -54,7 +60,9 @@ class Lab:
         return Job(**{"path": str(stream.path), **asked._asdict(), "engine": self.engine} | more)
 
     def medians(self, *jobs: Job) -> list[tuple[Result, int]]:
-        """Of each job the medians of its runs, and their number. The jobs take turns, so that a machine that slows down slows all."""
+        """Of each job the medians of its runs, and their number. The jobs take turns, so that a
+        machine that slows down slows all.
+        """
         rounds: list[Sequence[Result]] = []
         started = perf_counter()
         while len(rounds) < self.runs and (not rounds or perf_counter() - started < CHEAP):
@@ -69,16 +77,22 @@ def _digest(path: Path, size: int, changed: int) -> str:
 
 
 def _stamp(path: Path) -> str:
-    """The size and the hash of a file: of some 1.5 GB in a second or two, once as long as it does not change."""
+    """The size and the hash of a file: of some 1.5 GB in a second or two, once as long as it does
+    not change.
+    """
     found = path.stat()
     return f"{found.st_size} {_digest(path, found.st_size, found.st_mtime_ns)}\n"
 
 
 def _median(results: Sequence[Result]) -> Result:
     if len({result.reports for result in results}) > 1:
-        raise RunFailed(f"runs of one job gave {sorted({result.reports for result in results})} reports")
+        raise RunFailed(
+            f"runs of one job gave {sorted({result.reports for result in results})} reports"
+        )
     names = ("seconds", "cpu_seconds", "base_mib", "peak_mib")
-    return results[0]._replace(**{name: median(getattr(result, name) for result in results) for name in names})
+    return results[0]._replace(
+        **{name: median(getattr(result, name) for result in results) for name in names}
+    )
 
 
 def line(name: str, triples: int, found: tuple[Result, int], **more: Any) -> Line:

@@ -2,8 +2,8 @@
 
     python -m tools.bench.measure < JOB     (JSON in, JSON out; `fresh` does so)
 
-Seconds run from before the file is opened to after the last report; the start of Python, its imports and the reading of the
-query are not in them.
+Seconds run from before the file is opened to after the last report; the start of Python, its
+imports and the reading of the query are not in them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ ENGINES = ("incremental", "definitional")
 
 
 class Job(NamedTuple):
-    """What is run: a stream's file, a query's table, a profile with fields replaced, an engine; whether every report is kept
-    or each is dropped before the next; or whether, instead, the reports are compared with the definitional engine's."""
+    """What is run: a stream's file, a query's table, a profile with fields replaced, an engine;
+    whether every report is kept or each is dropped before the next; or whether, instead, the
+    reports are compared with the definitional engine's.
+    """
 
     path: str
     query: dict[str, Any]
@@ -42,8 +44,10 @@ class Job(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a run took: wall and CPU seconds, and the most memory the process held before the run and in all, in MiB. By what
-    means the engine says it answered. `difference`: of a check, None if every report is equal."""
+    """What a run took: wall and CPU seconds, and the most memory the process held before the run
+    and in all, in MiB. By what means the engine says it answered. `difference`: of a check, None if
+    every report is equal.
+    """
 
     reports: int
     seconds: float = 0.0
@@ -69,23 +73,34 @@ def engine(name: str) -> Engine:
             from refengine.rdf.files import elements
 
             def evaluated(query: Query, path: str, semantics: Semantics) -> Iterator[Report]:
-                whole = any(window.by for window in query.windows)  # ENG-6: partitions need their streams whole
-                return incremental.evaluate(query, {STREAM: read_stream(path) if whole else elements(path)}, semantics)
+                # ENG-6: partitions need their streams whole
+                whole = any(window.by for window in query.windows)
+                return incremental.evaluate(
+                    query, {STREAM: read_stream(path) if whole else elements(path)}, semantics
+                )
 
             return evaluated
         case "definitional":
             answer = r2r.defined
 
-            return lambda query, path, semantics: evaluate(query, {STREAM: read_stream(path)}, semantics, answer=answer)
+            return lambda query, path, semantics: evaluate(
+                query, {STREAM: read_stream(path)}, semantics, answer=answer
+            )
         case other:
             raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {other!r}")
 
 
 def measured(job: Job) -> Result:
     """The run, in this process."""
-    run, query, semantics = engine(job.engine), from_table(job.query), profile(job.profile).but(**job.fields).semantics()
+    run, query, semantics = (
+        engine(job.engine),
+        from_table(job.query),
+        profile(job.profile).but(**job.fields).semantics(),
+    )
     if job.check:
-        return compared(run(query, job.path, semantics), engine("definitional")(query, job.path, semantics))
+        return compared(
+            run(query, job.path, semantics), engine("definitional")(query, job.path, semantics)
+        )
     gc.set_threshold(50_000, 20, 50)  # as `python -m conformance csrbench` does
     base, wall, cpu = peak_mib(), perf_counter(), process_time()
     found = run(query, job.path, semantics)
@@ -95,33 +110,51 @@ def measured(job: Job) -> Result:
 
 
 def compared(actual: Iterator[Report], expected: Iterator[Report]) -> Result:
-    """Whether all reports are equal: evaluation, trigger, windows, instant, and the relation by value; where they first differ."""
+    """Whether all reports are equal: evaluation, trigger, windows, instant, and the relation by
+    value; where they first differ.
+    """
     number = 0
     for number, (mine, right) in enumerate(zip_longest(actual, expected), 1):
         if mine is None or right is None:
-            return Result(number, difference=f"report {number}: {'missing' if mine is None else 'not due'}")
+            return Result(
+                number, difference=f"report {number}: {'missing' if mine is None else 'not due'}"
+            )
         for name in ("evaluation", "trigger", "windows", "instant"):
             if getattr(mine, name) != getattr(right, name):
-                return Result(number, difference=f"report {number}: {name} {getattr(mine, name)}, expected {getattr(right, name)}")
-        if mine.relation.variables != right.relation.variables or not equal(mine.relation.rows, right.relation.rows):
-            return Result(number, difference=f"report {number}, at {right.instant}: another relation")
+                return Result(
+                    number,
+                    difference=f"report {number}: {name} "
+                    f"{getattr(mine, name)}, expected "
+                    f"{getattr(right, name)}",
+                )
+        if mine.relation.variables != right.relation.variables or not equal(
+            mine.relation.rows, right.relation.rows
+        ):
+            return Result(
+                number, difference=f"report {number}, at {right.instant}: another relation"
+            )
     return Result(number)
 
 
 def peak_mib() -> float:
-    """The most memory this process has held. Linux's VmHWM counts from the program's start; ru_maxrss counts the process before
-    that as well, which was its parent's memory."""
+    """The most memory this process has held. Linux's VmHWM counts from the program's start;
+    ru_maxrss counts the process before that as well, which was its parent's memory.
+    """
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
         return int(status.split("VmHWM:")[1].split()[0]) / 1024
     except (OSError, IndexError):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 1024)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+            2**20 if sys.platform == "darwin" else 1024
+        )
 
 
 def fresh(job: Job) -> Result:
     """The run, in a fresh process."""
     command = [sys.executable, "-m", "tools.bench.measure"]
-    run = subprocess.run(command, input=json.dumps(job._asdict()), capture_output=True, text=True, cwd=ROOT)
+    run = subprocess.run(
+        command, input=json.dumps(job._asdict()), capture_output=True, text=True, cwd=ROOT
+    )
     if run.returncode:
         raise RunFailed((run.stderr.strip().splitlines() or [f"exit status {run.returncode}"])[-1])
     return Result(**json.loads(run.stdout))

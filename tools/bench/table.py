@@ -53,41 +53,72 @@ def kinds(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
 
 
 def growth(lab: Lab, name: str, stations: int, seconds: Sequence[int]) -> Iterator[Line]:
-    """Longer and longer streams at one rate and ω: seconds as a power of triples, by least squares over the logarithms."""
+    """Longer and longer streams at one rate and ω: seconds as a power of triples, by least squares
+    over the logarithms.
+    """
     streams = [lab.stream(stations, length) for length in seconds]
     found = lab.medians(*(lab.job(stream, temperatures()) for stream in streams))
     points = [
-        {"triples": stream.triples, "reports": result.reports, "seconds": round(result.seconds, 4),
-         "cpu_seconds": round(result.cpu_seconds, 4), "peak_mib": round(result.peak_mib, 1)}
+        {
+            "triples": stream.triples,
+            "reports": result.reports,
+            "seconds": round(result.seconds, 4),
+            "cpu_seconds": round(result.cpu_seconds, 4),
+            "peak_mib": round(result.peak_mib, 1),
+        }
         for stream, (result, _) in zip(streams, found, strict=True)
-    ]  # fmt: skip
+    ]
 
     def slope(seconds: Sequence[float]) -> float:
-        return round(linear_regression([log(stream.triples) for stream in streams], [log(each) for each in seconds]).slope, 3)
+        return round(
+            linear_regression(
+                [log(stream.triples) for stream in streams], [log(each) for each in seconds]
+            ).slope,
+            3,
+        )
 
-    slopes = {"slope": slope([result.seconds for result, _ in found]), "slope_cpu": slope([result.cpu_seconds for result, _ in found])}
+    slopes = {
+        "slope": slope([result.seconds for result, _ in found]),
+        "slope_cpu": slope([result.cpu_seconds for result, _ in found]),
+    }
     yield line(name, streams[-1].triples, found[-1], points=points, **slopes)
 
 
 def memory(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
-    """Ten times the stream, no report kept: peak by peak, and likewise what is above the memory before the run."""
+    """Ten times the stream, no report kept: peak by peak, and likewise what is above the memory
+    before the run.
+    """
     streams = [lab.stream(stations, seconds), lab.stream(stations, 10 * seconds)]
     short, long = lab.medians(*(lab.job(stream, temperatures(), keep=False) for stream in streams))
     above = [max(result.peak_mib - result.base_mib, 0.001) for result, _ in (short, long)]
-    ratios = {"peak": round(long[0].peak_mib / short[0].peak_mib, 3), "above_base": round(above[1] / above[0], 3)}
+    ratios = {
+        "peak": round(long[0].peak_mib / short[0].peak_mib, 3),
+        "above_base": round(above[1] / above[0], 3),
+    }
     yield line(name, streams[1].triples, long, base_mib=round(long[0].base_mib, 1), ratios=ratios)
 
 
 def naive(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
-    """The body evaluated anew for each report, by the definitional engine, to the engine that is measured: seconds by seconds."""
+    """The body evaluated anew for each report, by the definitional engine, to the engine that is
+    measured: seconds by seconds.
+    """
     stream, asked = lab.stream(stations, seconds), temperatures()
     mine, anew = lab.medians(lab.job(stream, asked), lab.job(stream, asked, engine="definitional"))
-    ratios = {"naive": round(anew[0].seconds / mine[0].seconds, 2), "naive_cpu": round(anew[0].cpu_seconds / mine[0].cpu_seconds, 2)}
+    ratios = {
+        "naive": round(anew[0].seconds / mine[0].seconds, 2),
+        "naive_cpu": round(anew[0].cpu_seconds / mine[0].cpu_seconds, 2),
+    }
     yield line(name, stream.triples, mine, ratios=ratios)
 
 
-def _of(lines: Callable[..., Iterator[Line]], asked: Asked, stations: int, seconds: int, tiny: int) -> Benchmark:
-    return Benchmark(lines, {"asked": asked, "stations": stations, "seconds": seconds}, {"asked": asked, "stations": 2, "seconds": tiny})
+def _of(
+    lines: Callable[..., Iterator[Line]], asked: Asked, stations: int, seconds: int, tiny: int
+) -> Benchmark:
+    return Benchmark(
+        lines,
+        {"asked": asked, "stations": stations, "seconds": seconds},
+        {"asked": asked, "stations": 2, "seconds": tiny},
+    )
 
 
 BENCHMARKS: Mapping[str, Benchmark] = {
@@ -98,7 +129,11 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "q4": _of(one, csrbench("Q4"), 1000, 30, 11),
     "q6": _of(one, csrbench("Q6"), 500, 60, 11),
     "kinds": Benchmark(kinds, {"stations": 100, "seconds": 30}, {"stations": 2, "seconds": 2}),
-    "growth": Benchmark(growth, {"stations": 100, "seconds": (15, 43, 143, 429, 1429, 2858)}, {"stations": 1, "seconds": (1, 3)}),
+    "growth": Benchmark(
+        growth,
+        {"stations": 100, "seconds": (15, 43, 143, 429, 1429, 2858)},
+        {"stations": 1, "seconds": (1, 3)},
+    ),
     "memory": Benchmark(memory, {"stations": 100, "seconds": 143}, {"stations": 1, "seconds": 1}),
     "naive": Benchmark(naive, {"stations": 50, "seconds": 10}, {"stations": 2, "seconds": 2}),
 }

@@ -1,9 +1,10 @@
 """The reference engine behind the protocol: `python reference.py PROFILE key=value …`.
 
-It answers an element with the reports that the element triggers, and the end with those that the horizon triggers. The
-semantics is the profile's, unless `register` brings one. Queries are tables (QRY-1) as JSON, or texts in any dialect.
-`--wrong "WIN-8 nothing expires"` makes it the wrong engine of that name (conformance.wrong_engines), for the suite to catch; with
-`--incremental` it computes what changed (ENG-6).
+It answers an element with the reports that the element triggers, and the end with those that the
+horizon triggers. The semantics is the profile's, unless `register` brings one. Queries are tables
+(QRY-1) as JSON, or texts in any dialect. `--wrong "WIN-8 nothing expires"` makes it the wrong
+engine of that name (conformance.wrong_engines), for the suite to catch; with `--incremental` it
+computes what changed (ENG-6).
 """
 
 from __future__ import annotations
@@ -33,17 +34,32 @@ class Reference:
     def __init__(self, semantics: Semantics, quick: bool = False) -> None:
         self.usual, self.evaluate = semantics, incremental.evaluate if quick else engine.evaluate
 
-    def register(self, text: str, dialect: str, streams: list[str], static: str = "", semantics: dict[str, Any] | None = None) -> list:
+    def register(
+        self,
+        text: str,
+        dialect: str,
+        streams: list[str],
+        static: str = "",
+        semantics: dict[str, Any] | None = None,
+    ) -> list:
         """A new case, which nothing of the one before is part of."""
         self.static = _statements(static)
-        self.query = query.from_table(json.loads(text)) if dialect == "table" else dialects.read(text, dialect, bool(self.static))
+        self.query = (
+            query.from_table(json.loads(text))
+            if dialect == "table"
+            else dialects.read(text, dialect, bool(self.static))
+        )
         self.semantics = self.usual if semantics is None else Semantics(**semantics)
         self.elements: dict[str, list[Element]] = {name: [] for name in streams}
         self.arrivals = self.given = 0
         return []
 
-    def push(self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None) -> list:
-        """The reports that an element triggers. With bounded disorder what triggers them may come late, so they wait for the end."""
+    def push(
+        self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
+    ) -> list:
+        """The reports that an element triggers. With bounded disorder what triggers them may come
+        late, so they wait for the end.
+        """
         self.arrivals += 1
         self.elements[stream].append(Element(_statements(graph), at, self.arrivals, batch, end))
         waits = self.semantics.disorder not in (Disorder.REJECT, 0)
@@ -56,7 +72,9 @@ class Reference:
     def _reports(self, semantics: Semantics) -> list:
         streams = {name: Stream(tuple(elements)) for name, elements in self.elements.items()}
         answer = r2r.confirmed  # the default was bound before a wrong engine could take its place
-        reports = list(self.evaluate(self.query, streams, semantics, static=self.static, answer=answer))
+        reports = list(
+            self.evaluate(self.query, streams, semantics, static=self.static, answer=answer)
+        )
         new, self.given = reports[self.given :], len(reports)
         return [_relation(report) for report in new]
 
@@ -87,9 +105,18 @@ def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
     try:
         match command:
             case "start":
-                return {"reply": "result", "protocol": 1, "engine": "refengine", "version": version("refengine"), "configurable": True}
+                return {
+                    "reply": "result",
+                    "protocol": 1,
+                    "engine": "refengine",
+                    "version": version("refengine"),
+                    "configurable": True,
+                }
             case "register":
-                return {"reply": "result", "relations": reference.register(asked.pop("query"), **asked)}
+                return {
+                    "reply": "result",
+                    "relations": reference.register(asked.pop("query"), **asked),
+                }
             case "push":
                 return {"reply": "result", "relations": reference.push(**asked)}
             case "end":
@@ -105,8 +132,11 @@ def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def wrong(name: str) -> AbstractContextManager[None]:
-    """The wrong engine of a name such as `WIN-8 nothing expires`. Raises ArgumentTypeError with the nearest valid one."""
-    from conformance.wrong_engines import MINIATURES  # not before it is asked for: the right engine needs none
+    """The wrong engine of a name such as `WIN-8 nothing expires`. Raises ArgumentTypeError with the
+    nearest valid one.
+    """
+    # not before it is asked for: the right engine needs none
+    from conformance.wrong_engines import MINIATURES
 
     named = {f"{miniature.rule} {miniature.name}": miniature for miniature in MINIATURES}
     if name not in named:
@@ -127,15 +157,27 @@ def serve(reference: Reference) -> None:
 def main() -> None:
     """The engine that the command line names, until it is stopped."""
     logging.disable()
-    parser = argparse.ArgumentParser(description="The reference engine behind the harness protocol.")
+    parser = argparse.ArgumentParser(
+        description="The reference engine behind the harness protocol."
+    )
     parser.add_argument("profile")
     parser.add_argument("fields", nargs="*", metavar="key=value")
-    parser.add_argument("--wrong", type=wrong, default=nullcontext(), metavar="'RULE name'", help="be this wrong engine")
+    parser.add_argument(
+        "--wrong",
+        type=wrong,
+        default=nullcontext(),
+        metavar="'RULE name'",
+        help="be this wrong engine",
+    )
     parser.add_argument("--incremental", action="store_true", help="by incremental evaluation")
     options = parser.parse_args()
     fields = dict(word.split("=", 1) for word in options.fields)
     with options.wrong:
-        serve(Reference(profiles.profile(options.profile).but(**fields).semantics(), options.incremental))
+        serve(
+            Reference(
+                profiles.profile(options.profile).but(**fields).semantics(), options.incremental
+            )
+        )
 
 
 if __name__ == "__main__":
