@@ -107,24 +107,38 @@ def origin(
     """WIN-7: t0 as given, by a policy (WIN-10), or by a published formula over ω, β and t1, the
     first instant; None where there is no t1.
     """
-    t0, size, step = semantics.t0, spec.span, spec.step
+    t0 = semantics.t0
     if isinstance(t0, int):
         return t0
     if t0 in POLICIES:
         return policy(spec, semantics, first, registered)
     if spec.kind is WindowKind.TUPLE:
-        match t0:
-            case T0.CORAL8:
-                return 0
-            case T0.ORACLE_CEP | T0.FLINK | T0.STORM:
-                return step - size
-            case T0.STREAM:
-                return -size
-            case _:
-                raise InvalidSemantics(
-                    f"t0={t0} has no formula for tuple windows; give an integer", rule="WIN-7"
-                )
-    match t0:
+        return origin_of_ids(t0, spec)
+    return origin_of_times(t0, spec, first)
+
+
+def origin_of_ids(formula: T0, spec: Window) -> int:
+    """WIN-7: t0 of a tuple-based window by a published formula, which counts from the first id."""
+    size, step = spec.span, spec.step
+    match formula:
+        case T0.CORAL8:
+            return 0
+        case T0.ORACLE_CEP | T0.FLINK | T0.STORM:
+            return step - size
+        case T0.STREAM:
+            return -size
+        case _:
+            raise InvalidSemantics(
+                f"t0={formula} has no formula for tuple windows; give an integer", rule="WIN-7"
+            )
+
+
+def origin_of_times(formula: T0, spec: Window, first: int | None) -> int | None:
+    """WIN-7: t0 of another window by a published formula; None where it asks for t1 and there is
+    none.
+    """
+    size, step = spec.span, spec.step
+    match formula:
         case T0.FLINK:
             return step - size - 1
         case T0.STORM:

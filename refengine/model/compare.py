@@ -500,16 +500,26 @@ def _isomorphic(a: _Component, b: _Component, mode: Mode) -> bool:
         if steps > SEARCH_BOUND:
             raise Unsupported("blank nodes too symmetric to compare", rule="CMP-4")
         names[node] = target
-        renamed: Counter[tuple] = Counter()
-        for line, count in ready[len(branches) - 1]:
-            renamed[_shape(line, names, mode)] += count
-        if any(present[shape] < count for shape, count in renamed.items()):
+        if not _have_counterparts(ready[len(branches) - 1], present, names, mode):
             continue
         if len(names) < len(order):
             branches.append(candidates(names))
         elif not any(difference(rename(a.rows, names), b.rows, mode)):
             return True
     return False
+
+
+def _have_counterparts(
+    rows: Sequence[tuple[Row, int]],
+    present: Mapping[tuple, int],
+    names: Mapping[Term, Term],
+    mode: Mode,
+) -> bool:
+    """Whether the other component has each of these rows, renamed, as often or oftener."""
+    renamed: Counter[tuple] = Counter()
+    for line, count in rows:
+        renamed[_shape(line, names, mode)] += count
+    return all(present[shape] >= count for shape, count in renamed.items())
 
 
 def _shape(line: Row, names: dict[Term, Term], mode: Mode) -> tuple:
