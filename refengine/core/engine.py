@@ -215,7 +215,7 @@ def merged(
         for place, elements in enumerate(streams.values())
     )
     order = list(merge(*labelled))  # no two have app, sys and place in common
-    counts = {
+    counts: dict[str, Sequence[int]] = {
         name: list(accumulate((number == place for _, _, number, _ in order), initial=0))
         for place, name in enumerate(streams)
     }
@@ -466,7 +466,9 @@ def steps(
         planned.views,
         operator(query, planned.semantics),
     )
-    base, output, contents = Counter(), Counter(), [()] * len(views)
+    base: Bag = Counter()
+    output: Bag = Counter()
+    contents: list[Content] = [()] * len(views)
     static = canonical_dataset(static)
 
     def answered(contents: Sequence[Content], number: str) -> tuple[Bag, tuple[str, ...]]:
