@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 from refengine.model.errors import RefengineError
 
@@ -25,6 +26,11 @@ def path(text: str) -> Path:
     return Path(text)
 
 
+def _nowhere() -> TextIO:
+    """Open a stream that drops what is written to it."""
+    return open(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8", closefd=False)
+
+
 def guarded(name: str, run: Callable[[], int], interrupted: str = "interrupted") -> int:
     """The exit code of a run. Bad input, an interrupt and an output that cannot be written end it
     with one line on standard error; the notes of an error follow it.
@@ -32,11 +38,7 @@ def guarded(name: str, run: Callable[[], int], interrupted: str = "interrupted")
     for stream in ("stdout", "stderr"):
         # closed: print() would then take standard output for standard error
         if getattr(sys, stream) is None:
-            setattr(
-                sys,
-                stream,
-                open(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8", closefd=False),
-            )
+            setattr(sys, stream, _nowhere())
     # it logs the literals that it cannot read, with tracebacks
     rdflib = logging.getLogger("rdflib")
     rdflib.addHandler(logging.NullHandler())

@@ -720,7 +720,8 @@ def _tabbed(text: str, path: str | Path) -> Recording:
                 "expected the variables' names, each once and followed by a tab, got "
                 f"{shown(lines[0])}"
             )
-        for number, line in enumerate(lines[1:], 3):
+        for line in lines[1:]:
+            number += 1
             *values, rest = line.split("\t")
             if not values:
                 relations.append((_clock(line) - began, Counter()))
