@@ -83,11 +83,11 @@ MARKERS = {
     "yabench": "a YABench run against its recording",
     "rule(id)": "the rule that the case is about",
 }
-ITEMS = pytest.StashKey[list]()
+ITEMS = pytest.StashKey["list[Item]"]()
 ASKED = pytest.StashKey["Asked"]()
 # with --spark, what gives an item's result
 ELSEWHERE = pytest.StashKey["Callable[[Item], Result]"]()
-RESULT = pytest.StashKey[dict]()
+RESULT = pytest.StashKey[dict[str, Any]]()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -324,8 +324,8 @@ class _Collected:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.ran: Counter = Counter()
-        self.skipped: Counter = Counter()
+        self.ran: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
         self.results: list[Result] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -16,6 +16,8 @@ from jsonschema import Draft202012Validator
 
 FOLDER = Path(__file__).parent / "schema"
 Check = Callable[[Any], bool]
+Schema = Mapping[str, Any]
+Compiler = Callable[[Schema], Check]
 
 TYPES: dict[str, Check] = {
     "object": lambda value: isinstance(value, dict),
@@ -37,9 +39,12 @@ SILENT = frozenset({"$schema", "$id", "$defs", "title", "description"})
 @cache
 def validator(name: str) -> Draft202012Validator:
     """The validator of a schema: case, secret, engine, result, command or reply."""
-    return Draft202012Validator(
-        json.loads((FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
-    )
+    return Draft202012Validator(_read(name))
+
+
+def _read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
+    return found
 
 
 @cache
@@ -48,11 +53,11 @@ def accepts(name: str) -> Check:
     100,000 lines, and a session has as many messages. Raises LookupError for a keyword that is not
     known here.
     """
-    schema = validator(name).schema
+    schema = _read(name)
     return _compiled(schema, schema, {})
 
 
-def _compiled(schema: Mapping[str, Any], root: Mapping[str, Any], done: dict[str, Check]) -> Check:
+def _compiled(schema: Schema, root: Schema, done: dict[str, Check]) -> Check:
     if "$ref" in schema:
         where = schema["$ref"].removeprefix("#/$defs/")
         if where not in done:
@@ -67,7 +72,7 @@ def _compiled(schema: Mapping[str, Any], root: Mapping[str, Any], done: dict[str
         return checks[0]
 
     def check(value: Any) -> bool:
-        for part in checks:  # no generator: this is where the time goes
+        for part in checks:  # noqa: SIM110  # a generator is slower, and the time goes here
             if not part(value):
                 return False
         return True
@@ -75,18 +80,14 @@ def _compiled(schema: Mapping[str, Any], root: Mapping[str, Any], done: dict[str
     return check
 
 
-def _object(schema: Mapping[str, Any], root: Mapping[str, Any], done: dict[str, Check]) -> Check:
+def _object(schema: Schema, root: Schema, done: dict[str, Check]) -> Check:
     parts = {
         name: _compiled(part, root, done) for name, part in schema.get("properties", {}).items()
     }
-    required, wanted = (
-        frozenset(schema.get("required", ())),
-        schema.get("additionalProperties", True),
-    )
+    required = frozenset(schema.get("required", ()))
+    wanted = schema.get("additionalProperties", True)
     rest = (
-        (lambda _, known=bool(wanted): known)
-        if isinstance(wanted, bool)
-        else _compiled(wanted, root, done)
+        (lambda value: bool(wanted)) if isinstance(wanted, bool) else _compiled(wanted, root, done)
     )
 
     def check(value: Any) -> bool:
@@ -100,59 +101,96 @@ def _object(schema: Mapping[str, Any], root: Mapping[str, Any], done: dict[str, 
     return check
 
 
-def _keyword(
-    key: str, schema: Mapping[str, Any], root: Mapping[str, Any], done: dict[str, Check]
-) -> Check:
-    wanted = schema[key]
-    match key:
-        case "type":
-            kinds = [TYPES[kind] for kind in ([wanted] if isinstance(wanted, str) else wanted)]
-            return kinds[0] if len(kinds) == 1 else lambda value: any(kind(value) for kind in kinds)
-        case "enum":  # of texts
-            return lambda value: isinstance(value, str) and value in wanted
-        case "anyOf":
-            options = [_compiled(option, root, done) for option in wanted]
-            return lambda value: any(option(value) for option in options)
-        case "allOf":
-            every = [_compiled(option, root, done) for option in wanted]
-            return lambda value: all(option(value) for option in every)
-        case "oneOf":
-            some = [_compiled(option, root, done) for option in wanted]
-            return lambda value: sum(option(value) for option in some) == 1
-        case "not":
-            other = _compiled(wanted, root, done)
-            return lambda value: not other(value)
-        case "const":
-            return lambda value: _same(value, wanted)
-        case "pattern":
-            found = re.compile(wanted).search
-            return lambda value: not isinstance(value, str) or found(value) is not None
-        case "items":
-            item = _compiled(wanted, root, done)
-            return lambda value: not isinstance(value, list) or all(map(item, value))
-        case "minItems":
-            return lambda value: not isinstance(value, list) or len(value) >= wanted
-        case "maxItems":
-            return lambda value: not isinstance(value, list) or len(value) <= wanted
-        case "uniqueItems":
-            return lambda value: (
-                not isinstance(value, list)
-                or not any(_same(one, other) for one, other in combinations(value, 2))
-            )
-        case "minProperties":
-            return lambda value: not isinstance(value, dict) or len(value) >= wanted
-        case "minLength":
-            return lambda value: not isinstance(value, str) or len(value) >= wanted
-        case "maxLength":
-            return lambda value: not isinstance(value, str) or len(value) <= wanted
-        case "minimum":
-            return lambda value: not TYPES["number"](value) or value >= wanted
-        case "exclusiveMinimum":
-            return lambda value: not TYPES["number"](value) or value > wanted
-        case "maximum":
-            return lambda value: not TYPES["number"](value) or value <= wanted
-        case _:
-            raise LookupError(f"no check of {key}")
+def _keyword(key: str, schema: Schema, root: Schema, done: dict[str, Check]) -> Check:
+    if key in WITH_PARTS:
+        return WITH_PARTS[key](schema[key], lambda part: _compiled(part, root, done))
+    if key in ALONE:
+        return ALONE[key](schema[key])
+    raise LookupError(f"no check of {key}")
+
+
+def _any_of(wanted: Sequence[Schema], compiled: Compiler) -> Check:
+    options = [compiled(option) for option in wanted]
+    return lambda value: any(option(value) for option in options)
+
+
+def _all_of(wanted: Sequence[Schema], compiled: Compiler) -> Check:
+    every = [compiled(option) for option in wanted]
+    return lambda value: all(option(value) for option in every)
+
+
+def _one_of(wanted: Sequence[Schema], compiled: Compiler) -> Check:
+    some = [compiled(option) for option in wanted]
+    return lambda value: sum(option(value) for option in some) == 1
+
+
+def _not(wanted: Schema, compiled: Compiler) -> Check:
+    other = compiled(wanted)
+    return lambda value: not other(value)
+
+
+def _items(wanted: Schema, compiled: Compiler) -> Check:
+    item = compiled(wanted)
+    return lambda value: not isinstance(value, list) or all(map(item, value))
+
+
+# a keyword whose value has schemas in it -> the check that they make
+WITH_PARTS: dict[str, Callable[[Any, Compiler], Check]] = {
+    "anyOf": _any_of,
+    "allOf": _all_of,
+    "oneOf": _one_of,
+    "not": _not,
+    "items": _items,
+}
+
+
+def _type(wanted: str | Sequence[str]) -> Check:
+    kinds = [TYPES[kind] for kind in ([wanted] if isinstance(wanted, str) else wanted)]
+    return kinds[0] if len(kinds) == 1 else lambda value: any(kind(value) for kind in kinds)
+
+
+def _enum(wanted: Sequence[str]) -> Check:
+    return lambda value: isinstance(value, str) and value in wanted
+
+
+def _pattern(wanted: str) -> Check:
+    found = re.compile(wanted).search
+    return lambda value: not isinstance(value, str) or found(value) is not None
+
+
+def _unique_items(_: bool) -> Check:
+    return lambda value: (
+        not isinstance(value, list)
+        or not any(_same(one, other) for one, other in combinations(value, 2))
+    )
+
+
+def _at_least(kind: str) -> Callable[[int], Check]:
+    is_of_kind = TYPES[kind]
+    return lambda least: lambda value: not is_of_kind(value) or len(value) >= least
+
+
+def _at_most(kind: str) -> Callable[[int], Check]:
+    is_of_kind = TYPES[kind]
+    return lambda most: lambda value: not is_of_kind(value) or len(value) <= most
+
+
+# any other keyword -> the check that its value makes
+ALONE: dict[str, Callable[[Any], Check]] = {
+    "type": _type,
+    "enum": _enum,
+    "const": lambda wanted: lambda value: _same(value, wanted),
+    "pattern": _pattern,
+    "uniqueItems": _unique_items,
+    "minItems": _at_least("array"),
+    "maxItems": _at_most("array"),
+    "minProperties": _at_least("object"),
+    "minLength": _at_least("string"),
+    "maxLength": _at_most("string"),
+    "minimum": lambda least: lambda value: not TYPES["number"](value) or value >= least,
+    "exclusiveMinimum": lambda bound: lambda value: not TYPES["number"](value) or value > bound,
+    "maximum": lambda most: lambda value: not TYPES["number"](value) or value <= most,
+}
 
 
 def _same(one: Any, other: Any) -> bool:

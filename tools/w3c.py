@@ -28,8 +28,9 @@ from rdflib.namespace import RDF, Namespace
 from refengine.core import r2r
 from refengine.core.query import Body
 from refengine.model import compare
-from refengine.model.elements import Bag, Dataset, Relation, Term, Triple, row
+from refengine.model.elements import Bag, Dataset, Relation, Triple, row
 from refengine.model.errors import RefengineError
+from refengine.model.terms import Term
 from refengine.sparql.pyoxigraph_witness import from_pyoxigraph
 from refengine.sparql.witnesses import WITNESSES, NoSay
 

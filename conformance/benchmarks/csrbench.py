@@ -79,14 +79,17 @@ class Written(NamedTuple):
     dialect: str | None = None
 
 
-def query(name: str, written: Written = Written()) -> Query:
+OURS = Written()
+
+
+def query(name: str, written: Written = OURS) -> Query:
     """One of the seven queries."""
     return files.read_query(written.folder / f"{name}.{written.dialect or 'toml'}", written.dialect)
 
 
 def query_table(name: str) -> dict[str, Any]:
     """One of the seven queries as its table (QRY-1)."""
-    return tomllib.loads((Written().folder / f"{name}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((OURS.folder / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def cells(folder: Path) -> list[Cell]:
@@ -153,7 +156,7 @@ def judge_query(
     name: str,
     chosen: tuple[Cell, ...],
     judging: Judging,
-    written: Written = Written(),
+    written: Written = OURS,
 ) -> list[Result]:
     """Judge all recordings of one query, which share the answers of their windows.
 
@@ -287,7 +290,7 @@ def judge_ours(
     name: str,
     judging: Judging,
     chosen: Iterable[Recorder] | None = None,
-    written: Written = Written(),
+    written: Written = OURS,
 ) -> list[Result]:
     """Judge our own engines on one query."""
     folder, asked = embedded(), query(name, written)

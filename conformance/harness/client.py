@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import psutil
 from jsonschema import ValidationError
@@ -108,7 +108,8 @@ class Harness:
             raise Broken(
                 f"{shown(str(self.command[0]) if self.command else '')} cannot be started: {error}"
             ) from None
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+        self._stdin, self._stdout, self._stderr = _pipes(self._process)
+        for stream in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(stream.fileno(), False)
         self._seq, self._spent, self._pending, self._said = 0, 0, b"", b""
         self._started = self._began = self._sampled = time.monotonic()
@@ -176,19 +177,19 @@ class Harness:
 
     def _exchange(self, line: bytes, seconds: float, command: str) -> bytes:
         """The line that answers a line, before the time is over."""
-        process, deadline = self._process, time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
-            selector.register(process.stdin, selectors.EVENT_WRITE)
-            selector.register(process.stdout, selectors.EVENT_READ)
-            selector.register(process.stderr, selectors.EVENT_READ)
+            selector.register(self._stdin, selectors.EVENT_WRITE)
+            selector.register(self._stdout, selectors.EVENT_READ)
+            selector.register(self._stderr, selectors.EVENT_READ)
             while b"\n" not in self._pending or line:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     self._break(f"{command}: no reply within {seconds:.3g} s")
                 for key, _ in selector.select(min(left, SAMPLE)):
-                    if key.fileobj is process.stdin:
+                    if key.fileobj is self._stdin:
                         line = self._write(line, selector)
-                    elif key.fileobj is process.stderr:
+                    elif key.fileobj is self._stderr:
                         self._hear(selector)
                     elif not self._read(command):
                         self._hear(selector)
@@ -204,16 +205,16 @@ class Harness:
 
     def _write(self, line: bytes, selector: selectors.BaseSelector) -> bytes:
         try:
-            line = line[self._process.stdin.write(line[:CHUNK]) or 0 :]
+            line = line[self._stdin.write(line[:CHUNK]) or 0 :]
         except BrokenPipeError:
             line = b""  # it has ended, or no longer reads: what it wrote, or the time, will tell
         if not line:
-            selector.unregister(self._process.stdin)
+            selector.unregister(self._stdin)
         return line
 
     def _read(self, command: str) -> bool:
         """Reads a piece of standard output; whether there was one."""
-        piece = self._process.stdout.read(CHUNK) or b""
+        piece = self._stdout.read(CHUNK) or b""
         self._pending += piece
         self._spent += len(piece)
         if len(self._pending) > self.limits.line:
@@ -224,13 +225,11 @@ class Harness:
 
     def _hear(self, selector: selectors.BaseSelector) -> None:
         """Reads a piece of standard error, of which the end is kept."""
-        piece = self._process.stderr.read(CHUNK)
+        piece = self._stderr.read(CHUNK)
         if piece:
             self._said = (self._said + piece)[-KEPT:]
-        elif piece == b"" and self._process.stderr in {
-            key.fileobj for key in selector.get_map().values()
-        }:
-            selector.unregister(self._process.stderr)
+        elif piece == b"" and self._stderr in {key.fileobj for key in selector.get_map().values()}:
+            selector.unregister(self._stderr)
 
     def _reply(self, answer: bytes, command: str) -> dict[str, Any]:
         try:
@@ -274,7 +273,7 @@ class Harness:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+        for stream in (self._stdin, self._stdout, self._stderr):
             with suppress(OSError):
                 stream.close()
 
@@ -293,9 +292,15 @@ class Harness:
             self.samples.append(Sample(round(now - self._started, 3), rss, round(cpu, 3), threads))
 
 
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
+    """Standard input, output and error of a process that was started with a pipe for each."""
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    return process.stdin, process.stdout, process.stderr
+
+
 def _telling(problem: ValidationError) -> ValidationError:
     """What is wrong with a reply as one of the kind that it says it is."""
-    branches: dict[int, list[ValidationError]] = {}
+    branches: dict[str | int, list[ValidationError]] = {}
     for error in problem.context or ():
         branches.setdefault(error.relative_schema_path[0], []).append(error)
     own = [

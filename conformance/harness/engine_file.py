@@ -95,7 +95,7 @@ class Engine:
     unreported: int = 0
     fresh: bool = False
     tolerance: float = 0
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def missing(self) -> str:

@@ -14,9 +14,10 @@ from conformance.harness.client import Broken, Harness
 from conformance.verdict.engine_report import EngineReport, to_nquads
 from refengine.core.query import Query
 from refengine.core.semantics import Semantics, show
-from refengine.model.elements import Dataset, Element, Stream, Term
+from refengine.model.elements import Dataset, Element, Stream
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import plain
+from refengine.model.terms import Term
 from refengine.rdf import files
 
 
@@ -61,7 +62,8 @@ def play(
         fields["static"] = to_nquads(static)
     if asked.semantics is not None:
         fields["semantics"] = {name: _value(value) for name, value in vars(asked.semantics).items()}
-    answered, labels = [], {}
+    answered: list[EngineReport] = []
+    labels: dict[Term, Term] = {}
     pushes = _pushes(asked.query, streams)
     if heartbeat:
         pushes = _with_heartbeats(

@@ -16,8 +16,9 @@ import pyoxigraph
 from refengine.core.query import Form, Query, WindowKind
 from refengine.core.semantics import R2S
 from refengine.model import elements
-from refengine.model.elements import XSD, Row, Term
+from refengine.model.elements import XSD, Row
 from refengine.model.errors import Unsupported
+from refengine.model.terms import Term
 from refengine.model.xsd import INTEGERS
 from refengine.sparql.algebra import Aggregate as SetFunction
 from refengine.sparql.algebra import (

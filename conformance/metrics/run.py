@@ -38,7 +38,7 @@ class Reading(StrEnum):
     CODE = "yabench-code"
 
 
-def of_run(
+def of_run(  # noqa: PLR0913  # public; what is optional goes by name
     query: Query,
     streams: Mapping[str, Stream],
     semantics: Semantics,
@@ -76,9 +76,13 @@ def of_run(
         expects = _expecting(
             query, streams, semantics, static, answer, is_incremental=is_incremental
         )
-        pairs = zip_longest(expected, actual, instants)
         if reading is Reading.CODE:
-            pairs = zip(expected, actual, chain(instants, repeat(None)), strict=False)
+            code_pairs = zip(expected, actual, chain(instants, repeat(None)), strict=False)
+            return [
+                _closed(report, rows, at, semantics.closure, reading, expects, mode)
+                for report, rows, at in code_pairs
+            ]
+        pairs = zip_longest(expected, actual, instants)
         return [
             _closed(report, rows or Counter(), at, semantics.closure, reading, expects, mode)
             if report
@@ -164,12 +168,12 @@ def _closed(
     shifted = None
     match reading:
         case Reading.PAPER:
-            if expects:
+            if expects and window is not None and closure is not None:
                 shifted = yabench.gracious(
                     window, closure, expects.instants, expected, actual, expects, mode=mode
                 )
         case Reading.CODE:
-            if not expects:
+            if not expects or window is None:
                 raise Unsupported(
                     "YABench's code measures one time-based window under Rstream",
                     rule="REP-1",

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from heapq import nsmallest
 from itertools import product
@@ -175,7 +176,7 @@ def _hold(
     due: list[Row],
     window: Borders,
     mode: Mode,
-) -> Iterator[Step]:
+) -> Generator[Step, None, tuple[tuple[Bag, int | None] | None, bool]]:
     """Hold the engine's relations against what is due, which loses what is found. Returns the
     relation that waits, and whether any was found.
     """
@@ -201,10 +202,11 @@ def _hold(
         if not due:
             return None, found
 
-        waiting = next(coming, None)
-        if waiting is None:
+        following = next(coming, None)
+        if following is None:
             yield from (Step(LOST, window, None, 1, 0) for _ in due)
             return None, found
+        waiting = following
 
 
 class Slide(NamedTuple):
@@ -226,7 +228,8 @@ def slides_code(steps: Iterable[Step], size: int, slide: int) -> Iterator[Slide]
     perfect score for each slide that is passed over. Slide k ends with the instant (k+1)β. Source:
     OCCORWriter, but that it writes of no step at all.
     """
-    current, kept = 0, []
+    current = 0
+    kept: list[Step] = []
     for step in steps:
         number = _slide_of(step.window[1], slide)
         if kept and number != current:
@@ -301,10 +304,20 @@ def dealt(expected: Sequence[Bag], actual: Sequence[Bag], mode: Mode = Mode.VALU
             place = next(
                 (p for p in places[line] if p not in used and now <= slide[p] <= until[index]), None
             )
+        if place is not None:
             used.add(place)
-        now = now if place is None else slide[place]
+            now = slide[place]
         found[now][line] += 1
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """The index of a row, its place in the other sequence, and the one before it."""
+
+    index: int
+    place: int
+    before: Pairing | None
 
 
 def _common(rows: Sequence[Row], places: Mapping[Row, Sequence[int]]) -> dict[int, int]:
@@ -312,16 +325,17 @@ def _common(rows: Sequence[Row], places: Mapping[Row, Sequence[int]]) -> dict[in
     sequence: index → place there.
     """
     tails: list[int] = []
-    nodes: list[tuple] = []  # index and place of each tail, and the node before it
+    nodes: list[Pairing] = []  # index and place of each tail, and the node before it
     for index, line in enumerate(rows):
         for place in reversed(places[line]):
             at = bisect_left(tails, place)
             tails[at : at + 1] = [place]
-            nodes[at : at + 1] = [(index, place, nodes[at - 1] if at else None)]
-    found, node = {}, nodes[-1] if nodes else None
+            nodes[at : at + 1] = [Pairing(index, place, nodes[at - 1] if at else None)]
+    found: dict[int, int] = {}
+    node = nodes[-1] if nodes else None
     while node is not None:
-        index, place, node = node
-        found[index] = place
+        found[node.index] = node.place
+        node = node.before
     return found
 
 
@@ -335,7 +349,7 @@ def _greatest_score(expected: int, actual: int) -> Score:
     return Score(*(Fraction(found, rows) if rows else Fraction(0) for rows in (actual, expected)))
 
 
-def gracious(
+def gracious(  # noqa: PLR0913  # public; what is optional goes by name
     window: Borders,
     closure: Closure,
     instants: Sequence[int],

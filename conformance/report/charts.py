@@ -81,8 +81,7 @@ def scores(metrics: Sequence[Entry]) -> Drawing:
                     place(shifted_to[name]),
                     f"{told}: {name} {shifted_to[name]:.1%}, gracious",
                 )
-    y = 24 + PANEL + 8
-    y = _extents(drawing, axis, "windows", [tuple(w) for w in windows], "due same", y)
+    y = _extents(drawing, axis, "windows", [tuple(w) for w in windows], "due same", 24 + PANEL + 8)
     y = (
         _extents(drawing, axis, "gracious", [tuple(w) for w in shifted], "given same", y + 4)
         if shifted
@@ -232,7 +231,7 @@ def _extents(
     return y + (max(used, default=0) + 1) * 10
 
 
-def _with_times(drawing: Drawing, axis: Axis, instants: Sequence[int], y: float) -> Drawing:
+def _with_times(drawing: Drawing, axis: Axis, instants: Sequence[float], y: float) -> Drawing:
     for instant, x in axis.ticks(instants):
         drawing.write("tick", x, y + 12, str(instant), "middle")
     drawing.height = y + 20

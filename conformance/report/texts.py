@@ -51,7 +51,7 @@ def shortener(query: str) -> Callable[[str], str]:
     declared = re.findall(r"PREFIX\s+([\w.-]*:)\s*<([^<>\s]+)>", query, re.IGNORECASE)[:100]
     prefixes = sorted([*declared, ("xsd:", XSD)], key=lambda pair: -len(pair[1]))
 
-    def iri(match: re.Match) -> str:
+    def iri(match: re.Match[str]) -> str:
         for name, namespace in prefixes:
             if match[1].startswith(namespace) and re.fullmatch(
                 r"[\w-]+", match[1][len(namespace) :]

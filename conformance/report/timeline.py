@@ -122,7 +122,8 @@ def _stamp(report: Report | None, known: set[int]) -> int | None:
 
 def _placed(pair: Pair, report: Report, axis: Axis, known: set[int], due: Placed | None) -> Placed:
     if "window" in report:
-        return Placed(pair, report, *map(axis, report["window"]))
+        opens, closes = report["window"]
+        return Placed(pair, report, axis(opens), axis(closes))
     if (stamp := _stamp(report, known)) is not None:
         return Placed(pair, report, axis(stamp), axis(stamp))
     return Placed(pair, report, *((-1.0, -1.0) if due is None else due[2:4]), sure=False)

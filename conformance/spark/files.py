@@ -36,9 +36,13 @@ class Files:
 
     def contents(self, names: Iterable[str] | None = None) -> DataFrame:
         """A row a file, of those with these names or of all, for `buffers`."""
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions
 
-        chosen = self.source if names is None else self.source.where(F.col(NAME).isin(list(names)))
+        chosen = (
+            self.source
+            if names is None
+            else self.source.where(functions.col(NAME).isin(list(names)))
+        )
         return chosen.select(NAME, *([] if self.local else ["content"]))
 
     def survey(self, surveyed: Callable[[int, Batches], Batches]) -> list[File]:

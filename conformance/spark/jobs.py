@@ -22,10 +22,10 @@ T = TypeVar("T")
 
 def slots(spark: SparkSession) -> int:
     """How many tasks run at once: into so many parts Spark cuts a range by default."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions
 
     return collected(
-        spark.range(10**6).select(F.spark_partition_id().alias("part")).distinct()
+        spark.range(10**6).select(functions.spark_partition_id().alias("part")).distinct()
     ).num_rows
 
 

@@ -149,9 +149,8 @@ def _faults(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBa
         before = -TIME_BOUND
         for offset, length, line in _segments(memoryview(content)):
             found = []
-            for number, before, triple, why in _lines(
-                content[offset : offset + length], line, before
-            ):
+            for number, now, triple, why in _lines(content[offset : offset + length], line, before):
+                before = now
                 if triple is None:
                     found.append((name, number, why))
             if found:

@@ -25,7 +25,7 @@ Row = tuple[int, Any, Triple]  # t_app, the place among what has the same, and a
 Reader = Callable[[Iterable[pyarrow.RecordBatch]], Iterable[Row]]  # in a worker; sorted
 
 
-def batch(schema: str, rows: Iterable[tuple]) -> pyarrow.RecordBatch:
+def batch(schema: str, rows: Iterable[tuple[Any, ...]]) -> pyarrow.RecordBatch:
     """At least one row, of a schema as Spark writes it: `time long, subject string`."""
     names, kinds = zip(*(column.split() for column in schema.split(", ")), strict=True)
     columns = zip(*rows, strict=True)

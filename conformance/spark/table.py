@@ -21,6 +21,7 @@ from conformance.spark.survey import File
 from refengine.model.elements import TIME_BOUND, Triple
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import plain, shown
+from refengine.model.terms import PLAIN_IRI
 from refengine.rdf import files as io
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 SCHEMA = "time long, element long, subject string, predicate string, object string"
 COLUMNS = {name: KINDS[kind] for name, kind in (column.split() for column in SCHEMA.split(", "))}
 BATCH = 5_000  # rows that are read at once
-PLAIN = re.compile(rf"(?:{io.PLAIN_IRI}\t{io.PLAIN_IRI}\t{io.PLAIN_OBJECT}\n)*+")
+PLAIN = re.compile(rf"(?:{PLAIN_IRI}\t{PLAIN_IRI}\t{io.PLAIN_OBJECT}\n)*+")
 UNREADABLE = (OSError, UnicodeDecodeError, pyarrow.ArrowException)
 OTHERS = ("<x:s>", "<x:p>", "<x:o>")
 
@@ -230,7 +231,8 @@ def _faults(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBa
         opened, number = _opened(content), 0
         for some in _batches(opened, range(opened.num_row_groups)):
             found = []
-            for number, row in enumerate(_of(some), number + 1):
+            for row in _of(some):
+                number += 1
                 try:
                     triple(*row)
                 except RefengineError as error:

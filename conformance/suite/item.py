@@ -25,6 +25,7 @@ from refengine.core import profiles
 from refengine.model.messages import nearest, shown
 
 EMBEDDED = "embedded-"  # before the name of a query over the stream that is embedded here
+AS_EVER = Judging()
 
 
 @dataclass(frozen=True)
@@ -108,12 +109,21 @@ class Asked:
     def items(self) -> list[Item]:
         """See `items`."""
         more = () if self.command is None else (engine_file.command(*self.command),)
-        folders = [
+        answers, stream = (
             None if folder is None else cli.path(folder) for folder in (self.answers, self.csrbench)
-        ]
+        )
         paths = classpaths(self.classpaths, self.engines)
         return items(
-            Chosen(tuple(self.engines), more, *folders, self.smoke, self.keep, paths, self.missing)
+            Chosen(
+                tuple(self.engines),
+                more,
+                answers,
+                stream,
+                self.smoke,
+                self.keep,
+                paths,
+                self.missing,
+            )
         )
 
 
@@ -263,7 +273,7 @@ def _result(
     )
 
 
-def recorded(name: str, answers: Path, judging: Judging = Judging()) -> list[Item]:
+def recorded(name: str, answers: Path, judging: Judging = AS_EVER) -> list[Item]:
     """An engine's recordings in a folder: CSRBench's ENGINE-answer-N.json, or YABench's QR_ files.
 
     A file that cannot be read costs its own item alone. Raises a RefengineError for a name without
@@ -271,10 +281,7 @@ def recorded(name: str, answers: Path, judging: Judging = Judging()) -> list[Ite
     """
     if runs := yabench.runs(name, answers):
         profiles.profile(name)
-        return [
-            Item(name, "yabench", run.name, lambda _, r=run: yabench.judge_run(r, judging))
-            for run in runs
-        ]
+        return [Item(name, "yabench", run.name, _of_run(run, judging)) for run in runs]
     cells = csrbench.cells(answers)
     chosen = [cell for cell in cells if cell.engine == name]
     if not chosen:
@@ -285,31 +292,35 @@ def recorded(name: str, answers: Path, judging: Judging = Judging()) -> list[Ite
     profiles.profile(name)
     csrbench.stream(answers)
     return [
-        Item(
-            name,
-            "csrbench",
-            cell.case,
-            lambda _, c=cell: csrbench.judge_query(answers, c.query, (c,), judging)[0],
-        )
+        Item(name, "csrbench", cell.case, _of_cell(answers, cell, judging))
         for cell in chosen
         if not cell.suffix
     ]
 
 
-def ours(recorders: list[csrbench.Recorder], judging: Judging = Judging()) -> list[Item]:
+def ours(recorders: list[csrbench.Recorder], judging: Judging = AS_EVER) -> list[Item]:
     """Our own engines over CSRBench's queries, recorded here, under the names of their profiles or
     defects.
     """
     return [
-        Item(
-            recorder.name,
-            "csrbench",
-            name,
-            lambda _, r=recorder, n=name: csrbench.judge_ours(n, judging, [r])[0],
-        )
+        Item(recorder.name, "csrbench", name, _of_recorder(recorder, name, judging))
         for recorder in recorders
         for name in csrbench.QUERIES
     ]
+
+
+def _of_run(run: yabench.Run, judging: Judging) -> Callable[[Harnesses], Result]:
+    return lambda _: yabench.judge_run(run, judging)
+
+
+def _of_cell(folder: Path, cell: csrbench.Cell, judging: Judging) -> Callable[[Harnesses], Result]:
+    return lambda _: csrbench.judge_query(folder, cell.query, (cell,), judging)[0]
+
+
+def _of_recorder(
+    recorder: csrbench.Recorder, name: str, judging: Judging
+) -> Callable[[Harnesses], Result]:
+    return lambda _: csrbench.judge_ours(name, judging, [recorder])[0]
 
 
 class NonConformance(AssertionError):

@@ -310,13 +310,17 @@ def expected(tested: Engine, harness: Harness, case: Case) -> Found:
 
 
 def _borders(window: list[int] | None) -> tuple[int, int] | None:
-    return tuple(window) if window else None
+    if not window:
+        return None
+    opens, closes = window
+    return opens, closes
 
 
 def _expected_with(told: Asked, streams: Mapping[str, Stream]) -> frozenset[int] | None:
     """The instants of the elements with which reports may come, or None where elements may wait for
     others (MOD-2).
     """
+    assert told.semantics is not None  # a case says what its engine is told
     waits = told.semantics.disorder not in (Disorder.REJECT, 0)
     return (
         None

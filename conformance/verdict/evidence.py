@@ -99,6 +99,7 @@ def _due(
     """
     if facts.passed and facts.alignment is not None:
         return list(facts.alignment.reports[: REPORTS + 1])
+    assert facts.trial is not None  # a recording was held against it
     return list(_reports(query, streams, static, facts.trial.semantics))
 
 
@@ -106,11 +107,12 @@ def _before(facts: judge.Judgement) -> int:
     """How many reports come before the recording's first relation."""
     if facts.alignment is not None:
         return facts.alignment.before
-    return facts.trial.accepted.before if facts.trial.accepted else 0
+    accepted = None if facts.trial is None else facts.trial.accepted
+    return 0 if accepted is None else accepted.before
 
 
 def _places(facts: judge.Judgement) -> Iterator[tuple[str, int]]:
-    if facts.trial.divergence is not None:
+    if facts.trial is not None and facts.trial.divergence is not None:
         yield "diverges", facts.trial.divergence.index
     if before := _before(facts):
         yield "before", before

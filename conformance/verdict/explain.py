@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 from refengine.core.profiles import brief
 from refengine.core.query import Body, Query
 from refengine.core.r2r import Testimony
-from refengine.core.semantics import Closure, Profile, Semantics, show
+from refengine.core.semantics import Profile, Semantics, show
 from refengine.model import compare
-from refengine.model.elements import XSD, Bag, Dataset, Element, Relation, Row, Term, Triple
+from refengine.model.elements import XSD, Bag, Dataset, Element, Relation, Row, Triple
 from refengine.model.errors import Disputed, Unsupported
 from refengine.model.messages import escaped
+from refengine.model.terms import Term
 from refengine.oracle import derivations
 from refengine.oracle.divergence import LATE, LOST, FarRow
 from refengine.oracle.explanations import TRIED, Change, Nearest
@@ -31,6 +32,7 @@ WIDTH = 96  # characters of a term
 def passed(profile: Profile, facts: Judgement) -> str:
     """The assignment that makes the recording correct."""
     trial = facts.trial
+    assert trial is not None and trial.accepted is not None  # it passes
     state = trial.accepted
     lines = [f"pass: profile {profile.name}, with t0={trial.semantics.t0}{_origin(trial)}"]
     if not trial.ordered:
@@ -61,6 +63,7 @@ def failed(
         return "\n".join([*lines, _terms_of_judgement(facts)])
     lines.append(f"  nearest: {brief(trial.semantics)}{_origin(trial)}")
     lines += _extent(facts)
+    assert trial.divergence is not None  # it fails
     lines += _first_divergence(query, trial, trial.divergence, len(recording), facts, shorten)
     lines += _borders(trial, near, shorten)
     lines += [_safe_line(f"  {reading}") for reading in near.readings]
@@ -81,6 +84,7 @@ def told_wrongly(profile: Profile, facts: Judgement) -> str:
         f"{list(wrong.expected)}; the engine says {list(wrong.told)}"
         for wrong in facts.wrong_windows[:ROWS]
     ]
+    assert facts.trial is not None  # its answers are right
     if not lines:
         lines = ["WIN-3: no assignment gives these answers for the windows that the engine tells"]
     if len(facts.wrong_windows) > ROWS:
@@ -236,7 +240,7 @@ def _content(
     shown: Sequence[Element] = content
     if len(content) > ELEMENTS:
         wanted = set(rows)
-        support = set()
+        support: frozenset[Triple] = frozenset()
         if derivations.pattern(query.body) is not None and wanted:
             graph = frozenset().union(*(element.graph for element in content))
             support = _support(query.body, graph, wanted)
@@ -249,6 +253,7 @@ def _content(
 
 
 def _borders(trial: Trial, near: Nearest, shorten: Callable[[Term], str]) -> list[str]:
+    assert trial.divergence is not None  # it fails
     rows = trial.divergence.borders
     off = [row for row in rows if row.fate is not Fate.PLACE]
     if not off:
@@ -345,7 +350,8 @@ def _change(change: Change) -> str:
 
 def bordered(window: tuple[int, int], semantics: Semantics) -> str:
     """A window with its borders: `[0, 10)`."""
-    left, right = Closure(semantics.closure)
+    assert semantics.closure is not None  # where windows have borders
+    left, right = semantics.closure
     return f"{left}{window[0]}, {window[1]}{right}"
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypedDict, Unpack
 
 from conformance.verdict import explain
 from refengine.core.query import Query
-from refengine.core.semantics import Profile
-from refengine.model.elements import Relation, Stream
+from refengine.core.semantics import Closure, Profile
+from refengine.model.compare import Mode
+from refengine.model.elements import Dataset, Relation, Stream
 from refengine.model.errors import Disputed, Unsupported
 from refengine.oracle import divergence, explanations, judge
+from refengine.oracle.trial import Answers, Missing
 from refengine.sparql.witnesses import WITNESSES
 
 
@@ -59,6 +62,18 @@ class Judging:
         return 1 if self.missing is None else self.missing
 
 
+class Options(TypedDict, total=False):
+    """The options of `refengine.oracle.judge.judge`."""
+
+    missing: int | Missing
+    mode: Mode
+    static: Dataset
+    witnesses: tuple[str, ...]
+    answers: Answers | None
+    windows: Sequence[tuple[int, int] | None]
+    window_closure: Closure | None
+
+
 def verdict(
     query: Query,
     streams: Mapping[str, Stream],
@@ -66,7 +81,7 @@ def verdict(
     recording: Sequence[Relation],
     *,
     timestamps: Sequence[int | None] = (),
-    **options: object,
+    **options: Unpack[Options],
 ) -> Verdict:
     """The verdict on a recording under a profile; `options` are those of
     `refengine.oracle.judge.judge`, and `timestamps`, which are no part of the verdict, those of the

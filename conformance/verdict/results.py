@@ -81,7 +81,7 @@ def lines(results: Iterable[Result]) -> Iterator[str]:
 
 def summary(results: Iterable[Result]) -> list[str]:
     """A line an engine: how often it came to what."""
-    told: dict[str, Counter] = {}
+    told: dict[str, Counter[str]] = {}
     for result in results:
         kind = f"known {result.outcome}" if result.known else str(result.outcome)
         told.setdefault(result.engine, Counter())[kind] += 1

@@ -34,7 +34,7 @@ from refengine.core.report import Firing
 from refengine.core.report import of_a_gap as right_of_a_gap
 from refengine.core.semantics import R2S, Empty, End, Gap, Instant, Semantics
 from refengine.core.window import Content, View
-from refengine.model import compare
+from refengine.model import compare, terms
 from refengine.model.compare import Mode, Number
 from refengine.model.compare import _matching as right_matching
 from refengine.model.compare import near as right_near
@@ -47,13 +47,13 @@ from refengine.model.elements import (
     Relation,
     Row,
     Stream,
-    Term,
     Triple,
     is_blank,
     literal,
     row,
 )
 from refengine.model.errors import RefengineError
+from refengine.model.terms import Term
 from refengine.oracle import orders
 from refengine.oracle.assignments import Candidates
 from refengine.oracle.assignments import assignments as right_assignments
@@ -404,17 +404,17 @@ def doubles_only(term: Term) -> Term | Number:
     """Every literal that reads as a number is one: strings, booleans and ill-typed literals too."""
     if term.startswith('"'):
         try:
-            return Number(float(compare.parse_literal(term).lexical), 1e-9)
+            return Number(float(terms.parse_literal(term).lexical), 1e-9)
         except ValueError:
             pass
     return term
 
 
-def types_apart(term: Term) -> Term | tuple:
+def types_apart(term: Term) -> Term | tuple[Any, ...]:
     """A number in another type is another value."""
     if not term.startswith('"'):
         return term
-    lexical, datatype, _ = compare.parse_literal(term)
+    lexical, datatype, _ = terms.parse_literal(term)
     try:
         return (
             (datatype, float(lexical))
@@ -425,25 +425,25 @@ def types_apart(term: Term) -> Term | tuple:
         return term
 
 
-def ill_typed_is_its_text(term: Term) -> Term | Number | tuple:
+def ill_typed_is_its_text(term: Term) -> Term | Number | tuple[Any, ...]:
     """An ill-typed literal is the string of its lexical form."""
     ill = term.startswith('"') and right_value(term) == term and XSD in term
-    return literal(compare.parse_literal(term).lexical) if ill else right_value(term)
+    return literal(terms.parse_literal(term).lexical) if ill else right_value(term)
 
 
-def zones_are_ignored(term: Term) -> Term | Number | tuple:
+def zones_are_ignored(term: Term) -> Term | Number | tuple[Any, ...]:
     """A moment is what its clock shows, in whatever zone."""
     if term.endswith("dateTime>"):
-        return ("dateTime", compare.parse_literal(term).lexical[:19])
+        return ("dateTime", terms.parse_literal(term).lexical[:19])
     return right_value(term)
 
 
-def dates_of_iso_8601(term: Term) -> Term | Number | tuple:
+def dates_of_iso_8601(term: Term) -> Term | Number | tuple[Any, ...]:
     """A date is whatever ISO 8601 reads in it, to the microsecond."""
     if not term.endswith("dateTime>"):
         return right_value(term)
     try:
-        moment = datetime.fromisoformat(compare.parse_literal(term).lexical)
+        moment = datetime.fromisoformat(terms.parse_literal(term).lexical)
     except ValueError:
         return term
     return (
@@ -453,7 +453,7 @@ def dates_of_iso_8601(term: Term) -> Term | Number | tuple:
     )
 
 
-def numbers_only(line: Row, mode: Mode) -> tuple[tuple, tuple[Number, ...]]:
+def numbers_only(line: Row, mode: Mode) -> tuple[tuple[Any, ...], tuple[Number, ...]]:
     """Rows are compared by their numbers alone."""
     values = [(name, compare.value(term)) for name, term in line]
     numbers = [(name, value) for name, value in values if isinstance(value, Number)]
@@ -530,7 +530,8 @@ def first_that_fits(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     """A row is paired with the first that is near it, in the order of their texts, and keeps its
     partner.
     """
-    left, missing = sorted(b.elements()), Counter()
+    left = sorted(b.elements())
+    missing: Bag = Counter()
     for line in sorted(a.elements()):
         partner = next((other for other in left if _same(line, other, mode)), None)
         if partner is None:
@@ -557,7 +558,8 @@ def as_sets(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
 
 def unbound_is_anything(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     """A row is the same as another that binds more."""
-    left, missing = list(b.elements()), Counter()
+    left = list(b.elements())
+    missing: Bag = Counter()
     for line in a.elements():
         partner = next(
             (other for other in left if set(other) <= set(line) or set(line) <= set(other)), None
@@ -570,13 +572,16 @@ def unbound_is_anything(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, B
 
 
 def in_order(
-    ours: Sequence, theirs: Sequence, same: Callable, reach: Callable | None = None
+    ours: Sequence[Any],
+    theirs: Sequence[Any],
+    same: Callable[..., Any],
+    reach: Callable[..., Any] | None = None,
 ) -> dict[int, int]:
     """Rows are paired in their order: the first with the first."""
     return {i: i for i in range(min(len(ours), len(theirs))) if same(ours[i], theirs[i])}
 
 
-def in_the_order_of_their_numbers(ours: list, theirs: list) -> dict[int, int]:
+def in_the_order_of_their_numbers(ours: list[Any], theirs: list[Any]) -> dict[int, int]:
     """Rows with one number are paired in its order, as if all numbers had one tolerance."""
     numbers, _ = (ours or theirs)[0]
     return (compare._in_step if len(numbers) == 1 else right_matching)(ours, theirs)
@@ -751,45 +756,45 @@ def no_order_is_recorded(recorded: Any, semantics: Semantics, origin: Origin, an
     return right_attempt(replace(recorded, streams=streams), semantics, origin, answers)
 
 
-def sum_of_the_rows_that_stay(look: Any, moment: Any, grown: list, base: Bag) -> Bag | None:
+def sum_of_the_rows_that_stay(look: Any, moment: Any, grown: list[Any], base: Bag) -> Bag | None:
     """The outputs of an instant sum to Q(F) − Q(K), also if what expires is derived again."""
     return right_instant_sum(look, moment, grown, Counter())
 
 
-def all_that_was_kept_was_seen(look: Any, moment: Any, grown: list, base: Bag) -> Bag | None:
+def all_that_was_kept_was_seen(look: Any, moment: Any, grown: list[Any], base: Bag) -> Bag | None:
     """The outputs of an instant sum to the rows that its elements complete, also if others come
     into view.
     """
     return Counter(g.row for g in grown)
 
 
-def sum_of_sets(look: Any, moment: Any, grown: list, base: Bag) -> Bag | None:
+def sum_of_sets(look: Any, moment: Any, grown: list[Any], base: Bag) -> Bag | None:
     """The outputs of an instant sum to the set of its new rows."""
     total = right_instant_sum(look, moment, grown, base)
     return None if total is None else Counter(set(total))
 
 
-def sum_of_all(look: Any, moment: Any, grown: list, base: Bag) -> Bag | None:
+def sum_of_all(look: Any, moment: Any, grown: list[Any], base: Bag) -> Bag | None:
     """The outputs of an instant sum to the whole answer at its end."""
     return look.answer(range(moment.kept.start, moment.arriving.stop))
 
 
-def any_partition(outputs: list[Bag], grown: list) -> bool:
+def any_partition(outputs: list[Bag], grown: list[Any]) -> bool:
     """Outputs that sum to the instant's rows are realisable."""
     return True
 
 
-def one_output(outputs: list[Bag], grown: list) -> bool:
+def one_output(outputs: list[Bag], grown: list[Any]) -> bool:
     """All rows of an instant come in one output."""
     return len(outputs) <= 1
 
 
-def row_by_row_only(outputs: list[Bag], grown: list) -> bool:
+def row_by_row_only(outputs: list[Bag], grown: list[Any]) -> bool:
     """The rows of an instant come one by one."""
     return all(output.total() == 1 for output in outputs)
 
 
-def common_element(outputs: list[Bag], grown: list) -> bool:
+def common_element(outputs: list[Bag], grown: list[Any]) -> bool:
     """An output is realisable if its rows' supports have an element in common."""
     needs = defaultdict(set)
     for derivation in grown:
@@ -798,7 +803,7 @@ def common_element(outputs: list[Bag], grown: list) -> bool:
 
 
 def order_of_the_file(
-    look: Any, moment: Any, grown: list | None, states: set[State], base: Bag
+    look: Any, moment: Any, grown: list[Any] | None, states: set[State], base: Bag
 ) -> tuple[set[State], Bag, int]:
     """Where orders must be searched, the one of the file is tried."""
     before, furthest = base, max(state.matched for state in states)
@@ -816,7 +821,7 @@ MOST_SUBSETS_OF = 10
 
 
 def fillers_are_never_seen(
-    look: Any, moment: Any, grown: list | None, states: set[State], base: Bag
+    look: Any, moment: Any, grown: list[Any] | None, states: set[State], base: Bag
 ) -> tuple[set[State], Bag, int]:
     """Elements in no derivation do not arrive."""
     if grown is None:
@@ -827,7 +832,7 @@ def fillers_are_never_seen(
 
     reach = {(): set(states)}
     for step in range(len(needed)):
-        following: dict[tuple, set[State]] = defaultdict(set)
+        following: dict[tuple[Any, ...], set[State]] = defaultdict(set)
         for done, reached in reach.items():
             before = look.answer(moment.kept, done) if step else base
             for element in set(needed) - set(done):
@@ -847,14 +852,14 @@ def fillers_are_never_seen(
     )
 
 
-def one_class(moment: Any, grown: list | None) -> list[tuple[int, ...]]:
+def one_class(moment: Any, grown: list[Any] | None) -> list[tuple[int, ...]]:
     """Elements that are in any derivation are interchangeable."""
     classes = right_classes(moment, grown)
     return [tuple(i for members in classes for i in members)] if classes else []
 
 
 def everything_is_within_the_bound(
-    look: Any, moment: Any, grown: list | None, states: set[State], base: Bag
+    look: Any, moment: Any, grown: list[Any] | None, states: set[State], base: Bag
 ) -> tuple[set[State], Bag, int]:
     """A search beyond its bound finds nothing.
 
@@ -900,12 +905,12 @@ def no_divergence(recorded: Any, alignment: Any, borders: Any, cost: Any) -> Div
     return Divergence(0, None, None, (), None, None, "the answer differs")
 
 
-def borders_are_not_looked_at(*args: Any) -> list:
+def borders_are_not_looked_at(*args: Any) -> list[Any]:
     """Rows on window borders are not named."""
     return []
 
 
-def the_last_instant_is_no_edge(*args: Any) -> list:
+def the_last_instant_is_no_edge(*args: Any) -> list[Any]:
     """Only rows on borders can slip into another window."""
     return [row for row in right_border_rows(*args) if row.on_border]
 
@@ -925,7 +930,7 @@ def told_windows_are_not_read(self: Any, index: int, borders: Any, closure: Any)
     return True
 
 
-def nothing_is_near(*args: Any, **options: Any) -> tuple:
+def nothing_is_near(*args: Any, **options: Any) -> tuple[Any, ...]:
     """No other semantics is looked for."""
     return Nearest()
 
@@ -933,17 +938,17 @@ def nothing_is_near(*args: Any, **options: Any) -> tuple:
 # §12 Reading
 
 
-def order_is_recorded(items: list, ordered: bool = True) -> Stream:
+def order_is_recorded(items: list[Any], ordered: bool = True) -> Stream:
     """The order of the triples of a file is taken for the arrival order."""
     return right_in_time(items, True)
 
 
-def seconds_for_milliseconds(items: list, ordered: bool = True) -> Stream:
+def seconds_for_milliseconds(items: list[Any], ordered: bool = True) -> Stream:
     """Times are taken for seconds."""
     return right_in_time([(payload, app // 1000, *more) for payload, app, *more in items], ordered)
 
 
-def a_triple_is_an_element(items: list, ordered: bool = True) -> Stream:
+def a_triple_is_an_element(items: list[Any], ordered: bool = True) -> Stream:
     """Every triple is an element, those of a named graph too."""
     split = []
     for payload, *more in items:
@@ -952,12 +957,12 @@ def a_triple_is_an_element(items: list, ordered: bool = True) -> Stream:
     return right_in_time(split, ordered)
 
 
-def sorted_by_time(items: list, ordered: bool = True) -> Stream:
+def sorted_by_time(items: list[Any], ordered: bool = True) -> Stream:
     """Elements are sorted by time, so that none is late."""
     return right_in_time(sorted(items, key=lambda item: item[1]), ordered)
 
 
-def labels_are_of_the_folder(path: Path, language: str, prefix: str) -> list:
+def labels_are_of_the_folder(path: Path, language: str, prefix: str) -> list[Any]:
     """A blank node label means one node in all files of a folder."""
     return right_turtle(path, language, "b")
 
@@ -970,7 +975,7 @@ def a_query_replaces_the_last_segment(text: str, language: str, prefix: str) -> 
 
 
 def undated_graphs_are_left_out(
-    path: Path, statements: Iterable, time_predicate: str, *more: Any
+    path: Path, statements: Iterable[Any], time_predicate: str, *more: Any
 ) -> Stream:
     """A graph that nothing dates is no element."""
     statements = list(statements)

@@ -27,6 +27,8 @@ from refengine.dialects.source import Source, Unrenderable, start
 from refengine.dialects.windows import read as right_window
 from refengine.model.errors import InvalidQuery
 
+Node = Tree[Token]
+
 NOBODY = "none known"
 
 
@@ -87,7 +89,7 @@ def iso_with_minutes_for_months(text: str) -> int | None:
 
 
 def range_tumbles(
-    source: Source, stream: str, extent: Tree | None, name: str | None = None
+    source: Source, stream: str, extent: Node | None, name: str | None = None
 ) -> Window:
     """A RANGE without a slide slides by its size."""
     window = right_window(source, stream, extent, name)
@@ -99,14 +101,14 @@ def range_tumbles(
 
 
 def triples_are_elements(
-    source: Source, stream: str, extent: Tree | None, name: str | None = None
+    source: Source, stream: str, extent: Node | None, name: str | None = None
 ) -> Window:
     """TRIPLES n is the latest n elements, however many triples they have."""
     return replace(right_window(source, stream, extent, name), unit=Unit.ELEMENTS)
 
 
 def everything_is_time(
-    source: Source, stream: str, extent: Tree | None, name: str | None = None
+    source: Source, stream: str, extent: Node | None, name: str | None = None
 ) -> Window:
     """A window that counts elements is one over time."""
     window = right_window(source, stream, extent, name)
@@ -135,7 +137,7 @@ def own_operator_alone(query: Query, spoken: Any, r2s: R2S | None) -> R2S | None
 
 
 def named_streams_are_merged(
-    source: Source, stream: str, extent: Tree | None, name: str | None = None
+    source: Source, stream: str, extent: Node | None, name: str | None = None
 ) -> Window:
     """NAMED of FROM NAMED STREAM is read over."""
     return right_window(source, stream, extent, None if name == stream else name)
@@ -151,7 +153,7 @@ def lone_pattern_is_always_nameless(source: Source, alone: bool) -> list[Window]
     return []
 
 
-def iris_as_written(source: Source, node: Tree) -> str:
+def iris_as_written(source: Source, node: Node) -> str:
     """A name is the text between < and >, base and escapes or not."""
     token, (_, namespaces) = node.children[0], source.prologue
     return (
@@ -184,14 +186,14 @@ def static_data_are_everywhere(source: Source, opening: str, static: bool) -> No
     right_wrap(source, opening, False)
 
 
-def groups_that_look_alike(source: Source) -> Tree | None:
+def groups_that_look_alike(source: Source) -> Node | None:
     """A pattern that reads like the template is the template, and so is one in SELECT."""
     first, last = start(source.where), source.where.meta.end_pos
     groups = (group for group in source.nodes("group") if group not in source.form.children)
     return next((group for group in groups if not first <= start(group) < last), None)
 
 
-def variables_find_what_they_find(source: Source) -> Tree | None:
+def variables_find_what_they_find(source: Source) -> Node | None:
     """GRAPH with a variable may find the name that a window has in the text only, or in the body
     only.
     """

@@ -17,6 +17,7 @@ from lark import Token, Tree
 from conformance.wrong_engines import Miniature
 from refengine.core import r2r
 from refengine.core.query import Body
+from refengine.model import compare
 from refengine.model.compare import TOLERANCE
 from refengine.model.compare import Number as Compared
 from refengine.model.compare import near as right_near
@@ -25,13 +26,13 @@ from refengine.model.elements import (
     Dataset,
     Quad,
     Relation,
-    Term,
     Triple,
     literal,
     parse_literal,
     row,
 )
 from refengine.model.errors import Disputed, InvalidQuery, NoSingleAnswer, RefengineError
+from refengine.model.terms import Term
 from refengine.model.xsd import INTEGER_FORM, date_time
 from refengine.sparql.aggregates import _sum as right_sum
 from refengine.sparql.aggregates import aggregate as right_aggregate
@@ -87,6 +88,8 @@ from refengine.sparql.values import read as right_literal
 from refengine.sparql.values import same as right_same
 from refengine.sparql.values import truth as right_truth
 
+Node = Tree[Token]
+
 NOBODY = "none known"
 BOTH = "rdflib 7.6 and pyoxigraph 0.5"
 NEW = count(1_000_000)  # of UUIDs that no evaluation has made
@@ -125,7 +128,7 @@ def names_have_one_dot(text: str) -> tuple[Query, str]:
     return right_read(text)
 
 
-def variables_need_no_group(reader: Reader, items: list[Tree], outputs: Any, keys: Any) -> None:
+def variables_need_no_group(reader: Reader, items: list[Node], outputs: Any, keys: Any) -> None:
     """A variable that is no key is that of some member of the group."""
 
 
@@ -134,13 +137,13 @@ def relative_iris_are_kept(reader: Reader, token: Token) -> str:
     return right_resolved(reader, token) if reader.base or ":" in token else str(token[1:-1])
 
 
-def anything_is_local(reader: Reader, form: Tree) -> None:
+def anything_is_local(reader: Reader, form: Node) -> None:
     """SERVICE and FROM are the evaluator's business, which has what SERVICE names at hand."""
     for service in form.find_data("service"):
         service.data, service.children = "group_or_union", service.children[-1:]
 
 
-def only_service_is_remote(reader: Reader, form: Tree) -> None:
+def only_service_is_remote(reader: Reader, form: Node) -> None:
     """SERVICE is refused, but FROM is taken for the name of something local."""
     right_refuse(
         reader,
@@ -305,7 +308,7 @@ def all_must_confirm(
     """An answer that one witness does not confirm is disputed."""
     relation = asked(r2r.DEFINITION, body, graph)
     for name in witnesses:
-        if not r2r.equal(relation.rows, asked(name, body, graph).rows):
+        if not compare.equal(relation.rows, asked(name, body, graph).rows):
             raise Disputed("a witness differs", rule="R2R-5")
     return r2r.Testimony(relation, tuple(witnesses))
 
@@ -820,7 +823,7 @@ def any_term_is_in_the_middle(
 
 def a_bound_variable_is_given(
     evaluation: Evaluation, pattern: TriplePattern, start: Term | None, end: Term | None
-) -> Iterator[tuple]:
+) -> Iterator[tuple[Any, ...]]:
     """A path begins and ends at what its variables are bound to, as if
     that stood in their place.
     """

@@ -50,9 +50,10 @@ from refengine.core.window import ids as right_ids
 from refengine.core.window import origin as right_origin
 from refengine.core.window import scope as right_scope
 from refengine.core.window import until as right_until
-from refengine.model.elements import XSD, Admitted, Element, Stream, Term
+from refengine.model.elements import XSD, Admitted, Element, Stream
 from refengine.model.elements import admit as right_admit
 from refengine.model.errors import InvalidSemantics, InvalidStream, InvalidWindow, UnknownField
+from refengine.model.terms import Term
 from refengine.model.terms import canonical as right_canonical
 
 NOBODY = "none known"
@@ -642,7 +643,9 @@ def several_elements(content: Content) -> bool:
     return len(content) > 1
 
 
-def answer_must_hold_something(empty: Empty, output: Mapping, last: Mapping) -> bool:
+def answer_must_hold_something(
+    empty: Empty, output: Mapping[Any, Any], last: Mapping[Any, Any]
+) -> bool:
     """Non-empty asks for an answer: a window whose answer is empty is not reported."""
     return bool(output)
 
@@ -730,7 +733,7 @@ def every_id_of_a_tick(
         yield range(t, t + 1), held(views, interval[-1], arrived)
 
 
-def first_close_of_a_tick(
+def first_close_of_a_tick(  # noqa: PLR0913  # those of the function that it replaces
     semantics: Semantics,
     view: View,
     content: Content,
@@ -745,7 +748,7 @@ def first_close_of_a_tick(
     return report.timely(semantics, view, span, own)[:1] if at and tuples else at
 
 
-def tested_where_reported(
+def tested_where_reported(  # noqa: PLR0913  # those of the function that it replaces
     semantics: Semantics,
     view: View,
     content: Content,

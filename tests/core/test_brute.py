@@ -509,7 +509,7 @@ def pairs() -> Iterator[tuple[str, object, object]]:
     """All pairs of values of a field, each of which means something in the other's place in some
     semantics.
     """
-    for name, kind in ENUMS.items():
+    for name in ENUMS:
         values = [value for value in CHOICES[name] if name != "t0" or value in (T0.FIRST, T0.REACH)]
         yield from (
             (name, a, b)

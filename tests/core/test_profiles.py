@@ -87,9 +87,9 @@ def test_every_profile_has_a_source_and_opens_what_its_source_leaves_open():
 def test_fields_read_back_from_their_text():
     for found in PROFILES.values():
         for name in FIELDS:
-            value = found.fields[name]
+            given = found.fields[name]
             for value in (
-                value.values if isinstance(value, OneOf) else [] if value == "unknown" else [value]
+                given.values if isinstance(given, OneOf) else [] if given == "unknown" else [given]
             ):
                 assert parse_field(name, show(value)) == value
 

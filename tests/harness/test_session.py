@@ -230,9 +230,9 @@ def test_what_an_engine_has_not_is_not_asked():
     asks = from_table(
         {"windows": [{"stream": "s", "kind": "now"}], "body": "SELECT ?x WHERE { ?x <urn:p> ?y }"}
     )
-    with pytest.raises(Unrenderable, match="RSP-JS 1.3.5 has no windows of kind now"):
+    with pytest.raises(Unrenderable, match=r"RSP-JS 1\.3\.5 has no windows of kind now"):
         engine("rsp-js").text(asks)
-    with pytest.raises(Unrenderable, match="RSP-JS 1.3.5 has no ASK"):
+    with pytest.raises(Unrenderable, match=r"RSP-JS 1\.3\.5 has no ASK"):
         engine("rsp-js").text(
             from_table(
                 {
@@ -275,7 +275,7 @@ def test_a_classpath_is_the_users(tmp_path, monkeypatch):
     assert str(tmp_path) in bare.on("").command and path in bare.on(path).command, (
         "what is given comes before the environment"
     )
-    with pytest.raises(InvalidEngine, match="csparql: engine: no '.*\\W for its classpath"):
+    with pytest.raises(InvalidEngine, match=r"csparql: engine: no '.*\W for its classpath"):
         bare.on(f"{tmp_path}/engine.jar")
     for empty in (":", f"{tmp_path}:", f":{tmp_path}"):
         with pytest.raises(

@@ -81,7 +81,7 @@ def test_a_query_over_one_pattern_is_a_program(body, asked):
     assert program(body) == asked
 
 
-def test_a_query_that_states_Rstream_is_the_same_program():
+def test_a_query_that_states_rstream_is_the_same_program():
     assert program("SELECT ?x WHERE { ?x :p ?y }", r2s="Rstream") == program(
         "SELECT ?x WHERE { ?x :p ?y }"
     )
@@ -195,7 +195,7 @@ def test_what_an_aggregate_would_have_to_hold_and_cannot_is_declined(term, patte
         if function not in functions:
             assert [row["n"] for row in asked.rows(f"<urn:a> <{EX}p> {term} .\n")] == [None]
             continue
-        with pytest.raises(Unsupported, match="CMP-1: a column of type .* does not hold "):
+        with pytest.raises(Unsupported, match=r"CMP-1: a column of type .* does not hold "):
             asked.rows(f"<urn:a> <{EX}p> {term} .\n")
 
 
@@ -214,7 +214,7 @@ def test_a_number_is_one_of_few_enough_digits(lexical, kind, digits):
     assert relational.number(f'"{lexical}"^^<{kind}>') == digits
 
 
-def test_what_is_null_is_0_or_unbound_as_in_SPARQL():
+def test_what_is_null_is_0_or_unbound_as_in_sparql():
     asked = program(
         "SELECT ?x (SUM(?y) AS ?t) (MIN(?y) AS ?m) (COUNT(?y) AS ?n) WHERE { ?x :p ?y } GROUP BY ?x"
     )
@@ -363,7 +363,7 @@ def harnesses():
 
 
 @pytest.mark.xdist_group("spark")
-def test_spark_refuses_DISTINCT_in_an_aggregate(harnesses):
+def test_spark_refuses_distinct_in_an_aggregate(harnesses):
     """Why a triple that arrives twice counts twice."""
     query = {
         "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
@@ -379,7 +379,7 @@ def test_spark_refuses_DISTINCT_in_an_aggregate(harnesses):
 
 
 @pytest.mark.xdist_group("spark")
-def test_a_sum_beyond_its_decimals_is_unsupported_and_no_N_Triples_an_error(harnesses):
+def test_a_sum_beyond_its_decimals_is_unsupported_and_no_n_triples_an_error(harnesses):
     query = {
         "windows": [{"stream": "s", "kind": "time", "size": 5, "slide": 5}],
         "body": "SELECT (SUM(?y) AS ?s) WHERE { ?x <urn:p> ?y }",

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from refengine import Mode, Unsupported, literal, row
 from refengine.model import compare
-from refengine.model.elements import XSD, Bag, Row, Term, is_blank
+from refengine.model.elements import XSD, Bag, Row, is_blank
+from refengine.model.terms import Term
 
 
 def typed(lexical: str, kind: str) -> Term:

@@ -63,7 +63,8 @@ from refengine.core.semantics import (
     show,
 )
 from refengine.core.semantics import Change as ContentChange
-from refengine.model.elements import XSD, Bag, Row, Term, Triple, is_blank, parse_literal
+from refengine.model.elements import XSD, Bag, Row, Triple, is_blank, parse_literal
+from refengine.model.terms import Term
 from refengine.oracle import divergence, explanations, judge
 from refengine.oracle.assignments import candidates, origins
 from refengine.oracle.trial import Answers, Fate
@@ -642,14 +643,15 @@ def subjects(graph: frozenset[Triple]) -> Relation:
 # Single questions, each with an answer that is derived by hand.
 
 
+OF_TWO = Window("s", WindowKind.TIME, 2, 2)
+
+
 def ask(
     body: str,
     items: list[tuple],
     recording: list[list[dict[str, Term]]],
     *,
-    size: int = 2,
-    slide: int = 2,
-    kind: WindowKind = WindowKind.TIME,
+    window: Window = OF_TWO,
     ordered: bool = False,
     mode: Mode = Mode.VALUE,
     missing: int = 0,
@@ -672,7 +674,7 @@ def ask(
     }
     given_fields["base"] = "previous" if given_fields["r2s"] in ("Istream", "Dstream") else None
     relations = tuple(Relation((), Counter(map(row, rows))) for rows in recording)
-    query = Query((Window("s", kind, size, slide),), Body("PREFIX : <urn:> " + body))
+    query = Query((window,), Body("PREFIX : <urn:> " + body))
     profile = Profile("asked", "here", {}).but(**given_fields)
     try:
         found = judge.judge(
@@ -952,8 +954,7 @@ def test_a_far_t0_costs_nothing(monkeypatch: pytest.MonkeyPatch):
             PATTERN,
             items,
             [[C]],
-            size=1,
-            slide=1,
+            window=Window("s", WindowKind.TIME, 1, 1),
             report="window-close",
             r2s="Rstream",
             empty="emit",

@@ -1331,5 +1331,5 @@ def test_static_data_is_triples_and_quads(tmp_path):
         ("<http://e/c>", "<http://e/p>", "<http://e/d>", "<http://e/g>"),
     }
     assert files.read_static(tmp_path / "d.ttl") == {triple}
-    with pytest.raises(InvalidStream, match="no static data ends in '.csv'"):
+    with pytest.raises(InvalidStream, match=r"no static data ends in '\.csv'"):
         files.read_static(tmp_path / "d.csv")

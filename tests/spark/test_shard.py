@@ -342,7 +342,7 @@ def test_an_item_that_ends_with_an_error_has_no_result(tmp_path):
         raise RefengineError("no such thing", rule="CMP-1", place="here")
 
     one = shard.told(suite.Item("mine", "corpus", "case", fails), None)
-    with pytest.raises(RefengineError, match="^here: CMP-1: no such thing$"):
+    with pytest.raises(RefengineError, match=r"^here: CMP-1: no such thing$"):
         shard.result(one)
     with folder.opened(tmp_path / "out", SMOKE, False) as run:
         run.add([one])
@@ -394,7 +394,7 @@ def test_a_folder_is_of_one_run(tmp_path):
         with (
             pytest.raises(
                 RefengineError,
-                match="out/run.json: usage: not the folder of a run: name another one",
+                match=r"out/run\.json: usage: not the folder of a run: name another one",
             ),
             folder.opened(out, SMOKE, True),
         ):
@@ -425,7 +425,7 @@ def test_of_a_journal_nothing_is_lost_but_a_torn_line(tmp_path):
     with (
         pytest.raises(
             RefengineError,
-            match="journal.ndjson:1: usage: not what became of an item: remove the line",
+            match=r"journal\.ndjson:1: usage: not what became of an item: remove the line",
         ),
         folder.opened(tmp_path, SMOKE, True),
     ):
@@ -437,7 +437,7 @@ def test_a_full_disk_is_told(tmp_path):
     full = os.open("/dev/full", os.O_WRONLY)
     run = folder.Folder(tmp_path, full)
     with pytest.raises(
-        RefengineError, match="journal.ndjson: usage: cannot write: No space left on device"
+        RefengineError, match=r"journal\.ndjson: usage: cannot write: No space left on device"
     ):
         run.add([{"engine": "mine", "suite": "corpus", "case": "x"}])
     os.close(full)

@@ -226,7 +226,7 @@ def test_lines_that_have_been_changed_are_not_read():
     ), "a file that grows has what it had"
     for other in (content.replace(b"urn:b", b"urn:c"), content[: len(content) // 2], b""):
         with pytest.raises(
-            InvalidStream, match="^/a b.n3t: IO-1: has been changed since it was surveyed"
+            InvalidStream, match=r"^/a b\.n3t: IO-1: has been changed since it was surveyed"
         ):
             lines_of._rows(wanted, 0, 9, [files((file.name, other))])
 
@@ -274,7 +274,7 @@ def test_stretches_of_time():
     ],
 )
 def test_a_row_that_is_no_triple(given):
-    with pytest.raises(RefengineError, match="^IO-1: "):
+    with pytest.raises(RefengineError, match=r"^IO-1: "):
         table.triple(*given)
 
 
@@ -421,7 +421,7 @@ def test_groups_of_rows_that_a_part_needs(text):
     )
     for other in (fewer, content[:-1], content.replace(b"urn:d", b"urn:e"), b""):
         with pytest.raises(
-            InvalidStream, match="^/f: IO-1: has been changed since it was surveyed"
+            InvalidStream, match=r"^/f: IO-1: has been changed since it was surveyed"
         ):
             list(table._rows({"file:///f": (groups, False)}, -3, 9, [files(("file:///f", other))]))
 
@@ -883,7 +883,7 @@ def test_streams_that_are_none(connected, tmp_path):
     ):
         with pytest.raises(InvalidStream, match=reason):
             _ = streams.read(connected, written(tmp_path / name, *files)).extent
-    with pytest.raises(InvalidStream, match="no such file or folder$"):
+    with pytest.raises(InvalidStream, match=r"no such file or folder$"):
         streams.read(connected, str(tmp_path / "nowhere"))
     for number, (name, content) in enumerate(
         (

@@ -188,7 +188,7 @@ def test_numbers_whose_digits_double_have_no_single_answer(start, both):
         sparql.evaluate(Body(f"ASK {{ BIND({start} AS ?x0) {binds} }}").algebra, frozenset())
 
 
-def test_a_dateTime_of_thousands_of_digits_is_not_ill_typed():
+def test_a_date_time_of_thousands_of_digits_is_not_ill_typed():
     """Python reads no such integer, which was taken for a lexical form that is none."""
     term = f'"2000-01-01T00:00:00.{"1" * 5000}Z"^^<{XSD}dateTime>'
     with pytest.raises(NoSingleAnswer, match="thousands of digits"):

@@ -513,12 +513,12 @@ def test_a_witness_confirms_what_is_drawn():
         return query, draw(inputs(query, chosen, intervals=True)), chosen
 
     reports, disputed = [], 0
-    for query, streams, chosen in draws(runs(), 150):
+    for query, sources, chosen in draws(runs(), 150):
         try:
-            reports.append(list(evaluate(query, streams, chosen)))
+            reports.append(list(evaluate(query, sources, chosen)))
         except Disputed:
             objects = {
-                o for stream in streams.values() for element in stream for _, _, o in element.graph
+                o for one in sources.values() for element in one for _, _, o in element.graph
             }
             assert objects & {*map(canonical, LITERALS)} - {literal("x")}
             disputed += 1

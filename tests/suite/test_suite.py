@@ -647,7 +647,7 @@ def test_a_malformed_recording_of_csrbench_costs_its_item(tmp_path):
         suite.recorded("rdfox", tmp_path)
     csrbench.stream.cache_clear()
     (tmp_path / "data_00.ttl").write_text("<urn:a>")
-    with pytest.raises(RefengineError, match="data_00.ttl:1: IO-1: "):
+    with pytest.raises(RefengineError, match=r"data_00\.ttl:1: IO-1: "):
         suite.recorded("sparqlstream", tmp_path)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from refengine.core.query import Body
 from refengine.model.compare import Number, equal, representatives, value
-from refengine.model.elements import Bag, Dataset, Relation, Row, Term, parse_literal, row
+from refengine.model.elements import Bag, Dataset, Relation, Row, parse_literal, row
 from refengine.model.errors import InvalidQuery, RefengineError, Refused, Unsupported
+from refengine.model.terms import Term
 from refengine.sparql import Limits, evaluate
 from tools.arq.draw import Draw
 from tools.arq.tree import smaller

@@ -7,7 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from refengine.model.elements import XSD, Dataset, Term, is_blank, literal, parse_literal
+from refengine.model.elements import XSD, Dataset, is_blank, literal, parse_literal
+from refengine.model.terms import Term
 
 # one begins another: their order differs with brackets around them
 NODES = ["<urn:a>", "<urn:b>", "<urn:a1>"]

@@ -41,7 +41,7 @@ class Reference:
         streams: list[str],
         static: str = "",
         semantics: dict[str, Any] | None = None,
-    ) -> list:
+    ) -> list[dict[str, Any]]:
         """A new case, which nothing of the one before is part of."""
         self.static = _statements(static)
         self.query = (
@@ -56,7 +56,7 @@ class Reference:
 
     def push(
         self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
-    ) -> list:
+    ) -> list[dict[str, Any]]:
         """The reports that an element triggers. With bounded disorder what triggers them may come
         late, so they wait for the end.
         """
@@ -65,11 +65,11 @@ class Reference:
         waits = self.semantics.disorder not in (Disorder.REJECT, 0)
         return [] if waits else self._reports(_without_end(self.semantics))
 
-    def end(self) -> list:
+    def end(self) -> list[dict[str, Any]]:
         """The reports that the horizon triggers."""
         return self._reports(self.semantics)
 
-    def _reports(self, semantics: Semantics) -> list:
+    def _reports(self, semantics: Semantics) -> list[dict[str, Any]]:
         streams = {name: Stream(tuple(elements)) for name, elements in self.elements.items()}
         answer = r2r.confirmed  # the default was bound before a wrong engine could take its place
         reports = list(

@@ -22,11 +22,12 @@ from typing import Any
 
 import pyspark
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame, SparkSession, functions
+from pyspark.sql.streaming import StreamingQuery
 
 from conformance.harness.relational import COLUMNS, NUMBER, program
 from refengine import Relation, Unsupported, from_table
+from refengine.model.elements import Bag
 from refengine.rdf import files
 
 CONFIG = {
@@ -48,13 +49,15 @@ class Spark:
     """A session of Spark, and the case that it is in."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.case, self.running = folder, folder / "case", None
+        self.folder, self.case = folder, folder / "case"
+        self.running: StreamingQuery | None = None
 
     def start(self) -> None:
         """Starts Java. Raises PySparkException."""
-        own = {"local.dir": self.folder, "sql.warehouse.dir": self.folder / "warehouse"}
-        own |= {
-            "driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Djava.io.tmpdir={self.folder}"
+        own = {
+            "local.dir": self.folder,
+            "sql.warehouse.dir": self.folder / "warehouse",
+            "driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Djava.io.tmpdir={self.folder}",
         }
         self.session = (
             SparkSession.builder.master("local[1]")
@@ -85,43 +88,55 @@ class Spark:
         source = self.session.readStream.schema(
             f"at long, s string, p string, o string, n {NUMBER}"
         ).option("maxFilesPerTrigger", 1)
-        conditions = [F.col(c) == term for c, term in asked.terms.items()] + [
-            F.col(a) == F.col(b) for a, b in asked.equal
+        conditions = [functions.col(c) == term for c, term in asked.terms.items()] + [
+            functions.col(a) == functions.col(b) for a, b in asked.equal
         ]
         matched = [
-            F.when(reduce(lambda a, b: a & b, conditions, F.col("s").isNotNull()), F.col(c)).alias(
-                c
-            )
+            functions.when(
+                reduce(lambda a, b: a & b, conditions, functions.col("s").isNotNull()),
+                functions.col(c),
+            ).alias(c)
             for c in (*COLUMNS, "n")
         ]
         rows = source.json(str(self.case / "elements")).select(
-            F.timestamp_millis("at").alias("at"), *matched
+            functions.timestamp_millis("at").alias("at"), *matched
         )
         rows, own = (
             rows.withWatermark("at", "0 seconds"),
-            F.window("at", f"{window.size} milliseconds", f"{window.slide} milliseconds"),
+            functions.window("at", f"{window.size} milliseconds", f"{window.slide} milliseconds"),
         )
         if asked.aggregates is None:  # a graph has a triple once
             which = sorted(set(asked.columns.values())) if asked.distinct else COLUMNS
             found = rows.groupBy(own).agg(
-                F.collect_set(F.when(F.col("s").isNotNull(), F.struct(F.lit(1), *which))).alias(
-                    "rows"
-                )
+                functions.collect_set(
+                    functions.when(
+                        functions.col("s").isNotNull(), functions.struct(functions.lit(1), *which)
+                    )
+                ).alias("rows")
             )
         else:
-            keys = [F.col(column).alias(f"?{name}") for name, column in asked.columns.items()]
+            keys = [
+                functions.col(column).alias(f"?{name}") for name, column in asked.columns.items()
+            ]
             found = rows.groupBy(own, *keys).agg(
-                *(F.expr(one.sql).alias(f"?{name}") for name, one in asked.aggregates.items())
+                *(
+                    functions.expr(one.sql).alias(f"?{name}")
+                    for name, one in asked.aggregates.items()
+                )
             )
         return found.withColumns(
-            {"opens": F.unix_millis("window.start"), "closes": F.unix_millis("window.end")}
+            {
+                "opens": functions.unix_millis("window.start"),
+                "closes": functions.unix_millis("window.end"),
+            }
         )
 
     def _batch(self, frame: DataFrame, _: int) -> None:
         """What one micro-batch puts out: the windows that the watermark has passed, in the order of
         time.
         """
-        windows, asked = defaultdict(Counter), self.program
+        windows: dict[tuple[int, int], Bag] = defaultdict(Counter)
+        asked = self.program
         for found in frame.collect():
             rows = windows[found.opens, found.closes]
             if asked.aggregates is None:
@@ -148,7 +163,7 @@ class Spark:
 
     def push(
         self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
-    ) -> list:
+    ) -> list[dict[str, Any]]:
         """An element as a file, which appears whole, and what comes of it."""
         if stream != self.window.stream:
             return []
@@ -160,7 +175,8 @@ class Spark:
                 rule="MOD-1",
                 place="at",
             )
-        self.elements, self.told = self.elements + 1, []
+        self.elements += 1
+        self.told: list[dict[str, Any]] = []
         whole = self.case / f"{self.elements}.json"
         whole.write_text(
             "".join(
@@ -169,6 +185,7 @@ class Spark:
             encoding="utf-8",
         )
         whole.rename(self.case / "elements" / whole.name)
+        assert self.running is not None  # a push comes after a register
         self.running.processAllAvailable()
         return self.told
 
