@@ -49,6 +49,7 @@ def _main(arguments: list[str] | None) -> int:
     parser = argparse.ArgumentParser(
         prog="conformance", description="Hold RDF stream engines against the reference engine."
     )
+    cli.add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True)
     bench = commands.add_parser(
         "csrbench", help="CSRBench's seven queries against every recording of a folder"

@@ -49,6 +49,7 @@ def _main(arguments: list[str] | None) -> int:
     parser = argparse.ArgumentParser(
         prog="refengine", description="The reference engine for RDF stream processing."
     )
+    cli.add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True)
     listed = commands.add_parser("profiles", help="print all profiles as a table, with sources")
     listed.add_argument("--format", choices=("markdown", "json"), default="markdown")

@@ -4,17 +4,20 @@ is imported here.
 
 from __future__ import annotations
 
+import argparse
 import logging
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, NoReturn
 
 from refengine.model.errors import RefengineError
 
+DISTRIBUTION = "refengine"  # what is installed; it has both command lines
 SUITE = frozenset({"jinja2", "jsonschema", "markupsafe", "tqdm"})  # of the extra `suite`
 
 
@@ -23,6 +26,29 @@ def path(text: str) -> Path:
     if not text:
         raise RefengineError("an empty path; write . for the current folder", rule="IO-1")
     return Path(text)
+
+
+def add_version(parser: argparse.ArgumentParser) -> None:
+    """Add `--version`, which prints the name and version of the distribution and ends the run."""
+    parser.add_argument("--version", action=_Version, help="print the version and exit")
+
+
+class _Version(argparse.Action):
+    """Read the version when it is asked for: no other run is to wait for it, or to fail on it."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from importlib import metadata
+
+        try:
+            number = metadata.version(DISTRIBUTION)
+        except metadata.PackageNotFoundError:
+            reason = "the version is not known: this code is not installed (pip install -e .)"
+            raise RefengineError(reason, rule="usage") from None
+        print(DISTRIBUTION, number)
+        parser.exit()
 
 
 def guarded(name: str, run: Callable[[], int], interrupted: str = "interrupted") -> int:
