@@ -196,10 +196,8 @@ def _main(arguments: list[str] | None) -> int:
         "write, 3 unsupported, "
         "4 no witness confirms an answer, 130 interrupted",
     )
-    truth.add_argument(
-        "query",
-        type=cli.path,
-        metavar="QUERY",
+    cli.add_query(
+        truth,
         help="a TOML file: windows, body and optionally r2s; or a text, with --dialect",
     )
     truth.add_argument(
@@ -294,7 +292,7 @@ def _main(arguments: list[str] | None) -> int:
         metavar="OUT",
         help="the folder of the reports: parts/*.parquet",
     )
-    options = parser.parse_args(arguments)
+    options = cli.parsed(parser, arguments)
     return {
         "csrbench": _csrbench,
         "secret": _secret,

@@ -60,10 +60,8 @@ def _main(arguments: list[str] | None) -> int:
         "confirms one, those before it have "
         "been printed, and the exit code is 4.",
     )
-    run.add_argument(
-        "query",
-        type=cli.path,
-        metavar="QUERY",
+    cli.add_query(
+        run,
         help="a TOML file: windows, body and optionally r2s; or a case",
     )
     run.add_argument(
@@ -115,10 +113,8 @@ def _main(arguments: list[str] | None) -> int:
         "--trace", action="store_true", help="print the rules applied to standard error"
     )
     rendered = commands.add_parser("render", help="print a query as a text in a dialect")
-    rendered.add_argument(
-        "query",
-        type=cli.path,
-        metavar="QUERY",
+    cli.add_query(
+        rendered,
         help="a TOML file or a case; or a text in the dialect of --from",
     )
     rendered.add_argument("--dialect", required=True, choices=sorted(dialects.DIALECTS))
@@ -139,7 +135,7 @@ def _main(arguments: list[str] | None) -> int:
         action="store_true",
         help="the query is asked beside static data, which some patterns do not see",
     )
-    options = parser.parse_args(arguments)
+    options = cli.parsed(parser, arguments)
     try:
         {"run": _run, "profiles": _profiles, "render": _render}[options.command](options)
     except Disputed as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import re
 import signal
 import sys
 import threading
@@ -49,6 +50,52 @@ class _Version(argparse.Action):
             raise RefengineError(reason, rule="usage") from None
         print(DISTRIBUTION, number)
         parser.exit()
+
+
+def add_query(parser: argparse.ArgumentParser, **words: Any) -> None:
+    """Add the positional argument QUERY, whose place among the options is free (see `parsed`)."""
+    query = parser.add_argument("query", type=path, metavar="QUERY", **words)
+    query.required = False  # `parsed` looks whether it is missing
+    parser.set_defaults(command_parser=parser)
+
+
+def parsed(parser: argparse.ArgumentParser, words: list[str] | None) -> argparse.Namespace:
+    """Return the options, wherever QUERY stands among them.
+
+    `--semantics PROFILE key=value …` takes all the words up to the next option. QUERY is the one of
+    them that has not the form key=value; if all have it, the one that is a file. What stands with
+    QUERY and has that form is the semantics'.
+    """
+    options, loose = parser.parse_known_args(words)
+    if hasattr(options, "query") and not any(word.startswith("-") for word in loose):
+        loose = _place(options, loose)
+    if loose:
+        parser.error(f"unrecognized arguments: {' '.join(loose)}")
+    return options
+
+
+def _place(options: argparse.Namespace, loose: list[str]) -> list[str]:
+    """Give QUERY and the semantics their words; return those that are of neither."""
+    profile, *fields = options.semantics or [""]
+    found = [] if options.query is None else [str(options.query)]
+    if found and not loose and (not _is_field(*found) or all(map(_is_field, fields))):
+        return []
+    words = [*found, *loose, *fields]
+    queries = [word for word in words if not _is_field(word)] or [
+        word for word in words if os.path.exists(word)
+    ]
+    if not queries:
+        options.command_parser.error("the following arguments are required: QUERY")
+    query, *others = queries
+    words.remove(query)
+    if others or not options.semantics:
+        return others or words
+    options.query, options.semantics = path(query), [profile, *words]
+    return []
+
+
+def _is_field(word: str) -> bool:
+    return re.match(r"\w+=", word) is not None
 
 
 def guarded(name: str, run: Callable[[], int], interrupted: str = "interrupted") -> int:
