@@ -251,10 +251,10 @@ def _sources(options: argparse.Namespace) -> Callable[[str], Source]:
         raise RefengineError(reason, rule="IO-1", place="standard input")
     if end is not None and "-" not in words:
         raise RefengineError(
-            "nothing is read from standard input", rule="usage", place="--stdin-format"
+            "nothing is read from standard input", rule="IO-1", place="--stdin-format"
         )
     if words.count("-") > 1:
-        raise RefengineError("is read once, but given twice", rule="usage", place="standard input")
+        raise RefengineError("is read once, but given twice", rule="IO-1", place="standard input")
     if "-" in words and sys.stdin is None:
         raise RefengineError("is closed", rule="IO-1", place="standard input")
     return lambda word: (

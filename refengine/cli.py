@@ -47,7 +47,7 @@ class _Version(argparse.Action):
             number = metadata.version(DISTRIBUTION)
         except metadata.PackageNotFoundError:
             reason = "the version is not known: this code is not installed (pip install -e .)"
-            raise RefengineError(reason, rule="usage") from None
+            parser.exit(2, f"{parser.prog}: usage: {reason}\n")
         print(DISTRIBUTION, number)
         parser.exit()
 

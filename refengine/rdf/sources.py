@@ -50,8 +50,9 @@ def name_of(source: Source) -> str:
 
 
 def read(source: Source) -> bytes:
-    """Read a file as a whole. Raises OSError; Unreadable for a file that is no regular one, which
-    might never end, or one that is damaged, cut off or unpacks to more than MOST_BYTES.
+    """IO-1: the bytes of a file as a whole, unpacked. Raises OSError; Unreadable for a file that is
+    no regular one, which might never end, or one that is damaged, cut off or unpacks to more than
+    MOST_BYTES.
     """
     if not isinstance(source, Piped):
         if os.path.exists(source) and not os.path.isfile(source):

@@ -48,9 +48,15 @@ def test_code_that_is_not_installed_says_so_in_one_line(product, capsys, monkeyp
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(metadata, "version", missing)
-    assert MAINS[product](["--version"]) == 2
+    with pytest.raises(SystemExit) as ended:
+        MAINS[product](["--version"])
     out, err = capsys.readouterr()
-    assert not out and err == (
-        f"{product}: usage: the version is not known: this code is not installed "
-        "(pip install -e .)\n"
+    assert (
+        ended.value.code == 2
+        and not out
+        and err
+        == (
+            f"{product}: usage: the version is not known: this code is not installed "
+            "(pip install -e .)\n"
+        )
     )
