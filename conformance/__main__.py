@@ -474,6 +474,8 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _shard(options: argparse.Namespace) -> int:
+    import tqdm  # noqa: F401  which is missed before anything is written
+
     from conformance.spark import folder, session
     from conformance.suite import Asked
 

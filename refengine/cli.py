@@ -19,7 +19,13 @@ from typing import Any, NoReturn
 from refengine.model.errors import RefengineError
 
 DISTRIBUTION = "refengine"  # what is installed; it has both command lines
-SUITE = frozenset({"jinja2", "jsonschema", "markupsafe", "tqdm"})  # of the extra `suite`
+# What a command may find missing, and the extras that bring it.
+EXTRAS = {
+    **dict.fromkeys(
+        ("hypothesis", "jinja2", "jsonschema", "markupsafe", "psutil", "pytest", "tqdm"), "suite"
+    ),
+    **dict.fromkeys(("grpc", "numpy", "pandas", "pyarrow", "pyspark"), "suite,spark"),
+}
 
 
 def path(text: str) -> Path:
@@ -122,9 +128,11 @@ def guarded(name: str, run: Callable[[], int], interrupted: str = "interrupted")
     except RefengineError as error:
         code, lines = error.exit_code, [str(error), *getattr(error, "__notes__", ())]
     except ModuleNotFoundError as error:
-        if error.name not in SUITE:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in EXTRAS:
             raise
-        lines = [f"usage: {error.name} is not installed: pip install 'refengine[suite]'"]
+        install = f"pip install 'refengine[{EXTRAS[missing]}]'"
+        lines = [f"usage: {missing} is not installed: {install}"]
     except KeyboardInterrupt:
         code, lines = 130, [interrupted]
     except BrokenPipeError:
