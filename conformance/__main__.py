@@ -49,6 +49,7 @@ def _main(arguments: list[str] | None) -> int:
     parser = argparse.ArgumentParser(
         prog="conformance", description="Hold RDF stream engines against the reference engine."
     )
+    cli.add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True)
     bench = commands.add_parser(
         "csrbench", help="CSRBench's seven queries against every recording of a folder"
@@ -195,10 +196,8 @@ def _main(arguments: list[str] | None) -> int:
         "write, 3 unsupported, "
         "4 no witness confirms an answer, 130 interrupted",
     )
-    truth.add_argument(
-        "query",
-        type=cli.path,
-        metavar="QUERY",
+    cli.add_query(
+        truth,
         help="a TOML file: windows, body and optionally r2s; or a text, with --dialect",
     )
     truth.add_argument(
@@ -293,7 +292,7 @@ def _main(arguments: list[str] | None) -> int:
         metavar="OUT",
         help="the folder of the reports: parts/*.parquet",
     )
-    options = parser.parse_args(arguments)
+    options = cli.parsed(parser, arguments)
     return {
         "csrbench": _csrbench,
         "secret": _secret,
@@ -475,6 +474,8 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _shard(options: argparse.Namespace) -> int:
+    import tqdm  # noqa: F401  which is missed before anything is written
+
     from conformance.spark import folder, session
     from conformance.suite import Asked
 

@@ -418,7 +418,9 @@ def test_the_drawing_exercises_every_choice():
         )
 
 
-def outputs(case: Case, definition: type[Definition] = Definition) -> tuple[list[Reported], list[Emitted]]:
+def outputs(
+    case: Case, definition: type[Definition] = Definition
+) -> tuple[list[Reported], list[Emitted]]:
     """All that the enumeration says of a case."""
     one = brute(case, definition)
     return list(one.reports()), list(one.emitted(case.answer, case.query.r2s))
@@ -440,7 +442,9 @@ def drawn() -> list[tuple[Case, list[Reported], list[Emitted]]]:
     return [(case, *outputs(case)) for case in found]
 
 
-def noticed(changed: Callable[[Case], Case | None], definition: type[Definition] = Definition) -> bool:
+def noticed(
+    changed: Callable[[Case], Case | None], definition: type[Definition] = Definition
+) -> bool:
     """Whether some draw is told apart from what it is changed to, or from what another definition
     says of it.
     """
