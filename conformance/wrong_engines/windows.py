@@ -733,7 +733,7 @@ def every_id_of_a_tick(
         yield range(t, t + 1), held(views, interval[-1], arrived)
 
 
-def first_close_of_a_tick(  # noqa: PLR0913  # those of the function that it replaces
+def first_close_of_a_tick(  # those of the function that it replaces
     semantics: Semantics,
     view: View,
     content: Content,
@@ -748,7 +748,7 @@ def first_close_of_a_tick(  # noqa: PLR0913  # those of the function that it rep
     return report.timely(semantics, view, span, own)[:1] if at and tuples else at
 
 
-def tested_where_reported(  # noqa: PLR0913  # those of the function that it replaces
+def tested_where_reported(  # those of the function that it replaces
     semantics: Semantics,
     view: View,
     content: Content,

@@ -13,7 +13,6 @@ from itertools import accumulate, combinations, zip_longest
 from pathlib import Path
 
 import pytest
-from refengine.core.definition import ON_INSTANTS, Definition, Emitted, Reported
 from conftest import draws
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -33,6 +32,7 @@ from refengine import (
     stream,
 )
 from refengine.core import engine
+from refengine.core.definition import ON_INSTANTS, Definition, Emitted, Reported
 from refengine.core.profiles import PLAIN
 from refengine.core.query import BORDERED, COUNTING, SIZED, SLIDING, Unit
 from refengine.core.query import CLOSING as CLOSING_KINDS

@@ -8,10 +8,10 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from refengine.core.definition import Definition
 from test_brute import CLOSING, TRIPLES, objects
 
 from refengine import Element, Window, WindowKind, row
+from refengine.core.definition import Definition
 from refengine.core.query import Unit
 from refengine.model.elements import Triple
 
