@@ -19,6 +19,7 @@ import pytest
 from cluster import (
     ROOT,
     alive,
+    bound,
     classic,
     lines,
     run,
@@ -205,7 +206,7 @@ def test_whatever_is_killed_the_results_are_the_same(
     for number, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
         before = len(lines(journal)), len(lines(log))
         hold(1)
-        running = subprocess.Popen(
+        running = bound(
             [*words, "--resume"],
             cwd=ROOT,
             stdout=subprocess.DEVNULL,
