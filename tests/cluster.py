@@ -13,9 +13,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from conformance.harness import client
 from conformance.spark import session
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,10 +41,23 @@ def classic() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in session.MODES}
 
 
+def bound(words: list[str], **more: Any) -> subprocess.Popen:
+    """Start a command that is killed when this process ends, however it ends: no Java is to be left
+    of tests that were killed. Its own Java, and the workers of that, end with it.
+    """
+    return subprocess.Popen(words, preexec_fn=client._LAST_WILL, **more)
+
+
 def run(words: list[str], code: int, **more: object) -> subprocess.CompletedProcess:
     """A command that ends with this code, and with no stack."""
     found = subprocess.run(
-        words, cwd=ROOT, capture_output=True, text=True, timeout=300, **{"env": classic(), **more}
+        words,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        preexec_fn=client._LAST_WILL,
+        **{"env": classic(), **more},
     )
     assert found.returncode == code, found.stdout + found.stderr
     assert "Traceback" not in found.stdout + found.stderr
@@ -120,7 +135,7 @@ def connect(installed, server_folder) -> Iterator[str]:
     ]
     words = [word for key, value in config.items() for word in ("--conf", f"spark.{key}={value}")]
     with open(server_folder / "server.log", "wb") as log:
-        server = subprocess.Popen(
+        server = bound(
             [*submit, *words, "--class", "org.apache.spark.sql.connect.service.SparkConnectServer"],
             cwd=server_folder,
             stdout=log,

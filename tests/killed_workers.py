@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from cluster import alive, classic, lines, run, shell, until
+from cluster import alive, bound, classic, lines, run, shell, until
 
 from conformance.spark import session
 from tools import sg1
@@ -78,7 +78,7 @@ class Cluster:
     def _start(self, name: str, *words: object) -> subprocess.Popen:
         log = self.folder / "new.log"
         with open(log, "wb") as into:
-            started = subprocess.Popen(
+            started = bound(
                 [
                     self.home / "bin" / "spark-class",
                     f"org.apache.spark.deploy.{name}",
@@ -158,7 +158,7 @@ def test_ground_truth_outlives_a_worker(two_workers, tmp_path):
     alone = run([*words, "--spark", "local[2]", "-o", tmp_path / "alone"], 0, env=classic())
     assert alone.stdout.startswith(f"{parameters.triples} triples, 6 parts, ")
     out = tmp_path / "out"
-    running = subprocess.Popen(
+    running = bound(
         [*words, "--spark", two_workers.url, "-o", out],
         env={**classic(), "PYSPARK_PYTHON": sys.executable},
         stdout=subprocess.PIPE,
@@ -195,7 +195,7 @@ def test_the_suite_outlives_a_worker(two_workers, tmp_path):
     ]
     run([*pytest_words, f"--results={tmp_path / 'alone.ndjson'}"], 0)
     out = tmp_path / "out"
-    running = subprocess.Popen(
+    running = bound(
         [
             *shell(
                 "shard",

@@ -16,12 +16,17 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from cluster import (
+from cluster import (  # noqa: F401  fixtures
     ROOT,
     alive,
+    bound,
     classic,
+    connect,
+    installed,
     lines,
+    master,
     run,
+    server_folder,
     shell,
     spark,
     until,
@@ -137,7 +142,7 @@ def lines_of(engine: str, results: bytes) -> bytes:
 
 
 @spark
-def test_what_is_sharded_is_the_same(installed, engine, unsharded, tmp_path):
+def test_what_is_sharded_is_the_same(installed, engine, unsharded, tmp_path):  # noqa: F811
     """On a classic Spark, with what Java is told for such a run."""
     out = tmp_path / "out"
     found = run(
@@ -166,7 +171,7 @@ def test_what_is_sharded_is_the_same(installed, engine, unsharded, tmp_path):
 
 
 @spark
-def test_pytest_waits_for_what_executors_find(master, engine, unsharded, tmp_path):
+def test_pytest_waits_for_what_executors_find(master, engine, unsharded, tmp_path):  # noqa: F811
     """Of the items that are left after -k."""
     results = tmp_path / "results.ndjson"
     words = pytest_on(
@@ -188,7 +193,12 @@ def test_pytest_waits_for_what_executors_find(master, engine, unsharded, tmp_pat
 
 @spark
 def test_whatever_is_killed_the_results_are_the_same(
-    master, engine, unsharded, place, tmp_path, monkeypatch
+    master,  # noqa: F811
+    engine,
+    unsharded,
+    place,
+    tmp_path,
+    monkeypatch,
 ):
     """A worker, which Spark replaces; the run, by Ctrl-C and by force: with --resume what is done
     is not done again.
@@ -205,7 +215,7 @@ def test_whatever_is_killed_the_results_are_the_same(
     for number, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
         before = len(lines(journal)), len(lines(log))
         hold(1)
-        running = subprocess.Popen(
+        running = bound(
             [*words, "--resume"],
             cwd=ROOT,
             stdout=subprocess.DEVNULL,

@@ -14,7 +14,18 @@ from pathlib import Path
 import pyarrow
 import pyarrow.parquet
 import pytest
-from cluster import classic, connect, installed, lines, master, run, server_folder, shell, until  # noqa: F401  fixtures
+from cluster import (  # noqa: F401  fixtures
+    bound,
+    classic,
+    connect,
+    installed,
+    lines,
+    master,
+    run,
+    server_folder,
+    shell,
+    until,
+)
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -1022,7 +1033,7 @@ def test_a_driver_that_is_killed_goes_on(master, tmp_path):  # noqa: F811
         out,
     )
     words += ["--semantics", "csparql", "t0=0", "report=window-close", "tick=tuple"]
-    running = subprocess.Popen(
+    running = bound(
         words,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
