@@ -66,6 +66,7 @@ def opened(
 
     builder, modes = SparkSession.builder.appName("conformance"), MODES & {*os.environ}
     if remote:
+        assert master is not None  # it is one of Connect
         builder = builder.remote(master)
     else:
         config = _config(master, light)
@@ -134,9 +135,8 @@ def check(master: str | None) -> bool:
     try:
         import pyspark.sql  # noqa: F401
     except ModuleNotFoundError as error:
-        raise NoSpark(
-            f"{error.name.partition('.')[0]} is not installed: pip install 'refengine[suite,spark]'"
-        ) from None
+        lacking = (error.name or "").partition(".")[0]
+        raise NoSpark(f"{lacking} is not installed: pip install 'refengine[suite,spark]'") from None
     master = _meant(master)
     kind, hosts = _parsed(master)
     if hosts and not any(_answers(host, port) for host, port in hosts):

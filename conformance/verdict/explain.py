@@ -195,10 +195,10 @@ def _first_divergence(
         else f"after the last of {recorded} relations"
     )
     if where.expected is None:
-        actual = (
+        beside = (
             f"; the recording has {_bag(where.actual, shorten)}" if where.actual is not None else ""
         )
-        return [f"  first divergence, {place}: {where.reason}{actual}"]
+        return [f"  first divergence, {place}: {where.reason}{beside}"]
     window = "" if where.window is None else f"window {bordered(where.window, trial.semantics)} "
     lines = [f"  first divergence, {place}: {window}at t={where.evaluation}: {where.reason}"]
     expected, actual = where.expected, where.actual

@@ -23,7 +23,7 @@ from typing import Any
 import pyspark
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, functions
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 from conformance.harness.relational import COLUMNS, NUMBER, program
 from refengine import Relation, Unsupported, from_table
