@@ -2,14 +2,14 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test conformance engines evidence brute fuzz oracle w3c arq bench spark cluster mutants lock clean
+.PHONY: help setup test check conformance engines evidence brute fuzz oracle w3c arq bench spark cluster mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
 PYTEST := $(PY) -m pytest -n 2 --dist loadgroup -q
 EVIDENCE := ../shared/data
 READY := .venv/installed.stamp
-EXTRAS := suite spark dev
+EXTRAS := suite spark zst dev
 
 # $(call find_python,target,candidates,condition,its words): sets $$python to the first candidate that fits and has venv,
 # by its base interpreter, since an activated .venv would remove itself.
@@ -48,6 +48,11 @@ $(READY): .venv/locked.stamp pyproject.toml
 
 test: $(READY) ## run the tests
 	@$(PYTEST)
+
+check: $(READY) ## hold the code to the format, the linter and the types (half a minute)
+	@$(PY) -m ruff format --check
+	@$(PY) -m ruff check
+	@$(PY) -m mypy
 
 conformance: $(READY) ## judge CSRBench: the fixture, or the recordings in DIR=...
 	@$(PY) -m conformance csrbench $${DIR:+"$$DIR"}
@@ -123,5 +128,5 @@ lock: ## regenerate requirements.lock from pyproject.toml (UPGRADE=1: with the n
 clean: ## remove .venv and everything else that was made
 	@$(remove_venv)
 	@rm -rf conformance/engines/rsp-js/node_modules
-	@rm -rf build dist results .pytest_cache .hypothesis .mutmut-cache *.egg-info
+	@rm -rf build dist results .mypy_cache .ruff_cache .pytest_cache .hypothesis .mutmut-cache *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

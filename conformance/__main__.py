@@ -39,10 +39,11 @@ def _main(arguments: list[str] | None) -> int:
     parser = argparse.ArgumentParser(
         prog="conformance", description="Hold RDF stream engines against the reference engine."
     )
+    cli.add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True)
     for command in COMMANDS.values():
         command.add_parser(commands)
-    options = parser.parse_args(arguments)
+    options = cli.parsed(parser, arguments)
     return COMMANDS[options.command].run(options)
 
 

@@ -3,7 +3,50 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the names below, for what checks types
+    from refengine.core.engine import Evaluation as Evaluation
+    from refengine.core.engine import Held as Held
+    from refengine.core.engine import Plan as Plan
+    from refengine.core.engine import Report as Report
+    from refengine.core.engine import evaluate as evaluate
+    from refengine.core.engine import evaluations as evaluations
+    from refengine.core.engine import plan as plan
+    from refengine.core.profiles import PROFILES as PROFILES
+    from refengine.core.profiles import profile as profile
+    from refengine.core.query import Body as Body
+    from refengine.core.query import Query as Query
+    from refengine.core.query import Unit as Unit
+    from refengine.core.query import Window as Window
+    from refengine.core.query import WindowKind as WindowKind
+    from refengine.core.query import from_table as from_table
+    from refengine.core.semantics import UNKNOWN as UNKNOWN
+    from refengine.core.semantics import Between as Between
+    from refengine.core.semantics import OneOf as OneOf
+    from refengine.core.semantics import Profile as Profile
+    from refengine.core.semantics import Semantics as Semantics
+    from refengine.model.compare import Mode as Mode
+    from refengine.model.compare import difference as difference
+    from refengine.model.compare import equal as equal
+    from refengine.model.elements import Element as Element
+    from refengine.model.elements import Relation as Relation
+    from refengine.model.elements import Stream as Stream
+    from refengine.model.elements import literal as literal
+    from refengine.model.elements import parse_literal as parse_literal
+    from refengine.model.elements import row as row
+    from refengine.model.elements import stream as stream
+    from refengine.model.errors import Disputed as Disputed
+    from refengine.model.errors import InvalidQuery as InvalidQuery
+    from refengine.model.errors import InvalidSemantics as InvalidSemantics
+    from refengine.model.errors import InvalidStream as InvalidStream
+    from refengine.model.errors import InvalidWindow as InvalidWindow
+    from refengine.model.errors import NoSingleAnswer as NoSingleAnswer
+    from refengine.model.errors import RefengineError as RefengineError
+    from refengine.model.errors import Refused as Refused
+    from refengine.model.errors import TooManyReports as TooManyReports
+    from refengine.model.errors import UnknownField as UnknownField
+    from refengine.model.errors import Unsupported as Unsupported
 
 # Where each public name is defined. They are imported when they are asked for: a command line
 # answers before rdflib is there.

@@ -29,11 +29,12 @@ from refengine.model.errors import (
 # the engine is imported where it is used, within `cli.guarded`: that takes long enough to be
 # interrupted
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from refengine.core.engine import Report
     from refengine.core.query import Body, Query
     from refengine.model.elements import Dataset, Relation, Stream
+    from refengine.rdf.sources import Source
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -49,6 +50,7 @@ def _main(arguments: list[str] | None) -> int:
     parser = argparse.ArgumentParser(
         prog="refengine", description="The reference engine for RDF stream processing."
     )
+    cli.add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True)
     listed = commands.add_parser("profiles", help="print all profiles as a table, with sources")
     listed.add_argument("--format", choices=("markdown", "json"), default="markdown")
@@ -59,10 +61,8 @@ def _main(arguments: list[str] | None) -> int:
         "confirms one, those before it have "
         "been printed, and the exit code is 4.",
     )
-    run.add_argument(
-        "query",
-        type=cli.path,
-        metavar="QUERY",
+    cli.add_query(
+        run,
         help="a TOML file: windows, body and optionally r2s; or a case",
     )
     run.add_argument(
@@ -73,7 +73,13 @@ def _main(arguments: list[str] | None) -> int:
         required=True,
         action="append",
         metavar="[NAME=]FILE",
-        help="a .n3t, .nq or .trig file, or a folder of data_NN.ttl",
+        help="a .n3t, .nq or .trig file, also with .gz or .zst; a folder of data_NN.ttl; or - for "
+        "standard input, with --stdin-format",
+    )
+    run.add_argument(
+        "--stdin-format",
+        metavar="END",
+        help="what a file of standard input would end in: n3t, nq, trig.gz, …",
     )
     run.add_argument(
         "--semantics",
@@ -94,11 +100,10 @@ def _main(arguments: list[str] | None) -> int:
     )
     run.add_argument(
         "--static",
-        type=cli.path,
         action="append",
         default=[],
         metavar="FILE",
-        help="static data: .ttl, .nt, .nq, .trig; repeatable",
+        help="static data: .ttl, .nt, .nq, .trig, also with .gz or .zst; or -; repeatable",
     )
     run.add_argument("--max-reports", type=int, default=engine.MAX_REPORTS, metavar="N")
     run.add_argument(
@@ -114,10 +119,8 @@ def _main(arguments: list[str] | None) -> int:
         "--trace", action="store_true", help="print the rules applied to standard error"
     )
     rendered = commands.add_parser("render", help="print a query as a text in a dialect")
-    rendered.add_argument(
-        "query",
-        type=cli.path,
-        metavar="QUERY",
+    cli.add_query(
+        rendered,
         help="a TOML file or a case; or a text in the dialect of --from",
     )
     rendered.add_argument("--dialect", required=True, choices=sorted(dialects.DIALECTS))
@@ -138,7 +141,7 @@ def _main(arguments: list[str] | None) -> int:
         action="store_true",
         help="the query is asked beside static data, which some patterns do not see",
     )
-    options = parser.parse_args(arguments)
+    options = cli.parsed(parser, arguments)
     try:
         {"run": _run, "profiles": _profiles, "render": _render}[options.command](options)
     except Disputed as error:
@@ -187,8 +190,9 @@ def _run(options: argparse.Namespace) -> None:
     name, *overrides = options.semantics
     chosen = profiles.profile(name).but(**_overrides(overrides)).semantics()
     query = files.read_query(options.query, options.dialect, static=bool(options.static))
-    streams = _streams(options, query)
-    static: Dataset = frozenset().union(*map(files.read_static, options.static))
+    source = _sources(options)
+    streams = _streams(options, query, source)
+    static: Dataset = frozenset().union(*map(files.read_static, map(source, options.static)))
     witnesses = (options.witness,) if options.witness else tuple(r2r.WITNESSES)
     planned = engine.plan(query, streams, chosen)
     read = {spec.stream for spec in query.windows}
@@ -235,7 +239,32 @@ def _overrides(words: list[str]) -> dict[str, str]:
     return overrides
 
 
-def _streams(options: argparse.Namespace, query: Query) -> dict[str, Stream]:
+def _sources(options: argparse.Namespace) -> Callable[[str], Source]:
+    """Return what makes a file, or standard input, of a word. Raises RefengineError where standard
+    input cannot be read as the words say.
+    """
+    from refengine.rdf.sources import Piped
+
+    words = [*(word.rpartition("=")[2] for word in options.stream), *options.static]
+    if (end := options.stdin_format) is None and "-" in words:
+        reason = "its format is not known; give --stdin-format, such as n3t, nq or trig.gz"
+        raise RefengineError(reason, rule="IO-1", place="standard input")
+    if end is not None and "-" not in words:
+        raise RefengineError(
+            "nothing is read from standard input", rule="IO-1", place="--stdin-format"
+        )
+    if words.count("-") > 1:
+        raise RefengineError("is read once, but given twice", rule="IO-1", place="standard input")
+    if "-" in words and sys.stdin is None:
+        raise RefengineError("is closed", rule="IO-1", place="standard input")
+    return lambda word: (
+        Piped(f"stdin.{end.removeprefix('.')}", sys.stdin.buffer) if word == "-" else cli.path(word)
+    )
+
+
+def _streams(
+    options: argparse.Namespace, query: Query, source: Callable[[str], Source]
+) -> dict[str, Stream]:
     """The streams by name; one without a name is the stream of the query's window."""
     from refengine.rdf import files
 
@@ -247,7 +276,7 @@ def _streams(options: argparse.Namespace, query: Query) -> dict[str, Stream]:
         if name in streams:
             raise InvalidQuery(f"stream {name!r} is given twice", rule="QRY-4")
         streams[name] = files.read_stream(
-            cli.path(path), options.time_predicate, options.batch_predicate
+            source(path), options.time_predicate, options.batch_predicate
         )
     return streams
 

@@ -4,18 +4,28 @@ is imported here.
 
 from __future__ import annotations
 
+import argparse
 import logging
 import os
+import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, NoReturn, TextIO
 
 from refengine.model.errors import RefengineError
 
-SUITE = frozenset({"jinja2", "jsonschema", "markupsafe", "tqdm"})  # of the extra `suite`
+DISTRIBUTION = "refengine"  # what is installed; it has both command lines
+# What a command may find missing, and the extras that bring it.
+EXTRAS = {
+    **dict.fromkeys(
+        ("hypothesis", "jinja2", "jsonschema", "markupsafe", "psutil", "pytest", "tqdm"), "suite"
+    ),
+    **dict.fromkeys(("grpc", "numpy", "pandas", "pyarrow", "pyspark"), "suite,spark"),
+}
 
 
 def path(text: str) -> Path:
@@ -25,6 +35,80 @@ def path(text: str) -> Path:
     return Path(text)
 
 
+def _nowhere() -> TextIO:
+    """Open a stream that drops what is written to it."""
+    return open(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8", closefd=False)
+
+
+def add_version(parser: argparse.ArgumentParser) -> None:
+    """Add `--version`, which prints the name and version of the distribution and ends the run."""
+    parser.add_argument("--version", action=_Version, help="print the version and exit")
+
+
+class _Version(argparse.Action):
+    """Read the version when it is asked for: no other run is to wait for it, or to fail on it."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from importlib import metadata
+
+        try:
+            number = metadata.version(DISTRIBUTION)
+        except metadata.PackageNotFoundError:
+            reason = "the version is not known: this code is not installed (pip install -e .)"
+            parser.exit(2, f"{parser.prog}: usage: {reason}\n")
+        print(DISTRIBUTION, number)
+        parser.exit()
+
+
+def add_query(parser: argparse.ArgumentParser, **words: Any) -> None:
+    """Add the positional argument QUERY, whose place among the options is free (see `parsed`)."""
+    query = parser.add_argument("query", type=path, metavar="QUERY", **words)
+    query.required = False  # `parsed` looks whether it is missing
+    parser.set_defaults(command_parser=parser)
+
+
+def parsed(parser: argparse.ArgumentParser, words: list[str] | None) -> argparse.Namespace:
+    """Return the options, wherever QUERY stands among them.
+
+    `--semantics PROFILE key=value …` takes all the words up to the next option. QUERY is the one of
+    them that has not the form key=value; if all have it, the one that is a file. What stands with
+    QUERY and has that form is the semantics'.
+    """
+    options, loose = parser.parse_known_args(words)
+    if hasattr(options, "query") and not any(word.startswith("-") for word in loose):
+        loose = _place(options, loose)
+    if loose:
+        parser.error(f"unrecognized arguments: {' '.join(loose)}")
+    return options
+
+
+def _place(options: argparse.Namespace, loose: list[str]) -> list[str]:
+    """Give QUERY and the semantics their words; return those that are of neither."""
+    profile, *fields = options.semantics or [""]
+    found = [] if options.query is None else [str(options.query)]
+    if found and not loose and (not _is_field(*found) or all(map(_is_field, fields))):
+        return []
+    words = [*found, *loose, *fields]
+    queries = [word for word in words if not _is_field(word)] or [
+        word for word in words if os.path.exists(word)
+    ]
+    if not queries:
+        options.command_parser.error("the following arguments are required: QUERY")
+    query, *others = queries
+    words.remove(query)
+    if others or not options.semantics:
+        return others or words
+    options.query, options.semantics = path(query), [profile, *words]
+    return []
+
+
+def _is_field(word: str) -> bool:
+    return re.match(r"\w+=", word) is not None
+
+
 def guarded(name: str, run: Callable[[], int], interrupted: str = "interrupted") -> int:
     """The exit code of a run. Bad input, an interrupt and an output that cannot be written end it
     with one line on standard error; the notes of an error follow it.
@@ -32,11 +116,7 @@ def guarded(name: str, run: Callable[[], int], interrupted: str = "interrupted")
     for stream in ("stdout", "stderr"):
         # closed: print() would then take standard output for standard error
         if getattr(sys, stream) is None:
-            setattr(
-                sys,
-                stream,
-                open(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8", closefd=False),
-            )
+            setattr(sys, stream, _nowhere())
     # it logs the literals that it cannot read, with tracebacks
     rdflib = logging.getLogger("rdflib")
     rdflib.addHandler(logging.NullHandler())
@@ -49,9 +129,11 @@ def guarded(name: str, run: Callable[[], int], interrupted: str = "interrupted")
     except RefengineError as error:
         code, lines = error.exit_code, [str(error), *getattr(error, "__notes__", ())]
     except ModuleNotFoundError as error:
-        if error.name not in SUITE:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in EXTRAS:
             raise
-        lines = [f"usage: {error.name} is not installed: pip install 'refengine[suite]'"]
+        install = f"pip install 'refengine[{EXTRAS[missing]}]'"
+        lines = [f"usage: {missing} is not installed: {install}"]
     except KeyboardInterrupt:
         code, lines = 130, [interrupted]
     except BrokenPipeError:

@@ -100,6 +100,8 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Ask and judge over Spark; the exit code."""
+    import tqdm  # noqa: F401  which is missed before anything is written
+
     from conformance.spark import folder, session
     from conformance.suite import Asked
 

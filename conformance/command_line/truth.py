@@ -28,10 +28,8 @@ def add_parser(commands: Commands) -> None:
         "write, 3 unsupported, "
         "4 no witness confirms an answer, 130 interrupted",
     )
-    truth.add_argument(
-        "query",
-        type=cli.path,
-        metavar="QUERY",
+    cli.add_query(
+        truth,
         help="a TOML file: windows, body and optionally r2s; or a text, with --dialect",
     )
     truth.add_argument(

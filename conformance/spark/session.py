@@ -17,6 +17,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -132,11 +133,9 @@ def check(master: str | None) -> bool:
     """Whether a master is one of Spark Connect. Raises NoSpark for what is no master, does not
     answer, or has no Java or pyspark here.
     """
-    try:
-        import pyspark.sql  # noqa: F401
-    except ModuleNotFoundError as error:
-        lacking = (error.name or "").partition(".")[0]
-        raise NoSpark(f"{lacking} is not installed: pip install 'refengine[suite,spark]'") from None
+    for name in ("pyspark", "pandas", "pyarrow"):
+        if find_spec(name) is None:  # else it would be missed in the middle of a run
+            raise NoSpark(f"{name} is not installed: pip install 'refengine[suite,spark]'")
     master = _meant(master)
     kind, hosts = _parsed(master)
     if hosts and not any(_answers(host, port) for host, port in hosts):

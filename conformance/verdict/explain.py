@@ -13,7 +13,7 @@ from refengine.core.query import Body, Query
 from refengine.core.r2r import Testimony
 from refengine.core.semantics import Profile, Semantics, show
 from refengine.model import compare
-from refengine.model.elements import XSD, Bag, Dataset, Element, Relation, Row, Triple
+from refengine.model.elements import XSD, Bag, Element, Relation, Row, Triple
 from refengine.model.errors import Disputed, Unsupported
 from refengine.model.messages import escaped
 from refengine.model.terms import Term
@@ -123,7 +123,7 @@ def disputed(query: Query, error: Disputed) -> str:
     return "\n".join(lines)
 
 
-def _support(body: Body, graph: Dataset, wanted: Iterable[Row]) -> frozenset[Triple]:
+def _support(body: Body, graph: frozenset[Triple], wanted: Iterable[Row]) -> frozenset[Triple]:
     """The triples that one of some rows rests on; none where that has no single answer."""
     try:
         return next(

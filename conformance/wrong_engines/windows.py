@@ -734,7 +734,7 @@ def every_id_of_a_tick(
         yield range(t, t + 1), held(views, interval[-1], arrived)
 
 
-def first_close_of_a_tick(  # noqa: PLR0913  # those of the function that it replaces
+def first_close_of_a_tick(  # those of the function that it replaces
     semantics: Semantics,
     view: View,
     content: Content,
@@ -742,14 +742,14 @@ def first_close_of_a_tick(  # noqa: PLR0913  # those of the function that it rep
     before: Content,
     span: range,
     own: int,
-    tuples: bool,
 ) -> range:
     """A tick reports at the smallest id at which close and periodic hold."""
-    at = right_engine_instants(semantics, view, content, reported, before, span, own, tuples)
+    at = right_engine_instants(semantics, view, content, reported, before, span, own)
+    tuples = view.spec.kind is WindowKind.TUPLE
     return report.timely(semantics, view, span, own)[:1] if at and tuples else at
 
 
-def tested_where_reported(  # noqa: PLR0913  # those of the function that it replaces
+def tested_where_reported(  # those of the function that it replaces
     semantics: Semantics,
     view: View,
     content: Content,
@@ -757,13 +757,12 @@ def tested_where_reported(  # noqa: PLR0913  # those of the function that it rep
     before: Content,
     span: range,
     own: int,
-    tuples: bool,
 ) -> range:
     """Content change and non-empty are tested at the id that is reported."""
     at = report.timely(semantics, view, span, own)[-1:]
-    if tuples and at:
+    if at and view.spec.kind is WindowKind.TUPLE:
         content = window.content(view, at[0], bisect_left(view.ids, own))
-    return right_engine_instants(semantics, view, content, reported, before, span, own, tuples)
+    return right_engine_instants(semantics, view, content, reported, before, span, own)
 
 
 MINIATURES = (

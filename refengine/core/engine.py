@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from heapq import merge
 from itertools import accumulate, chain, groupby, islice
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from refengine.core import r2r, r2s, report, tick, window
 from refengine.core.query import BORDERED, CLOSING, Body, Query, Window, WindowKind
@@ -67,6 +67,14 @@ class Report:
     def window(self) -> tuple[int, int] | None:
         """(o, c) of the first window."""
         return self.windows[0]
+
+
+class Options(TypedDict, total=False):
+    """The keywords of `evaluate`, for what passes them on."""
+
+    static: Dataset
+    answer: Answer
+    max_reports: int
 
 
 class Step(NamedTuple):
@@ -207,7 +215,7 @@ def merged(
         for place, elements in enumerate(streams.values())
     )
     order = list(merge(*labelled))  # no two have app, sys and place in common
-    counts = {
+    counts: dict[str, Sequence[int]] = {
         name: list(accumulate((number == place for _, _, number, _ in order), initial=0))
         for place, name in enumerate(streams)
     }
@@ -305,7 +313,7 @@ def firing(planned: Plan, k: int, interval: range, seen: Seen) -> Iterator[Firin
         if at := report.fires(
             semantics.trigger,
             views,
-            [instants(semantics, *state, span, own, tuples) for state in states],
+            [instants(semantics, *state, span, own) for state in states],
         ):
             yield at, tested
 
@@ -318,9 +326,9 @@ def instants(
     before: Content,
     span: range,
     own: int,
-    tuples: bool,
 ) -> range:
     """The instants of a stretch at which all conditions of one window hold."""
+    tuples = view.spec.kind is WindowKind.TUPLE
     if view.frame is None or not (content or window.scope(view.frame, span[-1])):
         return range(0)
     if (
@@ -458,7 +466,9 @@ def steps(
         planned.views,
         operator(query, planned.semantics),
     )
-    base, output, contents = Counter(), Counter(), [()] * len(views)
+    base: Bag = Counter()
+    output: Bag = Counter()
+    contents: list[Content] = [()] * len(views)
     static = canonical_dataset(static)
 
     def answered(contents: Sequence[Content], number: str) -> tuple[Bag, tuple[str, ...]]:

@@ -75,7 +75,7 @@ class Window:
     @property
     def span(self) -> int:
         """ω, in the unit of its instants; 0 where windows have none."""
-        return self.size if self.kind in SPANNING else 0
+        return self.size or 0 if self.kind in SPANNING else 0
 
     @property
     def step(self) -> int:

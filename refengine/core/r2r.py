@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 from refengine import sparql
 from refengine.core.query import Body
@@ -28,6 +29,7 @@ from refengine.sparql.witnesses import WITNESSES, NoSay
 from refengine.sparql.witnesses import ask as ask_witness
 
 DEFINITION = "definition"
+S = TypeVar("S", Triple, Triple | Quad)
 Ask = Callable[[str, Body, Dataset], Relation]
 
 
@@ -45,7 +47,7 @@ def together(
     """
     sources = list(dict.fromkeys(view.spec.stream for view in views))
     shared = len(sources) + bool(static) > 1
-    found = [scoped(static, "static")] if shared else [static]
+    found: list[Iterable[Triple | Quad]] = [scoped(static, "static") if shared else static]
     for view, content in zip(views, contents, strict=True):
         graph, name = dataset(view.elements[i] for i in content), view.spec.name
         graph = scoped(graph, str(sources.index(view.spec.stream))) if shared else graph
@@ -61,7 +63,7 @@ def times(
     """R2R-21: return for each triple of the contents the t_app of its last element, as a literal in
     the fourth place. `sources` are the streams whose blank nodes are marked, in their order.
     """
-    dated: list[tuple[Dataset, int]] = []
+    dated: list[tuple[frozenset[Triple], int]] = []
     for view, content in zip(views, contents, strict=True):
         for index in content:
             element = view.elements[index]
@@ -74,7 +76,7 @@ def times(
     return latest(dated)
 
 
-def latest(dated: Iterable[tuple[Dataset, int]]) -> frozenset[Quad]:
+def latest(dated: Iterable[tuple[Iterable[Triple], int]]) -> frozenset[Quad]:
     """R2R-21: return each triple of some graphs with the latest of their times, as a literal in the
     fourth place.
     """
@@ -86,11 +88,12 @@ def latest(dated: Iterable[tuple[Dataset, int]]) -> frozenset[Quad]:
     )
 
 
-def scoped(graph: Dataset, source: str) -> Dataset:
+def scoped(graph: frozenset[S], source: str) -> frozenset[S]:
     """R2R-8: the statements with the labels of their blank nodes marked by their source."""
-    return frozenset(
+    marked = (
         tuple(f"_:{source}-{t[2:]}" if is_blank(t) else t for t in statement) for statement in graph
     )
+    return frozenset(cast("Iterable[S]", marked))  # each of as many terms as before
 
 
 def collected(collection: Collection, rows: Bag) -> Bag:
@@ -203,5 +206,5 @@ def fresh(rows: Bag, graph: Dataset, evaluation: str) -> Bag:
         return rows
     known = {term for triple in graph for term in triple if is_blank(term)}
     colour = colours(rows)
-    made = sorted(made - known, key=lambda label: (colour[label], label))
-    return rename(rows, {old: f"_:made/{evaluation}/{i}" for i, old in enumerate(made)})
+    new = sorted(made - known, key=lambda label: (colour[label], label))
+    return rename(rows, {old: f"_:made/{evaluation}/{i}" for i, old in enumerate(new)})

@@ -11,6 +11,8 @@ from math import gcd
 
 from refengine.core.semantics import Against, Anchor, Change, Condition, Gap, Semantics, Trigger
 from refengine.core.window import Content, Frame, View, borders
+from refengine.model.elements import Triple
+from refengine.model.guard import there
 
 # progressions of instants, and what each window holds at all of them
 Firing = tuple[list[range], tuple[Content, ...]]
@@ -45,7 +47,7 @@ def differs(change: Change, view: View, a: Content, b: Content) -> bool:
             return a != b and graph(view, a) != graph(view, b)
 
 
-def graph(view: View, content: Content) -> frozenset:
+def graph(view: View, content: Content) -> frozenset[Triple]:
     """The union of the graphs of a content's elements."""
     return frozenset().union(*(view.elements[i].graph for i in content))
 
@@ -87,7 +89,7 @@ def beats(semantics: Semantics, view: View, span: range) -> range:
     c.
     """
     high, since = borders(semantics.closure)[1], anchor(semantics, view)
-    return range(0) if since is None else progression(since + high, semantics.period, span)
+    return range(0) if since is None else progression(since + high, there(semantics.period), span)
 
 
 def meet(a: range, b: range) -> range:
@@ -112,6 +114,8 @@ def timely(semantics: Semantics, view: View, span: range, own: int) -> range:
     """
     at = span
     if Condition.CLOSE in semantics.report:
+        if view.frame is None:
+            return range(0)
         at = closes(view.frame, at, own)
     if Condition.PERIODIC in semantics.report:
         at = meet(at, beats(semantics, view, span))

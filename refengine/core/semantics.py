@@ -345,7 +345,7 @@ class Between:
 class OneOf:
     """A field that is only known to have one of these values."""
 
-    values: tuple
+    values: tuple[Any, ...]
 
     @staticmethod
     def every(name: str) -> OneOf:
@@ -399,7 +399,7 @@ class Profile:
         for values in product(*(self._choices(name, t0s) for name in FIELDS)):
             yield dict(zip(FIELDS, values, strict=True))
 
-    def _choices(self, name: str, t0s: tuple[int, ...]) -> tuple:
+    def _choices(self, name: str, t0s: tuple[int, ...]) -> tuple[Any, ...]:
         value = self.fields.get(name, UNKNOWN)
         match value:
             case OneOf(values):

@@ -15,6 +15,7 @@ from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
 from refengine.core.semantics import POLICIES, T0, Closure, Partial, Semantics, Slide
 from refengine.model.elements import TIME_BOUND, Element, valid
 from refengine.model.errors import InvalidSemantics, InvalidStream
+from refengine.model.guard import there
 
 # indices of elements, ascending: a range where they follow one another, else a tuple
 Content = Sequence[int]
@@ -107,24 +108,38 @@ def origin(
     """WIN-7: t0 as given, by a policy (WIN-10), or by a published formula over ω, β and t1, the
     first instant; None where there is no t1.
     """
-    t0, size, step = semantics.t0, spec.span, spec.step
+    t0 = semantics.t0
     if isinstance(t0, int):
         return t0
     if t0 in POLICIES:
         return policy(spec, semantics, first, registered)
     if spec.kind is WindowKind.TUPLE:
-        match t0:
-            case T0.CORAL8:
-                return 0
-            case T0.ORACLE_CEP | T0.FLINK | T0.STORM:
-                return step - size
-            case T0.STREAM:
-                return -size
-            case _:
-                raise InvalidSemantics(
-                    f"t0={t0} has no formula for tuple windows; give an integer", rule="WIN-7"
-                )
-    match t0:
+        return origin_of_ids(t0, spec)
+    return origin_of_times(t0, spec, first)
+
+
+def origin_of_ids(formula: T0, spec: Window) -> int:
+    """WIN-7: t0 of a tuple-based window by a published formula, which counts from the first id."""
+    size, step = spec.span, spec.step
+    match formula:
+        case T0.CORAL8:
+            return 0
+        case T0.ORACLE_CEP | T0.FLINK | T0.STORM:
+            return step - size
+        case T0.STREAM:
+            return -size
+        case _:
+            raise InvalidSemantics(
+                f"t0={formula} has no formula for tuple windows; give an integer", rule="WIN-7"
+            )
+
+
+def origin_of_times(formula: T0, spec: Window, first: int | None) -> int | None:
+    """WIN-7: t0 of another window by a published formula; None where it asks for t1 and there is
+    none.
+    """
+    size, step = spec.span, spec.step
+    match formula:
         case T0.FLINK:
             return step - size - 1
         case T0.STORM:
@@ -139,6 +154,8 @@ def origin(
             return first - size
         case T0.KAFKA_STREAMS:
             return max(0, first - size + step) // step * step - 1
+        case _:
+            raise AssertionError(formula)
 
 
 def policy(
@@ -156,10 +173,13 @@ def policy(
         case T0.FIRST:
             return first
         case T0.EPOCH if size:
-            last = semantics.offset + size + borders(semantics.closure)[1]
-            return semantics.offset - (last - first) // step * step
+            offset = there(semantics.offset)
+            last = offset + size + borders(semantics.closure)[1]
+            return offset - (last - first) // step * step
         case T0.REACH | T0.EPOCH:
             return first - size
+        case other:
+            raise AssertionError(other)
 
 
 def reach(spec: Window) -> int:
@@ -214,8 +234,10 @@ def opening(view: View, n: int | None) -> tuple[int, int] | None:
     """The borders (o, c) of window n; None where windows have none, or it has no scope."""
     if n is None or view.spec.kind not in BORDERED - {WindowKind.LANDMARK}:
         return None
+    if view.t0 is None or view.frame is None:
+        return None
     opens = view.t0 + n * view.frame.slide
-    return opens, opens + view.spec.size
+    return opens, opens + view.spec.span
 
 
 def active(frame: Frame, t: int) -> int:
@@ -291,7 +313,7 @@ def content(view: View, t: int, arrived: int) -> Content:
 
 def rows(view: View, arrived: int) -> Content:
     """WIN-14: the latest N elements, or triples, looked up at every L-th."""
-    size, step = view.spec.size, view.spec.step
+    size, step = there(view.spec.size), view.spec.step
     newest = view.ids[arrived - 1] // step * step if arrived else 0
     return range(
         bisect_right(view.ids, newest - size), bisect_right(view.ids, newest, 0, arrived)
@@ -302,9 +324,10 @@ def partition(view: View, arrived: int) -> Content:
     """WIN-15: of each key the latest N elements."""
     seen: Counter[tuple[str, ...]] = Counter()
     kept = []
+    size = there(view.spec.size)
     for i in reversed(range(arrived)):
         seen[view.keys[i]] += 1
-        if seen[view.keys[i]] <= view.spec.size:
+        if seen[view.keys[i]] <= size:
             kept.append(i)
     return tuple(reversed(kept)) or range(0)
 
@@ -335,7 +358,8 @@ def key(spec: Window, element: Element, place: str) -> tuple[str, ...]:
 def overlapping(view: View, first: int, last: int, arrived: int) -> Content:
     """WIN-18: the elements that are valid at some instant from `first` to `last`."""
     begun = bisect_right(view.times, last, 0, arrived) if first <= last else 0
-    return tuple(i for i in range(begun) if view.ends[i] >= first) or range(0)
+    ends = there(view.ends)
+    return tuple(i for i in range(begun) if ends[i] >= first) or range(0)
 
 
 def until(view: View, t: int, arrived: int) -> int | None:

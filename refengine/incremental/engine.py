@@ -504,13 +504,8 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
     spare = int(not closes and semantics.expiry is Expiry.REPLAYED)
     ahead, again = not closes and tick.own(semantics, 0) < 0, None
     # from `begin` on and until `end`, window n is the active one
-    before, begin, end, last, low, n = start, 0, -1, 0, 0, 0
-    arrivals: Iterator[tuple[int, int]] = enumerate(instants(planned))
-    if isinstance(own, list):
-        early = bisect_left(own, start)  # before any window has a scope nothing is evaluated
-        if early and semantics.tick is Tick.TUPLE:
-            before = own[early - 1]
-        arrivals = enumerate(islice(own, early, None), early)
+    begin, end, last, low, n = 0, -1, 0, 0, 0
+    arrivals, before = without_early(planned, start)
     for k, at in arrivals:
         if at <= before and semantics.tick is Tick.TIME:
             continue
@@ -563,6 +558,19 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
             first = first if frame.floor is None else max(first, frame.floor)
             begin = max(first, end - frame.slide + 1 if n > frame.least else start)
             last, low = end + spare, bisect_left(view.times, first)
+
+
+def without_early(planned: Plan, start: int) -> tuple[Iterator[tuple[int, int]], int]:
+    """The arrivals with their instants but for those before any window has a scope, at `start`,
+    where nothing is evaluated; and the instant that was looked at before. Arrivals that are not
+    known beforehand are all there.
+    """
+    own = planned.own
+    if not isinstance(own, list):
+        return enumerate(instants(planned)), start
+    early = bisect_left(own, start)
+    before = own[early - 1] if early and planned.semantics.tick is Tick.TUPLE else start
+    return enumerate(islice(own, early, None), early), before
 
 
 def instants(planned: Plan) -> Iterator[int]:

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count, takewhile
 from math import gcd
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 from refengine import incremental
-from refengine.core import engine, r2r, tick, window
-from refengine.core.engine import MAX_REPORTS, Answer, Plan, Report
+from refengine.core import engine, tick, window
+from refengine.core.engine import MAX_REPORTS, Options, Plan, Report
 from refengine.core.query import Query, WindowKind
 from refengine.core.semantics import (
     R2S,
@@ -33,7 +33,7 @@ from refengine.core.semantics import (
 )
 from refengine.core.window import Frame, View
 from refengine.incremental import Run
-from refengine.model.elements import Dataset, Stream
+from refengine.model.elements import Stream
 from refengine.model.errors import Unsupported
 from refengine.model.terms import CanonicalElements
 
@@ -206,24 +206,19 @@ def reports(
     semantics: Semantics,
     firsts: Mapping[str, int],
     part: Part,
-    *,
-    static: Dataset = frozenset(),
-    answer: Answer = r2r.confirmed,
-    max_reports: int = MAX_REPORTS,
+    **options: Unpack[Options],
 ) -> tuple[Iterator[Report], Run]:
     """ENG-7: the reports that the arrivals of a part trigger, and the run that they are of, which
     has the provenance. `streams` have what is given for the part; `firsts` is the first instant of
     each whole stream that has an element. The part with the last element has no `stop`: the horizon
-    is its.
+    is its. `options` are those of engine.evaluate.
 
     Raises Short where what is given begins too late, Unsupported for what is not computed in parts,
     and what engine.evaluate raises.
     """
     planned = plan(query, streams, semantics, firsts, part)
-    skip = passed(query, planned, part, max_reports)
-    run = incremental.run(
-        query, planned, static=static, answer=answer, max_reports=max_reports, skip=skip
-    )
+    skip = passed(query, planned, part, options.get("max_reports", MAX_REPORTS))
+    run = incremental.run(query, planned, skip=skip, **options)
     return (report for report in run if part.start is None or report.trigger >= part.start), run
 
 
@@ -264,7 +259,7 @@ def evaluate(
     streams: Mapping[str, Stream],
     semantics: Semantics,
     cuts: Sequence[int],
-    **options: object,
+    **options: Unpack[Options],
 ) -> Iterator[Report]:
     """ENG-7: the reports of engine.evaluate, computed in parts that begin at ascending instants,
     and one before these.

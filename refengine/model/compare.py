@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from hashlib import sha256
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from refengine.model.elements import XSD, Bag, Row, Term, is_blank, parse_literal, row
 from refengine.model.errors import Unsupported
@@ -37,11 +37,19 @@ LONGEST = 4000
 ROUNDS = 12  # of colour refinement: it only narrows the search
 
 
+T = TypeVar("T")
+
+
 class Mode(StrEnum):
     """CMP-1: `value` compares literals in their value space, `term` as terms."""
 
     VALUE = "value"
     TERM = "term"
+
+
+# What must be equal of a row: its variables, each with a value, or with Number for one that must be
+# near.
+Exact = tuple[tuple[str, object], ...]
 
 
 class Number(NamedTuple):
@@ -51,8 +59,11 @@ class Number(NamedTuple):
     tolerance: float
 
 
+Numbered = tuple[tuple[Number, ...], Row]  # a row and its numbers
+
+
 @lru_cache(maxsize=2**16)
-def value(term: Term) -> Term | Number | tuple:
+def value(term: Term) -> Term | Number | tuple[object, ...]:
     """CMP-1: a literal's value; the term itself where it has none that we know (an ill-typed, a
     foreign or an endless literal).
     """
@@ -122,9 +133,10 @@ def maybe_near(x: Fraction | float, y: Fraction | float) -> bool:
     return abs(Fraction(x) - Fraction(y)) <= margin(x)
 
 
-def split(line: Row, mode: Mode) -> tuple[tuple, tuple[Number, ...]]:
+def split(line: Row, mode: Mode) -> tuple[Exact, tuple[Number, ...]]:
     """A row as what must be equal and what must be near."""
-    exact, numbers = [], []
+    exact: list[tuple[str, object]] = []
+    numbers: list[Number] = []
     for name, term in line:
         what = value(term) if mode is Mode.VALUE else term
         if isinstance(what, Number):
@@ -215,13 +227,13 @@ def representatives(rows: Bag) -> Bag:
     """One, the first by text, of the rows of a bag that are the same by value, tolerance left
     aside.
     """
-    chosen: dict[tuple, Row] = {}
+    chosen: dict[tuple[object, ...], Row] = {}
     for line in sorted(rows):
         chosen.setdefault(identity(line), line)
     return Counter(chosen.values())
 
 
-def identity(line: Row) -> tuple:
+def identity(line: Row) -> tuple[object, ...]:
     """What rows have in common that are the same by value, tolerance left aside."""
     exact, numbers = split(line, Mode.VALUE)
     return exact, tuple(str(n.value) if n.value != n.value else n.value for n in numbers)
@@ -235,11 +247,11 @@ def distinct(rows: Bag, mode: Mode = Mode.VALUE) -> bool:
     return True
 
 
-def _grouped(rows: Bag, mode: Mode) -> dict[tuple, list[tuple[tuple[Number, ...], Row]]]:
+def _grouped(rows: Bag, mode: Mode) -> dict[Exact, list[Numbered]]:
     """Rows by what must be equal, each with the numbers that must be near,
     in the order of those.
     """
-    groups = defaultdict(list)
+    groups: dict[Exact, list[Numbered]] = defaultdict(list)
     for line in rows.elements():
         exact, numbers = split(line, mode)
         groups[exact].append((numbers, line))
@@ -254,7 +266,7 @@ def _place(value: Fraction | float) -> tuple[bool, Fraction | float]:
     return (True, 0) if value != value else (False, value)
 
 
-def _matching(ours: list, theirs: list) -> dict[int, int]:
+def _matching(ours: Sequence[Numbered], theirs: Sequence[Numbered]) -> dict[int, int]:
     """CMP-3: a maximum matching of two groups, index to index."""
     numbers, _ = (ours or theirs)[0]
     if not numbers:
@@ -264,7 +276,7 @@ def _matching(ours: list, theirs: list) -> dict[int, int]:
     return _pairs(ours, theirs, lambda x, y: all(map(near, x[0], y[0])), _reach(ours, theirs))
 
 
-def _tolerances(ours: list, theirs: list) -> set[float]:
+def _tolerances(ours: Sequence[Numbered], theirs: Sequence[Numbered]) -> set[float]:
     """The tolerances that comparing the first number of a row of ours with that of one of theirs
     can have.
     """
@@ -272,7 +284,7 @@ def _tolerances(ours: list, theirs: list) -> set[float]:
     return {_tolerance(a, b) for a in left for b in right}
 
 
-def _in_step(ours: list, theirs: list) -> dict[int, int]:
+def _in_step(ours: Sequence[Numbered], theirs: Sequence[Numbered]) -> dict[int, int]:
     """A maximum matching of rows with one number each and one tolerance, both in the order of the
     number: the greater a row's number, the further on the interval of those that are near to it.
     """
@@ -289,7 +301,10 @@ def _in_step(ours: list, theirs: list) -> dict[int, int]:
     return paired
 
 
-def _reach(ours: list, theirs: list) -> Callable[[int], range]:
+def _reach(
+    ours: Sequence[tuple[tuple[Number, ...], object]],
+    theirs: Sequence[tuple[tuple[Number, ...], object]],
+) -> Callable[[int], range]:
     """For each row of ours the range of theirs, sorted as they are, that its first number can be
     near to.
     """
@@ -310,9 +325,9 @@ def _reach(ours: list, theirs: list) -> Callable[[int], range]:
 
 
 def _pairs(
-    ours: Sequence,
-    theirs: Sequence,
-    same: Callable[[Any, Any], bool],
+    ours: Sequence[T],
+    theirs: Sequence[T],
+    same: Callable[[T, T], bool],
     reach: Callable[[int], Iterable[int]] | None = None,
 ) -> dict[int, int]:
     """A maximum matching of two sequences, by augmenting paths: index to index. `reach` narrows the
@@ -400,7 +415,7 @@ def colours(
         if blanks([line])
     ]
     for _ in range(min(ROUNDS, len(colour))):
-        signs = defaultdict(list)
+        signs: dict[Term, list[str]] = defaultdict(list)
         for line, shades, count in lines:
             seen = [
                 (name, colour.get(term, shade))
@@ -435,7 +450,7 @@ class _Component(NamedTuple):
 
 def _components(
     rows: Bag, mode: Mode, classes: Mapping[Term, int]
-) -> tuple[Bag, dict[tuple, list[_Component]]]:
+) -> tuple[Bag, dict[tuple[str, ...], list[_Component]]]:
     """The rows without blank nodes, and the components of the others by their colours."""
     plain = Counter({line: count for line, count in rows.items() if not blanks([line])})
     colour, touching = colours(rows, mode, classes), defaultdict(list)
@@ -470,7 +485,8 @@ def _isomorphic(a: _Component, b: _Component, mode: Mode) -> bool:
     ready: dict[int, list[tuple[Row, int]]] = defaultdict(list)
     for line, count in a.rows.items():
         ready[max(depth[node] for node in blanks([line]))].append((line, count))
-    present, around = Counter(), defaultdict(list)
+    present: Counter[Exact] = Counter()
+    around: dict[Exact, list[Term]] = defaultdict(list)
     for line, count in sorted(b.rows.items()):
         present[_shape(line, {}, mode)] += count
         for node in sorted(blanks([line])):
@@ -480,7 +496,7 @@ def _isomorphic(a: _Component, b: _Component, mode: Mode) -> bool:
         node = order[len(names)]
         used = set(names.values())
         if ready[len(names)]:
-            found = dict.fromkeys(
+            found: Iterable[Term] = dict.fromkeys(
                 around[_shape(ready[len(names)][0][0], {**names, node: "*"}, mode)]
             )
         else:
@@ -500,10 +516,7 @@ def _isomorphic(a: _Component, b: _Component, mode: Mode) -> bool:
         if steps > SEARCH_BOUND:
             raise Unsupported("blank nodes too symmetric to compare", rule="CMP-4")
         names[node] = target
-        renamed: Counter[tuple] = Counter()
-        for line, count in ready[len(branches) - 1]:
-            renamed[_shape(line, names, mode)] += count
-        if any(present[shape] < count for shape, count in renamed.items()):
+        if not _have_counterparts(ready[len(branches) - 1], present, names, mode):
             continue
         if len(names) < len(order):
             branches.append(candidates(names))
@@ -512,7 +525,20 @@ def _isomorphic(a: _Component, b: _Component, mode: Mode) -> bool:
     return False
 
 
-def _shape(line: Row, names: dict[Term, Term], mode: Mode) -> tuple:
+def _have_counterparts(
+    rows: Sequence[tuple[Row, int]],
+    present: Counter[Exact],
+    names: Mapping[Term, Term],
+    mode: Mode,
+) -> bool:
+    """Whether the other component has each of these rows, renamed, as often or oftener."""
+    renamed: Counter[Exact] = Counter()
+    for line, count in rows:
+        renamed[_shape(line, names, mode)] += count
+    return all(present[shape] >= count for shape, count in renamed.items())
+
+
+def _shape(line: Row, names: Mapping[Term, Term], mode: Mode) -> Exact:
     """What of a row must be equal, with its blank nodes renamed."""
     return tuple(
         (name, names[term]) if term in names else part

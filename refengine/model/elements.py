@@ -10,12 +10,13 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from refengine.model.errors import InvalidStream
 from refengine.model.terms import XSD as XSD
 from refengine.model.terms import Literal as Literal
-from refengine.model.terms import Term, canonical_elements, graph_of
+from refengine.model.terms import Term as Term
+from refengine.model.terms import canonical_elements, graph_of
 from refengine.model.terms import is_blank as is_blank
 from refengine.model.terms import literal as literal
 from refengine.model.terms import parse_literal as parse_literal
@@ -168,7 +169,7 @@ def admit(elements: Iterable[Element], disorder: int | str) -> Admitted:
     return Admitted(tuple(sorted(kept, key=lambda element: element.app)), tuple(late))
 
 
-def stream(items: Iterable[tuple], ordered: bool = True) -> Stream:
+def stream(items: Iterable[tuple[Any, ...]], ordered: bool = True) -> Stream:
     """A stream from (graph or triple, t_app[, batch[, end]]) items in arrival order; t_sys is the
     position, from 1.
 
@@ -178,7 +179,7 @@ def stream(items: Iterable[tuple], ordered: bool = True) -> Stream:
     return Stream(tuple(arrivals(items)), ordered)
 
 
-def arrivals(items: Iterable[tuple]) -> Iterator[Element]:
+def arrivals(items: Iterable[tuple[Any, ...]]) -> Iterator[Element]:
     """The elements of (graph or triple, t_app[, batch[, end]]) items; t_sys is the position, from
     1.
     """

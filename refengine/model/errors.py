@@ -6,7 +6,13 @@ line.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
 from refengine.model.messages import plain
+
+if TYPE_CHECKING:
+    from refengine.model.elements import Relation
 
 
 class RefengineError(Exception):
@@ -27,7 +33,7 @@ class RefengineError(Exception):
             else f"{self.rule}: {self.reason}"
         )
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Callable[..., RefengineError], tuple[Any, ...]]:
         """Errors cross process borders whole."""
         return _rebuilt, (type(self), dict(vars(self)))
 
@@ -37,7 +43,7 @@ class RefengineError(Exception):
         return self
 
 
-def _rebuilt(kind: type[RefengineError], fields: dict) -> RefengineError:
+def _rebuilt(kind: type[RefengineError], fields: Mapping[str, object]) -> RefengineError:
     error = kind.__new__(kind)
     vars(error).update(fields)
     return error
@@ -91,6 +97,13 @@ class Disputed(RefengineError):
 
     exit_code = 4
 
-    def __init__(self, reason: str, *, rule: str, place: str = "", answers: dict | None = None):
+    def __init__(
+        self,
+        reason: str,
+        *,
+        rule: str,
+        place: str = "",
+        answers: Mapping[str, Relation] | None = None,
+    ):
         super().__init__(reason, rule=rule, place=place)
         self.answers = answers or {}

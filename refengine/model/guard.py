@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import ParamSpec, TypeVar
 
 from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import RefengineError, Unsupported
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def bounded(name: str, value: int, kind: type[RefengineError], rule: str) -> int:
@@ -17,13 +20,20 @@ def bounded(name: str, value: int, kind: type[RefengineError], rule: str) -> int
     return value
 
 
-def shallow(function: Callable) -> Callable:
+def there(value: T | None) -> T:
+    """A value that may be None in general, where whoever asks has made sure that it is not."""
+    if value is None:
+        raise AssertionError("nothing is there")
+    return value
+
+
+def shallow(function: Callable[P, T]) -> Callable[P, T]:
     """A function of a body which says that it is nested too deeply for us, valid or not: that is no
     answer about it.
     """
 
     @wraps(function)
-    def guarded(*args: Any, **kwargs: Any) -> Any:
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return function(*args, **kwargs)
         except RecursionError:

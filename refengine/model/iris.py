@@ -11,9 +11,18 @@ PARTS = re.compile(
 )
 
 
+def _parts(reference: str) -> tuple[str | None, str | None, str, str | None, str | None]:
+    """Return scheme, authority, path, query and fragment; a part that is not there is None."""
+    found = PARTS.fullmatch(reference)
+    if found is None:
+        raise AssertionError(reference)  # any text has parts
+    scheme, authority, path, query, fragment = found.groups()
+    return scheme, authority, path, query, fragment
+
+
 def has_scheme(iri: str) -> bool:
     """Whether an IRI reference is absolute."""
-    return PARTS.fullmatch(iri)[1] is not None
+    return _parts(iri)[0] is not None
 
 
 def resolve(base: str, reference: str) -> str:
@@ -23,10 +32,10 @@ def resolve(base: str, reference: str) -> str:
     >>> resolve("http://a/b/c", "../g"), resolve("http://a/./b", "#x"), resolve("urn:a/b", "../g")
     ('http://a/g', 'http://a/./b#x', 'urn:/g')
     """
-    scheme, authority, path, query, fragment = PARTS.fullmatch(reference).groups()
+    scheme, authority, path, query, fragment = _parts(reference)
     if scheme is not None or not base:
         return reference
-    scheme, base_authority, base_path, base_query, _ = PARTS.fullmatch(base).groups()
+    scheme, base_authority, base_path, base_query, _ = _parts(base)
     if authority is not None:
         path = remove_dot_segments(path)
     elif not path:

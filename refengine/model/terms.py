@@ -13,15 +13,19 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import SHOWN, shown
+
+if TYPE_CHECKING:
+    from refengine.model.elements import Dataset, Element, Quad, Triple
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 
 Term = str
+T = TypeVar("T")
 
 # Literals
 
@@ -85,8 +89,8 @@ def unescape(text: str) -> str:
     return _ESCAPE.sub(_character, text) if "\\" in text else text
 
 
-def _character(escape: re.Match) -> str:
-    short, long, char = escape.groups()
+def _character(escape: re.Match[str]) -> str:
+    short, long, char = map(str, escape.groups(""))
     if char:
         return _CHARACTERS.get(char, char)
     if int(short or long, 16) > 0x10FFFF:
@@ -201,6 +205,7 @@ def term_of(
         return iri_term(unescape(iri[1:-1]))
     if blank is not None:
         return blank
+    lexical = lexical or ""
     datatype = datatype and unescape(datatype[1:-1])
     if datatype == LANG_STRING:
         raise _invalid(
@@ -306,28 +311,28 @@ def _write(*texts: str) -> str:
 _GRAPH = attrgetter("graph")
 
 
-class CanonicalElements(tuple):
+class CanonicalElements(tuple["Element", ...]):
     """Elements of a stream whose terms are canonical: they are not checked again."""
 
     __slots__ = ()
 
 
-class CanonicalIterator(Iterator):
+class CanonicalIterator(Iterator["Element"]):
     """An iterator over elements whose terms are canonical, as a reader makes it: they are not
     checked again.
     """
 
-    def __init__(self, elements: Iterator) -> None:
+    def __init__(self, elements: Iterator[Element]) -> None:
         self.elements = elements
 
-    def __iter__(self) -> Iterator:
+    def __iter__(self) -> Iterator[Element]:
         return self.elements
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Element:
         return next(self.elements)
 
 
-def graph_of(payload: Any, place: str) -> frozenset:
+def graph_of(payload: Any, place: str) -> frozenset[Triple]:
     """The graph of a triple or of several. Raises InvalidStream for what is no set of triples."""
     single = isinstance(payload, tuple) and len(payload) == 3 and isinstance(payload[0], str)
     try:
@@ -338,7 +343,7 @@ def graph_of(payload: Any, place: str) -> frozenset:
         ) from None
 
 
-def canonical_elements(elements: Iterable) -> CanonicalElements:
+def canonical_elements(elements: Iterable[Element]) -> CanonicalElements:
     """The elements with canonical terms (MOD-4), from such as have a `graph`. Raises InvalidStream
     with the element's position.
     """
@@ -354,7 +359,7 @@ def canonical_elements(elements: Iterable) -> CanonicalElements:
     )
 
 
-def _changes(triples: Collection[tuple]) -> bool:
+def _changes(triples: Collection[Triple]) -> bool:
     """Whether any of the triples is not canonical, or is none. Those that are plain are compared in
     one go.
     """
@@ -366,12 +371,12 @@ def _changes(triples: Collection[tuple]) -> bool:
             and _PLAIN_TRIPLES.fullmatch(text)
         ):
             return False
-        return any(_canonical_triple(triple, (3,)) != triple for triple in dict.fromkeys(triples))
+        return any(_canonical_triple(triple) != triple for triple in dict.fromkeys(triples))
     except (TypeError, InvalidStream):
         return True
 
 
-def canonical_iterator(elements: Iterable) -> Iterator:
+def canonical_iterator(elements: Iterable[Element]) -> Iterator[Element]:
     """An iterator over elements that gives each with canonical terms (MOD-4). Raises InvalidStream
     with the element's position.
     """
@@ -382,23 +387,23 @@ def canonical_iterator(elements: Iterable) -> Iterator:
     return (_canonical_element(element, f"element {n}") for n, element in enumerate(elements, 1))
 
 
-def _canonical_element(element: Any, place: str) -> Any:
+def _canonical_element(element: Element, place: str) -> Element:
     graph = element.graph
     try:
-        found = frozenset(_canonical_triple(triple, (3,)) for triple in _in_order(graph))
+        found = frozenset(_canonical_triple(triple) for triple in _in_order(graph))
     except InvalidStream as error:
         raise error.at(place) from None
     return element if type(graph) is frozenset and found == graph else element._replace(graph=found)
 
 
-def _in_order(graph: Iterable) -> Iterable:
+def _in_order(graph: Collection[T]) -> Collection[T]:
     """The statements in an order that does not depend on hashing, so that of several faults always
     the same is told.
     """
     return sorted(graph, key=repr) if len(graph) > 1 else graph
 
 
-def canonical_dataset(static: Iterable) -> frozenset:
+def canonical_dataset(static: Iterable[Triple | Quad]) -> Dataset:
     """Static data with canonical terms (MOD-4), from triples of the default graph and quads of
     named ones. Raises InvalidStream.
     """
@@ -406,25 +411,34 @@ def canonical_dataset(static: Iterable) -> frozenset:
 
 
 @lru_cache(maxsize=4)  # the same data is given for every evaluation of a search
-def _canonical_dataset(static: frozenset) -> frozenset:
+def _canonical_dataset(static: Dataset) -> Dataset:
     try:
-        found = frozenset(_canonical_triple(statement, (3, 4)) for statement in _in_order(static))
+        found = frozenset(_canonical_statement(statement) for statement in _in_order(static))
     except InvalidStream as error:
         raise error.at("static data") from None
     return static if found == static else found
 
 
-def _canonical_triple(statement: Any, lengths: tuple[int, ...]) -> tuple[Term, ...]:
+def _canonical_triple(statement: object) -> Triple:
+    return triple_of(*_canonical_terms(statement, (3,)))
+
+
+def _canonical_statement(statement: object) -> Triple | Quad:
+    subject, predicate, object_, *graph = _canonical_terms(statement, (3, 4))
+    triple = triple_of(subject, predicate, object_)
+    return (*triple, graph_name(graph[0])) if graph else triple
+
+
+def _canonical_terms(statement: object, lengths: tuple[int, ...]) -> tuple[Term, ...]:
     if not isinstance(statement, tuple) or len(statement) not in lengths:
         raise _invalid(
             f"a triple is three terms, got {shown(statement)}; write ('<urn:s>', "
             "'<urn:p>', '<urn:o>')"
         )
     try:
-        found = tuple(map(canonical, statement))
+        return tuple(map(canonical, statement))
     except TypeError:  # unhashable
         raise _invalid(f"a term must be text, got {shown(statement)}") from None
-    return (*triple_of(*found[:3]), *map(graph_name, found[3:]))
 
 
 def triple_of(subject: Term, predicate: Term, object_: Term) -> tuple[Term, Term, Term]:

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
-from refengine.core import r2r
 from refengine.core.profiles import PROFILES
 from refengine.core.query import Query
 from refengine.core.semantics import (
@@ -19,7 +18,6 @@ from refengine.core.semantics import (
     UNKNOWN,
     Base,
     Between,
-    Closure,
     Collection,
     Condition,
     Gap,
@@ -27,14 +25,12 @@ from refengine.core.semantics import (
     Semantics,
 )
 from refengine.model import compare
-from refengine.model.compare import Mode
-from refengine.model.elements import Dataset, Relation, Stream
+from refengine.model.elements import Relation, Stream
 from refengine.model.errors import Disputed, RefengineError, TooManyReports, Unsupported
-from refengine.model.terms import canonical_dataset
 from refengine.oracle import judge
 from refengine.oracle.alignment import SURPLUS
 from refengine.oracle.assignments import assignments, candidates
-from refengine.oracle.trial import Alignment, Answers, Borders, Missing, Origin, Recorded, Trial
+from refengine.oracle.trial import Alignment, Answers, Basis, BasisKeywords, Origin, Recorded, Trial
 
 SINGLE_BOUND = 100  # assignments of a profile in which one field is changed
 T0_BOUND = 2_000  # values, or classes of values, of t0 that are tried in place of the profile's
@@ -95,34 +91,19 @@ def nearest(
     facts: judge.Judgement | None = None,
     *,
     fields: Iterable[str] = TRIED,
-    missing: int | Missing = 1,
-    mode: Mode = Mode.VALUE,
-    static: Dataset = frozenset(),
-    witnesses: tuple[str, ...] = tuple(r2r.WITNESSES),
-    answers: Answers | None = None,
     timestamps: Sequence[int | None] = (),
-    windows: Sequence[Borders | None] = (),
-    window_closure: Closure | None = None,
+    **options: Unpack[BasisKeywords],
 ) -> Nearest:
     """ORA-13: what would explain a recording that a profile does not, as the search finds it.
 
     Tried are the readings of the recording; each other value of a field; if none of them explains
     it, the other profiles and the pairs of such changes. `facts` is the judgement, with the
     alignment of the nearest assignment. `timestamps` are those of the recording's relations;
-    `windows` and `window_closure` are as in infer.judge.
+    `options` are as in `judge.judge`.
     """
-    answers = answers or Answers()
-    told = tuple(windows) if any(windows) else ()
-    recorded = Recorded(
-        query,
-        streams,
-        canonical_dataset(static),
-        tuple(recording),
-        Missing.of(missing),
-        mode,
-        told,
-        window_closure,
-    )
+    basis = Basis(**options)
+    answers = basis.answers or Answers()
+    recorded = basis.recorded(query, streams, recording)
     if others := other_variables(query, recording):
         return Nearest(readings=(others,))
 

@@ -7,23 +7,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 from refengine import incremental
 from refengine.core import engine, r2r, window
 from refengine.core.query import Query
-from refengine.core.semantics import UNKNOWN, Closure, Profile, Semantics
+from refengine.core.semantics import UNKNOWN, Profile, Semantics
 from refengine.incremental.numbers import Beyond
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Stream
 from refengine.model.errors import Disputed, TooManyReports, Unsupported
-from refengine.model.terms import canonical_dataset
 from refengine.oracle import derivations, orders
 from refengine.oracle.alignment import aligned, nearest_trial
 from refengine.oracle.assignments import Candidates, assignments, is_range, searched
 from refengine.oracle.trial import (
     Alignment,
     Answers,
+    Basis,
+    BasisKeywords,
     Borders,
     Missing,
     Origin,
@@ -87,42 +89,26 @@ def judge(
     streams: Mapping[str, Stream],
     profile: Profile,
     recording: Sequence[Relation],
-    *,
-    missing: int | Missing = 1,
-    mode: Mode = Mode.VALUE,
-    static: Dataset = frozenset(),
-    witnesses: tuple[str, ...] = tuple(r2r.WITNESSES),
-    answers: Answers | None = None,
-    windows: Sequence[Borders | None] = (),
-    window_closure: Closure | None = None,
+    **options: Unpack[BasisKeywords],
 ) -> Judgement:
     """ORA-1: a recorded output is correct iff some assignment of t0, of the profile's open fields,
     of the arrival order where it was not recorded, and of where the recording starts and ends makes
     the semantics produce it.
 
-    `missing` is the number k of outputs that may be missing at each end. `windows` are the borders
-    of the window that the engine tells of each relation, and `window_closure` which borders belong
-    to them (None: those of the semantics). Raises Unsupported where no verdict is in reach,
-    Disputed where no witness confirms what the verdict rests on.
+    `options` are the fields of a Basis: `missing`, `mode`, `static`, `witnesses`, `answers`,
+    `windows` and `window_closure`. Raises Unsupported where no verdict is in reach, Disputed where
+    no witness confirms what the verdict rests on.
     """
-    answers = answers or Answers()
+    basis = Basis(**options)
+    witnesses = basis.witnesses
+    answers = basis.answers or Answers()
     answers.relied_on.clear()
-    told = tuple(windows) if any(windows) else ()
-    recorded = Recorded(
-        query,
-        streams,
-        canonical_dataset(static),
-        tuple(recording),
-        Missing.of(missing),
-        mode,
-        told,
-        window_closure,
-    )
+    recorded = basis.recorded(query, streams, recording)
     t0 = searched(query, streams, profile, answers.plan)
 
     # the assignments with windows that begin as the first told one does
     fitting: tuple[Trial, ...] = ()
-    if told:
+    if recorded.windows:
         found = search(recorded, profile, answers, witnesses)
         fitting = found.failed
         if found.winner is not None:
@@ -131,7 +117,7 @@ def judge(
                 found.winner,
                 found.tried,
                 recorded.missing,
-                mode,
+                recorded.mode,
                 r2r.Standing.of(answers.relied_on, witnesses),
                 t0,
             )
@@ -141,11 +127,11 @@ def judge(
     if found.winner is not None:
         wrong = wrong_windows(recorded, found.winner, answers)
         return Judgement(
-            not told,
+            not recorded.windows,
             found.winner,
             found.tried,
             recorded.missing,
-            mode,
+            recorded.mode,
             r2r.Standing.of(answers.relied_on, witnesses),
             t0,
             wrong,
@@ -160,7 +146,7 @@ def judge(
         best,
         found.tried,
         recorded.missing,
-        mode,
+        recorded.mode,
         r2r.Standing.of(answers.relied_on, witnesses),
         t0,
     )

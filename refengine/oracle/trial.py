@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypedDict, TypeVar
 
 from refengine.core import engine, r2r, window
 from refengine.core.engine import Plan, Report
@@ -20,6 +20,7 @@ from refengine.incremental.numbers import Beyond
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Element, Relation, Row, Stream
+from refengine.model.terms import canonical_dataset
 from refengine.oracle import derivations as derive
 
 T = TypeVar("T")
@@ -103,6 +104,52 @@ def instants(borders: Borders | None, closure: Closure | None) -> Borders | None
         return None
     low, high = window.borders(closure)
     return borders[0] + low, borders[1] + high
+
+
+@dataclass(frozen=True)
+class Basis:
+    """On what a recording is judged, beside the query, its streams and the profile.
+
+    `missing` is the number k of outputs that may be missing at each end. `witnesses` are those that
+    confirm answers, `answers` the table in which answers are kept (None: one of its own). `windows`
+    are the borders of the window that the engine tells of each relation, and `window_closure` which
+    borders belong to them (None: those of the semantics).
+    """
+
+    missing: int | Missing = 1
+    mode: Mode = Mode.VALUE
+    static: Dataset = frozenset()
+    witnesses: tuple[str, ...] = tuple(r2r.WITNESSES)
+    answers: Answers | None = None
+    windows: Sequence[Borders | None] = ()
+    window_closure: Closure | None = None
+
+    def recorded(
+        self, query: Query, streams: Mapping[str, Stream], recording: Sequence[Relation]
+    ) -> Recorded:
+        """What is judged on this basis."""
+        return Recorded(
+            query,
+            streams,
+            canonical_dataset(self.static),
+            tuple(recording),
+            Missing.of(self.missing),
+            self.mode,
+            tuple(self.windows) if any(self.windows) else (),
+            self.window_closure,
+        )
+
+
+class BasisKeywords(TypedDict, total=False):
+    """The fields of a Basis, as `judge.judge` and `explanations.nearest` take them."""
+
+    missing: int | Missing
+    mode: Mode
+    static: Dataset
+    witnesses: tuple[str, ...]
+    answers: Answers | None
+    windows: Sequence[Borders | None]
+    window_closure: Closure | None
 
 
 class Answers:
@@ -367,6 +414,9 @@ class Distance(NamedTuple):
     unexplained: int
 
 
+NO_DISTANCE = Distance(0, 0)
+
+
 @dataclass(frozen=True)
 class Divergence:
     """Where the semantics and the recording part: the recording's relation `index` (from 0), the
@@ -382,7 +432,7 @@ class Divergence:
     actual: Bag | None
     reason: str
     borders: tuple[BorderRow, ...] = ()
-    cost: Distance = Distance(0, 0)
+    cost: Distance = NO_DISTANCE
 
 
 @dataclass(frozen=True)

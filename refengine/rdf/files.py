@@ -15,7 +15,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from refengine import dialects
@@ -54,7 +54,8 @@ from refengine.model.terms import (
     unescape,
 )
 from refengine.model.xsd import INTEGERS, date_time
-from refengine.rdf import turtle
+from refengine.rdf import sources, turtle
+from refengine.rdf.sources import Piped, Source
 from refengine.rdf.turtle import Statement
 
 PROV_GENERATED_AT_TIME = "http://www.w3.org/ns/prov#generatedAtTime"
@@ -79,7 +80,7 @@ class Recording:
 
 
 def read_stream(
-    path: str | Path,
+    path: Source,
     time_predicate: str = PROV_GENERATED_AT_TIME,
     batch_predicate: str | None = None,
 ) -> Stream:
@@ -99,11 +100,13 @@ def read_stream(
       would be part of no element, and is refused, as is a graph without a date, with two, or
       a date without its graph.
 
+    A file that ends in `.gz` or `.zst` as well is unpacked; `Piped` is read as a file.
+
     Raises InvalidStream; Refused for JSON-LD, whose contexts live on the network. Sources:
     Dell'Aglio et al., On Correctness in RDF Stream Processor Benchmarking, ISWC 2013; Kolchin et
     al., YABench, ICWE 2016; W3C RSP Community Group, RDF Stream Models.
     """
-    path = Path(path)
+    path = path if isinstance(path, Piped) else Path(path)
     for name, predicate in (
         ("time predicate", time_predicate),
         ("batch predicate", batch_predicate),
@@ -112,12 +115,12 @@ def read_stream(
             _ = predicate is None or _iri(predicate)
         except _Fault as fault:
             raise InvalidStream(str(fault), rule="IO-1", place=name) from None
-    if os.path.isdir(path):
+    if isinstance(path, Path) and os.path.isdir(path):
         return _instants(path)
-    match path.suffix.lower():
+    match _suffix(path):
         case ".n3t":
             return _timed_lines(path)
-        case _ if path.name.startswith("SG_"):
+        case _ if sources.name_of(path).startswith("SG_"):
             return _timed_lines(path)
         case ".nq":
             return _dated_graphs(path, _quads(path), time_predicate, batch_predicate)
@@ -137,12 +140,11 @@ def read_stream(
             )
 
 
-def read_static(path: str | Path) -> Dataset:
-    """IO-1: static data from `.ttl`, `.nt`, `.nq` or `.trig`: triples of the default graph, and
-    quads of named ones.
+def read_static(path: Source) -> Dataset:
+    """IO-1: static data from `.ttl`, `.nt`, `.nq` or `.trig`, packed or not: triples of the default
+    graph, and quads of named ones.
     """
-    path = Path(path)
-    match path.suffix.lower():
+    match _suffix(path):
         case ".nt" | ".nq":
             statements: Iterable[Statement] = _quads(path)
         case ".ttl":
@@ -193,7 +195,7 @@ def read_query(path: str | Path, dialect: str | None = None, static: bool = Fals
         raise error.at(str(path)) from None
 
 
-def read_recording(path: str | Path) -> Recording:
+def read_recording(path: Source) -> Recording:
     """IO-2: a recording in CSRBench's JSON: `relations`, each a SPARQL 1.1 JSON result with a
     `timestamp`; or YABench's QR_ file.
 
@@ -203,7 +205,7 @@ def read_recording(path: str | Path) -> Recording:
     fault.
     """
     text = read_text(path, InvalidStream, "IO-2")
-    if os.path.basename(path).startswith("QR_"):
+    if sources.name_of(path).startswith("QR_"):
         return _tabbed(text, path)
     try:
         document = json.loads(text, object_pairs_hook=no_key_twice)
@@ -276,13 +278,17 @@ class _Fault(ValueError):
     """What is wrong with a piece of text, before it is known where the piece stands."""
 
 
-def read_text(path: str | Path, kind: type[RefengineError], rule: str) -> str:
-    """The text of a file. Anything but a regular file is refused: a pipe might never end."""
+def _suffix(path: Source) -> str:
+    return PurePath(sources.name_of(path)).suffix.lower()
+
+
+def read_text(path: Source, kind: type[RefengineError], rule: str) -> str:
+    """The text of a file, unpacked. Anything but a regular file is refused: a pipe might never
+    end.
+    """
     data = b""
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise ValueError("not a regular file")
-        data = Path(path).read_bytes()
+        data = sources.read(path)
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
@@ -302,7 +308,7 @@ def listed(folder: Path, pattern: str, rule: str) -> list[Path]:
 
 
 def _unread(
-    error: OSError | ValueError, kind: type[RefengineError], rule: str, path: str | Path
+    error: OSError | ValueError, kind: type[RefengineError], rule: str, path: Source
 ) -> RefengineError:
     return kind(
         f"cannot be read: {getattr(error, 'strerror', None) or error}", rule=rule, place=str(path)
@@ -320,7 +326,7 @@ def _integers(table: Any) -> Iterator[int]:
                 yield from _integers(item)
 
 
-def _lines(path: Path) -> Iterator[tuple[str, int]]:
+def _lines(path: Source) -> Iterator[tuple[str, int]]:
     """The lines that hold a statement, each with its number. Only CR and LF end a line: others may
     stand in a literal.
     """
@@ -390,7 +396,7 @@ _PLAIN_UNQUOTED = re.compile(
 )
 
 
-def _timed_lines(path: Path) -> Stream:
+def _timed_lines(path: Source) -> Stream:
     """IO-1: YABench's lines, a triple and its time in ms."""
     return _in_time(
         [(*_timed(line, f"{path}:{number}"), f"{path}:{number}") for line, number in _lines(path)]
@@ -439,19 +445,20 @@ def timed(line: str, place: str) -> tuple[Triple, int] | None:
     return None
 
 
-def elements(path: str | Path) -> CanonicalIterator:
-    """IO-1: the elements of a file of YABench's lines, one after the other, so that a stream needs
-    no memory of its length. What they say about time is checked where they are used (MOD-1).
+def elements(path: Source) -> CanonicalIterator:
+    """IO-1: the elements of a file of YABench's lines, packed or not, one after the other, so that
+    a stream needs no memory of its length. What they say about time is checked where they are used
+    (MOD-1).
 
     Raises InvalidStream at the line that is none.
     """
     return CanonicalIterator(_elements(path))
 
 
-def _elements(path: str | Path) -> Iterator[Element]:
+def _elements(path: Source) -> Iterator[Element]:
     number = position = 0
     try:
-        with open(path, encoding="utf-8-sig") as lines:
+        with sources.lines(path) as lines:
             for number, line in enumerate(lines, 1):
                 if plain := _PLAIN.match(line):
                     subject, predicate, object_, time = plain.groups()
@@ -466,7 +473,7 @@ def _elements(path: str | Path) -> Iterator[Element]:
         raise InvalidStream(
             f"not UTF-8: {error.reason}", rule="IO-1", place=f"{path}, after line {number}"
         ) from None
-    except OSError as error:
+    except (OSError, sources.Unreadable) as error:
         raise _unread(error, InvalidStream, "IO-1", path) from None
 
 
@@ -521,7 +528,7 @@ def _in_time(items: list[tuple], ordered: bool = True) -> Stream:
 # Named graphs
 
 
-def _quads(path: Path) -> Iterator[Statement]:
+def _quads(path: Source) -> Iterator[Statement]:
     """N-Quads, read line by line: its order is the arrival order, and a parser into a dataset would
     lose it.
     """
@@ -537,7 +544,7 @@ def _quads(path: Path) -> Iterator[Statement]:
 
 
 def _dated_graphs(
-    path: Path,
+    path: Source,
     statements: Iterable[Statement],
     time_predicate: str,
     batch_predicate: str | None = None,
@@ -591,7 +598,7 @@ def _dated_graphs(
 # Turtle and TriG
 
 
-def _turtle(path: Path, language: str, prefix: str) -> list[Statement]:
+def _turtle(path: Source, language: str, prefix: str) -> list[Statement]:
     """The statements of a document in its order; its blank nodes are named
     `prefix` and a number.
     """
@@ -720,7 +727,8 @@ def _tabbed(text: str, path: str | Path) -> Recording:
                 "expected the variables' names, each once and followed by a tab, got "
                 f"{shown(lines[0])}"
             )
-        for number, line in enumerate(lines[1:], 3):
+        for line in lines[1:]:
+            number += 1
             *values, rest = line.split("\t")
             if not values:
                 relations.append((_clock(line) - began, Counter()))

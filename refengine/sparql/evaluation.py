@@ -237,6 +237,14 @@ class Evaluation:
                     }
                     for cells in rows
                 ]
+            case Group() | Project() | Distinct() | Reduced() | OrderBy() | Slice():
+                return self.of_modifier(pattern)
+
+    def of_modifier(
+        self, pattern: Group | Project | Distinct | Reduced | OrderBy | Slice
+    ) -> list[Solution]:
+        """Evaluate grouping or a solution modifier."""
+        match pattern:
             case Group():
                 return self.grouped(pattern)
             case Project(inner, variables):

@@ -174,19 +174,31 @@ class Expressions:
                 are_equal = self.are_equal(*results)
                 return ERROR if are_equal is ERROR else boolean(are_equal is (name == "="))
             case "<" | "<=" | ">" | ">=":
-                order = compare(*results)
-                if order is ERROR and results[0] == results[1]:
-                    known = boolean(name in ("<=", ">="))
-                    return self.choose(
-                        "order of itself",
-                        (ERROR, known),
-                        "the order of a term and itself (SPARQL 17.3.1)",
-                    )
-                return ERROR if order is ERROR else boolean(order in SIGNS[name])
+                return self.in_order(name, *results)
             case "+" | "-" | "*" | "/":
                 return calculate(name, *results)
             case "unary +" | "unary -":
                 return signed(results[0], name == "unary -")
+            case _:
+                return self.applied_here(name, results, nodes)
+
+    def in_order(self, sign: str, left: Term, right: Term) -> Result:
+        """Compute `<`, `<=`, `>` or `>=`. Whether a term that has no order is in order with itself
+        is the evaluator's choice.
+        """
+        order = compare(left, right)
+        if order is ERROR and left == right:
+            known = boolean(sign in ("<=", ">="))
+            return self.choose(
+                "order of itself",
+                (ERROR, known),
+                "the order of a term and itself (SPARQL 17.3.1)",
+            )
+        return ERROR if order is ERROR else boolean(order in SIGNS[sign])
+
+    def applied_here(self, name: str, results: Sequence[Term], nodes: LabelledNodes) -> Result:
+        """Apply a function whose value hangs on the query or the evaluation, too, or a cast."""
+        match name:
             case "IRI" | "URI":
                 return iri(results[0], self.base)
             case "BNODE":

@@ -13,7 +13,7 @@ from types import MethodType
 from typing import Any
 
 import rdflib
-from rdflib import BNode, Dataset, URIRef
+from rdflib import BNode, Dataset, Graph, URIRef
 from rdflib import Literal as RdflibLiteral
 from rdflib.plugins.sparql.algebra import translatePrologue, translateQuery, traverse
 from rdflib.plugins.sparql.evaluate import evalQuery
@@ -22,12 +22,13 @@ from rdflib.plugins.sparql.operators import register_custom_function
 from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.parserutils import CompValue, Expr
 from rdflib.plugins.sparql.sparql import FrozenDict, QueryContext, SPARQLError
-from rdflib.plugins.stores.memory import Memory
+from rdflib.plugins.stores.memory import Memory, SimpleMemory
 from rdflib.term import Identifier, Variable
 
 from refengine.model.elements import XSD, Relation, Term, is_blank, literal, parse_literal
 from refengine.model.elements import Dataset as Statements
-from refengine.sparql.algebra import Query
+from refengine.sparql.algebra import Call, Query, walk
+from refengine.sparql.algebra import Graph as GraphPattern
 from refengine.sparql.evaluation import asked, constructed, selected
 from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.joins import order_by_shared_variables
@@ -67,21 +68,27 @@ class QuietDataset(Dataset):
     times: dict[tuple[Identifier, ...], Identifier]
 
 
-class CountedMemory(Memory):
-    """A store that counts how often it is asked for triples. Raises NoSay
-    when that is too often.
+class Counted:
+    """What a store adds to rdflib's: it counts how often it is asked for triples. Raises NoSay when
+    that is too often.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.lookups = 0
+    lookups = 0
 
     def triples(self, *pattern: Any, **options: Any) -> Iterator[Any]:
         """Return what matches a pattern."""
         self.lookups += 1
         if self.lookups > MOST_LOOKUPS:
             raise NoSay(f"rdflib asks for triples more than {MOST_LOOKUPS} times")
-        return super().triples(*pattern, **options)
+        return super().triples(*pattern, **options)  # type: ignore[misc]  # of the store
+
+
+class CountedMemory(Counted, Memory):
+    """A store of several graphs."""
+
+
+class CountedSimpleMemory(Counted, SimpleMemory):
+    """A store of one graph, which looks up no graph for each triple."""
 
 
 @contextmanager
@@ -104,18 +111,13 @@ def silenced() -> Iterator[None]:
 @silenced()
 def answer(query: Query, text: str, dataset: Statements) -> Relation:
     """Return rdflib's answer, to its algebra as `_prepared` mends it."""
-    store = QuietDataset(store=CountedMemory(), default_union=False)
-    store.times = {}
-    for statement in sorted(dataset):  # sums of doubles depend on the order
-        subject, predicate, object_, *name = map(to_rdflib, statement)
-        if name and isinstance(name[0], RdflibLiteral):
-            store.times[subject, predicate, object_] = name[0]
-        else:
-            (store.graph(*name) if name else store.default_graph).add((subject, predicate, object_))
     prepared = _prepared(text)
+    is_one_graph = all(len(statement) == 3 for statement in dataset)
+    is_plain = is_one_graph and not needs_dataset(query)
+    graph = graph_of(dataset) if is_plain else dataset_of(dataset)
     Work.done = 0
     with counting():
-        result = evalQuery(store, prepared)
+        result = evalQuery(graph, prepared)
         match query.form:
             case "ASK":
                 return asked(bool(result["askAnswer"]))
@@ -129,6 +131,40 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
                     for b in result["bindings"]
                 )
                 return selected(query.variables, bound)
+
+
+@lru_cache(maxsize=64)
+def needs_dataset(query: Query) -> bool:
+    """Return whether a body asks for named graphs, or for the times of triples."""
+    return any(
+        isinstance(node, GraphPattern) or (isinstance(node, Call) and node.name == TIMESTAMP)
+        for node in walk(query.pattern)
+    )
+
+
+def graph_of(triples: Statements) -> Graph:
+    """Return triples as one graph of rdflib's, filled in a fixed order: sums of doubles depend on
+    it.
+    """
+    graph = Graph(store=CountedSimpleMemory())
+    for triple in sorted(triples):
+        subject, predicate, object_ = map(to_rdflib, triple)
+        graph.store.add((subject, predicate, object_), graph)
+    return graph
+
+
+def dataset_of(statements: Statements) -> QuietDataset:
+    """Return statements as a dataset of rdflib's, with the times of triples (R2R-21) beside it."""
+    dataset = QuietDataset(store=CountedMemory(), default_union=False)
+    dataset.times = {}
+    for statement in sorted(statements):
+        subject, predicate, object_, *name = map(to_rdflib, statement)
+        if name and isinstance(name[0], RdflibLiteral):
+            dataset.times[subject, predicate, object_] = name[0]
+        else:
+            graph = dataset.graph(*name) if name else dataset.default_graph
+            graph.add((subject, predicate, object_))
+    return dataset
 
 
 @contextmanager
@@ -164,7 +200,9 @@ def _prepared(text: str) -> object:
 
     def resolved(node: Any) -> URIRef | None:
         if isinstance(node, CompValue) and node.name == "pname" and _prefix(node) in names:
-            return URIRef(names[_prefix(node)] + str(node.get("localname", "")))
+            # rdflib's own `get` gives a variable where there is no local name
+            local = node["localname"] if "localname" in node else ""  # noqa: SIM401
+            return URIRef(names[_prefix(node)] + str(local))
         return None
 
     tree[1] = traverse(tree[1], visitPost=resolved)

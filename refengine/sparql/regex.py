@@ -65,12 +65,25 @@ def compile_pattern(pattern: str, flags: str) -> Any | Failure:
         translated = Translator(pattern, flags).translate()
     except BadPattern:
         return ERROR
-    options = re2.Options()
-    options.log_errors = False
     try:
-        return re2.compile(translated, options)
+        return compile_translated(translated)
     except re2.error as error:
         raise NoSingleAnswer(f"a regular expression that is out of reach: {error}") from None
+
+
+def compile_translated(translated: str) -> Any:
+    """Return RE2's matcher of a pattern in its own syntax. Raises re2.error; nothing is logged."""
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(translated, options)
+
+
+def may_be_empty(translated: str) -> bool:
+    """Return whether a pattern in RE2's syntax matches the empty text; True if RE2 cannot say."""
+    try:
+        return compile_translated(translated).fullmatch("") is not None
+    except re2.error:
+        return True
 
 
 @lru_cache(maxsize=512)
@@ -182,9 +195,8 @@ class Translator:
                 inner = self.alternatives(depth + 1)
                 if self.take() != ")":
                     raise BadPattern("'(' is not closed")
-                self.has_open_capture |= (
-                    self.peek() in ("*", "+", "{") and re2.fullmatch(inner, "") is not None
-                )
+                is_repeated = self.peek() in ("*", "+", "{")
+                self.has_open_capture |= is_repeated and may_be_empty(inner)
                 return f"({inner})"
             case "[":
                 return self.character_class()

@@ -730,6 +730,12 @@ class Reader:
             case "signed_number":
                 (token,) = tree.children
                 return number(token)
+            case _:
+                return self.primary(tree)
+
+    def primary(self, tree: Tree) -> Expression:
+        """Translate a call, brackets or EXISTS: what is an operand without an operator."""
+        match tree.data:
             case "iri_or_function" | "function_call":
                 return self.by_iri(tree)
             case "bracketted_expression" | "order_condition":

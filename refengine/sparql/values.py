@@ -177,52 +177,69 @@ def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None
     Raises NoSingleAnswer for what an evaluator may not have: an integer beyond 64 bits, +INF, the
     year 0000.
     """
-    kind = datatype.removeprefix(XSD)
     if datatype in INTEGERS:
-        if not INTEGER_FORM.fullmatch(lexical):
-            return ERROR
-        if len(lexical) > MOST_DIGITS:
-            raise NoSingleAnswer("an integer of thousands of digits")
-        number = int(lexical)
-        if not in_range(number, datatype):
-            return ERROR
-        if not -SURE_INTEGERS <= number < SURE_INTEGERS:
-            raise NoSingleAnswer("an integer beyond 64 bits, which an evaluator may not have")
-        return Number(INTEGER, number)
-    match kind:
+        return read_integer(lexical, datatype)
+    match datatype.removeprefix(XSD):
         case "decimal":
-            if not DECIMAL_FORM.fullmatch(lexical):
-                return ERROR
-            if len(lexical) > MOST_DIGITS:
-                raise NoSingleAnswer("a decimal of thousands of digits")
-            return decimal_of(Fraction(lexical if lexical[-1] != "." else lexical[:-1]))
-        case "double" | "float":
-            try:
-                number = double(lexical)
-            except ValueError:
-                return ERROR
-            if lexical == "+INF":
-                raise NoSingleAnswer("+INF, which XML Schema 1.1 has and 1.0 has not")
-            return (
-                Number(DOUBLE, number)
-                if kind == "double"
-                else Number(FLOAT, read_single(lexical, number))
-            )
+            return read_decimal(lexical)
+        case "double":
+            return read_binary(lexical, DOUBLE)
+        case "float":
+            return read_binary(lexical, FLOAT)
         case "boolean":
             return BOOLEANS.get(lexical, ERROR)
         case "dateTime":
-            if len(lexical) > MOST_DIGITS:
-                raise NoSingleAnswer("a dateTime of thousands of digits")
-            try:
-                moment = date_time(lexical)
-            except ValueError:
-                return ERROR
-            if not SURE_YEAR.match(lexical):
-                raise NoSingleAnswer(
-                    "a year that is not of four digits, or 0000, which an evaluator may not have"
-                )
-            return moment
+            return read_moment(lexical)
     return None
+
+
+def read_integer(lexical: str, datatype: str) -> Number | Failure:
+    """Read an xsd:integer, or one of a type derived from it."""
+    if not INTEGER_FORM.fullmatch(lexical):
+        return ERROR
+    if len(lexical) > MOST_DIGITS:
+        raise NoSingleAnswer("an integer of thousands of digits")
+    number = int(lexical)
+    if not in_range(number, datatype):
+        return ERROR
+    if not -SURE_INTEGERS <= number < SURE_INTEGERS:
+        raise NoSingleAnswer("an integer beyond 64 bits, which an evaluator may not have")
+    return Number(INTEGER, number)
+
+
+def read_decimal(lexical: str) -> Number | Failure:
+    """Read an xsd:decimal."""
+    if not DECIMAL_FORM.fullmatch(lexical):
+        return ERROR
+    if len(lexical) > MOST_DIGITS:
+        raise NoSingleAnswer("a decimal of thousands of digits")
+    return decimal_of(Fraction(lexical if lexical[-1] != "." else lexical[:-1]))
+
+
+def read_binary(lexical: str, rank: int) -> Number | Failure:
+    """Read an xsd:float or an xsd:double."""
+    try:
+        number = double(lexical)
+    except ValueError:
+        return ERROR
+    if lexical == "+INF":
+        raise NoSingleAnswer("+INF, which XML Schema 1.1 has and 1.0 has not")
+    return Number(rank, number if rank == DOUBLE else read_single(lexical, number))
+
+
+def read_moment(lexical: str) -> Moment | Failure:
+    """Read an xsd:dateTime."""
+    if len(lexical) > MOST_DIGITS:
+        raise NoSingleAnswer("a dateTime of thousands of digits")
+    try:
+        moment = date_time(lexical)
+    except ValueError:
+        return ERROR
+    if not SURE_YEAR.match(lexical):
+        raise NoSingleAnswer(
+            "a year that is not of four digits, or 0000, which an evaluator may not have"
+        )
+    return moment
 
 
 def read_single(lexical: str, wide: float) -> float:
@@ -548,23 +565,31 @@ def same(left: Term, right: Term) -> bool:
         return left == right
     if left is right:
         return True
-    if isinstance(left, Unknown) or isinstance(right, Unknown):
-        unknown = left if isinstance(left, Unknown) else right
-        if (
-            isinstance(left, Unknown)
-            and isinstance(right, Unknown)
-            and left.kind == right.kind == "NOW"
-        ):
-            return True  # one value for all of an evaluation (§17.4.5.1)
-        if unknown.kind in ("NOW", "RAND"):
-            raise NoSingleAnswer(f"{unknown.kind} has no single answer")
-        # each call has a text of its own
-        return isinstance(left, Unknown) and isinstance(right, Unknown) and str(left) == str(right)
+    if isinstance(left, Unknown):
+        return _is_unknown(left, right)
+    if isinstance(right, Unknown):
+        return _is_unknown(right, left)
     one, other = value(left), value(right)
     if not isinstance(one, Number) or not isinstance(other, Number):
         return False
     if one.rank != other.rank:
         return False
+    return _is_same_number(one, other, isinstance(left, Computed) and isinstance(right, Computed))
+
+
+def _is_unknown(unknown: Unknown, other: Term) -> bool:
+    """Return whether what NOW, RAND, UUID or STRUUID gave is the same as another term."""
+    is_other_unknown = isinstance(other, Unknown)
+    if is_other_unknown and unknown.kind == other.kind == "NOW":
+        return True  # one value for all of an evaluation (§17.4.5.1)
+    if unknown.kind in ("NOW", "RAND"):
+        raise NoSingleAnswer(f"{unknown.kind} has no single answer")
+    # each call has a text of its own
+    return is_other_unknown and str(unknown) == str(other)
+
+
+def _is_same_number(one: Number, other: Number, are_computed: bool) -> bool:
+    """Return whether two numbers of one type, of which one or both are computed, have one form."""
     if one.rank >= FLOAT and not one.slack and not other.slack:
         if one.value != one.value and other.value != other.value:
             return True  # NaN has one form
@@ -572,7 +597,7 @@ def same(left: Term, right: Term) -> bool:
             1, other.value
         ):
             return False  # 0.0 and -0.0 have none in common
-    if one == other and isinstance(left, Computed) and isinstance(right, Computed):
+    if one == other and are_computed:
         if one.slack and one.rank >= FLOAT:
             raise NoSingleAnswer("two sums whose orders of adding are not fixed")
         return True

@@ -13,7 +13,6 @@ from itertools import accumulate, combinations, zip_longest
 from pathlib import Path
 
 import pytest
-from brute import ON_INSTANTS, Brute, Emitted, Reported
 from conftest import draws
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -33,6 +32,7 @@ from refengine import (
     stream,
 )
 from refengine.core import engine
+from refengine.core.definition import ON_INSTANTS, Definition, Emitted, Reported
 from refengine.core.profiles import PLAIN
 from refengine.core.query import BORDERED, COUNTING, SIZED, SLIDING, Unit
 from refengine.core.query import CLOSING as CLOSING_KINDS
@@ -161,7 +161,7 @@ class Case:
         yield ("late", bool(brute(self).late))
 
 
-def brute(case: Case, definition: type[Brute] = Brute) -> Brute:
+def brute(case: Case, definition: type[Definition] = Definition) -> Definition:
     """The enumeration for a case."""
     streams = {name: elements.elements for name, elements in case.streams.items()}
     query = case.query
@@ -418,7 +418,9 @@ def test_the_drawing_exercises_every_choice():
         )
 
 
-def outputs(case: Case, definition: type[Brute] = Brute) -> tuple[list[Reported], list[Emitted]]:
+def outputs(
+    case: Case, definition: type[Definition] = Definition
+) -> tuple[list[Reported], list[Emitted]]:
     """All that the enumeration says of a case."""
     one = brute(case, definition)
     return list(one.reports()), list(one.emitted(case.answer, case.query.r2s))
@@ -440,7 +442,9 @@ def drawn() -> list[tuple[Case, list[Reported], list[Emitted]]]:
     return [(case, *outputs(case)) for case in found]
 
 
-def noticed(changed: Callable[[Case], Case | None], definition: type[Brute] = Brute) -> bool:
+def noticed(
+    changed: Callable[[Case], Case | None], definition: type[Definition] = Definition
+) -> bool:
     """Whether some draw is told apart from what it is changed to, or from what another definition
     says of it.
     """
@@ -481,7 +485,7 @@ def test_enumeration_reproduces_the_simulator(shared: Path, name: str):
                 "tsys": elements[r.arrival].sys,
                 "content": [vector["stream"][index][1] for index in r.windows[0].content],
             }
-            for r in Brute([window], {"s": elements}, semantics).reports()
+            for r in Definition([window], {"s": elements}, semantics).reports()
         ]
         if name == "experiments":
             assert [r["content"] for r in found] == vector["contents"], f"line {number}"
@@ -637,14 +641,14 @@ def test_no_query_passes_for_another(name: str):
     assert noticed(CHANGES[name]), f"not noticed: {name}"
 
 
-class BothBordersIn(Brute):
+class BothBordersIn(Definition):
     """Breaks WIN-2: the closing border is in under every closure."""
 
     def unclosed(self, window, c, t):
         return t <= c
 
 
-class EpochBeforeTheFirst(Brute):
+class EpochBeforeTheFirst(Definition):
     """Breaks WIN-10: window 0 is the aligned window a slide before."""
 
     def origin(self, window):
@@ -656,7 +660,7 @@ class EpochBeforeTheFirst(Brute):
         )
 
 
-class LatestStarted(Brute):
+class LatestStarted(Definition):
     """Breaks WIN-4: of the open windows the one that started last is active."""
 
     def current(self, window, t):
@@ -666,7 +670,7 @@ class LatestStarted(Brute):
         return next((e for e in reversed(self.extents[window]) if t in e.instants), found)
 
 
-class PartOfTheWhole(Brute):
+class PartOfTheWhole(Definition):
     """Breaks WIN-12: of CQL's windows the earliest that has not ended is shown, up to t."""
 
     def current(self, window, t):
@@ -677,7 +681,7 @@ class PartOfTheWhole(Brute):
         )
 
 
-def replace_kind(window: Window, definition: Brute) -> Window:
+def replace_kind(window: Window, definition: Definition) -> Window:
     """The time-based window with the numbers of a range."""
     timed = replace(window, kind=WindowKind.TIME, slide=window.slide or 1)
     for table in (definition.starts, definition.extents):
@@ -686,14 +690,14 @@ def replace_kind(window: Window, definition: Brute) -> Window:
     return timed
 
 
-class BeforeTheStart(Brute):
+class BeforeTheStart(Definition):
     """Breaks WIN-5: instants before s0 are evaluated as well."""
 
     def interval(self, before, now):
         return [t for t in self.integers if before <= t < now or before == t == now]
 
 
-class CutWindowsWhole(Brute):
+class CutWindowsWhole(Definition):
     """Breaks WIN-11: where partial windows are reported, one that closes exactly at t0 is partial,
     too.
     """
@@ -707,7 +711,7 @@ class CutWindowsWhole(Brute):
         return (number - 1, o - self.slide(window)) if cut and window.size else (number, o)
 
 
-class RowsWithoutSlide(Brute):
+class RowsWithoutSlide(Definition):
     """Breaks WIN-14: the latest rows, whatever the slide."""
 
     def rows(self, window, arrived):
@@ -718,21 +722,21 @@ class RowsWithoutSlide(Brute):
         )
 
 
-class NoKeys(Brute):
+class NoKeys(Definition):
     """Breaks WIN-15: size counts all elements, of whatever key."""
 
     def key(self, window, index):
         return []
 
 
-class StartsOnly(Brute):
+class StartsOnly(Definition):
     """Breaks WIN-18: an interval is in a scope iff its start is."""
 
     def instants(self, window, index):
         return super().instants(window, index)[:1]
 
 
-class EndExcluded(Brute):
+class EndExcluded(Definition):
     """Breaks MOD-3: the end of an interval is no part of it."""
 
     def valid(self, element):
@@ -740,14 +744,14 @@ class EndExcluded(Brute):
         return found[:-1] or found
 
 
-class LateIsAdded(Brute):
+class LateIsAdded(Definition):
     """Breaks MOD-2: nothing is late."""
 
     def is_late(self, element, before):
         return False
 
 
-class LateByThePrevious(Brute):
+class LateByThePrevious(Definition):
     """Breaks MOD-2: lateness is measured from the element just before, not
     from the greatest app.
     """
@@ -756,21 +760,21 @@ class LateByThePrevious(Brute):
         return super().is_late(element, before[-1:])
 
 
-class LateAfterTheTrigger(Brute):
+class LateAfterTheTrigger(Definition):
     """Breaks MOD-2: elements that are dropped later are counted, too."""
 
     def dropped(self, trigger):
         return len(self.late)
 
 
-class OwnContent(Brute):
+class OwnContent(Definition):
     """Breaks WIN-8: the arrival is in the content that it triggers."""
 
     def content(self, window, t, k):
         return super().content(window, t, k + 1)
 
 
-class StreamAfterStream(Brute):
+class StreamAfterStream(Definition):
     """Breaks ENG-5: simultaneous elements of two streams come by stream, not by sys."""
 
     def merged(self):
@@ -780,7 +784,7 @@ class StreamAfterStream(Brute):
         )
 
 
-class OtherStreamFirst(Brute):
+class OtherStreamFirst(Definition):
     """Breaks ENG-5: of elements with one app and sys the stream named last comes first."""
 
     def merged(self):
@@ -791,7 +795,7 @@ class OtherStreamFirst(Brute):
         )
 
 
-class NothingWithoutScope(Brute):
+class NothingWithoutScope(Definition):
     """Breaks ENG-5: a window has no content where a window of the query has no scope."""
 
     def contents(self, t, k):
@@ -799,7 +803,7 @@ class NothingWithoutScope(Brute):
         return tuple(() for _ in scopes) if None in scopes else super().contents(t, k)
 
 
-class ConditionsWithoutScope(Brute):
+class ConditionsWithoutScope(Definition):
     """Breaks ENG-5: a window without a scope has conditions on the instant, too."""
 
     def worthy(self, number, t, k):
@@ -815,7 +819,7 @@ class ConditionsWithoutScope(Brute):
         return beats + super().timely(number, instants, k)
 
 
-class TickOnTies(Brute):
+class TickOnTies(Definition):
     """Breaks TICK-2: the time-driven tick looks at simultaneous elements too."""
 
     def ticks(self, before, now):
@@ -824,14 +828,14 @@ class TickOnTies(Brute):
         )
 
 
-class OwnInstant(Brute):
+class OwnInstant(Definition):
     """Breaks TICK-4: the interval includes the arrival's own instant."""
 
     def interval(self, before, now):
         return [t for t in self.integers if self.start <= t and before <= t <= now]
 
 
-class PassedForAll(Brute):
+class PassedForAll(Definition):
     """Breaks TICK-6: every closure has to be passed."""
 
     def own(self, arrival):
@@ -843,21 +847,21 @@ class PassedForAll(Brute):
         return found - other * (self.windows[0].kind is not WindowKind.TUPLE)
 
 
-class ExpiryWithoutMove(Brute):
+class ExpiryWithoutMove(Definition):
     """Breaks TICK-7: the arrival's own instant is evaluated without it even where nothing moves."""
 
     def moves(self, t):
         return True
 
 
-class FirstWindowMoves(Brute):
+class FirstWindowMoves(Definition):
     """Breaks TICK-7: only the first window's scope can move."""
 
     def moves(self, t):
         return bool(self.scope(self.windows[0], t - 1) - self.scope(self.windows[0], t))
 
 
-class CloseAtOnce(Brute):
+class CloseAtOnce(Definition):
     """Breaks REP-1: a window closes with an arrival at its last instant."""
 
     def holds(self, condition, number, t, k):
@@ -867,7 +871,7 @@ class CloseAtOnce(Brute):
         return super().holds(condition, number, t, k)
 
 
-class PeriodOfInstants(Brute):
+class PeriodOfInstants(Definition):
     """Breaks REP-4: the evaluation instant, not the border instant, is a multiple of the period."""
 
     def holds(self, condition, number, t, k):
@@ -876,14 +880,14 @@ class PeriodOfInstants(Brute):
         )
 
 
-class EveryId(Brute):
+class EveryId(Definition):
     """Breaks REP-7: every id of the tick is tested and reported on its own."""
 
     def by_tick(self, ids, k):
         return self.by_instant(ids, k)
 
 
-class ChangeWhereReported(Brute):
+class ChangeWhereReported(Definition):
     """Breaks REP-7: change and non-empty are tested at the id that is reported, not at the tick's
     largest.
     """
@@ -892,7 +896,7 @@ class ChangeWhereReported(Brute):
         return self.by_instant(self.timely(0, ids, k)[-1:], k)
 
 
-class LatestBeforeContent(Brute):
+class LatestBeforeContent(Definition):
     """Breaks REP-10: the last instant at which the conditions on the instant hold, and then the
     content is asked.
     """
@@ -902,7 +906,7 @@ class LatestBeforeContent(Brute):
         return found[-1:] if self.semantics.gap is Gap.LATEST else found
 
 
-class LatestOfAll(Brute):
+class LatestOfAll(Definition):
     """Breaks REP-10: content change in a gap is compared as if all were reported, though the last
     alone is.
     """
@@ -917,7 +921,7 @@ class LatestOfAll(Brute):
         self.semantics = replace(self.semantics, gap=Gap.LATEST if latest else Gap.ALL)
 
 
-class LatestWindowByWindow(Brute):
+class LatestWindowByWindow(Definition):
     """Breaks REP-10: each window has its latest instant, and the trigger chooses among them."""
 
     def by_instant(self, instants, k):
@@ -936,14 +940,14 @@ class LatestWindowByWindow(Brute):
                 yield self.report(t, k)
 
 
-class FirstElementAnywhere(Brute):
+class FirstElementAnywhere(Definition):
     """Breaks REP-11, WIN-10: t1 is the first app of all streams."""
 
     def earliest(self, window):
         return min((e.app for elements in self.elements.values() for e in elements), default=None)
 
 
-class OnlyTheFiring(Brute):
+class OnlyTheFiring(Definition):
     """Breaks REP-12: only the first window's content counts as reported."""
 
     def report(self, t, k):
@@ -953,7 +957,7 @@ class OnlyTheFiring(Brute):
         return found
 
 
-class NamedInDefault(Brute):
+class NamedInDefault(Definition):
     """Breaks R2R-8: a named window is part of the default graph, too."""
 
     def dataset(self, contents):
@@ -961,7 +965,7 @@ class NamedInDefault(Brute):
         return found | {quad[:3] for quad in found}
 
 
-class ContentWithStatic(Brute):
+class ContentWithStatic(Definition):
     """Breaks R2R-8: a content with static data is not empty."""
 
     def holds(self, condition, number, t, k):
@@ -970,14 +974,14 @@ class ContentWithStatic(Brute):
         )
 
 
-class NoEnd(Brute):
+class NoEnd(Definition):
     """Breaks ENG-1: nothing follows the last arrival."""
 
     def sentinel(self):
         return []
 
 
-class FlushFromTheLast(Brute):
+class FlushFromTheLast(Definition):
     """Breaks ENG-1: flush counts from the last app, not from the last end."""
 
     def sentinel(self):
@@ -992,7 +996,7 @@ class FlushFromTheLast(Brute):
         return [found[0]._replace(app=app)]
 
 
-class SuppressedIsNoBase(Brute):
+class SuppressedIsNoBase(Definition):
     """Breaks R2S-4: an evaluation whose empty output is suppressed leaves the base as it was."""
 
     def rebase(self, base, answer, output):
@@ -1003,14 +1007,14 @@ class SuppressedIsNoBase(Brute):
         )
 
 
-class AppendOfArrivals(Brute):
+class AppendOfArrivals(Definition):
     """Breaks R2S-7: rows over the new elements alone, without a join with the old ones."""
 
     def kept(self, contents, before):
         return [() for _ in contents]
 
 
-class OnceAtFirst(Brute):
+class OnceAtFirst(Definition):
     """Breaks R2S-9: the first empty output is emitted, too."""
 
     def emits(self, output, before):
@@ -1023,7 +1027,7 @@ class OnceAtFirst(Brute):
     first = True
 
 
-class CollectedAfter(Brute):
+class CollectedAfter(Definition):
     """Breaks R2R-9: the answer is never collected."""
 
     def collected(self, answer):
@@ -1037,8 +1041,8 @@ def test_the_right_definition_is_not_noticed():
     assert not noticed(lambda case: case)
 
 
-@pytest.mark.parametrize("broken", Brute.__subclasses__(), ids=lambda broken: broken.__name__)
-def test_a_broken_definition_is_noticed(broken: type[Brute]):
+@pytest.mark.parametrize("broken", Definition.__subclasses__(), ids=lambda broken: broken.__name__)
+def test_a_broken_definition_is_noticed(broken: type[Definition]):
     """The comparison can fail: with one rule broken, the draws are enough to see it."""
     assert noticed(lambda case: case, broken), f"not noticed: {broken.__doc__}"
 

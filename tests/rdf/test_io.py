@@ -817,7 +817,7 @@ def test_json_ld_is_refused_unread(tmp_path, name):
     says(error, tmp_path / name, None, "QRY-2", "network")
 
 
-@pytest.mark.parametrize("name", ["s.ttl", "s.rdf", "s", "s.nq.gz"])
+@pytest.mark.parametrize("name", ["s.ttl", "s.rdf", "s", "s.nq.bz2"])
 def test_another_ending_is_no_stream(write, name):
     path = write(name, "")
     with pytest.raises(InvalidStream) as error:

@@ -161,6 +161,13 @@ def test_numbers_of_hundreds_of_digits_end_in_a_value_or_an_error_of_ours(expres
         sparql.evaluate(Body(f"ASK {{ FILTER({expression}) }}").algebra, frozenset())
 
 
+@pytest.mark.parametrize("pattern", ["((a{1000}){1000})*", "(((a{1000}){1000})+|b)"])
+def test_a_repetition_that_the_matcher_cannot_hold_is_unsupported(pattern: str) -> None:
+    body = Body(f'SELECT (REPLACE("ab", "{pattern}", "$1") AS ?r) {{}}')
+    with pytest.raises(Unsupported, match="out of reach"):
+        sparql.evaluate(body.algebra, frozenset())
+
+
 def test_a_sum_of_a_long_integer_and_an_infinity_ends():
     text = f"SELECT (SUM(?v) AS ?s) {{ VALUES ?v {{ {'1' * 400} 1e0 }} }}"
     with contextlib.suppress(Unsupported):

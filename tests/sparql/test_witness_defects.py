@@ -144,11 +144,11 @@ def test_page_is_up_to_date() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["a.b", "a..b", "a.b.c", "a..b.c"])
+@pytest.mark.parametrize("name", ["", "a", "a.b", "a..b", "a.b.c", "a..b.c"])
 @pytest.mark.parametrize("witness", sorted(sparql_witnesses.WITNESSES))
 def test_every_witness_is_asked_what_it_can_read(witness: str, name: str) -> None:
     """A prefixed name with several dots is given to the witnesses as an IRI, since pyoxigraph reads
-    one dot alone.
+    one dot alone. A local name may be empty.
     """
     query, text = sparql.read(f"PREFIX : <urn:> ASK {{ ?s :{name} ?o }}")
     relation = sparql_witnesses.WITNESSES[witness](

@@ -1,0 +1,24 @@
+"""Arguments that a strategy cannot be made of are refused before anything is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import UnionType
+from typing import TypeVar
+
+from hypothesis.errors import InvalidArgument
+
+T = TypeVar("T")
+
+
+def check(name: str, value: object, kind: type | UnionType, form: str) -> None:
+    """Raise InvalidArgument where a value is not of a kind, which `form` describes."""
+    if not isinstance(value, kind):
+        raise InvalidArgument(f"{name} must be {form}, got {value!r}")
+
+
+def several(name: str, values: Iterable[T]) -> Iterable[T]:
+    """Return values that are several. Raises InvalidArgument for one alone."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidArgument(f"{name} are several; write a list, got {values!r}")
+    return values

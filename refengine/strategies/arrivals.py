@@ -1,0 +1,312 @@
+"""Streams of elements that hug the borders of windows, and the streams that a query asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from typing import TypedDict, Unpack
+
+from hypothesis import strategies as st
+from hypothesis.errors import InvalidArgument
+
+from refengine.core.query import POSITIONS, Query, Window, WindowKind
+from refengine.core.semantics import T0, Semantics, Tick
+from refengine.model.elements import Element, Stream, Triple
+from refengine.model.errors import InvalidQuery
+from refengine.strategies.arguments import check, several
+from refengine.strategies.extents import extent_of
+from refengine.strategies.payloads import SUBJECTS, Graph, Strategy, graphs, triples
+
+# Of an element: its stream, an instant and a payload; whether it is like the one before it; how
+# long it is valid, by how much its batch id rises, and how late it arrives.
+Drawn = tuple[tuple[str, int, Graph | Triple], tuple[bool, bool], int | None, int, int]
+Payloads = Strategy[Graph] | Strategy[Triple]
+
+MILLISECONDS = 1_700_000_000_000  # an instant of the epoch
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What streams look like: the keywords of `streams`."""
+
+    t0: int | None = 0
+    min_size: int = 0
+    max_size: int | None = None
+    batches: bool = False
+    intervals: bool = False
+    disorder: int = 0
+    before: int | None = None
+
+    @property
+    def most(self) -> int:
+        """How many elements there are at most."""
+        return max(8, 2 * self.min_size) if self.max_size is None else self.max_size
+
+
+class ShapeKeywords(TypedDict, total=False):
+    """The fields of a Shape, as `streams` takes them."""
+
+    t0: int | None
+    min_size: int
+    max_size: int | None
+    batches: bool
+    intervals: bool
+    disorder: int
+    before: int | None
+
+
+def streams(
+    windows: Window | Iterable[Window] = (),
+    *,
+    size: int | None = None,
+    slide: int | None = None,
+    payloads: Payloads | None = None,
+    **options: Unpack[ShapeKeywords],
+) -> Strategy[Stream]:
+    """Streams of `min_size` to `max_size` elements (by default 8, or twice `min_size` if that is
+    more) that hug the borders of windows which open from `t0` on: the windows given, or [t0 +
+    n*slide, t0 + n*slide + size) (a slide is the size where none is given). `options` are the
+    fields of a Shape: `t0` (0), `min_size`, `max_size`, `batches`, `intervals`, `disorder` and
+    `before`.
+
+    Drawn are elements on a border, one before it and one after; several at an instant, up to all;
+    gaps longer than the windows; instants before t0; graphs that recur, in an instant and across
+    windows; the empty stream. `t0=None`: anywhere, around 0, a negative instant or an epoch
+    millisecond. `payloads` are graphs or triples, by default `graphs()`. `batches` gives batch ids
+    that rise or stay, `intervals` an end to some elements, up to beyond a window and a slide.
+    `disorder`: an element arrives after such as are later by up to that much. `before`: no element
+    is at that instant or after it.
+
+    >>> from hypothesis import given
+    >>> from refengine.strategies import streams
+    >>> @given(streams(size=10, slide=5))
+    ... def test_elements_come_in_order(stream):
+    ...     instants = [element.app for element in stream]
+    ...     assert instants == sorted(instants)
+    >>> test_elements_come_in_order()
+    """
+    shape = Shape(**options)
+    over = (windows,) if isinstance(windows, Window) else tuple(several("windows", windows))
+    for window in over:
+        check("windows", window, Window, "a window or several; extents are size=10, slide=5")
+    check("t0", shape.t0, int | None, "an integer, or None for anywhere")
+    if size is None and slide is not None:
+        raise InvalidArgument("slide is that of a size; write size=10, slide=5")
+    if size is not None:
+        over += (Window("s", WindowKind.TIME, size, size if slide is None else slide),)
+    return _arrivals({"s": over}, {"s": graphs() if payloads is None else payloads}, shape).map(
+        lambda found: found["s"]
+    )
+
+
+def inputs(
+    query: Query,
+    semantics: Semantics | None = None,
+    *,
+    payloads: Payloads | None = None,
+    min_size: int = 0,
+    max_size: int | None = None,
+    intervals: bool = False,
+) -> Strategy[dict[str, Stream]]:
+    """{name: stream} of every stream that a query names, as `evaluate` takes it, together of
+    `min_size` to `max_size` elements in one order of arrival (`sys`). They hug the borders of the
+    query's windows under the semantics (without one, with t0 = 0) and mean something with both:
+    batch ids for the tick by batch, keys for partitions, order unless the semantics reorders (then
+    some elements are late), no element at an integer horizon or after it. Raises InvalidQuery where
+    no graph has the keys of all partitions of a stream.
+
+    >>> from hypothesis import given
+    >>> from refengine import evaluate, from_table, profile
+    >>> from refengine.strategies import inputs
+    >>> window = {"stream": "s", "kind": "time", "size": 10, "slide": 5}
+    >>> query = from_table({"windows": [window], "body": "ASK {}"})
+    >>> csparql = profile("csparql").but(t0=0).semantics()
+    >>> @given(inputs(query, csparql))
+    ... def test_a_window_is_reported_once(streams):
+    ...     windows = [report.window for report in evaluate(query, streams, csparql)]
+    ...     assert len(windows) == len(set(windows))
+    >>> test_a_window_is_reported_once()
+    """
+    check("query", query, Query, "a Query")
+    check("semantics", semantics, Semantics | None, "a Semantics, such as profile.semantics()")
+    over = {
+        name: tuple(w for w in query.windows if w.stream == name)
+        for name in dict.fromkeys(w.stream for w in query.windows)
+    }
+    drawn = {name: _keyed(windows, payloads) for name, windows in over.items()}
+    late = semantics.disorder + 2 if semantics and isinstance(semantics.disorder, int) else 0
+    before = semantics.horizon if semantics and isinstance(semantics.horizon, int) else None
+    batched = semantics is not None and semantics.tick is Tick.BATCH
+    return _arrivals(
+        over,
+        drawn,
+        Shape(
+            _around(query, semantics),
+            min_size,
+            max_size,
+            batched,
+            intervals,
+            late,
+            before,
+        ),
+    )
+
+
+def _around(query: Query, semantics: Semantics | None) -> int | None:
+    """The instant near which windows open; None where that is wherever the stream begins."""
+    t0: int | T0 = 0 if semantics is None else semantics.t0
+    if query.windows[0].kind is WindowKind.TUPLE:
+        return 0
+    if t0 is T0.REGISTRATION:
+        return query.registered
+    if (
+        isinstance(t0, T0)
+        and t0 not in (T0.FLINK, T0.STORM)
+        and not (semantics and isinstance(semantics.horizon, int))
+    ):
+        return None
+    return 0 if isinstance(t0, T0) else t0
+
+
+def _keyed(windows: Iterable[Window], payloads: Payloads | None) -> Payloads:
+    """Graphs that have the keys of all partitions."""
+    keys = {key for window in windows for key in window.by}
+    if payloads is not None or not keys:
+        return graphs() if payloads is None else payloads
+    predicates, single = sorted(keys - {*POSITIONS}), bool(keys & {*POSITIONS})
+    if single and len(predicates) > 1:
+        raise InvalidQuery(
+            f"no graph of one triple has the keys {', '.join(predicates)}",
+            rule="WIN-15",
+            place="windows",
+        )
+    if not predicates:
+        return triples()
+    with_key = (
+        st.tuples(st.sampled_from(SUBJECTS), st.just(f"<{p}>"), st.sampled_from(SUBJECTS))
+        for p in predicates
+    )
+    return st.tuples(*with_key).map(frozenset)
+
+
+@st.composite
+def _arrivals(
+    draw: st.DrawFn,
+    over: Mapping[str, tuple[Window, ...]],
+    payloads: Mapping[str, Payloads],
+    shape: Shape,
+) -> dict[str, Stream]:
+    """Elements of all streams in one order of arrival."""
+    t0 = draw(st.sampled_from([0, -500, MILLISECONDS])) if shape.t0 is None else shape.t0
+    rush = draw(RUSH)
+    # lists alone would often be empty
+    least = max(shape.min_size, draw(st.sampled_from([0, shape.most // 2, shape.most // 2])))
+    found: list[tuple[int, str, Element]] = []
+    last: dict[str, Graph] = {}
+    for (name, app, payload), (tie, again), lasting, step, lag in draw(
+        _lists(tuple(over.items()), tuple(payloads.values()), shape, t0, least)
+    ):
+        at = (
+            found[-1][-1].app
+            if found and tie != rush
+            else app
+            if shape.before is None
+            else min(app, shape.before - 1)
+        )
+        last[name] = graph = last[name] if again and name in last else _graph(payload)
+        end = None if lasting is None else at + lasting
+        found.append((at + lag, name, Element(graph, at, 0, step, end)))
+    found.sort(key=lambda arrival: arrival[0])
+    batches = accumulate((element.batch or 0 for *_, element in found), initial=1)
+    arrived = [
+        (name, element._replace(sys=sys, batch=batch if shape.batches else None))
+        for sys, ((_, name, element), batch) in enumerate(zip(found, batches, strict=False), 1)
+    ]
+    return {
+        name: Stream(tuple(element for other, element in arrived if other == name)) for name in over
+    }
+
+
+@lru_cache(maxsize=1024)
+def _lists(
+    over: tuple[tuple[str, tuple[Window, ...]], ...],
+    payloads: tuple[Payloads, ...],
+    shape: Shape,
+    t0: int,
+    least: int,
+) -> Strategy[list[Drawn]]:
+    """At least so many elements. Kept, since Hypothesis looks at all parts of a new strategy before
+    the first draw.
+    """
+    named = zip(over, payloads, strict=True)
+    one: list[Strategy[tuple[str, int, Graph | Triple]]] = [
+        st.tuples(st.just(name), _instants(tuple(map(extent_of, windows)), t0), payload)
+        for (name, windows), payload in named
+    ]
+    lasting, step, lag = _more(dict(over), shape)
+    item = st.tuples(st.one_of(one), LIKE_THE_LAST, lasting, step, lag)
+    return st.lists(item, min_size=least, max_size=shape.most)
+
+
+RUSH = st.sampled_from([False] * 5 + [True])  # whether most elements are simultaneous
+# Whether an element comes at the instant of the one drawn before it, and whether with the same
+# graph.
+LIKE_THE_LAST = st.sampled_from(
+    [(False, False)] * 5 + [(True, False)] * 2 + [(False, True)] * 2 + [(True, True)]
+)
+
+
+def _more(
+    over: Mapping[str, Iterable[Window]], shape: Shape
+) -> tuple[Strategy[int | None], Strategy[int], Strategy[int]]:
+    """How long an element is valid, by how much its batch id rises, and how late it arrives."""
+    size, slide = max(
+        (extent_of(window) for windows in over.values() for window in windows), default=(0, 1)
+    )
+    lasting: Strategy[int | None] = st.none()
+    if shape.intervals:
+        lasting = st.sampled_from([None, 0, 1, max(0, size - 1), size, size + 1, size + slide + 1])
+    step = st.integers(0, 2) if shape.batches else st.just(0)
+    return lasting, step, st.integers(0, shape.disorder)
+
+
+def _graph(payload: Graph | Triple) -> Graph:
+    triples = [payload] if isinstance(payload, tuple) else several("payloads", payload)
+    for triple in triples:
+        if not (
+            isinstance(triple, tuple)
+            and len(triple) == 3
+            and all(isinstance(term, str) for term in triple)
+        ):
+            raise InvalidArgument(
+                f"payloads must be graphs or triples of N-Triples text, got {triple!r}"
+            )
+    return frozenset(triples)
+
+
+@lru_cache(maxsize=1024)
+def _instants(extents: tuple[tuple[int, int], ...], t0: int) -> Strategy[int]:
+    """Instants on borders and one beside them, elsewhere, and before t0; a gap longer than a window
+    is between the near ones and the far ones.
+    """
+    extents = extents or ((0, 1),)
+    reach = max(size + slide for size, slide in extents)
+    borders = [_borders(size, slide, t0) for size, slide in extents]
+    return st.one_of(
+        st.integers(t0, t0 + min(2 * reach, 30)),
+        *borders,
+        *borders,
+        st.integers(t0 - reach - 2, t0 + 3 * reach),
+    )
+
+
+def _borders(size: int, slide: int, t0: int) -> Strategy[int]:
+    far = size // slide + 6
+    numbers = st.sampled_from([0, 1, 2, 3, 4, far, far + 1])
+    return st.builds(
+        lambda n, beside: t0 + n * slide + beside,
+        numbers,
+        st.sampled_from([0, -1, 1, size, size - 1, size + 1]),
+    )

@@ -1,0 +1,146 @@
+"""Windows: their kinds, sizes, slides and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypedDict, Unpack
+
+from hypothesis import strategies as st
+
+from refengine.core.query import COUNTING, SIZED, SLIDING, Unit, Window, WindowKind
+from refengine.strategies.arguments import check, several
+from refengine.strategies.payloads import Strategy
+
+KEYS = (("subject",), ("predicate",), ("object",), ("urn:p",), ("subject", "urn:p"))
+ROUND = (1000, 2000, 10_000, 60_000, 300_000, 3_600_000, 86_400_000)
+ODD = (7, 13, 999, 1001, 1500, 61_000, 90_001, 3_600_001)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a window may have whatever its kind and its name: keywords of `windows`."""
+
+    streams: Sequence[str] = ("s",)
+    sizes: Strategy[int] | None = None
+    slides: Strategy[int] | None = None
+    units: Sequence[Unit | str] = tuple(Unit)
+    keys: Sequence[tuple[str, ...]] = KEYS
+    triggers: bool = True
+
+
+class ChoicesKeywords(TypedDict, total=False):
+    """The fields of Choices, as `windows` and `queries` take them."""
+
+    streams: Sequence[str]
+    sizes: Strategy[int] | None
+    slides: Strategy[int] | None
+    units: Sequence[Unit | str]
+    keys: Sequence[tuple[str, ...]]
+    triggers: bool
+
+
+def extent_of(window: Window) -> tuple[int, int]:
+    """ω and β where they are spans of time."""
+    if window.kind not in (WindowKind.TIME, WindowKind.RANGE):
+        return 0, 1
+    return window.span, window.step
+
+
+def windows(
+    *,
+    kinds: Iterable[WindowKind | str] = tuple(WindowKind),
+    names: Sequence[str] = (),
+    **options: Unpack[ChoicesKeywords],
+) -> Strategy[Window]:
+    """Windows of the given kinds over the given `streams`. `sizes` and `slides` are strategies,
+    `units` is what may be counted. Sizes and slides are by default small, multiples of 1,000,
+    60,000 or 3,600,000 (seconds, minutes, hours in milliseconds), or odd; a slide is often the
+    size, a part of it, or more. `names` are IRIs that a window may have; `keys`, what a partition
+    may be `by`; with `triggers` some are explicit triggers.
+
+    >>> from hypothesis import given
+    >>> from refengine.strategies import windows
+    >>> @given(windows(kinds=["time", "range"]))
+    ... def test_a_window_has_a_size(window):
+    ...     assert window.size > 0
+    >>> test_a_window_has_a_size()
+    """
+    return windows_of(kinds, names, Choices(**options))
+
+
+def windows_of(
+    kinds: Iterable[WindowKind | str], names: Sequence[str], choices: Choices
+) -> Strategy[Window]:
+    """Windows of some kinds, which may have some names. Raises InvalidArgument."""
+    for name, strategy in (("sizes", choices.sizes), ("slides", choices.slides)):
+        check(name, strategy, Strategy | None, "a strategy, such as st.just(10)")
+    several("streams", choices.streams)
+    units = [Unit(unit) for unit in choices.units]
+    named = st.sampled_from([None, *names])
+    return st.sampled_from([WindowKind(kind) for kind in several("kinds", kinds)]).flatmap(
+        lambda kind: _window(kind, named, units, choices)
+    )
+
+
+@st.composite
+def _window(
+    draw: st.DrawFn,
+    kind: WindowKind,
+    named: Strategy[str | None],
+    units: Sequence[Unit],
+    choices: Choices,
+) -> Window:
+    size = _size(draw, kind, choices.sizes)
+    slide = _slide(draw, kind, size, choices.slides)
+    unit = draw(st.sampled_from(units)) if kind in COUNTING else Unit.ELEMENTS
+    by = draw(st.sampled_from(choices.keys)) if kind is WindowKind.PARTITION else ()
+    return Window(
+        draw(st.sampled_from(choices.streams)),
+        kind,
+        size,
+        slide,
+        unit,
+        by,
+        draw(named),
+        choices.triggers and draw(st.booleans()),
+    )
+
+
+def _size(draw: st.DrawFn, kind: WindowKind, sizes: Strategy[int] | None) -> int | None:
+    if kind not in SIZED:
+        return None
+    if sizes is not None:
+        return draw(sizes)
+    is_counted = kind in COUNTING or kind is WindowKind.PARTITION
+    return draw(st.integers(1, 12) if is_counted else _sizes())
+
+
+def _slide(
+    draw: st.DrawFn, kind: WindowKind, size: int | None, slides: Strategy[int] | None
+) -> int | None:
+    if kind not in SLIDING or size is None:
+        return None
+    slide = draw(_slides(size) if slides is None else slides)
+    may_have_none = kind in (WindowKind.RANGE, WindowKind.ROWS)
+    return None if may_have_none and draw(st.integers(0, 3)) == 3 else slide
+
+
+def _sizes() -> Strategy[int]:
+    return st.integers(1, 12) | st.sampled_from(ROUND) | st.sampled_from(ODD)
+
+
+def _slides(size: int) -> Strategy[int]:
+    parts = sorted(
+        {
+            size,
+            *(size // n for n in (2, 3, 4, 5, 10) if size % n == 0),
+            1 if size < 100 else size - 1,
+        }
+    )
+    return (
+        st.just(size)
+        | st.sampled_from(parts)
+        | st.integers(1, 2 * size)
+        | st.sampled_from([size + 1, 2 * size])
+    )

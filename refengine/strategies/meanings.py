@@ -1,0 +1,213 @@
+"""Semantics: every one that means something, alone or with a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations, product
+from types import SimpleNamespace
+from typing import Any, NamedTuple, TypeVar, cast
+
+from hypothesis import strategies as st
+
+from refengine.core.engine import meaning
+from refengine.core.query import Query, WindowKind
+from refengine.core.semantics import (
+    ENUMS,
+    FIELDS,
+    INTEGRAL,
+    OPTIONAL,
+    R2S,
+    T0,
+    UNKNOWN,
+    Between,
+    Condition,
+    Disorder,
+    Gap,
+    OneOf,
+    Semantics,
+    Trigger,
+    contradictions,
+    known_field,
+    parse_field,
+)
+from refengine.model.errors import InvalidQuery, InvalidSemantics
+from refengine.strategies.arguments import check
+from refengine.strategies.extents import extent_of
+from refengine.strategies.payloads import Strategy
+
+T = TypeVar("T")
+Values = tuple[object, ...]  # those that a field may have, or one for each field of a group
+
+SCALE = 8  # the greatest ω + β where there is no query
+# any integer: between these multiples of the greatest ω + β (periods: at most half of it)
+INTEGER = object()
+RANGES = {
+    "t0": (-1, 1),
+    "offset": (-1, 2),
+    "anchor": (-1, 1),
+    "horizon": (1, 9),
+    "disorder": (0, 1),
+}
+REPORTS = tuple(
+    frozenset(report) for size in range(1, 5) for report in combinations(Condition, size)
+)
+# Fields whose values mean something only with one another (SEM-2, QRY-5); no field is in two
+# groups, and none refers to a later one.
+GROUPS = (
+    ("t0", "offset", "closure"),
+    ("r2s", "base"),
+    ("report", "period", "anchor", "gap"),
+    ("trigger",),
+)
+NEUTRAL = {
+    "t0": 0,
+    "offset": None,
+    "closure": None,
+    "r2s": R2S.RSTREAM,
+    "base": None,
+    "report": frozenset({Condition.NON_EMPTY}),
+    "period": None,
+    "anchor": None,
+    "gap": Gap.ALL,
+    "trigger": Trigger.ANY,
+    "disorder": Disorder.REJECT,
+}
+
+
+def semantics(query: Query | None = None, /, **fields: Any) -> Strategy[Semantics]:
+    """Every complete Semantics; with a query, those that mean something with it (SEM-2, QRY-5, and
+    WIN-7 of tuples). Integers are as large as the query's sizes and slides, t0 and a horizon near
+    0; streams that fit are those of `inputs`.
+
+    A keyword fixes a field to a value or its text (`report="window-close,non-empty"`), or keeps it
+    to some, as in a profile: `OneOf`, `Between` or `UNKNOWN`; `**profile("cqels").fields` are those
+    that a profile allows. Raises InvalidSemantics where the fields given mean nothing together or
+    with the query.
+
+    >>> from hypothesis import given
+    >>> from refengine import Between, profile
+    >>> from refengine.strategies import semantics
+    >>> @given(semantics(tick="time", t0=Between(-4, 4)))
+    ... def test_the_tick_is_by_time(choice):
+    ...     assert choice.tick == "time" and -4 <= choice.t0 <= 4
+    >>> @given(semantics(**profile("csparql").fields))
+    ... def test_csparql_leaves_t0_open(choice):
+    ...     assert profile("csparql").but(t0=choice.t0).semantics() == choice
+    >>> test_the_tick_is_by_time(), test_csparql_leaves_t0_open()
+    (None, None)
+    """
+    check("query", query, Query | None, "a Query; the fields of a profile are **profile.fields")
+    for name in fields:
+        known_field(name)
+    scale = max(sum(extent_of(window)) for window in query.windows) if query else SCALE
+    choices = tuple(_choices(name, fields.get(name, UNKNOWN)) for name in FIELDS)
+    asked = query and _Asked(
+        tuple(_AskedWindow(w.kind, w.triggers) for w in query.windows), query.r2s, query.registered
+    )
+    return _semantics(choices, _legal(asked, choices), scale)
+
+
+class _AskedWindow(NamedTuple):
+    """What of a window QRY-5 looks at."""
+
+    kind: WindowKind
+    triggers: bool
+
+
+class _Asked(NamedTuple):
+    """What of a query QRY-5 looks at: queries that share it have the same semantics."""
+
+    windows: tuple[_AskedWindow, ...]
+    r2s: R2S | None
+    registered: int | None
+
+
+@st.composite
+def _semantics(
+    draw: st.DrawFn, choices: Sequence[Values], coupled: Sequence[list[Values]], scale: int
+) -> Semantics:
+    values: dict[str, object] = {}
+    for group, legal in zip(GROUPS, coupled, strict=True):
+        for position, name in enumerate(group):
+            values[name] = _one_of(draw, dict.fromkeys(shape[position] for shape in legal))
+            legal = [shape for shape in legal if shape[position] == values[name]]
+    values |= {
+        name: _one_of(draw, found)
+        for name, found in zip(FIELDS, choices, strict=True)
+        if name not in values
+    }
+    ranges = {name: Between(lo * scale, hi * scale) for name, (lo, hi) in RANGES.items()} | {
+        "period": Between(1, max(2, scale // 2))
+    }
+    integers = {name: ranges[name] if value is INTEGER else value for name, value in values.items()}
+    fields: dict[str, Any] = {
+        name: draw(st.integers(value.lo, value.hi)) if isinstance(value, Between) else value
+        for name, value in integers.items()
+    }
+    return Semantics(**fields)
+
+
+def _one_of(draw: st.DrawFn, values: Iterable[T]) -> T:
+    first, *others = values
+    return draw(st.sampled_from([first, *others])) if others else first
+
+
+def _choices(name: str, value: object) -> Values:
+    """The values that a field may have, the plainest first; an integer of a range is that range."""
+    if isinstance(value, Between):
+        return (value,)
+    if isinstance(value, OneOf):
+        return tuple(v if isinstance(v, Between) else parse_field(name, v) for v in value.values)
+    if value != UNKNOWN:
+        return (parse_field(name, value),)
+    if name == "report":
+        return REPORTS
+    none: Values = (None,) if name in OPTIONAL else ()
+    integers: Values = (INTEGER,) if name in INTEGRAL else ()
+    words: Values = tuple(ENUMS.get(name, ()))
+    return none + (integers + words if name in ("t0", "anchor") else words + integers)
+
+
+@lru_cache(maxsize=256)
+def _legal(query: _Asked | None, choices: tuple[Values, ...]) -> list[list[Values]]:
+    """For each group the combinations of values that mean something, given that those of the groups
+    before do.
+    """
+    of = dict(zip(FIELDS, choices, strict=True))
+    base = {name: _example(values[0]) for name, values in of.items()} | NEUTRAL
+    found: list[list[Values]] = []
+    for group in GROUPS:
+        legal: list[Values] = []
+        refused: InvalidSemantics | InvalidQuery | None = None
+        # an operator asks for a base, which comes next
+        asked = query and query._replace(r2s=None) if group is GROUPS[0] else query
+        for shape in product(*(of[name] for name in group)):
+            try:
+                _meant(asked, base | dict(zip(group, map(_example, shape), strict=True)))
+                legal.append(shape)
+            except (InvalidSemantics, InvalidQuery) as error:
+                refused = refused or error
+        if refused is not None and not legal:
+            raise refused
+        base |= dict(zip(group, map(_example, legal[0]), strict=True))
+        found.append(legal)
+    return found
+
+
+def _example(value: object) -> object:
+    return 1 if value is INTEGER else value.lo if isinstance(value, Between) else value
+
+
+def _meant(query: _Asked | None, fields: Mapping[str, object]) -> None:
+    """Raises where fields mean nothing together or with the query."""
+    # a Semantics would parse every field again
+    semantics = cast(Semantics, SimpleNamespace(**fields))
+    contradictions(semantics)
+    if query is None:
+        return
+    meaning(cast(Query, query), semantics)
+    if semantics.t0 is T0.KAFKA_STREAMS and query.windows[0].kind is WindowKind.TUPLE:
+        raise InvalidSemantics(
+            "t0=kafka-streams has no formula for tuple windows; give an integer", rule="WIN-7"
+        )

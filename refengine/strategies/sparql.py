@@ -1,0 +1,394 @@
+"""Bodies in SPARQL, and strings in its four quotings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+from refengine.core.query import Body, Form
+from refengine.model.terms import Term
+from refengine.strategies.payloads import LINKS, NUMBER, SUBJECTS, TEXTS, Strategy
+
+T = TypeVar("T")
+
+KEYWORDS = frozenset(
+    [
+        "SELECT",
+        "DISTINCT",
+        "REDUCED",
+        "ASK",
+        "CONSTRUCT",
+        "WHERE",
+        "PREFIX",
+        "FILTER",
+        "OPTIONAL",
+        "UNION",
+        "MINUS",
+        "BIND",
+        "AS",
+        "VALUES",
+        "UNDEF",
+        "GROUP",
+        "BY",
+        "HAVING",
+        "ORDER",
+        "ASC",
+        "DESC",
+        "GRAPH",
+        "EXISTS",
+        "NOT",
+        "COUNT",
+        "SUM",
+        "AVG",
+        "MIN",
+        "MAX",
+        "STR",
+        "STRLEN",
+        "BOUND",
+        "REGEX",
+        "IN",
+        "ISIRI",
+        "IF",
+        "COALESCE(",
+        "CONCAT(",
+    ]
+)
+CASES: tuple[Callable[[str], str], ...] = (str.upper, str.lower, str.title)
+SPACES = (
+    " ",
+    "\n",
+    "  ",
+    "\t",
+    "\n\n    ",
+    " # comment\n",
+    " # } ] { [RANGE 1 STEP 1] 'odd \" SELECT ?x\n",
+    "\r\n",
+)
+# Subject, object, number, graph, and the stem of new ones: some are called like a keyword of a
+# dialect.
+VARIABLES = (
+    ("x", "y", "n", "g", "v"),
+    ("step", "range", "stream", "window", "now"),
+    ("s", "o", "slide", "graph", "rows"),
+    ("select", "where", "count", "from", "as"),
+    ("on", "triples", "every", "register", "unbounded"),
+)
+PROLOGUES = (
+    ((), None),
+    (("PREFIX", "e:", "<urn:>"), "e:"),
+    (("PREFIX", ":", "<urn:>"), ":"),
+    (("PREFIX", "e:", "<urn:>"), None),
+    (("PREFIX", "e:", "<urn:>", "PREFIX", "window:", "<urn:>"), "window:"),
+    (("PREFIX", "step:", "<http://example.org/#>", "PREFIX", ":", "<urn:>"), ":"),
+)
+
+
+def bodies(
+    *,
+    names: Sequence[str] = (),
+    forms: Iterable[Form | str] = tuple(Form),
+    graph_variable: bool = False,
+) -> Strategy[Body]:
+    """Bodies in SPARQL 1.1 over the terms of `triples`, each with a single answer: SELECT
+    (variables, *, DISTINCT, expressions), ASK and CONSTRUCT; FILTER with and without EXISTS,
+    OPTIONAL, UNION, MINUS, BIND, VALUES, GROUP BY, HAVING, the aggregates that have one answer,
+    subselects, property paths; GRAPH with the given names and, if asked for, with a variable.
+    Prefixes or whole IRIs, no BASE; keywords in any case; WHERE or none; odd white space and
+    comments; strings in all four quotings and variables that look like the syntax of windows. There
+    is no LIMIT (QRY-3), nothing makes blank nodes (R2R-7), and numbers alone are summed and
+    ordered, so that witnesses confirm them.
+
+    >>> from hypothesis import given
+    >>> from refengine.strategies import bodies
+    >>> @given(bodies(forms=["SELECT"]))
+    ... def test_a_select_has_variables(body):
+    ...     assert body.variables
+    >>> test_a_select_has_variables()
+    """
+    return _bodies(tuple(names), [Form(form) for form in forms], graph_variable)
+
+
+@st.composite
+def _bodies(draw: st.DrawFn, names: Sequence[str], forms: Sequence[Form], variable: bool) -> Body:
+    prologue, prefix = draw(st.sampled_from(PROLOGUES))
+    writer = _Writer(draw, draw(st.sampled_from(VARIABLES)), prefix, names, variable)
+    tokens = [*prologue, *writer.query(draw(st.sampled_from(forms)))]
+    case, spaces = (
+        draw(st.sampled_from(CASES)),
+        draw(st.lists(st.sampled_from(SPACES), min_size=1, max_size=4)),
+    )
+    words = [case(token) if token in KEYWORDS else token for token in tokens]
+    first = draw(st.sampled_from(["", "\n", "# SELECT * { } \n"]))
+    return Body(first + "".join(word + spaces[i % len(spaces)] for i, word in enumerate(words)))
+
+
+class _Writer:
+    """Writes a body as a list of tokens. `visible` are the variables that can be projected."""
+
+    def __init__(
+        self,
+        draw: st.DrawFn,
+        variables: Sequence[str],
+        prefix: str | None,
+        names: Sequence[str],
+        graph_variable: bool,
+    ):
+        self.draw, self.prefix, self.names, self.graph_variable = (
+            draw,
+            prefix,
+            names,
+            graph_variable,
+        )
+        self.s, self.o, self.n, self.g = (f"?{name}" for name in variables[:4])
+        self.stem, self.made = variables[4], 0
+        self.visible: list[str] = []
+
+    def pick(self, *choices: T) -> T:
+        return self.draw(st.sampled_from(choices))
+
+    def fresh(self) -> str:
+        """A variable that is nowhere else."""
+        self.made += 1
+        return f"${self.stem}{self.made}" if self.made % 3 == 0 else f"?{self.stem}{self.made}"
+
+    def shown(self) -> str:
+        """A new variable that can be projected."""
+        self.visible.append(new := self.fresh())
+        return new
+
+    def iri(self, term: Term) -> str:
+        """An IRI whole, or as a prefixed name."""
+        return (
+            term
+            if self.prefix is None
+            else self.prefix + term.removeprefix("<urn:").removesuffix(">")
+        )
+
+    def subject(self) -> str:
+        return self.iri(self.pick(*SUBJECTS))
+
+    def link(self) -> str:
+        return self.iri(self.pick(*LINKS))
+
+    def text(self) -> str:
+        return quoted(self.pick(*TEXTS), self.pick('"', "'", '"""', "'''"))
+
+    def query(self, form: Form) -> list[str]:
+        match form:
+            case Form.ASK:
+                return ["ASK", *self.where()]
+            case Form.CONSTRUCT:
+                return self.construct()
+            case Form.SELECT:
+                return self.pick(self.select, self.select, self.aggregated)()
+
+    def where(self, *first: str) -> list[str]:
+        return [*self.pick((), ("WHERE",)), *self.group(*first)]
+
+    def construct(self) -> list[str]:
+        if self.draw(st.integers(0, 4)) == 4:
+            return _filled("CONSTRUCT WHERE { _ _ _ }", self.s, self.link(), self.o)
+        where = self.where()
+        template = self.pick(
+            _filled("_ <urn:made> _", self.s, self.o),
+            _filled("_ _ _", self.s, self.link(), self.text()),
+            _filled("_ _ _ . _ a _ .", self.s, self.link(), self.s, self.subject(), self.o),
+        )
+        return ["CONSTRUCT", "{", *template, "}", *where]
+
+    def select(self) -> list[str]:
+        where, head = self.where(), list(self.pick((), ("DISTINCT",)))
+        match self.pick("variables", "all", "expression"):
+            case "all":
+                head.append("*")
+            case "variables":
+                head += self.visible[: self.draw(st.integers(1, len(self.visible)))]
+            case "expression":
+                head += [self.pick(*self.visible), "(", *self.expression(), "AS", self.fresh(), ")"]
+        return ["SELECT", *head, *where, *self.order()]
+
+    def order(self) -> list[str]:
+        return self.pick(
+            [],
+            *(
+                _filled(form, self.s)
+                for form in ("ORDER BY _", "ORDER BY DESC ( _ )", "ORDER BY ASC ( _ )")
+            ),
+        )
+
+    def aggregated(self) -> list[str]:
+        head, tail = [], []
+        if key := self.pick(None, self.s, self.s):
+            head, tail = (
+                [key],
+                ["GROUP", "BY", key, *self.pick([], _filled("HAVING ( COUNT ( * ) > 1 )"))],
+            )
+        for _ in range(self.draw(st.integers(1, 2))):
+            head += ["(", *self.aggregate(), "AS", self.fresh(), ")"]
+        return ["SELECT", *head, *self.where(*self.number()), *tail]
+
+    def aggregate(self) -> list[str]:
+        function = self.pick("COUNT", "SUM", "AVG", "MIN", "MAX")
+        if function == "COUNT" and self.draw(st.booleans()):
+            return _filled("COUNT ( * )")
+        return [function, "(", *self.pick((), ("DISTINCT",)), self.n, ")"]
+
+    def group(self, *first: str) -> list[str]:
+        """A group: triples, and up to three more patterns."""
+        tokens = ["{", *(first or self.core())]
+        self.visible += [
+            v for v in (self.s, self.o, self.n) if v in tokens and v not in self.visible
+        ]
+        for pattern in self.draw(st.lists(st.sampled_from(self.patterns()), max_size=3)):
+            dot = self.pick((), (".",)) if tokens[-1] != "}" else ()
+            tokens += [*dot, *pattern()]
+        return [*tokens, "}"]
+
+    def core(self) -> list[str]:
+        """The triples that a group begins with, in the default graph or in a window's."""
+        triples = self.pick(self.plain, self.several, self.path, self.number)()
+        if bool(self.names) and self.draw(st.booleans()):
+            return ["GRAPH", f"<{self.pick(*self.names)}>", "{", *triples, "}"]
+        return triples
+
+    def plain(self) -> list[str]:
+        return [self.s, self.link(), self.o]
+
+    def number(self) -> list[str]:
+        return [self.s, self.iri(NUMBER), self.n]
+
+    def several(self) -> list[str]:
+        more = self.pick(
+            (";", self.iri(NUMBER), self.n), (",", self.fresh()), (".", self.o, self.link(), "[ ]")
+        )
+        return [self.s, self.link(), self.o, *more]
+
+    def path(self) -> list[str]:
+        p, q = map(self.iri, LINKS)
+        # rdflib does not read `p +`, with a space
+        path = self.pick(
+            (p, "/", q), ("(", p, "|", q, ")"), ("^", p), (p + "+",), ("!", q), (p, "/", "^", q)
+        )
+        return [self.s, *path, self.o]
+
+    def patterns(self) -> list[Callable[[], list[str]]]:
+        more = [self.graph] if self.names else []
+        more += [self.any_graph] if self.graph_variable else []
+        return [
+            self.filter,
+            self.exists,
+            self.optional,
+            self.union,
+            self.minus,
+            self.bind,
+            self.values,
+            self.subselect,
+            *more,
+        ]
+
+    def filter(self) -> list[str]:
+        return ["FILTER", "(", *self.condition(), ")"]
+
+    def condition(self) -> list[str]:
+        return self.pick(
+            _filled("_ > 1", self.n),
+            _filled("_ + 1 <= 3", self.n),
+            _filled("_ = _", self.o, self.text()),
+            _filled("_ != _", self.o, self.subject()),
+            _filled("STR ( _ ) = _", self.o, self.text()),
+            _filled("REGEX ( STR ( _ ) , '[ab#]' )", self.s),
+            _filled("BOUND ( _ )", self.o),
+            _filled("! BOUND ( _ )", self.n),
+            _filled("_ IN ( _ , _ )", self.s, self.subject(), self.subject()),
+            _filled("ISIRI ( _ ) || _ = _", self.o, self.s, self.subject()),
+        )
+
+    def exists(self) -> list[str]:
+        return [
+            *self.pick(("FILTER",), ("FILTER", "NOT")),
+            "EXISTS",
+            "{",
+            self.s,
+            self.link(),
+            self.fresh(),
+            "}",
+        ]
+
+    def optional(self) -> list[str]:
+        return _filled("OPTIONAL { _ _ _ }", self.s, self.link(), self.shown())
+
+    def union(self) -> list[str]:
+        new = self.shown()
+        other = self.pick(
+            _filled("_ _ _", self.s, self.link(), new), _filled("BIND ( _ AS _ )", self.text(), new)
+        )
+        return [*_filled("{ _ _ _ } UNION {", self.s, self.link(), new), *other, "}"]
+
+    def minus(self) -> list[str]:
+        return _filled(
+            "MINUS { _ _ _ }", self.s, self.link(), self.pick(self.subject(), self.text(), "[ ]")
+        )
+
+    def bind(self) -> list[str]:
+        return ["BIND", "(", *self.expression(), "AS", self.shown(), ")"]
+
+    def expression(self) -> list[str]:
+        return self.pick(
+            [self.text()],
+            _filled("STR ( _ )", self.s),
+            _filled("STRLEN ( STR ( _ ) )", self.s),
+            # pyoxigraph reads no space before its bracket, nor before CONCAT's
+            _filled("COALESCE( _ , 0 )", self.n),
+            _filled("IF ( BOUND ( _ ) , _ , 'b' )", self.o, self.text()),
+            _filled("CONCAT( STR ( _ ) , _ )", self.s, self.text()),
+        )
+
+    def values(self) -> list[str]:
+        return self.pick(
+            _filled("VALUES _ { _ _ }", self.s, self.subject(), self.subject()),
+            _filled(
+                "VALUES ( _ _ ) { ( _ UNDEF ) ( _ _ ) }",
+                self.s,
+                self.o,
+                self.subject(),
+                self.subject(),
+                self.text(),
+            ),
+        )
+
+    def subselect(self) -> list[str]:
+        inner = _filled("{ _ _ _ }", self.s, self.link(), self.fresh())
+        return [
+            *_filled("{ SELECT _ ( COUNT ( * ) AS _ ) WHERE", self.s, self.shown()),
+            *inner,
+            "GROUP",
+            "BY",
+            self.s,
+            "}",
+        ]
+
+    def graph(self) -> list[str]:
+        return _filled(
+            "GRAPH _ { _ _ _ }", f"<{self.pick(*self.names)}>", self.s, self.link(), self.fresh()
+        )
+
+    def any_graph(self) -> list[str]:
+        return _filled("GRAPH _ { _ _ _ }", self.g, self.s, self.link(), self.fresh())
+
+
+def _filled(template: str, *words: str) -> list[str]:
+    """The tokens of a template, with a word in each place that is left open."""
+    rest = iter(words)
+    return [next(rest) if token == "_" else token for token in template.split()]
+
+
+def quoted(lexical: str, quote: str) -> str:
+    """A string in one of SPARQL's four quotings; in the long ones quotes and line ends stand as
+    they are.
+    """
+    text = lexical.replace("\\", "\\\\")
+    if len(quote) == 1:
+        text = text.replace(quote, "\\" + quote).replace("\n", "\\n")
+    return quote + text + quote
