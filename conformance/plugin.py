@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -83,11 +83,11 @@ MARKERS = {
     "yabench": "a YABench run against its recording",
     "rule(id)": "the rule that the case is about",
 }
-ITEMS = pytest.StashKey["list[Item]"]()
-ASKED = pytest.StashKey["Asked"]()
+ITEMS: pytest.StashKey[list[Item]] = pytest.StashKey()
+ASKED: pytest.StashKey[Asked] = pytest.StashKey()
 # with --spark, what gives an item's result
-ELSEWHERE = pytest.StashKey["Callable[[Item], Result]"]()
-RESULT = pytest.StashKey[dict[str, Any]]()
+ELSEWHERE: pytest.StashKey[Callable[[Item], Result]] = pytest.StashKey()
+RESULT: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -242,9 +242,9 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
     from refengine.model.errors import RefengineError
 
     items = [
-        one.callspec.params["conformance_item"]
+        cast("Item", one.callspec.params["conformance_item"])
         for one in session.items
-        if "conformance_item" in getattr(one, "fixturenames", ())
+        if isinstance(one, pytest.Function) and "conformance_item" in one.fixturenames
     ]
     try:
         with shard.elsewhere(
@@ -305,10 +305,13 @@ def conformance_settle(
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A report carries the result, from a worker too."""
     report = yield
-    report.conformance = item.stash.get(RESULT, None)
+    # pytest takes what a plugin adds along
+    report.conformance = item.stash.get(RESULT, None)  # type: ignore[attr-defined]
     return report
 
 

@@ -45,8 +45,9 @@ ARROWS: dict[str, str] = {
     "conformance.report": "refengine schemas metrics verdict",
     "conformance.spark": "refengine metrics verdict harness suite",
     "conformance.plugin": "refengine verdict harness suite report spark",
-    "conformance.__main__": "refengine verdict harness benchmarks suite report spark",
-    "conformance.test_engines": "",
+    "conformance.command_line": "refengine verdict harness benchmarks suite report spark",
+    "conformance.__main__": "refengine command_line",
+    "conformance.test_engines": "suite",
 }
 
 

@@ -33,7 +33,7 @@ def judged(folder: Path, engine: str, query: str, suffix: str) -> tuple[judge.Ju
     return (
         judge.judge(asked, streams, profiles.profile(engine), recording),
         cell.name,
-        asked.windows[0].slide,
+        asked.windows[0].step,
     )
 
 
@@ -120,8 +120,7 @@ def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Ele
             d=f"M {x(row.at)} {y} L {to} {y} L {to} {TOP + LANE + 3}",
             stroke=colour,
             fill="none",
-            **{"stroke-width": "1.5"},
-        )
+        ).set("stroke-width", "1.5")
         side = 12 if to < x(row.at) else -12
         text(x(row.at) + side, y + 4, str(row.fate), colour, "start" if side > 0 else "end", 12)
     return root
@@ -137,7 +136,8 @@ def main() -> int:
     parser.add_argument("-o", "--output", type=Path, required=True)
     options = parser.parse_args()
     judgement, name, slide = judged(options.folder, options.engine, options.query, options.suffix)
-    rows = judgement.trial.divergence.borders if not judgement.passed else ()
+    apart = None if judgement.trial is None else judgement.trial.divergence
+    rows = apart.borders if apart is not None and not judgement.passed else ()
     if not rows:
         print(f"{name}: no row is at the edge of a window", file=sys.stderr)
         return 1

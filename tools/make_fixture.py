@@ -18,7 +18,7 @@ import argparse
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -195,7 +195,7 @@ def write(files: dict[str, bytes], out: Path) -> None:
         (out / path).write_bytes(content)
 
 
-def integer(lowest: int, highest: int):
+def integer(lowest: int, highest: int) -> Callable[[str], int]:
     """An argument that is an integer in [lowest, highest]."""
 
     def parse(text: str) -> int:

@@ -64,7 +64,7 @@ def prepared(folder: Path) -> Path:
     return copy
 
 
-def mutmut(folder: Path, *arguments: str, **more: object) -> str | None:
+def mutmut(folder: Path, *arguments: str, output: int | None = None) -> str:
     """One call of the tool on the copy. It has a process group of its own, of which nothing is left
     after an interrupt.
     """
@@ -72,9 +72,14 @@ def mutmut(folder: Path, *arguments: str, **more: object) -> str | None:
         name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
     }
     environment["REFENGINE_HYPOTHESIS_PROFILE"] = "mutation"
-    command = [folder / "venv" / "bin" / "mutmut", *arguments]
+    command = [str(folder / "venv" / "bin" / "mutmut"), *arguments]
     process = subprocess.Popen(
-        command, cwd=folder / "checkout", env=environment, text=True, start_new_session=True, **more
+        command,
+        cwd=folder / "checkout",
+        env=environment,
+        text=True,
+        start_new_session=True,
+        stdout=output,
     )
     try:
         found, _ = process.communicate()
@@ -88,12 +93,12 @@ def mutmut(folder: Path, *arguments: str, **more: object) -> str | None:
         raise
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command)
-    return found
+    return found or ""  # None where it went elsewhere
 
 
 def statuses(folder: Path) -> dict[str, str]:
     """What became of each mutant."""
-    listed = mutmut(folder, "results", "--all", "True", stdout=subprocess.PIPE)
+    listed = mutmut(folder, "results", "--all", "True", output=subprocess.PIPE)
     return dict(re.findall(r"^\s+refengine\.(\S+): (.+)$", listed, re.MULTILINE))
 
 
@@ -101,7 +106,9 @@ def figures(found: dict[str, str]) -> list[str]:
     """The lines of the table: mutants, killed, timeouts, survived and score, by module. A time
     limit is no kill: a loaded machine reaches it, too.
     """
-    counts = {module: Counter() for module in sorted({name.split(".")[0] for name in found})}
+    counts: dict[str, Counter[str]] = {
+        module: Counter() for module in sorted({name.split(".")[0] for name in found})
+    }
     for name, status in found.items():
         counts[name.split(".")[0]][
             status if status in ("killed", "timeout", "not checked") else "survived"
@@ -129,7 +136,7 @@ def report(folder: Path) -> None:
                 if re.search(rf"`{re.escape(name)}`", argued)
                 else "NOT argued in docs/mutation.md"
             )
-            diff = mutmut(folder, "show", f"refengine.{name}", stdout=subprocess.PIPE)
+            diff = mutmut(folder, "show", f"refengine.{name}", output=subprocess.PIPE)
             print(f"{name}: {status}, {where}", *diff.splitlines()[3:], sep="\n", end="\n\n")
     print(*figures(found), sep="\n")
 

@@ -93,7 +93,7 @@ def write(
 
     # executors need not have them
     for module in (sg1, sys.modules[batch.__module__], sys.modules[__name__]):
-        cloudpickle.register_pickle_by_value(module)
+        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]  # it has none
     work = parts(parameters, count or 2 * jobs.slots(spark))
     target = out if URL.match(out) else f"file://{os.path.abspath(out)}"
     frame = spark.range(0, len(work), 1, len(work)).mapInArrow(

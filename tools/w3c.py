@@ -143,8 +143,11 @@ def _result_set(graph: list[Triple]) -> Bag | bool:
 def triples(path: Path, label: str) -> Iterator[Triple]:
     """Yield the triples of a file, the labels of its blank nodes marked."""
     for quad in pyoxigraph.parse(path.read_bytes(), SYNTAXES[path.suffix], base_iri=path.as_uri()):
-        terms = map(from_pyoxigraph, (quad.subject, quad.predicate, quad.object))
-        yield tuple(f"_:{label}{term[2:]}" if term.startswith("_:") else term for term in terms)
+        subject, predicate, object_ = (
+            f"_:{label}{term[2:]}" if term.startswith("_:") else term
+            for term in map(from_pyoxigraph, (quad.subject, quad.predicate, quad.object))
+        )
+        yield subject, predicate, object_
 
 
 def tests(folder: Path) -> Iterator[Test]:
@@ -163,7 +166,9 @@ def tests(folder: Path) -> Iterator[Test]:
             for head in graph.objects(None, MANIFEST.entries)
             for entry in Collection(graph, head)
         }
-        for node in sorted(listed & set(graph.subjects(RDF.type, MANIFEST.QueryEvaluationTest))):
+        for node in sorted(
+            listed & set(graph.subjects(RDF.type, MANIFEST.QueryEvaluationTest)), key=str
+        ):
             action, result = graph.value(node, MANIFEST.action), graph.value(node, MANIFEST.result)
             query = graph.value(action, QUERY.query)
             if query is None or result is None:

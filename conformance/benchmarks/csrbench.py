@@ -198,7 +198,7 @@ def _unread(cell: Cell, error: RefengineError | None) -> Result:
 
 
 def _evidence(
-    asked: Query, streams: Mapping[str, Stream], facts: Judgement | None, *recorded: Iterable
+    asked: Query, streams: Mapping[str, Stream], facts: Judgement | None, *recorded: Iterable[Any]
 ) -> Mapping[str, Any] | None:
     from conformance.verdict import evidence
     from conformance.verdict.engine_report import EngineReport

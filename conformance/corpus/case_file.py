@@ -51,12 +51,12 @@ class Case:
     @property
     def rule(self) -> str:
         """The id of the rule that the case is about."""
-        return self.table["rule"]
+        return str(self.table["rule"])
 
     @property
     def name(self) -> str:
         """The sentence that says what holds."""
-        return self.table["name"]
+        return str(self.table["name"])
 
     @property
     def id(self) -> str:
@@ -110,9 +110,12 @@ def _place(path: Iterable[str | int]) -> str:
 
 
 def _reasons(error: ValidationError) -> list[str]:
+    schema = error.schema
+    assert isinstance(schema, Mapping)  # a boolean one has no keyword that could fail
     match error.validator:
         case "additionalProperties" if error.validator_value is False:
-            valid = error.schema["properties"]
+            valid = schema["properties"]
+            assert isinstance(error.instance, Mapping)
             return [
                 f"unknown key {key!r}{nearest(key, valid)}"
                 for key in error.instance
@@ -121,7 +124,7 @@ def _reasons(error: ValidationError) -> list[str]:
         case "required":
             return [f"key {error.message.removesuffix(' is a required property')} is missing"]
         case "oneOf" | "anyOf":
-            return [error.schema["description"]]
+            return [schema["description"]]
         case _:
             return [error.message]
 
@@ -174,9 +177,7 @@ def triples(turtle: str) -> frozenset[Triple]:
         parsed = list(pyoxigraph.parse(PREFIXES + text, pyoxigraph.RdfFormat.TURTLE))
     except SyntaxError as error:
         raise InvalidCase(f"not Turtle: {turtle!r}: {error.msg}", rule="case") from None
-    return frozenset(
-        tuple(map(from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in parsed
-    )
+    return frozenset(map(_triple, parsed))
 
 
 def static_of(case: Case) -> Dataset:
@@ -187,11 +188,17 @@ def static_of(case: Case) -> Dataset:
     except SyntaxError as error:
         raise InvalidCase(f"not TriG: {error.msg}", rule="case", place="static") from None
     default = pyoxigraph.DefaultGraph()
-    parts = (
-        [q.subject, q.predicate, q.object] + [q.graph_name] * (q.graph_name != default)
+    return frozenset(
+        _triple(q) if q.graph_name == default else (*_triple(q), from_pyoxigraph(q.graph_name))
         for q in quads
     )
-    return frozenset(tuple(map(from_pyoxigraph, part)) for part in parts)
+
+
+def _triple(parsed: pyoxigraph.Quad) -> Triple:
+    subject, predicate, object_ = map(
+        from_pyoxigraph, (parsed.subject, parsed.predicate, parsed.object)
+    )
+    return subject, predicate, object_
 
 
 @cache

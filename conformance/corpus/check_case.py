@@ -75,7 +75,7 @@ def _wanted(kind: str, block: Mapping[str, Any]) -> str:
         case "expect":
             return _count(len(block["reports"]), "report")
         case "judge":
-            return block["outcome"]
+            return str(block["outcome"])
         case "read" | "render":
             return f"the query as {block['dialect']}"
         case _:
@@ -87,7 +87,8 @@ def _expect(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> l
     cases evaluation in parts (ENG-7).
     """
     asked = ask()
-    most, lines = len(block["reports"]) + 1, []
+    most = len(block["reports"]) + 1
+    lines: list[str] = []
     ways = {"": engine.evaluate, " incremental:": incremental.evaluate} | (
         {" in parts:": _in_parts} if case.rule == "ENG-7" else {}
     )
@@ -288,7 +289,8 @@ def show_windows(windows: Iterable[Borders], closure: Closure | None) -> str:
 
 def show_borders(windows: Iterable[Borders], closure: Closure | None) -> str:
     """`[0,10), [5,15)`; a window that has no borders is `without borders`."""
-    left, right = str(closure or "[]")
+    text = "[]" if closure is None else str(closure)
+    left, right = text[0], text[1]
     return ", ".join(
         "without borders" if window is None else f"{left}{window[0]},{window[1]}{right}"
         for window in windows

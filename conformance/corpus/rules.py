@@ -8,7 +8,7 @@ from refengine.core.semantics import POLICIES, T0, show
 
 INTEGER = "an integer"
 # the rule that says what a value means; one for the whole field, or one for each of its values
-RULES = {
+RULES: dict[str, str | dict[str, str]] = {
     "t0": {INTEGER: "WIN-3"} | {str(t0): "WIN-10" if t0 in POLICIES else "WIN-7" for t0 in T0},
     "offset": {INTEGER: "WIN-10", "none": "SEM-2"},
     "closure": {"[)": "WIN-2", "(]": "WIN-2", "[]": "WIN-2", "none": "QRY-5"},

@@ -87,7 +87,8 @@ def table(text: str) -> list[Row]:
     """The table for a specification. Raises LookupError for a value that no case has, or that no
     miniature gets wrong there.
     """
-    functions, every, found = rules(text), corpus.cases(), []
+    functions, every = rules(text), corpus.cases()
+    found: list[Row] = []
     for field, value, rule in values():
         having = [
             case

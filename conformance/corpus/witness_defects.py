@@ -14,10 +14,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyoxigraph
-from rdflib.term import Node
+from rdflib.term import Identifier, Node
 
 from refengine.core.r2r import DEFINITION
 from refengine.model.compare import Mode, equal
@@ -108,7 +108,7 @@ def load_catalogue(path: Path = SOURCE) -> Catalogue:
 
 def _defect(entry: dict[str, Any]) -> Defect:
     answers = {name: _answer(entry.pop(name)) for name in WITNESSES if name in entry}
-    fields = {"data": "", "refused": False} | entry
+    fields: dict[str, Any] = {"data": "", "refused": False} | entry
     fields |= {
         "right": _answer(entry["right"]),
         "answers": answers,
@@ -133,9 +133,10 @@ def statements(data: str) -> Dataset:
 
 
 def _statement(quad: pyoxigraph.Quad) -> Triple | Quad:
-    triple = tuple(map(from_pyoxigraph, (quad.subject, quad.predicate, quad.object)))
-    name = quad.graph_name
-    return triple if isinstance(name, pyoxigraph.DefaultGraph) else (*triple, from_pyoxigraph(name))
+    subject, predicate, object_ = map(from_pyoxigraph, (quad.subject, quad.predicate, quad.object))
+    if isinstance(quad.graph_name, pyoxigraph.DefaultGraph):
+        return subject, predicate, object_
+    return subject, predicate, object_, from_pyoxigraph(quad.graph_name)
 
 
 def term_of(text: str) -> Term:
@@ -182,7 +183,8 @@ def ask_rdflib(text: str, dataset: Dataset) -> Answer:
         case "ASK":
             return bool(result.askAnswer)
         case "CONSTRUCT":
-            return Counter({_row_of(map(from_rdflib, triple)): 1 for triple in result.graph})
+            assert result.graph is not None
+            return Counter({_row_of(map(_from_node, triple)): 1 for triple in result.graph})
         case _:
             return Counter(_solution(line) for line in result.bindings)
 
@@ -190,7 +192,7 @@ def ask_rdflib(text: str, dataset: Dataset) -> Answer:
 def ask_pyoxigraph(text: str, dataset: Dataset) -> Answer:
     """Ask pyoxigraph."""
     store = pyoxigraph.Store()
-    store.extend(pyoxigraph.Quad(*map(to_pyoxigraph, statement)) for statement in sorted(dataset))
+    store.extend(map(_quad, sorted(dataset)))
     result = store.query(text)
     if isinstance(result, pyoxigraph.QueryBoolean):
         return bool(result)
@@ -205,13 +207,18 @@ def ask_pyoxigraph(text: str, dataset: Dataset) -> Answer:
     )
 
 
+def _quad(statement: Triple | Quad) -> pyoxigraph.Quad:
+    terms: list[Any] = list(map(to_pyoxigraph, statement))
+    return pyoxigraph.Quad(*terms)
+
+
+def _from_node(node: Node) -> Term:
+    return from_rdflib(cast(Identifier, node))  # as all of rdflib's are
+
+
 def _solution(bindings: Mapping[Any, Node | None]) -> Row:
     return row(
-        {
-            str(variable): from_rdflib(term)
-            for variable, term in bindings.items()
-            if term is not None
-        }
+        {str(variable): _from_node(term) for variable, term in bindings.items() if term is not None}
     )
 
 

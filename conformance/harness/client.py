@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, NoReturn
 
 import psutil
 from jsonschema import ValidationError
@@ -233,7 +233,7 @@ class Harness:
 
     def _reply(self, answer: bytes, command: str) -> dict[str, Any]:
         try:
-            reply = json.loads(
+            reply: dict[str, Any] = json.loads(
                 answer.decode("utf-8"), object_pairs_hook=no_key_twice, parse_constant=_no_constant
             )
         except (ValueError, RecursionError) as error:
@@ -261,7 +261,7 @@ class Harness:
             return f" with exit code {code}" if code >= 0 else f" by signal {-code}"
         return ""
 
-    def _break(self, context: str) -> None:
+    def _break(self, context: str) -> NoReturn:
         self._kill()
         said = f"; it said: {self.complaint}" if self._said else ""
         raise Broken(plain(context + said))

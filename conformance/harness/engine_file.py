@@ -166,6 +166,7 @@ class Engine:
         """What it sets out to do with a query: the operator that one states, with the base that it
         needs (QRY-5).
         """
+        assert self.profile is not None  # an engine without one is told its semantics
         compares = (
             query.r2s in (R2S.ISTREAM, R2S.DSTREAM) and self.profile.fields.get("base") is None
         )
@@ -188,8 +189,8 @@ def read(path: Path) -> Engine:
     except (OSError, ValueError) as error:
         raise InvalidEngine(f"cannot be read: {error}", rule="engine", place=str(path)) from None
     errors = [] if accepts("engine")(table) else validator("engine").iter_errors(table)
-    for error in sorted(errors, key=lambda error: (error.json_path, error.message)):
-        raise InvalidEngine(f"{error.json_path}: {error.message}", rule="engine", place=str(path))
+    for wrong in sorted(errors, key=lambda one: (one.json_path, one.message)):
+        raise InvalidEngine(f"{wrong.json_path}: {wrong.message}", rule="engine", place=str(path))
     capabilities = table.pop("capabilities", {})
     for name, kind in (("kinds", WindowKind), ("forms", Form)):
         if name in capabilities:

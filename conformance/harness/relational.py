@@ -87,11 +87,11 @@ class Program(NamedTuple):
         of = {one.function for one in (self.aggregates or {}).values() if one.column == "n"}
         parsed = pyoxigraph.parse(graph, pyoxigraph.RdfFormat.N_TRIPLES)
         triples = [tuple(map(from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in parsed]
-        rows = [
+        rows: list[dict[str, str | None]] = [
             {**dict(zip(COLUMNS, triple, strict=True)), "n": number(triple[2])}
             for triple in triples
         ]
-        for cells in rows:
+        for triple, cells in zip(triples, rows, strict=True):
             matches = all(cells[c] == term for c, term in self.terms.items()) and all(
                 cells[a] == cells[b] for a, b in self.equal
             )
@@ -99,7 +99,7 @@ class Program(NamedTuple):
                 of
                 and matches
                 and cells["n"] is None
-                and (of & {"min", "max"} or _datatype(cells["o"]) in NUMERIC)
+                and (of & {"min", "max"} or _datatype(triple[2]) in NUMERIC)
             ):
                 raise Unsupported(
                     f"a column of type {NUMBER} does not hold {cells['o']}",
@@ -112,8 +112,9 @@ class Program(NamedTuple):
         """A solution mapping: of terms by variable, and of what the aggregates came to; null is
         unbound.
         """
+        aggregates = self.aggregates or {}
         terms = {
-            name: self.aggregates[name].term(value)
+            name: aggregates[name].term(value)
             for name, value in values.items()
             if value is not None
         }
@@ -133,12 +134,12 @@ def program(asked: Query, static: str = "") -> Program:
     if distinct := isinstance(node, Distinct):
         node = node.pattern
     _has(isinstance(node, Project), f"no {type(node).__name__} around the projection")
-    node, named = node.pattern, {}
+    assert isinstance(node, Project)
+    node = node.pattern
+    named: dict[str, Expression] = {}
     if isinstance(node, Extend):
-        node, named = (
-            node.pattern,
-            {variable.name: expression for variable, expression in node.bindings},
-        )
+        named = {variable.name: expression for variable, expression in node.bindings}
+        node = node.pattern
     if isinstance(node, Group):
         _has(not distinct, "no DISTINCT around aggregates")
         return _grouped(asked, node, named)
@@ -157,6 +158,7 @@ def _pattern(node: Pattern) -> tuple[dict[str, Term], list[tuple[str, str]], dic
         isinstance(node, Basic),
         f"one triple pattern and nothing around it, not {type(node).__name__}",
     )
+    assert isinstance(node, Basic)
     _has(len(node.triples) == 1, f"one triple pattern, not {len(node.triples)}")
     _has(isinstance(node.triples[0].predicate, Var | str), "no property paths")
     terms: dict[str, Term] = {}
@@ -164,6 +166,7 @@ def _pattern(node: Pattern) -> tuple[dict[str, Term], list[tuple[str, str]], dic
     first: dict[Var, str] = {}
     for column, term in zip(COLUMNS, node.triples[0], strict=True):
         if not isinstance(term, Var):
+            assert isinstance(term, str)  # no path
             terms[column] = term
         elif first.setdefault(term, column) != column:
             equal.append((first[term], column))
@@ -190,12 +193,14 @@ def _grouped(asked: Query, node: Group, named: Mapping[str, Expression]) -> Prog
     for name in asked.body.variables:
         if name in keys:
             continue
-        _has(named[name] not in map(Var, keys), "keys under their own names")
+        what = named[name]
+        _has(what not in [Var(key) for key in keys], "keys under their own names")
         _has(
-            isinstance(named[name], Var) and named[name] in functions,
+            isinstance(what, Var) and what in functions,
             f"?{name} as an aggregate of a variable of the pattern, and no other expression",
         )
-        aggregates[name] = _aggregate(name, functions[named[name]], columns)
+        assert isinstance(what, Var)
+        aggregates[name] = _aggregate(name, functions[what], columns)
     return Program(
         terms,
         equal,
@@ -212,7 +217,7 @@ def _aggregate(name: str, function: SetFunction, columns: Mapping[str, str]) -> 
     _has(is_plain, f"?{name} as an aggregate of a variable of the pattern, and no other expression")
     _has(argument is not None or not function.is_distinct, "DISTINCT of a variable, not of *")
     _has(function.name in FUNCTIONS, f"{', '.join(FUNCTIONS)}, not {function.name}")
-    column = "s" if argument is None else columns[argument.name]
+    column = columns[argument.name] if isinstance(argument, Var) else "s"
     _has(function.name == "COUNT" or column == "o", f"{function.name} of objects")
     return Aggregate(
         function.name.lower(), column if function.name == "COUNT" else "n", function.is_distinct

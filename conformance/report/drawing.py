@@ -100,7 +100,7 @@ class Axis:
         (a, b), (x, y) = self.instants[after - 1 : after + 1], self.places[after - 1 : after + 1]
         return x + (y - x) * (instant - a) / (b - a)
 
-    def ticks(self, *wanted: Iterable[int], apart: float = 8) -> Iterator[tuple[int, float]]:
+    def ticks(self, *wanted: Iterable[float], apart: float = 8) -> Iterator[tuple[float, float]]:
         """Those of some instants that can be labelled without touching each other; the earlier ones
         given go first.
         """

@@ -41,7 +41,7 @@ def tables(entries: Iterable[Entry]) -> list[Table]:
 def _table(suite: str, case: str, answered: list[Entry]) -> Table:
     names = [texts.clean(entry.result.engine, 40) for entry in answered]
     told = texts.clean(suite), texts.clean(case), names
-    reports = [entry.evidence["actual"] for entry in answered]
+    reports = [entry.evidence["actual"] for entry in answered if entry.evidence is not None]
     if any(is_cut(report) for given in reports for report in given):
         return Table(*told, [], "rows are left out of the results")
     if sum(total(report) for given in reports for report in given) > ROWS:

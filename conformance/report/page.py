@@ -50,9 +50,11 @@ SECTIONS = {  # of SPEC.md, by the beginning of a rule's id, in its order
 }
 
 Shorten = Callable[[str], str]
+Rank = tuple[int, str, int]
 
 
-class Cell(NamedTuple):
+@dataclass(frozen=True)
+class Cell:
     """Of one engine and one row of the matrix: the worst kind, how many there are of it, of how
     many, and all counts in words.
     """
@@ -75,7 +77,7 @@ class Line(NamedTuple):
 class Told:
     """The list of results, as the page's script reads it: texts that occur again are kept once."""
 
-    data: dict[str, list] = field(
+    data: dict[str, list[Any]] = field(
         default_factory=lambda: {
             name: [] for name in ("engines", "suites", "cases", "known", "texts", "details", "rows")
         }
@@ -157,7 +159,9 @@ def page(found: Collected) -> str:
 
 def _part(name: str) -> str:
     """A file of ours that goes into the page as it is."""
-    return templates().loader.get_source(templates(), name)[0]
+    loader = templates().loader
+    assert loader is not None
+    return loader.get_source(templates(), name)[0]
 
 
 def _inert(data: Any) -> Markup:
@@ -171,13 +175,13 @@ def _inert(data: Any) -> Markup:
 # The list
 
 
-def _order(entry: Entry) -> tuple:
+def _order(entry: Entry) -> tuple[int, Rank, str, str, str]:
     """What needs a look first; then by rule, case and engine."""
     result = entry.result
     return KINDS.index(entry.kind), rank(result.rule), result.suite, result.case, result.engine
 
 
-def rank(rule: str) -> tuple:
+def rank(rule: str) -> Rank:
     """The place of a rule in SPEC.md; what is no rule comes last."""
     match = re.fullmatch(r"([A-Z][A-Z0-9]*)-([0-9]{1,9})", rule)
     if match is None:
@@ -194,7 +198,8 @@ def _told(ordered: Sequence[Entry]) -> tuple[Told, list[str]]:
     """The list of results, and what of it is left out. Those that differ from others in name alone
     share what is told of them.
     """
-    told, details, size, untold = Told(), {}, 0, 0
+    told, size, untold = Told(), 0, 0
+    details: dict[tuple[object, ...], int] = {}
     for entry in ordered[:LISTED]:
         result = entry.result
         key = (entry.text, result.argument, result.known, result.outcome)
@@ -280,7 +285,9 @@ def _shown(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
 
 def _line(pair: pairs.Pair, first: bool, bounds: str, shorten: Shorten) -> dict[str, Any]:
     """A report in the table: what is due, what was given, what differs."""
-    rows = (pair.due or pair.given)["rows"]
+    there = pair.due or pair.given
+    assert there is not None  # a pair has one of them
+    rows = there["rows"]
     return {
         "number": pair.number + 1,
         "first": first,
@@ -353,26 +360,22 @@ def _sections(entries: Sequence[Entry], names: Sequence[str]) -> Iterator[tuple[
     for entry in entries:
         if not entry.result.rule:
             queries.setdefault(entry.result.suite, set()).add(entry.result.case)
-    counts: dict[tuple[tuple, str, str, str], list[Counter[str]]] = {}
+    counts: dict[tuple[Rank, str, str, str, str], list[Counter[str]]] = {}
     for entry in entries:
         result = entry.result
         if result.engine not in columns:
             continue
         if result.rule:
             prefix = result.rule.partition("-")[0]
-            key = (
-                rank(result.rule),
-                f"{prefix} · {SECTIONS[prefix]}" if prefix in SECTIONS else prefix,
-                result.rule,
-                "",
-            )
+            section = f"{prefix} · {SECTIONS[prefix]}" if prefix in SECTIONS else prefix
+            key = (rank(result.rule), section, result.rule, "", result.suite)
         else:
             own = result.case if len(queries[result.suite]) <= OWN_ROW else ""
-            key = (len(SECTIONS) + 2, result.suite, 0), result.suite, "", own
-        counts.setdefault((*key, result.suite), [Counter() for _ in names])[columns[result.engine]][
-            entry.kind
-        ] += 1
-    title, lines = None, []
+            key = (len(SECTIONS) + 2, result.suite, 0), result.suite, "", own, result.suite
+        kinds_of = counts.setdefault(key, [Counter() for _ in names])
+        kinds_of[columns[result.engine]][entry.kind] += 1
+    title = ""
+    lines: list[Line] = []
     for (_, section, rule, case, suite), cells in sorted(counts.items()):
         if section != title and lines:
             yield texts.clean(title), lines

@@ -87,14 +87,15 @@ def _pair(
             )
     except RefengineError as error:
         return Pair(number, due, given, due is None or given is None, note=f"not compared: {error}")
-    some = [tuple(sorted(rows.elements())[:ROWS]) for rows in (lacking, surplus)]
+    some, others = (tuple(sorted(rows.elements())[:ROWS]) for rows in (lacking, surplus))
     return Pair(
         number,
         due,
         given,
         not same,
-        *some,
-        (lacking.total() - len(some[0]), surplus.total() - len(some[1])),
+        some,
+        others,
+        (lacking.total() - len(some), surplus.total() - len(others)),
         note,
     )
 

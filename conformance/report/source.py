@@ -136,20 +136,22 @@ def _lines(path: Path) -> Iterator[Entry]:
 
 def _checked(line: bytes, place: str) -> dict[str, Any]:
     try:
-        told = json.loads(line.decode("utf-8-sig"), parse_constant=_refused, parse_float=_number)
+        told: dict[str, Any] = json.loads(
+            line.decode("utf-8-sig"), parse_constant=_refused, parse_float=_number
+        )
     except UnicodeDecodeError as error:
         raise InvalidResults(f"not UTF-8: {error.reason}", rule="results", place=place) from None
     except (ValueError, RecursionError) as error:
         raise InvalidResults(f"no JSON: {why(error)}", rule="results", place=place) from None
     if not schemas.accepts("result")(told):
-        error = next(schemas.validator("result").iter_errors(told))
-        while error.context:  # of the choices, what the likeliest lacks
-            error = max(error.context, key=lambda one: len(one.absolute_path))
+        wrong = next(schemas.validator("result").iter_errors(told))
+        while wrong.context:  # of the choices, what the likeliest lacks
+            wrong = max(wrong.context, key=lambda one: len(one.absolute_path))
         where = "".join(
-            f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path
+            f"[{part}]" if isinstance(part, int) else f".{part}" for part in wrong.absolute_path
         ).lstrip(".")
         raise InvalidResults(
-            f"no result: {where + ': ' if where else ''}{error.message}",
+            f"no result: {where + ': ' if where else ''}{wrong.message}",
             rule="results",
             place=place,
         )

@@ -52,6 +52,7 @@ def shortener(query: str) -> Callable[[str], str]:
     prefixes = sorted([*declared, ("xsd:", XSD)], key=lambda pair: -len(pair[1]))
 
     def iri(match: re.Match[str]) -> str:
+        name: str
         for name, namespace in prefixes:
             if match[1].startswith(namespace) and re.fullmatch(
                 r"[\w-]+", match[1][len(namespace) :]

@@ -117,6 +117,7 @@ def judged(
 
     first = {before: wrong(before) for before in found}
     passing = [before for before, place in first.items() if place is None]
+    failing = {before: place for before, place in first.items() if place is not None}
     before = (
         passing[0]
         if passing
@@ -132,7 +133,7 @@ def judged(
             [f"pass: {explain.counted(recorded, 'relation')}; not recorded: {ends}"],
         )
     else:
-        outcome, argument = Outcome.FAIL, _failed(asked, parts, recording, before, first[before])
+        outcome, argument = Outcome.FAIL, _failed(asked, parts, recording, before, failing[before])
     after = total - before - recorded if passing else 0
     measures, mismatch = (
         _measures(asked, parts, recording, before, after, found[before]),
@@ -208,7 +209,7 @@ def _places(
 
 def _beside(
     asked: Asked, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int
-) -> Iterator[tuple]:
+) -> Iterator[tuple[Any, ...]]:
     bags: dict[bool, dict[int, Bag]] = {False: {}, True: {}}
     for some in batches:
         for side, place, rows in zip(*(column.to_pylist() for column in some.columns), strict=True):
@@ -346,7 +347,8 @@ def _measures(
 
 
 def _few(found: Iterable[Mapping[str, Any]], rows: Sequence[Bag]) -> bool:
-    return sum(one["expected"] for one in found) + sum(bag.total() for bag in rows) <= FOLDED
+    expected: int = sum(one["expected"] for one in found)
+    return expected + sum(bag.total() for bag in rows) <= FOLDED
 
 
 def _mismatch(
@@ -361,10 +363,10 @@ def _mismatch(
             if held > FOLDED:
                 return None, None
     try:
-        found = lsbench.mm(expected, actual), lsbench.mm(actual, expected)
+        there, back = lsbench.mm(expected, actual), lsbench.mm(actual, expected)
     except Unsupported:
         return None, None
-    return tuple(None if one is None else float(one) for one in found)
+    return None if there is None else float(there), None if back is None else float(back)
 
 
 def _figures(

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NAME = "_metadata.file_path"  # a URL
 Batches = Iterable[pyarrow.RecordBatch]
+# what runs in a worker
+Work = Callable[[Iterator[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,9 @@ class Files:
         )
         return chosen.select(NAME, *([] if self.local else ["content"]))
 
-    def survey(self, surveyed: Callable[[int, Batches], Batches]) -> list[File]:
+    def survey(
+        self, surveyed: Callable[[int, Batches], Iterator[pyarrow.RecordBatch]]
+    ) -> list[File]:
         """What `surveyed`, in a worker, finds of each (File.told), given how many stretches of its
         time it may tell apart. Raises InvalidStream for one that cannot be read.
         """
@@ -57,11 +61,12 @@ class Files:
             )
         )
 
-    def faults(
-        self, names: Sequence[str], faulty: Callable[[Batches], Batches]
-    ) -> list[dict[str, Any]]:
+    def faults(self, names: Sequence[str], faulty: Work) -> list[dict[str, Any]]:
         """What `faulty`, in a worker, finds in those with these names that is no triple (FAULT)."""
-        return collected(self.contents(names).mapInArrow(faulty, FAULT)).to_pylist()
+        found: list[dict[str, Any]] = collected(
+            self.contents(names).mapInArrow(faulty, FAULT)
+        ).to_pylist()
+        return found
 
 
 def buffers(batches: Batches) -> Iterator[tuple[str, pyarrow.Buffer]]:

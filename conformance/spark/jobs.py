@@ -24,9 +24,11 @@ def slots(spark: SparkSession) -> int:
     """How many tasks run at once: into so many parts Spark cuts a range by default."""
     from pyspark.sql import functions
 
-    return collected(
-        spark.range(10**6).select(functions.spark_partition_id().alias("part")).distinct()
-    ).num_rows
+    return len(
+        collected(
+            spark.range(10**6).select(functions.spark_partition_id().alias("part")).distinct()
+        )
+    )
 
 
 def run(

@@ -139,7 +139,9 @@ class Parts(Sequence[pyarrow.Table]):
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def __getitem__(self, place: int) -> pyarrow.Table:
+    def __getitem__(  # type: ignore[override]  # nobody asks for a slice
+        self, place: int
+    ) -> pyarrow.Table:
         return parquet.read_table(_part(self.path, self.numbers[place]))
 
 

@@ -67,6 +67,7 @@ def opened(
 
     builder, modes = SparkSession.builder.appName("conformance"), MODES & {*os.environ}
     if remote:
+        assert master is not None  # it is one of Connect
         builder = builder.remote(master)
     else:
         config = _config(master, light)

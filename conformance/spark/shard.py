@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, closing, contextmanager, nullcontext
 from dataclasses import asdict
 from functools import cache, partial
@@ -69,7 +69,7 @@ def result(one: Told) -> Result:
 
 def spread(
     spark: SparkSession, asked: Asked, items: Sequence[Item], parallel: int
-) -> Iterator[list[Told]]:
+) -> Generator[list[Told], None, None]:
     """What becomes of items, shard by shard as they end; `parallel` shards run at a time. Raises
     NoSpark for a shard that Spark, or what an executor lacks, does not let run.
     """
@@ -103,7 +103,8 @@ def elsewhere(
     """A function that waits for an item's result, which comes from executors. Raises NoSpark, as
     the function does; that raises the RefengineError of an item, too.
     """
-    wanted, found = [item for item in items if not item.missing], {}
+    wanted = [item for item in items if not item.missing]
+    found: dict[tuple[str, str, str], dict[str, Any]] = {}
     if not wanted:
         yield lambda item: result(found[item.key])
         return

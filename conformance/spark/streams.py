@@ -68,7 +68,9 @@ class Stream:
     def faults(self) -> list[dict[str, Any]]:
         """What is no triple: file, line (or row), error; in order."""
         names = [file.name for file in self.files if file.faults]
-        found = self.source.faults(names) if names else []
+        if not names or isinstance(self.source, Held):
+            return []
+        found = self.source.faults(names)
         return sorted(
             ({**one, "file": survey.path_of(one["file"])} for one in found),
             key=lambda one: (one["file"], one["line"]),

@@ -73,9 +73,10 @@ def ordered(rows: pyarrow.Table) -> Iterator[Row]:
     return zip(time, element, zip(*terms, strict=True), strict=True)
 
 
-def _taken(column: pyarrow.ChunkedArray, order: pyarrow.Array) -> list:
+def _taken(column: pyarrow.ChunkedArray, order: pyarrow.Array) -> list[Any]:
     if not types.is_string(column.type):
-        return column.take(order).to_pylist()
+        values: list[Any] = column.take(order).to_pylist()
+        return values
     encoded = column.dictionary_encode().combine_chunks()
     terms = encoded.dictionary.to_pylist()
     return [terms[index] for index in encoded.indices.take(order).to_pylist()]
@@ -86,13 +87,11 @@ def triple(
 ) -> Triple:
     """The triple of a row, as the model has it. Raises RefengineError for what is none."""
     given = subject, predicate, object_
-    if None in (time, element, *given):
+    if time is None or None in (element, *given):
         raise InvalidStream("a null", rule="IO-1")
     timely(-TIME_BOUND, time)
     found = io.timed(f'{subject} {predicate} {object_} "{time}" .', "")
-    return (
-        given if found == (given, time) else tuple(_term(given, position) for position in range(3))
-    )
+    return given if found == (given, time) else (_term(given, 0), _term(given, 1), _term(given, 2))
 
 
 def _term(given: tuple[str, str, str], position: int) -> str:
@@ -101,6 +100,7 @@ def _term(given: tuple[str, str, str], position: int) -> str:
     """
     one = [*OTHERS[:position], given[position], *OTHERS[position + 1 :]]
     found = [io.timed(f'{" ".join(one)} "{time}" .', "") for time in (0, 1)]
+    terms = []
     for time, told in enumerate(found):
         if (
             told is None
@@ -108,7 +108,8 @@ def _term(given: tuple[str, str, str], position: int) -> str:
             or any(told[0][i] != OTHERS[i] for i in range(3) if i != position)
         ):
             raise InvalidStream("subject, predicate and object are a term each", rule="IO-1")
-    return found[0][0][position]
+        terms.append(told[0][position])
+    return terms[0]
 
 
 def _opened(content: pyarrow.Buffer) -> parquet.ParquetFile:
@@ -137,7 +138,7 @@ def _fits(kind: pyarrow.DataType, wanted: pyarrow.DataType) -> bool:
             or types.is_large_string(kind)
             or (types.is_dictionary(kind) and _fits(kind.value_type, wanted))
         )
-    return types.is_signed_integer(kind)
+    return bool(types.is_signed_integer(kind))
 
 
 def _batches(file: parquet.ParquetFile, groups: Sequence[int]) -> Iterator[pyarrow.RecordBatch]:
@@ -175,7 +176,7 @@ def _digest(file: parquet.ParquetFile, content: pyarrow.Buffer, number: int) -> 
     return survey.digest(str(file.schema_arrow).encode(), *pieces)
 
 
-def _of(some: pyarrow.RecordBatch) -> Iterator[tuple]:
+def _of(some: pyarrow.RecordBatch) -> Iterator[tuple[Any, ...]]:
     return zip(*(column.to_pylist() for column in some.columns), strict=True)
 
 

@@ -36,6 +36,7 @@ from refengine.model.elements import Dataset, Element
 from refengine.model.errors import RefengineError, Unsupported
 from refengine.model.terms import CanonicalElements
 from refengine.rdf import files
+from refengine.sparql.witnesses import WITNESSES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -63,13 +64,13 @@ class Asked:
     query: Query
     semantics: Semantics
     static: Dataset = frozenset()
-    witnesses: tuple[str, ...] = tuple(r2r.WITNESSES)
+    witnesses: tuple[str, ...] = tuple(WITNESSES)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         """What is parsed of a body crosses no process border: it is parsed again."""
         return _asked, (
             self.query.body.text,
-            replace(self.query, body=None),
+            replace(self.query, body=None),  # type: ignore[arg-type]  # `_asked` gives it back
             self.semantics,
             self.static,
             self.witnesses,
@@ -164,12 +165,20 @@ def _reports(
     gc.set_threshold(50_000, 20, 50)
     try:
         streams = {asked.name: model.Stream(CanonicalElements(elements(reader(batches))))}
-        options = {"static": asked.static, "answer": asked.answer}
+        found: Iterator[Report]
         if slices.refused(asked.query, asked.semantics):
-            found = run = incremental.evaluate(asked.query, streams, asked.semantics, **options)
+            found = run = incremental.evaluate(
+                asked.query, streams, asked.semantics, static=asked.static, answer=asked.answer
+            )
         else:
             found, run = slices.reports(
-                asked.query, streams, asked.semantics, {asked.name: first}, part, **options
+                asked.query,
+                streams,
+                asked.semantics,
+                {asked.name: first},
+                part,
+                static=asked.static,
+                answer=asked.answer,
             )
         rows = map(_row, found)
         while some := list(islice(rows, BATCH)):
@@ -193,7 +202,7 @@ def elements(rows: Iterable[Row]) -> Iterator[Element]:
         yield Element(frozenset([triple for _, _, triple in some]), time, number)
 
 
-def _row(report: Report) -> tuple:
+def _row(report: Report) -> tuple[Any, ...]:
     opens, closes = report.window or (None, None)
     rows = json.dumps(
         files.relation_to_json(report.relation)["results"]["bindings"], separators=(",", ":")
@@ -218,4 +227,6 @@ def told_of(error: RefengineError) -> str:
 
 def rebuilt(told: str) -> RefengineError:
     """The error of such a text."""
-    return pickle.loads(told.encode("latin-1"))
+    error = pickle.loads(told.encode("latin-1"))
+    assert isinstance(error, RefengineError)
+    return error

@@ -13,7 +13,7 @@ from refengine.core.query import Body, Query
 from refengine.core.r2r import Testimony
 from refengine.core.semantics import Profile, Semantics, show
 from refengine.model import compare
-from refengine.model.elements import XSD, Bag, Dataset, Element, Relation, Row, Triple
+from refengine.model.elements import XSD, Bag, Element, Relation, Row, Triple
 from refengine.model.errors import Disputed, Unsupported
 from refengine.model.messages import escaped
 from refengine.model.terms import Term
@@ -123,7 +123,7 @@ def disputed(query: Query, error: Disputed) -> str:
     return "\n".join(lines)
 
 
-def _support(body: Body, graph: Dataset, wanted: Iterable[Row]) -> frozenset[Triple]:
+def _support(body: Body, graph: frozenset[Triple], wanted: Iterable[Row]) -> frozenset[Triple]:
     """The triples that one of some rows rests on; none where that has no single answer."""
     try:
         return next(
@@ -195,10 +195,10 @@ def _first_divergence(
         else f"after the last of {recorded} relations"
     )
     if where.expected is None:
-        actual = (
+        beside = (
             f"; the recording has {_bag(where.actual, shorten)}" if where.actual is not None else ""
         )
-        return [f"  first divergence, {place}: {where.reason}{actual}"]
+        return [f"  first divergence, {place}: {where.reason}{beside}"]
     window = "" if where.window is None else f"window {bordered(where.window, trial.semantics)} "
     lines = [f"  first divergence, {place}: {window}at t={where.evaluation}: {where.reason}"]
     expected, actual = where.expected, where.actual

@@ -106,10 +106,14 @@ def one_triple_of_each(elements: Iterable[Element]) -> frozenset[Triple]:
 
 def labels_are_of_the_element(elements: Iterable[Element]) -> frozenset[Triple]:
     """A blank node label means another node in every element."""
+
+    def own(term: Term, element: Element) -> Term:
+        return f"{term}e{element.sys}" if is_blank(term) else term
+
     return frozenset(
-        tuple(f"{term}e{element.sys}" if is_blank(term) else term for term in triple)
+        (own(s, element), own(p, element), own(o, element))
         for element in elements
-        for triple in element.graph
+        for s, p, o in element.graph
     )
 
 
@@ -296,7 +300,7 @@ def the_end_fills_tuple_windows(
     spec = query.windows[0]
     if spec.kind is not WindowKind.TUPLE or len(right.own) == len(right.views[0].elements):
         return right
-    return replace(right, own=[*right.own[:-1], right.own[-1] + spec.size - 1])
+    return replace(right, own=[*right.own[:-1], right.own[-1] + (spec.size or 1) - 1])
 
 
 def held(views: Sequence[View], t: int, arrived: Sequence[int]) -> tuple[Content, ...]:
@@ -469,7 +473,11 @@ def exactly(a: Number, b: Number) -> bool:
 
 def absolutely(a: Number, b: Number) -> bool:
     """The tolerance is absolute."""
-    return a.value == b.value or abs(a.value - b.value) <= max(a.tolerance, b.tolerance)
+    if a.value == b.value:
+        return True
+    apart: Fraction | float = a.value - b.value
+    most = max(a.tolerance, b.tolerance)
+    return -most <= apart <= most
 
 
 def by_the_smaller_tolerance(a: Number, b: Number) -> bool:
@@ -488,12 +496,16 @@ def decimals_relatively_alone(a: Number, b: Number) -> bool:
     tolerance = max(a.tolerance, b.tolerance)
     if tolerance > compare.TOLERANCE["decimal"]:
         return right_near(a, b)
-    return abs(a.value - b.value) <= Fraction(tolerance) * max(abs(a.value), abs(b.value))
+    one, other = Fraction(a.value), Fraction(b.value)
+    return abs(one - other) <= Fraction(tolerance) * max(abs(one), abs(other))
 
 
 def the_least_of_every_type(a: Number, b: Number) -> bool:
     """Numbers of any type are the same if they differ by 1e-18 at most."""
-    return right_near(a, b) or abs(a.value - b.value) <= compare.LEAST_DECIMAL
+    if right_near(a, b):
+        return True
+    apart: Fraction | float = a.value - b.value
+    return -compare.LEAST_DECIMAL <= apart <= compare.LEAST_DECIMAL
 
 
 def integers_yield(a: Number, b: Number) -> bool:
@@ -650,7 +662,7 @@ def t0_over_the_elements(query: Query, planned: Plan, t0: object) -> Candidates:
     """The range of t0 is the slide that ends at the first element."""
     view = planned.views[0]
     first = view.elements[0].app if view.elements else 0
-    return Candidates(first - view.spec.slide + 1, first)
+    return Candidates(first - view.spec.step + 1, first)
 
 
 def every_window_is_there(query: Query, planned: Plan, t0: object) -> Candidates:
@@ -678,7 +690,7 @@ def classes_by_content_alone(planned: Plan, found: Candidates) -> list[Origin]:
     ends = {
         t
         for t in range(lo, hi)
-        if any((e.app - t - low) % view.spec.slide == 0 for e in view.elements)
+        if any((e.app - t - low) % view.spec.step == 0 for e in view.elements)
     }
     starts = [lo, *sorted(t + 1 for t in ends)]
     return [
@@ -776,7 +788,8 @@ def sum_of_sets(look: Any, moment: Any, grown: list[Any], base: Bag) -> Bag | No
 
 def sum_of_all(look: Any, moment: Any, grown: list[Any], base: Bag) -> Bag | None:
     """The outputs of an instant sum to the whole answer at its end."""
-    return look.answer(range(moment.kept.start, moment.arriving.stop))
+    total: Bag = look.answer(range(moment.kept.start, moment.arriving.stop))
+    return total
 
 
 def any_partition(outputs: list[Bag], grown: list[Any]) -> bool:
@@ -796,7 +809,7 @@ def row_by_row_only(outputs: list[Bag], grown: list[Any]) -> bool:
 
 def common_element(outputs: list[Bag], grown: list[Any]) -> bool:
     """An output is realisable if its rows' supports have an element in common."""
-    needs = defaultdict(set)
+    needs: dict[Row, set[Any]] = defaultdict(set)
     for derivation in grown:
         needs[derivation.row] |= derivation.needs
     return all(set.intersection(*(needs[line] for line in output)) for output in outputs)
@@ -986,7 +999,7 @@ def undated_graphs_are_left_out(
     return right_dated_graphs(path, kept, time_predicate, *more)
 
 
-def untimed_lines_are_left_out(path: Path) -> Iterator[tuple[str, str]]:
+def untimed_lines_are_left_out(path: Path) -> Iterator[tuple[str, int]]:
     """A line that has no time is no element."""
     for line, place in right_lines(path):
         if path.suffix != ".n3t" or len(files._terms(line, files._TIMED_TOKEN)) == 4:

@@ -10,8 +10,9 @@ from refengine.core.semantics import R2S, Base
 from refengine.incremental import Moving
 from refengine.incremental.algebra import Network
 from refengine.incremental.answer_delta import Kept
-from refengine.incremental.numbers import Number, Sum
+from refengine.incremental.numbers import Sum
 from refengine.model.elements import Bag, Triple
+from refengine.sparql.values import Number
 
 NOBODY = "no engine that we know"
 right_output = Kept.output
@@ -39,8 +40,9 @@ def what_came_and_went_is_told(kept: Kept, operator: R2S, choice: Base | None) -
 def sums_in_doubles(total: Sum, one: Number, count: int) -> None:
     """A sum is a double, from which what goes is subtracted."""
     right_add(total, one, count)
-    total.running = getattr(total, "running", 0.0) + count * float(one.value)
-    above, below = total.running.as_integer_ratio()
+    running: float = vars(total).get("running", 0.0) + count * float(one.value)
+    vars(total)["running"] = running
+    above, below = running.as_integer_ratio()
     total.exact[1] = above * (2**1074 // below)
 
 

@@ -156,6 +156,7 @@ def lone_pattern_is_always_nameless(source: Source, alone: bool) -> list[Window]
 def iris_as_written(source: Source, node: Node) -> str:
     """A name is the text between < and >, base and escapes or not."""
     token, (_, namespaces) = node.children[0], source.prologue
+    assert isinstance(token, Token)
     return (
         token[1:-1]
         if token.type == "IRIREF"

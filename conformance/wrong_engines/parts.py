@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import SimpleNamespace
+from typing import Any
 
 from conformance.wrong_engines import Miniature
 from refengine import incremental
@@ -47,9 +48,8 @@ def periods_from_anywhere(
     query: Query, semantics: Semantics, firsts: Mapping[str, int], since: int | None
 ) -> list[Frame | None]:
     """Windows are counted from the last one that ended, and so are periods."""
-    return right_frames(
-        query, SimpleNamespace(**{**vars(semantics), "period": None}), firsts, since
-    )
+    without: Any = SimpleNamespace(**{**vars(semantics), "period": None})
+    return right_frames(query, without, firsts, since)
 
 
 MINIATURES = (

@@ -414,8 +414,8 @@ def epoch_of_every_closure(
     """
     if semantics.t0 is not T0.EPOCH or first_app is None:
         return right_policy(spec, semantics, first_app, registered)
-    step = spec.slide or 1
-    return semantics.offset - (semantics.offset + (spec.size or 0) - first_app) // step * step
+    step, offset = spec.step, semantics.offset or 0
+    return offset - (offset + (spec.size or 0) - first_app) // step * step
 
 
 def epoch_at_the_last_start(
@@ -424,8 +424,8 @@ def epoch_at_the_last_start(
     """The first aligned window is the last that opens at the first element or before it."""
     if semantics.t0 is not T0.EPOCH or first_app is None:
         return right_policy(spec, semantics, first_app, registered)
-    step = spec.slide or 1
-    return semantics.offset + (first_app - semantics.offset) // step * step
+    step, offset = spec.step, semantics.offset or 0
+    return offset + (first_app - offset) // step * step
 
 
 def epoch_itself(
@@ -555,7 +555,7 @@ def landmark_is_closed(spec: Window, closure: Closure | None, t0: int, partial: 
 
 def rows_by_time(view: View, arrived: int) -> Content:
     """Rows holds the elements of the latest N instants: those that are simultaneous count once."""
-    latest = sorted(set(view.times[:arrived]))[-view.spec.size :]
+    latest = sorted(set(view.times[:arrived]))[-(view.spec.size or 1) :]
     return (
         range(sum(time < latest[0] for time in view.times[:arrived]), arrived)
         if latest
@@ -577,14 +577,14 @@ def rows_when_full(view: View, arrived: int) -> Content:
     """Rows is empty until N elements have come."""
     return (
         right_rows(view, arrived)
-        if arrived and view.ids[arrived - 1] >= view.spec.size
+        if arrived and view.ids[arrived - 1] >= (view.spec.size or 1)
         else range(0)
     )
 
 
 def partition_without_keys(view: View, arrived: int) -> Content:
     """A partition holds the latest N elements, whatever their keys."""
-    return tuple(range(max(0, arrived - view.spec.size), arrived)) or range(0)
+    return tuple(range(max(0, arrived - (view.spec.size or 1)), arrived)) or range(0)
 
 
 def partition_of_one(view: View, arrived: int) -> Content:
@@ -601,7 +601,7 @@ def oldest_of_each_key(view: View, arrived: int) -> Content:
     """A partition that is full takes no more."""
     kept: list[int] = []
     for i in range(arrived):
-        if sum(view.keys[j] == view.keys[i] for j in kept) < view.spec.size:
+        if sum(view.keys[j] == view.keys[i] for j in kept) < (view.spec.size or 1):
             kept.append(i)
     return tuple(kept) or range(0)
 
@@ -668,14 +668,16 @@ def points_where_they_begin(view: View, first: int, last: int, arrived: int) -> 
 
 def points_where_they_end(view: View, first: int, last: int, arrived: int) -> Content:
     """An element is in a window if it ends there."""
-    return tuple(i for i in range(arrived) if first <= view.ends[i] <= last) or range(0)
+    ends = view.times if view.ends is None else view.ends
+    return tuple(i for i in range(arrived) if first <= ends[i] <= last) or range(0)
 
 
 def wholly_within(view: View, first: int, last: int, arrived: int) -> Content:
     """An element is in a window if all its validity is."""
-    return tuple(
-        i for i in range(arrived) if first <= view.times[i] and view.ends[i] <= last
-    ) or range(0)
+    ends = view.times if view.ends is None else view.ends
+    return tuple(i for i in range(arrived) if first <= view.times[i] and ends[i] <= last) or range(
+        0
+    )
 
 
 def rows_expire(view: View, t: int, arrived: int) -> Content:
@@ -1270,7 +1272,7 @@ Merged = tuple[tuple[Element, ...], dict[str, Sequence[int]]]
 
 def counted(order: Sequence[tuple[str, Element]], names: Iterable[str]) -> Merged:
     """The arrivals in an order, and how many of the first k are of each stream."""
-    counts = {
+    counts: dict[str, Sequence[int]] = {
         name: [sum(n == name for n, _ in order[:k]) for k in range(len(order) + 1)]
         for name in names
     }
@@ -1295,7 +1297,7 @@ def simultaneous_by_stream(streams: Mapping[str, Sequence[Element]]) -> Merged:
 
 def last_stream_first(streams: Mapping[str, Sequence[Element]]) -> Merged:
     """Of simultaneous elements with one place those of the last stream come first."""
-    turned = labelled(dict(reversed(streams.items())))
+    turned = labelled(dict(reversed(list(streams.items()))))
     return counted(sorted(turned, key=lambda arrival: (arrival[1].app, arrival[1].sys)), streams)
 
 

@@ -46,12 +46,13 @@ from refengine.sparql.algebra import (
     Query,
     Repeated,
     TriplePattern,
+    Var,
 )
 from refengine.sparql.algebra import Sequence as Steps
 from refengine.sparql.choices import Choices
 from refengine.sparql.evaluation import Evaluation, asked
 from refengine.sparql.evaluation import tolerated_slack as right_tolerated
-from refengine.sparql.expressions import Expressions
+from refengine.sparql.expressions import Expressions, LabelledNodes
 from refengine.sparql.expressions import of_unknown as right_of_unknown
 from refengine.sparql.expressions import unknown as right_unknown
 from refengine.sparql.functions import ARITIES_BY_IRI
@@ -207,7 +208,7 @@ def reduced_is_all_or_once(
 
 
 def tags_have_one_form(
-    expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]
+    expressions: Expressions, name: str, results: Sequence[Term], nodes: LabelledNodes
 ) -> Result:
     """LANG gives the tag as the data has it."""
     is_literal = name == "LANG" and results[0].startswith('"')
@@ -229,7 +230,7 @@ def uuids_have_one_value(name: str, number: int) -> Unknown:
 
 
 def nothing_is_known_of_a_tag(
-    expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]
+    expressions: Expressions, name: str, results: Sequence[Term], nodes: LabelledNodes
 ) -> Result:
     """Of a tag with a region not even the language is known."""
     if name == "LANG" and results[0].startswith('"') and "-" in parse_literal(results[0]).language:
@@ -244,7 +245,7 @@ def sets_of_solutions(
     variables: tuple[str, ...], mappings: Iterable[Mapping[str, Term]]
 ) -> Relation:
     """SELECT gives a set: equal rows are one."""
-    return Relation(variables, Counter({row(mapping) for mapping in mappings}))
+    return Relation(variables, Counter({row(mapping.items()) for mapping in mappings}))
 
 
 def unbound_is_empty_text(
@@ -289,7 +290,7 @@ def only_iris(graph: Iterable[Triple]) -> Relation:
 
 def forms_are_fixed(evaluation: Evaluation, triples: Iterable[Triple]) -> Iterable[Triple]:
     """The triples of a computed term are those of one of its forms."""
-    return {tuple(map(str, triple)): None for triple in triples}
+    return {(str(s), str(p), str(o)): None for s, p, o in triples}
 
 
 def first_witness_is_right(
@@ -423,7 +424,7 @@ def every_conjunct_must_have_an_answer(
     expressions: Expressions, condition: Expression, solution: Any
 ) -> bool:
     """A filter asks for the whole condition, also where one conjunct alone decides."""
-    return right_truth(expressions.result(condition, solution, {})) is True
+    return right_truth(expressions.result(condition, solution, LabelledNodes(None))) is True
 
 
 def first_operand_decides(
@@ -503,14 +504,14 @@ def languages_are_known_to_differ(left: Term, right: Term) -> bool | Failure:
 def integers_divide_to_integers(sign: str, left: Result, right: Result) -> Result:
     """A division of integers is cut to an integer."""
     found = right_calculate(sign, left, right)
-    return right_cast(found, "integer") if sign == "/" and found is not ERROR else found
+    return right_cast(found, "integer") if sign == "/" and isinstance(found, str) else found
 
 
 def numbers_alone_are_multiplied(sign: str, left: Result, right: Result) -> Result:
     """No evaluator multiplies durations."""
     if (
-        left is ERROR
-        or right is ERROR
+        not isinstance(left, str)
+        or not isinstance(right, str)
         or not all(isinstance(value(term), Number) for term in (left, right))
     ):
         return ERROR
@@ -552,9 +553,8 @@ def decimals_are_near_by_their_size(a: Compared, b: Compared) -> bool:
     """Decimals are the same if they differ by little of their size, however small they are."""
     if {a.tolerance, b.tolerance} != {TOLERANCE["decimal"]}:
         return right_near(a, b)
-    return abs(a.value - b.value) <= Fraction(TOLERANCE["decimal"]) * max(
-        abs(a.value), abs(b.value)
-    )
+    one, other = Fraction(a.value), Fraction(b.value)
+    return abs(one - other) <= Fraction(TOLERANCE["decimal"]) * max(abs(one), abs(other))
 
 
 def integers_have_no_bound(left: Term, right: Term) -> int | Failure | None:
@@ -583,7 +583,7 @@ def casts_round(term: Term, kind: str) -> Result:
 
 
 def nodes_are_of_the_query(
-    expressions: Expressions, results: Sequence[Term], nodes: dict[str, Term]
+    expressions: Expressions, results: Sequence[Term], nodes: LabelledNodes
 ) -> Result:
     """BNODE with one label is one node of the whole query."""
     return f"_:label/{parse_literal(results[0]).lexical}" if results else expressions.blank()
@@ -618,7 +618,7 @@ def strings_alone_are_strings(term: Term) -> StringValue | Failure:
 
 
 def zero_is_one_duration(
-    expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]
+    expressions: Expressions, name: str, results: Sequence[Term], nodes: LabelledNodes
 ) -> Result:
     """The zone -00:00 is written PT0S."""
     if name == "TIMEZONE" and results[0].endswith(f'-00:00"^^<{XSD}dateTime>'):
@@ -627,7 +627,7 @@ def zero_is_one_duration(
 
 
 def years_are_of_times(
-    expressions: Expressions, name: str, results: Sequence[Term], nodes: dict[str, Term]
+    expressions: Expressions, name: str, results: Sequence[Term], nodes: LabelledNodes
 ) -> Result:
     """YEAR takes no type but those that have a day, to every evaluator."""
     is_year = name == "YEAR" and results[0].endswith(f"^^<{XSD}gYear>")
@@ -655,7 +655,11 @@ def errors_are_counted(function: Aggregate, results: Sequence[Result], choose: A
         return literal(str(len(results)), XSD + "integer")
     return right_aggregate(
         function,
-        [result for result in results if result is not ERROR and isinstance(value(result), Number)],
+        [
+            result
+            for result in results
+            if isinstance(result, str) and isinstance(value(result), Number)
+        ],
         choose,
     )
 
@@ -665,8 +669,13 @@ def distinct_by_value(function: Aggregate, results: Sequence[Result], choose: An
     if not function.is_distinct:
         return right_aggregate(function, results, choose)
     return right_aggregate(
-        function, list({value(result).value: result for result in results}.values()), choose
+        function, list({_worth(result): result for result in results}.values()), choose
     )
+
+
+def _worth(result: Result) -> object:
+    found = value(result) if isinstance(result, str) else result
+    return found.value if isinstance(found, Number) else found
 
 
 def errors_are_members(function: Aggregate, results: Sequence[Result], choose: Any) -> Result:
@@ -687,22 +696,22 @@ def literals_are_ordered_by_text(terms: Sequence[Term], is_least: bool) -> list[
 def widest_is_first(terms: Sequence[Term], is_least: bool) -> list[Term]:
     """Of equal numbers of several types MIN and MAX give the one of the widest."""
     found = right_extremes(terms, is_least)
-    numbers = [value(term) for term in found]
-    return (
-        [max(found, key=lambda term: value(term).rank)]
-        if found and all(isinstance(number, Number) for number in numbers)
-        else found
-    )
+    numbers = _numbers(found)
+    if not found or len(numbers) < len(found):
+        return found
+    return [found[max(range(len(found)), key=lambda i: numbers[i].rank)]]
+
+
+def _numbers(terms: Sequence[Term]) -> list[Number]:
+    """The values of those terms that are numbers."""
+    return [number for number in map(value, terms) if isinstance(number, Number)]
 
 
 def integers_have_one_type(terms: Sequence[Term], choose: Any, is_least: bool) -> Result:
     """Of equal numbers that are computed with in one type, MIN and MAX give the first."""
     found = right_extremes(terms, is_least)
-    numbers = [value(term) for term in found]
-    are_of_one_rank = (
-        all(isinstance(number, Number) for number in numbers)
-        and len({number.rank for number in numbers}) == 1
-    )
+    numbers = _numbers(found)
+    are_of_one_rank = len(numbers) == len(found) and len({number.rank for number in numbers}) == 1
     return (
         Computed(min(found), numbers[0])
         if found and are_of_one_rank
@@ -712,9 +721,9 @@ def integers_have_one_type(terms: Sequence[Term], choose: Any, is_least: bool) -
 
 def partial_sums_are_as_wide_as_the_sum(terms: Sequence[Term]) -> Number | Failure:
     """All members are converted to the type of the sum before they are added."""
-    numbers = [value(term) for term in terms]
+    numbers = _numbers(terms)
     if (
-        not all(isinstance(number, Number) for number in numbers)
+        len(numbers) < len(terms)
         or (rank := max((number.rank for number in numbers), default=0)) < FLOAT
     ):
         return right_sum(terms)
@@ -725,8 +734,8 @@ def partial_sums_are_as_wide_as_the_sum(terms: Sequence[Term]) -> Number | Failu
 
 def the_sum_alone_must_fit(terms: Sequence[Term]) -> Number | Failure:
     """Of a sum of integers, 64 bits need hold the whole, and nothing on the way to it."""
-    numbers = [value(term) for term in terms]
-    are_integers = all(isinstance(number, Number) and number.rank == 0 for number in numbers)
+    numbers = _numbers(terms)
+    are_integers = len(numbers) == len(terms) and all(number.rank == 0 for number in numbers)
     return Number(0, sum(number.value for number in numbers)) if are_integers else right_sum(terms)
 
 
@@ -741,7 +750,7 @@ def sums_have_one_order(function: Aggregate, results: Sequence[Result], choose: 
     if function.name != "SUM" or function.is_distinct or ERROR in results:
         return right_aggregate(function, results, choose)
     total: Result = literal("0", XSD + "integer")
-    for result in sorted(results):
+    for result in sorted(result for result in results if isinstance(result, str)):
         total = right_calculate("+", total, result)
     return total
 
@@ -827,6 +836,7 @@ def a_bound_variable_is_given(
     """A path begins and ends at what its variables are bound to, as if
     that stood in their place.
     """
+    assert not isinstance(pattern.predicate, Var)  # it is a path
     return (
         (a, None, b)
         for a, b in right_pairs(
@@ -850,7 +860,11 @@ def values_are_substituted(
 def kinds_are_ordered(left: Result, right: Result) -> int | None:
     """Where ORDER BY leaves the order open, numbers come before strings."""
     found = right_compare_in_order(left, right)
-    return found if found is not None else (-1 if isinstance(value(left), Number) else 1)
+    return (
+        found
+        if found is not None
+        else (-1 if isinstance(left, str) and isinstance(value(left), Number) else 1)
+    )
 
 
 def literals_come_first(left: Result, right: Result) -> int | None:
@@ -874,7 +888,7 @@ def limits_need_a_total_order(
 
 def first_time_counts(dated: Iterable[tuple[Dataset, int]]) -> frozenset[Quad]:
     """A triple has the time of the first element that brought it."""
-    times: dict[Triple, int] = {}
+    times: dict[Triple | Quad, int] = {}
     for graph, time in dated:
         times |= {triple: min(time, times.get(triple, time)) for triple in graph}
     return frozenset(

@@ -346,12 +346,9 @@ def whole_window(frame: Frame, t: int) -> tuple[int, int] | None:
 def last_window_that_started(frame: Frame, t: int) -> tuple[int, int] | None:
     """Between windows that hop the scope is still that of the window before."""
     right = right_scope(frame, t)
-    between = (
-        right is not None and frame.kind in (WindowKind.TIME, WindowKind.TUPLE) and right[0] > t
-    )
-    return (
-        (right[0] - frame.slide, t) if between and window.active(frame, t) > frame.least else right
-    )
+    if right is None or frame.kind not in (WindowKind.TIME, WindowKind.TUPLE) or right[0] <= t:
+        return right
+    return (right[0] - frame.slide, t) if window.active(frame, t) > frame.least else right
 
 
 def from_the_first_instant(frame: Frame) -> int:
@@ -393,7 +390,7 @@ def flink_over_the_other_closure(
     unshifted.
     """
     if semantics.t0 is T0.FLINK and window.kind is WindowKind.TIME:
-        return window.slide - window.size
+        return window.step - window.span
     return right_origin(window, semantics, first_app, registered)
 
 
@@ -403,9 +400,9 @@ def floor_for_ceiling(
     """Coral8's and Oracle CEP's quotients are rounded down."""
     if first_app is not None and window.kind is WindowKind.TIME:
         if semantics.t0 is T0.CORAL8:
-            return (first_app - window.size) // window.slide * window.slide - 1
+            return (first_app - window.span) // window.step * window.step - 1
         if semantics.t0 is T0.ORACLE_CEP:
-            return first_app // window.slide * window.slide - window.size
+            return first_app // window.step * window.step - window.span
     return right_origin(window, semantics, first_app, registered)
 
 
@@ -418,7 +415,7 @@ def kafka_before_zero(
         and first_app is not None
         and window.kind is WindowKind.TIME
     ):
-        return (first_app - window.size + window.slide) // window.slide * window.slide - 1
+        return (first_app - window.span + window.step) // window.step * window.step - 1
     return right_origin(window, semantics, first_app, registered)
 
 
@@ -657,7 +654,9 @@ def beating(
     instant.
     """
     since = report.anchor(semantics, view) if since is None else since
-    return range(0) if since is None else progression(since + shift, semantics.period, span)
+    if since is None or semantics.period is None:
+        return range(0)
+    return progression(since + shift, semantics.period, span)
 
 
 def beats_at_the_instant(semantics: Semantics, view: View, span: range) -> range:
@@ -683,6 +682,7 @@ def beats_from_t0(semantics: Semantics, view: View, span: range) -> range:
 def close_outdoes_periodic(semantics: Semantics, view: View, span: range, own: int) -> range:
     """Where windows report at their close the period is not asked."""
     if Condition.CLOSE in semantics.report:
+        assert view.frame is not None  # an instant is asked for where it is there
         return right_closes(view.frame, span, own)
     return right_beats(semantics, view, span) if Condition.PERIODIC in semantics.report else span
 
@@ -691,6 +691,7 @@ def periodic_outdoes_close(semantics: Semantics, view: View, span: range, own: i
     """Where a period is given the close is not asked."""
     if Condition.PERIODIC in semantics.report:
         return right_beats(semantics, view, span)
+    assert view.frame is not None  # an instant is asked for where it is there
     return right_closes(view.frame, span, own) if Condition.CLOSE in semantics.report else span
 
 

@@ -18,8 +18,9 @@ from pathlib import Path
 import pytest
 
 from conformance import schemas
-from conformance.__main__ import _spread, main
+from conformance.__main__ import main
 from conformance.benchmarks import csrbench, secret
+from conformance.command_line.processes import spread
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
 from refengine import profile
@@ -363,13 +364,13 @@ def _all_gone() -> bool:
 
 def test_an_interrupt_ends_the_workers_too(capfd):
     with pytest.raises(KeyboardInterrupt):
-        list(_spread([(_asleep, 600, False), (_asleep, 600, True)], 10**20))
+        list(spread([(_asleep, 600, False), (_asleep, 600, True)], 10**20))
     assert _all_gone() and capfd.readouterr().err == ""
 
 
 def test_an_error_in_a_worker_ends_the_others():
     with pytest.raises(TypeError):
-        list(_spread([(_asleep, "x", False), (_asleep, 600, False)], 2))
+        list(spread([(_asleep, "x", False), (_asleep, 600, False)], 2))
     assert _all_gone()
 
 
@@ -377,7 +378,7 @@ def test_an_error_in_a_worker_ends_the_others():
 def nothing_to_judge(monkeypatch):
     """The command without its work, which takes a while."""
     result = Result("reference/cqels", "csrbench", "Q1", "", Outcome.PASS, "pass")
-    monkeypatch.setattr("conformance.__main__._spread", lambda tasks, jobs: [[result]])
+    monkeypatch.setattr("conformance.command_line.csrbench.spread", lambda tasks, jobs: [[result]])
 
 
 def test_results_go_where_the_link_points_with_the_mode_of_the_file(tmp_path, nothing_to_judge):

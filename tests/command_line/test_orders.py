@@ -11,6 +11,7 @@ import pytest
 
 import conformance.__main__
 import refengine.__main__
+from conformance.command_line import truth
 
 QUERY = """
 windows = [{ stream = "s", kind = "time", size = 10, slide = 10 }]
@@ -63,7 +64,7 @@ def test_a_rendering_reads_its_words_in_every_order(here, monkeypatch, words):
 @pytest.mark.parametrize("words", orders("--stream s", SEMANTICS, "-o out", "--parts 2", "q.toml"))
 def test_ground_truth_reads_its_words_in_every_order(here, monkeypatch, words):
     seen = []
-    monkeypatch.setattr(conformance.__main__, "_truth", lambda options: seen.append(options) or 0)
+    monkeypatch.setattr(truth, "run", lambda options: seen.append(options) or 0)
     assert conformance.__main__.main(["truth", *words.split()]) == 0
     [options] = seen
     assert options.query == Path("q.toml") and options.semantics == SEMANTICS.split()[1:]

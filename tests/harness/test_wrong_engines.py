@@ -15,7 +15,7 @@ import pytest
 from conftest import PROFILE
 
 from conformance import corpus
-from conformance.corpus import Case
+from conformance.corpus import Case, check_case
 from conformance.harness import client
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import engine
@@ -99,7 +99,7 @@ def shows(miniature: Miniature) -> bool:
 
 def differs(case: Case, block: dict) -> bool:
     try:
-        return bool(corpus._expect(case, lambda: corpus.query_of(case), block))
+        return bool(check_case._expect(case, lambda: corpus.query_of(case), block))
     except RefengineError:
         return False
 

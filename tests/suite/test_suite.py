@@ -519,9 +519,10 @@ def test_the_wheel_holds_all_that_the_suite_needs(tmp_path):
     empty.mkdir()
     with zipfile.ZipFile(tmp_path / name) as wheel:
         wheel.extractall(place)
-        assert not [
-            name for name in wheel.namelist() if "node_modules" in name or name.startswith("tests")
-        ]
+        held = wheel.namelist()
+    assert not [name for name in held if "node_modules" in name or name.startswith("tests")]
+    typed = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("*/py.typed")}
+    assert "conformance/py.typed" in typed and typed <= {*held}
     found = run(
         "--pyargs",
         "--engine=reference",

@@ -31,9 +31,10 @@ def named(text: str) -> Evaluate:
     """The function of MODULE:FUNCTION."""
     module, _, name = text.partition(":")
     try:
-        return getattr(importlib.import_module(module), name)
+        found: Evaluate = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise argparse.ArgumentTypeError(f"no function {text}: {error}") from None
+    return found
 
 
 def compare_draw(number: int, case: Draw, evaluate: Evaluate, jena: Jena) -> dict[str, Any]:

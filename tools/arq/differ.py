@@ -92,6 +92,7 @@ def outcome(text: str, ours: Answer, theirs: Answer) -> str:
         return "ours fails" if ours.error == "fails" else "theirs fails"
     if ours.error or theirs.error:
         return "illegal" if ours.error and theirs.error else "legality"
+    assert ours.relation is not None and theirs.relation is not None  # neither is an error
     a, b = ours.relation.rows, theirs.relation.rows
     if re.search(r"\bREDUCED\b", text):
         a, b = representatives(a), representatives(b)

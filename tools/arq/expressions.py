@@ -63,7 +63,8 @@ class Expressions:
             )
         if depth <= 0 or kind == "term" or self.random.random() < 0.25:
             return self.atom(kind)
-        return getattr(self, f"_{kind}")(depth - 1)
+        drawn: Node = getattr(self, f"_{kind}")(depth - 1)
+        return drawn
 
     def atom(self, kind: str) -> Node:
         """A variable, in most cases, or a term of the kind."""
@@ -139,7 +140,7 @@ class Expressions:
         if name == "BOUND" and (self.unbound or self.variables):
             return node(
                 "expr",
-                f"BOUND({self.random.choice(self.variables + ['?unbound'] * self.unbound)})",
+                f"BOUND({self.random.choice([*self.variables, *['?unbound'] * self.unbound])})",
             )
         name = "isIRI" if name == "BOUND" else name
         arguments = [self.draw("any", depth) for _ in range(2 if name == "sameTerm" else 1)]
@@ -181,6 +182,7 @@ class Expressions:
         return self._call("xsd:boolean", self.draw("any", depth))
 
     def _exists(self, depth: int) -> Node:
+        assert self.exists is not None  # else none is drawn
         word = self.random.choice(("EXISTS ", "NOT EXISTS "))
         return node("expr", "(", word, self.exists(self.variables), ")")
 

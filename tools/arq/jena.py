@@ -8,6 +8,7 @@ import select
 import shutil
 import subprocess
 from pathlib import Path
+from typing import IO
 
 from refengine.model.elements import XSD, Dataset, literal
 from tools.arq.differ import Answer, solutions
@@ -49,8 +50,9 @@ class Jena:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-            self._process.stdin.close()
-            self._process.stdout.close()
+            for pipe in (self._process.stdin, self._process.stdout):
+                assert pipe is not None
+                pipe.close()
         self._process, self._rest = None, b""
 
     def ask(self, text: str, data: Dataset) -> Answer:
@@ -71,9 +73,10 @@ class Jena:
             )
         line = json.dumps({"query": text, "data": nquads(data)}) + "\n"
         try:
+            assert self._process.stdin is not None and self._process.stdout is not None
             self._process.stdin.write(line.encode("ascii"))
             self._process.stdin.flush()
-            reply = json.loads(self._line())
+            reply = json.loads(self._line(self._process.stdout))
         except (OSError, EOFError, TimeoutError) as error:
             self.close()
             return Answer(None, "fails", f"{type(error).__name__}: {error}")
@@ -99,13 +102,13 @@ class Jena:
             )
         return Answer(solutions(reply["variables"], reply["rows"]))
 
-    def _line(self) -> bytes:
+    def _line(self, output: IO[bytes]) -> bytes:
         """The next line of the process."""
         while b"\n" not in self._rest:
-            ready, _, _ = select.select([self._process.stdout], [], [], PATIENCE)
+            ready, _, _ = select.select([output], [], [], PATIENCE)
             if not ready:
                 raise TimeoutError("no answer")
-            chunk = os.read(self._process.stdout.fileno(), 2**16)
+            chunk = os.read(output.fileno(), 2**16)
             if not chunk:
                 raise EOFError("the process ended")
             self._rest += chunk

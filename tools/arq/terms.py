@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from refengine.model.elements import XSD, Dataset, is_blank, literal, parse_literal
+from refengine.model.elements import XSD, Dataset, Quad, Triple, is_blank, literal, parse_literal
 from refengine.model.terms import Term
 
 # one begins another: their order differs with brackets around them
@@ -199,10 +199,10 @@ def palette(random: Random) -> Palette:
 def dataset(random: Random, colours: Palette) -> Dataset:
     """Up to a dozen triples in the default graph, and sometimes some in one or two named graphs."""
     count = random.choice([0, *range(1, 13), *range(8, 13), *range(8, 13), *range(8, 13)])
-    names: list[tuple[Term, ...]] = [()]
+    names: list[tuple[()] | tuple[Term]] = [()]
     if random.random() < 0.4:
         names += [(), (), *((name,) for name in GRAPHS[: random.randint(1, 2)])]
-    statements = []
+    statements: list[Triple | Quad] = []
     for _ in range(count):
         subject = random.choice([*NODES, *NODES, *NODES[:1] * 3, *BLANKS])
         predicate = random.choice([*PREDICATES, *PREDICATES[:2], PREDICATES[0]])

@@ -69,7 +69,9 @@ def _trails(tree: Node) -> Iterator[tuple[int, ...]]:
 
 def _at(tree: Node, trail: tuple[int, ...]) -> Node:
     for i in trail:
-        tree = tree.parts[i]
+        part = tree.parts[i]
+        assert isinstance(part, Node)  # a trail leads to nodes
+        tree = part
     return tree
 
 
@@ -78,5 +80,7 @@ def _put(tree: Node, trail: tuple[int, ...], new: Node) -> Node:
         return new
     i, *rest = trail
     parts = list(tree.parts)
-    parts[i] = _put(tree.parts[i], tuple(rest), new)
+    part = parts[i]
+    assert isinstance(part, Node)  # a trail leads to nodes
+    parts[i] = _put(part, tuple(rest), new)
     return replace(tree, parts=tuple(parts))

@@ -35,7 +35,7 @@ def temperatures(
     the first element, or it would begin when it is full.
     """
     window = {"stream": STREAM, "kind": kind, "size": size, "slide": slide} | more
-    fields = {"t0": "first-reach" if kind == "range" else 0}
+    fields: dict[str, int | str | None] = {"t0": "first-reach" if kind == "range" else 0}
     if kind not in ("time", "tuple", "range", "landmark"):
         fields["closure"] = None
     table = {

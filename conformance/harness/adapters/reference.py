@@ -17,12 +17,12 @@ import tempfile
 from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from refengine import dialects, incremental
 from refengine.core import engine, profiles, query, r2r
 from refengine.core.semantics import Disorder, End, Semantics
-from refengine.model.elements import Dataset, Element, Stream
+from refengine.model.elements import Dataset, Element, Stream, Triple
 from refengine.model.errors import RefengineError, Unsupported
 from refengine.model.messages import nearest
 from refengine.rdf import files
@@ -61,7 +61,8 @@ class Reference:
         late, so they wait for the end.
         """
         self.arrivals += 1
-        self.elements[stream].append(Element(_statements(graph), at, self.arrivals, batch, end))
+        triples = cast(frozenset[Triple], _statements(graph))  # an element has no named graphs
+        self.elements[stream].append(Element(triples, at, self.arrivals, batch, end))
         waits = self.semantics.disorder not in (Disorder.REJECT, 0)
         return [] if waits else self._reports(_without_end(self.semantics))
 

@@ -23,7 +23,7 @@ from typing import Any
 import pyspark
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, functions
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 from conformance.harness.relational import COLUMNS, NUMBER, program
 from refengine import Relation, Unsupported, from_table
@@ -169,7 +169,7 @@ class Spark:
             return []
         if end not in (None, at):
             raise Unsupported("its rows have a time, and no interval", rule="MOD-3", place="end")
-        if abs(at) + self.window.size >= 2**63 // 1000:
+        if abs(at) + self.window.span >= 2**63 // 1000:
             raise Unsupported(
                 f"its timestamps are microseconds in 64 bits, and none is {at} ms",
                 rule="MOD-1",

@@ -1,0 +1,128 @@
+"""`conformance csrbench`: CSRBench's seven queries against recordings, or our own engines."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from conformance.command_line.options import check_missing
+from conformance.command_line.processes import spread
+from refengine import cli
+from refengine.model.errors import RefengineError
+from refengine.model.messages import plain
+
+if TYPE_CHECKING:
+    from conformance.command_line.options import Commands
+    from conformance.command_line.processes import Task
+    from conformance.verdict.results import Result
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the sub-command and its options."""
+    from refengine.dialects import DIALECTS
+    from refengine.sparql.witnesses import WITNESSES
+
+    bench = commands.add_parser(
+        "csrbench", help="CSRBench's seven queries against every recording of a folder"
+    )
+    bench.add_argument(
+        "folder",
+        nargs="?",
+        type=cli.path,
+        metavar="DIR",
+        help="without it: our own engines, right and wrong",
+    )
+    bench.add_argument("--format", choices=("table", "tsv", "json"), default="table")
+    bench.add_argument(
+        "--results", type=cli.path, metavar="FILE", help="also write every verdict as NDJSON"
+    )
+    cores = min(7, os.cpu_count() or 1)
+    bench.add_argument(
+        "--jobs",
+        type=int,
+        default=cores,
+        help="processes, at most one a recording helps (default: one a core)",
+    )
+    bench.add_argument(
+        "--missing",
+        type=int,
+        default=1,
+        metavar="K",
+        help="outputs that may be missing at each end (default: %(default)s)",
+    )
+    bench.add_argument(
+        "--witness", choices=sorted(WITNESSES), help="one witness alone (default: all)"
+    )
+    bench.add_argument(
+        "--dialect",
+        choices=sorted(DIALECTS),
+        help="the queries as texts Q1.DIALECT … Q7.DIALECT (default: Q1.toml …)",
+    )
+    bench.add_argument(
+        "--queries", type=cli.path, metavar="DIR", help="the folder of the queries (default: ours)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Judge, print and write the verdicts; the exit code."""
+    from conformance.benchmarks import csrbench
+    from conformance.verdict import results
+    from conformance.verdict.outcomes import Judging
+    from refengine.sparql.witnesses import WITNESSES
+
+    # a stream lives as long as the run: looking for what does not is a tenth of the time
+    gc.set_threshold(50_000, 20, 50)
+    check_missing(options.missing)
+    if options.jobs < 1:
+        raise RefengineError(f"--jobs must be > 0, got {options.jobs}", rule="usage")
+    target = None if options.results is None else results.target(options.results)
+    witnesses = (options.witness,) if options.witness else tuple(WITNESSES)
+    judging = Judging(witnesses, options.missing, target is not None)
+    written = csrbench.Written(options.queries or csrbench.OURS.folder, options.dialect)
+    tasks: list[Task]
+    if options.folder is None:
+        tasks = [(csrbench.judge_ours, name, judging, None, written) for name in csrbench.QUERIES]
+    else:
+        chosen = csrbench.selected(csrbench.cells(options.folder))
+        csrbench.stream(options.folder)
+        # with two a self-join's fail takes a third of all; with one, engines share more than that
+        alone = len(witnesses) > 1
+        parts = [
+            (name, some)
+            for name, cells in chosen.items()
+            for some in ([(cell,) for cell in cells] if alone else [cells])
+        ]
+        tasks = [(csrbench.judge_query, options.folder, *part, judging, written) for part in parts]
+    found = [result for some in spread(tasks, options.jobs) for result in some]
+    if target is not None:
+        results.write(target, found)
+    try:
+        _print(found, options.format)
+    except KeyboardInterrupt:
+        if target is None:
+            raise
+        print(f"conformance: interrupted; {plain(str(target))} was written", file=sys.stderr)
+        return 130
+    problems = csrbench.self_check(found) if options.folder is None else []
+    for problem in problems:
+        print(f"conformance: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def _print(found: list[Result], form: str) -> None:
+    from conformance.benchmarks import csrbench
+
+    match form:
+        case "json":
+            print(json.dumps([result.as_json() for result in found], indent=2, ensure_ascii=False))
+        case "tsv":
+            print("\n".join(csrbench.as_tsv(found)))
+            for result in found:
+                if csrbench.suffix(result) or result.outcome == "error":
+                    print(f"{result.engine} {result.case}\n{result.argument}", file=sys.stderr)
+        case _:
+            print("\n".join(csrbench.as_text(found)))

@@ -1,0 +1,80 @@
+"""`conformance report`: results as a page, EARL, Markdown or a badge."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from refengine import cli
+from refengine.model.errors import RefengineError
+
+if TYPE_CHECKING:
+    from conformance.command_line.options import Commands
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the sub-command and its options."""
+    report = commands.add_parser("report", help="results as a page, EARL, Markdown or a badge")
+    report.add_argument(
+        "files",
+        nargs="+",
+        type=cli.path,
+        metavar="RESULTS",
+        help="NDJSON, as --results writes it; of what is there twice the last counts",
+    )
+    report.add_argument(
+        "-o",
+        "--html",
+        type=cli.path,
+        metavar="FILE",
+        help="a page, in one file that needs nothing else",
+    )
+    report.add_argument("--earl", type=cli.path, metavar="FILE", help="EARL in Turtle")
+    report.add_argument(
+        "--date", metavar="YYYY-MM-DD", help="the date of the results in EARL (default: none)"
+    )
+    report.add_argument("--markdown", type=cli.path, metavar="FILE", help="a summary")
+    report.add_argument("--badge", type=cli.path, metavar="FILE", help="a badge, in SVG")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write what is asked for, all or nothing; the exit code."""
+    from conformance.report import badge, earl, markdown, page, source
+    from conformance.verdict import results
+
+    makers: dict[str, Callable[[source.Collected], Iterable[str]]] = {
+        "html": lambda found: [page.page(found)],
+        "earl": lambda found: earl.turtle(found.entries, options.date),
+        "markdown": markdown.markdown,
+        "badge": lambda found: [badge.badge(found.entries)],
+    }
+    wanted = {
+        name: results.target(path)
+        for name in makers
+        if (path := getattr(options, name)) is not None
+    }
+    if not wanted:
+        raise RefengineError(
+            "nothing to write: give -o, --earl, --markdown or --badge", rule="usage"
+        )
+    if len(set(wanted.values())) < len(wanted):
+        raise RefengineError("two outputs to one file", rule="usage")
+    if options.date is not None and options.earl is None:
+        raise RefengineError(
+            "is the date of --earl, which is not asked for", rule="usage", place="--date"
+        )
+    if options.date is not None:
+        earl.check(options.date)
+    read = {Path(os.path.realpath(path)) for path in options.files}
+    for target in (target for target in wanted.values() if target in read):
+        raise RefengineError("an output to a file that is read", rule="usage", place=str(target))
+    found = source.read(options.files)
+    for line in found.warnings:
+        print(f"conformance: {line}", file=sys.stderr)
+    # all are made before the first is written
+    results.replace({target: list(makers[name](found)) for name, target in wanted.items()})
+    return 0

@@ -1,0 +1,33 @@
+"""`conformance secret`: the golden vectors of the SECRET simulator."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from refengine import cli
+
+if TYPE_CHECKING:
+    from conformance.command_line.options import Commands
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the sub-command and its options."""
+    vectors = commands.add_parser("secret", help="golden vectors of the SECRET simulator")
+    vectors.add_argument("files", nargs="+", type=cli.path, metavar="FILE")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Hold the reference against the vectors; the exit code."""
+    from conformance.benchmarks import secret
+
+    agreeing = total = 0
+    for path in options.files:
+        for vector in secret.read(path):
+            total += 1
+            line = secret.disagreement(vector)
+            agreeing += line is None
+            if line is not None:
+                print(line)
+    print(f"{agreeing} of {total} agree")
+    return 0 if agreeing == total else 1
