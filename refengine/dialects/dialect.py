@@ -51,7 +51,7 @@ class Dialect:
         return windows.iri(window.stream, source, "stream") + (f" [{extent}]" if extent else "")
 
 
-def references(source: Source, names: Iterable[str]) -> list[tuple[Tree, str]]:
+def references(source: Source, names: Iterable[str]) -> list[tuple[Tree[Token], str]]:
     """The GRAPH patterns of the windows of these names, in the order of the text."""
     known = set(names)
     graphs = [
@@ -62,7 +62,7 @@ def references(source: Source, names: Iterable[str]) -> list[tuple[Tree, str]]:
     return [(node, name) for node, name in graphs if name in known]
 
 
-def variable(source: Source) -> Tree | None:
+def variable(source: Source) -> Tree[Token] | None:
     """The first GRAPH with a variable: it would find the name that a window has in a text only, or
     in the body only.
     """
@@ -84,7 +84,7 @@ def bound(source: Source) -> None:
 # A pattern around all of WHERE
 
 
-def outside(source: Source) -> Tree | None:
+def outside(source: Source) -> Tree[Token] | None:
     """The first pattern outside of WHERE, which a pattern around WHERE would leave where it is."""
     template = source.form.children[-1] if source.form.children[0].type == "CONSTRUCT" else None
     first, last = start(source.where), source.where.meta.end_pos
@@ -94,7 +94,7 @@ def outside(source: Source) -> Tree | None:
     )
 
 
-def lone(source: Source, kind: str = "window_pattern") -> Tree | None:
+def lone(source: Source, kind: str = "window_pattern") -> Tree[Token] | None:
     """The pattern of a kind that is all of WHERE, if there is one, and no other pattern outside."""
     inner = source.pattern.children[1:-1]
     alone = (
@@ -106,7 +106,7 @@ def lone(source: Source, kind: str = "window_pattern") -> Tree | None:
     return inner[0] if alone else None
 
 
-def unwrap(source: Source, pattern: Tree) -> None:
+def unwrap(source: Source, pattern: Tree[Token]) -> None:
     """What is inside a lone pattern becomes all of WHERE."""
     inner = pattern.children[-1]
     source.put(start(source.pattern) + 1, start(inner) + 1, "")
@@ -162,7 +162,7 @@ def streams(source: Source, alone: bool) -> list[Window]:
     return [replace(window, name=name) for window, name in names.items()]
 
 
-def _window(source: Source, pattern: Tree) -> Window:
+def _window(source: Source, pattern: Tree[Token]) -> Window:
     name, extent = pattern.children[1], pattern.children[3]
     if isinstance(name, Token):
         source.fail(

@@ -209,7 +209,7 @@ def _open(error: UnexpectedToken) -> Token | None:
     return waiting[-1] if waiting else None
 
 
-def unfinished(error: UnexpectedInput) -> list[Tree | Token]:
+def unfinished(error: UnexpectedInput) -> list[Tree[Token] | Token]:
     """What the parser had read when it could not go on: trees, and the tokens of what is not yet
     one.
     """
@@ -217,19 +217,19 @@ def unfinished(error: UnexpectedInput) -> list[Tree | Token]:
     return list(state.parser_state.value_stack) if state else []
 
 
-def nodes(tree: Tree) -> Iterator[Tree]:
+def nodes(tree: Tree[Token]) -> Iterator[Tree[Token]]:
     """Every node of a parse tree, in the order of the text."""
     return (item for item in _items(tree) if isinstance(item, Tree))
 
 
-def tokens(tree: Tree) -> Iterator[Token]:
+def tokens(tree: Tree[Token]) -> Iterator[Token]:
     """Every token below a node, in the order of the text."""
     return (item for item in _items(tree) if isinstance(item, Token))
 
 
-def _items(tree: Tree) -> Iterator[Tree | Token]:
+def _items(tree: Tree[Token]) -> Iterator[Tree[Token] | Token]:
     """Nothing recurs: a text may be nested deeply."""
-    stack: list[Tree | Token] = [tree]
+    stack: list[Tree[Token] | Token] = [tree]
     while stack:
         item = stack.pop()
         yield item

@@ -91,11 +91,11 @@ def declared(source: Source, static: bool) -> list[Window]:
     return list(found.values())
 
 
-def _name(source: Source, iri: Tree | Token) -> str | None:
+def _name(source: Source, iri: Tree[Token] | Token) -> str | None:
     return windows.absolute(source.resolve(iri)) if isinstance(iri, Tree) else None
 
 
-def _refer(source: Source, node: Tree, found: dict[str, Window], static: bool) -> None:
+def _refer(source: Source, node: Tree[Token], found: dict[str, Window], static: bool) -> None:
     """A pattern becomes one of GRAPH, under the name that its window has."""
     keyword, iri = node.children[:2]
     name, reads_window = _name(source, iri), node.data == "window_pattern"

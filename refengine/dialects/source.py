@@ -30,12 +30,12 @@ class Source:
     """
 
     text: str
-    tree: Tree
+    tree: Tree[Token]
     name: str = ""
     clauses: list[tuple[int, int]] = field(default_factory=list)
     edits: list[tuple[int, int, str]] = field(default_factory=list)
 
-    def nodes(self, *names: str) -> list[Tree]:
+    def nodes(self, *names: str) -> list[Tree[Token]]:
         """The nodes of these names, in the order of the text."""
         return [node for node in grammar.nodes(self.tree) if node.data in names]
 
@@ -45,19 +45,19 @@ class Source:
         return list(grammar.tokens(self.tree))
 
     @cached_property
-    def form(self) -> Tree:
+    def form(self) -> Tree[Token]:
         """The query form, with what stands before its clauses."""
         [form] = self.nodes("form")
         return form
 
     @cached_property
-    def where(self) -> Tree:
+    def where(self) -> Tree[Token]:
         """WHERE: its group, after the keyword if there is one."""
         [where] = self.nodes("where")
         return where
 
     @property
-    def pattern(self) -> Tree:
+    def pattern(self) -> Tree[Token]:
         """The group of WHERE."""
         return self.where.children[-1]
 
@@ -65,7 +65,7 @@ class Source:
 
     def fail(
         self,
-        at: Tree | Token,
+        at: Tree[Token] | Token,
         reason: str,
         kind: type[RefengineError] = InvalidQuery,
         rule: str = "DIA-7",
@@ -73,11 +73,13 @@ class Source:
         """An error at a node or a token."""
         raise kind(reason, rule=rule, place=self.locate(at))
 
-    def locate(self, at: Tree | Token) -> str:
+    def locate(self, at: Tree[Token] | Token) -> str:
         """`line 3 column 7`, or `body line 3 column 7`."""
         return " ".join(filter(None, (self.name, grammar.place(self.text, start(at)))))
 
-    def made(self, at: Tree | Token, make: Callable[..., Any], *args: Any, **fields: Any) -> Any:
+    def made(
+        self, at: Tree[Token] | Token, make: Callable[..., Any], *args: Any, **fields: Any
+    ) -> Any:
         """A value of the text, whose errors name the place."""
         try:
             return make(*args, **fields)
@@ -111,7 +113,7 @@ class Source:
                     f"{name} <…>{nearest(name, namespaces)}",
                 )
 
-    def resolve(self, node: Tree) -> str:
+    def resolve(self, node: Tree[Token]) -> str:
         """The IRI of an `iri` node, whose prefix is declared; a relative one is kept as it is
         written, unless there is a base.
         """
@@ -130,7 +132,7 @@ class Source:
 
     # Edits
 
-    def cut(self, node: Tree) -> None:
+    def cut(self, node: Tree[Token]) -> None:
         """A dialect's own clause, which is no part of the body."""
         self.clauses.append((start(node), node.meta.end_pos))
 
@@ -219,7 +221,7 @@ class Source:
         return begin - (not commented and not joined), end + 1
 
 
-def start(at: Tree | Token) -> int:
+def start(at: Tree[Token] | Token) -> int:
     """The offset at which a node or a token starts."""
     return at.start_pos if isinstance(at, Token) else at.meta.start_pos
 

@@ -74,7 +74,9 @@ def shape(window: Window) -> str:
             return str(kind)
 
 
-def read(source: Source, stream: str, extent: Tree | None, name: str | None = None) -> Window:
+def read(
+    source: Source, stream: str, extent: Tree[Token] | None, name: str | None = None
+) -> Window:
     """DIA-3: the window that an extent means, by the form that the grammar found; without one it is
     unbounded.
     """
@@ -104,7 +106,7 @@ def read(source: Source, stream: str, extent: Tree | None, name: str | None = No
     return source.made(extent, Window, stream, **fields, name=name)
 
 
-def _length(source: Source, node: Tree | Token) -> int:
+def _length(source: Source, node: Tree[Token] | Token) -> int:
     """A number of elements, or a duration in milliseconds."""
     if isinstance(node, Token):
         return source.made(

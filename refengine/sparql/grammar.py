@@ -284,7 +284,7 @@ def _with_numbers(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
 GRAMMAR = Grammar()
 
 
-def parse(text: str) -> Tree:
+def parse(text: str) -> Tree[Token]:
     """Read a body and return its syntax tree, whose nodes know their place.
 
     Raises InvalidQuery (QRY-1) at the first token that does not fit, Refused (QRY-2) for an update,
