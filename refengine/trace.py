@@ -9,7 +9,6 @@ from refengine.core.engine import Plan, Step
 from refengine.core.query import Form, Query, WindowKind
 from refengine.core.semantics import R2S, Condition, Empty, Semantics, Tick
 from refengine.core.window import Content, View
-from refengine.model.guard import there
 
 SHOWN = 12  # elements of a content
 
@@ -91,7 +90,8 @@ def _conditions(
     for condition in (condition for condition in Condition if condition in semantics.report):
         match condition:
             case Condition.CLOSE:
-                holds = bool(report.closes(there(view.frame), range(t, t + 1), own))
+                frame = view.frame
+                holds = frame is not None and bool(report.closes(frame, range(t, t + 1), own))
                 yield (
                     f"REP-1 window close {'holds' if holds else 'does not hold'}: {t} is "
                     f"{'' if holds else 'not '}a window's last instant"
