@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from lark import Token, Tree
 
@@ -16,7 +16,10 @@ from refengine.core.query import Body
 from refengine.dialects import grammar
 from refengine.model import iris
 from refengine.model.errors import InvalidQuery, RefengineError, Unsupported
+from refengine.model.guard import there
 from refengine.model.messages import nearest
+
+T = TypeVar("T")
 
 
 class Unrenderable(Unsupported):
@@ -30,12 +33,12 @@ class Source:
     """
 
     text: str
-    tree: Tree
+    tree: Tree[Token]
     name: str = ""
     clauses: list[tuple[int, int]] = field(default_factory=list)
     edits: list[tuple[int, int, str]] = field(default_factory=list)
 
-    def nodes(self, *names: str) -> list[Tree]:
+    def nodes(self, *names: str) -> list[Tree[Token]]:
         """The nodes of these names, in the order of the text."""
         return [node for node in grammar.nodes(self.tree) if node.data in names]
 
@@ -45,27 +48,27 @@ class Source:
         return list(grammar.tokens(self.tree))
 
     @cached_property
-    def form(self) -> Tree:
+    def form(self) -> Tree[Token]:
         """The query form, with what stands before its clauses."""
         [form] = self.nodes("form")
         return form
 
     @cached_property
-    def where(self) -> Tree:
+    def where(self) -> Tree[Token]:
         """WHERE: its group, after the keyword if there is one."""
         [where] = self.nodes("where")
         return where
 
     @property
-    def pattern(self) -> Tree:
+    def pattern(self) -> Tree[Token]:
         """The group of WHERE."""
-        return self.where.children[-1]
+        return grammar.branch(self.where, -1)
 
     # Errors
 
     def fail(
         self,
-        at: Tree | Token,
+        at: Tree[Token] | Token,
         reason: str,
         kind: type[RefengineError] = InvalidQuery,
         rule: str = "DIA-7",
@@ -73,11 +76,11 @@ class Source:
         """An error at a node or a token."""
         raise kind(reason, rule=rule, place=self.locate(at))
 
-    def locate(self, at: Tree | Token) -> str:
+    def locate(self, at: Tree[Token] | Token) -> str:
         """`line 3 column 7`, or `body line 3 column 7`."""
         return " ".join(filter(None, (self.name, grammar.place(self.text, start(at)))))
 
-    def made(self, at: Tree | Token, make: Callable[..., Any], *args: Any, **fields: Any) -> Any:
+    def made(self, at: Tree[Token] | Token, make: Callable[..., T], *args: Any, **fields: Any) -> T:
         """A value of the text, whose errors name the place."""
         try:
             return make(*args, **fields)
@@ -91,9 +94,10 @@ class Source:
         """The base IRI, or nothing, and the namespace of each prefix, colon included; each
         declaration under the base before it.
         """
-        base, namespaces = "", {}
+        base = ""
+        namespaces: dict[str, str] = {}
         for node in self.nodes("base", "prefix"):
-            iri = iris.resolve(base, self._inner(node.children[-1]))
+            iri = iris.resolve(base, self._inner(grammar.leaf(node, -1)))
             if node.data == "base":
                 base = iri
             else:
@@ -111,11 +115,11 @@ class Source:
                     f"{name} <…>{nearest(name, namespaces)}",
                 )
 
-    def resolve(self, node: Tree) -> str:
+    def resolve(self, node: Tree[Token]) -> str:
         """The IRI of an `iri` node, whose prefix is declared; a relative one is kept as it is
         written, unless there is a base.
         """
-        [token], (base, namespaces) = node.children, self.prologue
+        token, (base, namespaces) = grammar.leaf(node, 0), self.prologue
         if token.type == "IRIREF":
             return iris.resolve(base, self._inner(token))
         local = re.sub(r"\\([^uU])", r"\1", token[len(_prefix(token)) :])
@@ -130,7 +134,7 @@ class Source:
 
     # Edits
 
-    def cut(self, node: Tree) -> None:
+    def cut(self, node: Tree[Token]) -> None:
         """A dialect's own clause, which is no part of the body."""
         self.clauses.append((start(node), node.meta.end_pos))
 
@@ -169,10 +173,10 @@ class Source:
         left = (
             token
             for token in self.tokens
-            if not any(begin <= token.start_pos < end for begin, end in gone)
+            if not any(begin <= start(token) < end for begin, end in gone)
         )
         return next(
-            (token.start_pos for token in left if token in words or token.upper() in words),
+            (start(token) for token in left if token in words or token.upper() in words),
             start(self.pattern),
         )
 
@@ -213,15 +217,20 @@ class Source:
             return begin, end + text.startswith(" ", end)
         if not text.startswith("\n", begin - 1) or begin == 0:
             return begin, end + 1
-        last = max((token.end_pos for token in self.tokens if token.end_pos <= begin), default=0)
+        last = max((end for token in self.tokens if (end := stop(token)) <= begin), default=0)
         commented = "#" in re.split(r"[\r\n]", text[last : begin - 1])[-1]
         joined = re.fullmatch(r"\w\w", text[begin - 2 : begin - 1] + text[end + 1 : end + 2])
         return begin - (not commented and not joined), end + 1
 
 
-def start(at: Tree | Token) -> int:
+def start(at: Tree[Token] | Token) -> int:
     """The offset at which a node or a token starts."""
-    return at.start_pos if isinstance(at, Token) else at.meta.start_pos
+    return there(at.start_pos) if isinstance(at, Token) else at.meta.start_pos
+
+
+def stop(token: Token) -> int:
+    """The offset at which a token has ended."""
+    return there(token.end_pos)
 
 
 def _unescaped(text: str) -> str:

@@ -10,6 +10,7 @@ from lark import Token, Tree
 
 from refengine.core.query import Unit, Window, WindowKind
 from refengine.dialects import durations
+from refengine.dialects.grammar import leaf
 from refengine.dialects.source import Source, Unrenderable, start
 from refengine.model import iris
 from refengine.model.errors import InvalidWindow, Unsupported
@@ -74,7 +75,9 @@ def shape(window: Window) -> str:
             return str(kind)
 
 
-def read(source: Source, stream: str, extent: Tree | None, name: str | None = None) -> Window:
+def read(
+    source: Source, stream: str, extent: Tree[Token] | None, name: str | None = None
+) -> Window:
     """DIA-3: the window that an extent means, by the form that the grammar found; without one it is
     unbounded.
     """
@@ -93,7 +96,9 @@ def read(source: Source, stream: str, extent: Tree | None, name: str | None = No
                     "a window in the past has no definition here; write NOW - ω SLIDE β",
                     Unsupported,
                 )
-            fields = {"kind": WindowKind.TIME if lengths[1:] else WindowKind.RANGE}
+            fields: dict[str, object] = {
+                "kind": WindowKind.TIME if lengths[1:] else WindowKind.RANGE
+            }
         case "triples":
             fields = {"kind": WindowKind.ROWS, "unit": Unit.TRIPLES}
         case "tumbling":
@@ -104,14 +109,14 @@ def read(source: Source, stream: str, extent: Tree | None, name: str | None = No
     return source.made(extent, Window, stream, **fields, name=name)
 
 
-def _length(source: Source, node: Tree | Token) -> int:
+def _length(source: Source, node: Tree[Token] | Token) -> int:
     """A number of elements, or a duration in milliseconds."""
     if isinstance(node, Token):
         return source.made(
             node, bounded, "a window's extent", integer(str(node)), InvalidWindow, "WIN-1"
         )
     words = [str(token) for token in node.children]
-    if node.children[0].type == "ISO":
+    if leaf(node, 0).type == "ISO":
         found = durations.iso(words[0])
     elif len(words) == 1:
         found = integer(words[0])

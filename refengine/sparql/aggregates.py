@@ -4,15 +4,15 @@ group, errors among it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations
 from math import isfinite
-from typing import Any
 
 from refengine.model.elements import Term, parse_literal
 from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.algebra import Aggregate
+from refengine.sparql.choices import Choose
 from refengine.sparql.functions import lexical
 from refengine.sparql.order import compare_in_order, extremes
 from refengine.sparql.values import (
@@ -22,10 +22,11 @@ from refengine.sparql.values import (
     INTEGER,
     SURE_INTEGERS,
     Computed,
-    Failure,
+    Error,
     Number,
     Result,
     Unknown,
+    added,
     check_length,
     number_term,
     operate,
@@ -34,7 +35,6 @@ from refengine.sparql.values import (
     value,
 )
 
-Choose = Callable[[Any, Sequence, str], Any]
 MOST_PERMUTED = 4  # strings that GROUP_CONCAT tries in every order
 OVERFLOWS = {FLOAT: 2**128, DOUBLE: 2**1024}  # no float, and no double, is so great
 # by how much one addition may round, relative to its result
@@ -58,14 +58,15 @@ def aggregate(function: Aggregate, results: Sequence[Result], choose: Choose) ->
     if function.name in ("SUM", "AVG"):
         if ERROR in results:
             return ERROR
-        members = distinct(results) if function.is_distinct else results
+        members = [result for result in results if result is not ERROR]
+        members = distinct(members) if function.is_distinct else members
         return total(members) if function.name == "SUM" else average(members)
     if ERROR in results:
         reason = f"{function.name} over an error: the recommendation does not say where it stands"
         if choose(("error", function.name), (True, False), reason):
             return ERROR
-        results = [result for result in results if result is not ERROR]
-    members = distinct(results) if function.is_distinct else list(results)
+    members = [result for result in results if result is not ERROR]
+    members = distinct(members) if function.is_distinct else members
     match function.name:
         case "MIN":
             return extreme(members, choose, is_least=True)
@@ -96,17 +97,18 @@ def total(terms: Sequence[Term]) -> Result:
     return number if number is ERROR else number_term(number)
 
 
-def _sum(terms: Sequence[Term]) -> Number | Failure:
+def _sum(terms: Sequence[Term]) -> Number | Error:
     """Return the sum of terms as a number, whose slack covers every order of adding; ERROR if one
     is no number.
     """
-    numbers = [value(term) for term in terms]
-    if not all(isinstance(number, Number) for number in numbers):
+    values = [value(term) for term in terms]
+    numbers = [number for number in values if isinstance(number, Number)]
+    if len(numbers) < len(values):
         return ERROR
     result = Number(INTEGER, 0)
     for number in numbers:
-        result = operate("+", result, number)
-    if sum(abs(number.value) for number in numbers if number.rank == INTEGER) >= SURE_INTEGERS:
+        result = added(result, number)
+    if sum(abs(int(number.value)) for number in numbers if number.rank == INTEGER) >= SURE_INTEGERS:
         raise NoSingleAnswer("a sum of integers that goes beyond 64 bits in some orders of adding")
     # of the partial sums, in some order
     coarsest = FLOAT if any(number.rank == FLOAT for number in numbers) else result.rank
@@ -142,7 +144,8 @@ def average(terms: Sequence[Term]) -> Result:
     number = _sum(terms)
     if number is ERROR:
         return ERROR
-    return number_term(operate("/", number, Number(INTEGER, len(terms))))
+    quotient = operate("/", number, Number(INTEGER, len(terms)))
+    return ERROR if quotient is ERROR else number_term(quotient)
 
 
 def extreme(terms: Sequence[Term], choose: Choose, is_least: bool) -> Result:
@@ -158,12 +161,15 @@ def extreme(terms: Sequence[Term], choose: Choose, is_least: bool) -> Result:
     if len(candidates) == 1:
         return candidates[0]
     numbers = [value(term) for term in candidates]
-    if all(isinstance(number, Number) and number.value == numbers[0].value for number in numbers):
+    first = numbers[0]
+    if isinstance(first, Number) and all(
+        isinstance(number, Number) and number.value == first.value for number in numbers
+    ):
         is_one_value = len({parse_literal(term).datatype for term in candidates}) == 1 and (
-            numbers[0].rank < FLOAT or numbers[0].value != 0
+            first.rank < FLOAT or first.value != 0
         )
         if is_one_value:  # in several forms, such as 1.0 and 1.00
-            return Computed(min(candidates), numbers[0])
+            return Computed(min(candidates), first)
     if all(compare_in_order(candidates[0], other) == 0 for other in candidates):
         return choose(
             ("MIN or MAX", tuple(candidates)),
@@ -188,7 +194,7 @@ def joined(terms: Sequence[Term], separator: str, choose: Choose) -> Result:
     """Return the lexical forms, in any order, as one string (§18.5.1.7, GROUP_CONCAT)."""
     if any(not term.startswith('"') for term in terms):
         raise NoSingleAnswer("GROUP_CONCAT of what is no literal")
-    forms = sorted(lexical(term) for term in terms)
+    forms = sorted(form for form in map(lexical, terms) if form is not ERROR)
     check_length(sum(map(len, forms)) + len(separator) * (len(forms) - 1))
     reason = "GROUP_CONCAT of several values, whose order is not fixed"
     if len(forms) > MOST_PERMUTED and len(set(forms)) > 1:

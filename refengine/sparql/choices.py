@@ -5,12 +5,20 @@ is one that they all give.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from refengine.model.errors import NoSingleAnswer
 
 T = TypeVar("T")
 MOST_RUNS = 64
+
+
+class Choose(Protocol):
+    """What makes a choice among options, as `Choices.choose` does."""
+
+    def __call__(self, key: Hashable, options: Sequence[T], reason: str, /) -> T:
+        """Return one of the options."""
+        ...
 
 
 class Choices:

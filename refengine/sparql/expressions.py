@@ -12,8 +12,8 @@ from typing import Any
 
 from refengine.model.elements import XSD, Term, literal, parse_literal
 from refengine.model.errors import NoSingleAnswer
-from refengine.sparql.algebra import Call, Exists, Expression, Query, Var, conjuncts
-from refengine.sparql.choices import Choices
+from refengine.sparql.algebra import Aggregate, Call, Exists, Expression, Query, Var, conjuncts
+from refengine.sparql.choices import Choices, Choose
 from refengine.sparql.functions import (
     BY_KEYWORD,
     TIMESTAMP,
@@ -22,7 +22,6 @@ from refengine.sparql.functions import (
     form_kept_by_cast,
     iri,
     language,
-    lexical,
     simple,
     with_upper_case_region,
 )
@@ -32,7 +31,7 @@ from refengine.sparql.values import (
     ERROR,
     FALSE_OR_ERROR,
     Computed,
-    Failure,
+    Error,
     Number,
     OtherLiteral,
     Result,
@@ -75,7 +74,7 @@ class Expressions:
         exists: Callable[[Exists, Solution], bool],
         blank: Callable[[], Term],
         time: Callable[[Term, Term, Term], Result],
-        choose: Callable[[Any, Sequence, str], Any],
+        choose: Choose,
         query: Query,
         spend: Callable[[int], None],
     ) -> None:
@@ -99,10 +98,13 @@ class Expressions:
                 return self.charge(solution.get(name, ERROR))
             case str():
                 return self.charge(expression)
+            case Call():
+                self.spend(1 + len(expression.arguments) // 8)
+                return self.charge(self.called(expression, solution, nodes))
             case Exists():
                 return boolean(self.exists(expression, solution))
-        self.spend(1 + len(expression.arguments) // 8)
-        return self.charge(self.called(expression, solution, nodes))
+            case Aggregate():
+                raise AssertionError(expression)  # Group has computed it
 
     def charge(self, result: Result) -> Result:
         """R2R-17: return a result, after spending a step for each LONG characters or bits that it
@@ -147,13 +149,15 @@ class Expressions:
                 outcomes = (self.result(argument, solution, nodes) for argument in arguments)
                 return next((outcome for outcome in outcomes if outcome is not ERROR), ERROR)
             case "BOUND":
-                return boolean(arguments[0].name in solution)
+                (variable,) = arguments
+                return boolean(isinstance(variable, Var) and variable.name in solution)
             case "IN":
                 return self.membership(arguments, solution, nodes)
         results = [self.result(argument, solution, nodes) for argument in arguments]
-        if ERROR in results:
+        terms = [result for result in results if result is not ERROR]
+        if len(terms) < len(results):
             return ERROR
-        return self.applied(name, results, nodes)
+        return self.applied(name, terms, nodes)
 
     def applied(self, name: str, results: Sequence[Term], nodes: LabelledNodes) -> Result:
         """Apply an operator or a function to terms."""
@@ -225,7 +229,7 @@ class Expressions:
             arguments, lambda argument: truth(self.result(argument, solution, nodes)), decisive
         )
 
-    def are_equal(self, left: Term, right: Term) -> bool | Failure:
+    def are_equal(self, left: Term, right: Term) -> bool | Error:
         """Compare two terms by `=`. Whether literals of two known kinds are known to differ is the
         evaluator's choice.
         """
@@ -254,7 +258,7 @@ class Expressions:
                 "whether an error is in an empty list (SPARQL 17.2, 17.4.1.9)",
             )
 
-        def is_same(other: Expression) -> bool | Failure:
+        def is_same(other: Expression) -> bool | Error:
             result = self.result(other, solution, nodes)
             return ERROR if one is ERROR or result is ERROR else self.are_equal(one, result)
 
@@ -281,16 +285,14 @@ class Expressions:
         one for all operands of one datatype.
         """
         result = cast(term, kind)
-        kept = (
-            ERROR
-            if result is ERROR or isinstance(term, Computed)
-            else form_kept_by_cast(term, kind)
-        )
+        if result is ERROR or isinstance(term, Computed):
+            return result
+        kept = form_kept_by_cast(term, kind)
         if kept is ERROR:
             return result
-        changed = (
-            literal(cast_date_time(lexical(result)), XSD + kind) if kind == "dateTime" else result
-        )
+        changed = result
+        if kind == "dateTime":
+            changed = literal(cast_date_time(parse_literal(result).lexical), XSD + kind)
         if changed == kept:
             return result
         return self.choose(
@@ -319,7 +321,7 @@ class Expressions:
 
 
 def decide(
-    operands: Iterable[Expression], holds: Callable[[Expression], bool | Failure], decisive: bool
+    operands: Iterable[Expression], holds: Callable[[Expression], bool | Error], decisive: bool
 ) -> Result:
     """R2R-11: return the decisive truth value if any operand has it, even if others are errors or
     have no single answer (§17.2).
@@ -386,7 +388,8 @@ def of_unknown(name: str, results: Sequence[Term]) -> Result:
         case "ISIRI" | "ISURI" | "ISBLANK" | "ISLITERAL" | "ISNUMERIC" | "DATATYPE" | "LANG":
             return BY_KEYWORD[name](str(first))
         case "STR" if kind in ("UUID", "STRUUID"):
-            return Unknown(BY_KEYWORD[name](str(first)), "STRUUID")
+            form = BY_KEYWORD[name](str(first))
+            return ERROR if form is ERROR else Unknown(form, "STRUUID")
         case "STRLEN" if kind == "STRUUID":
             return BY_KEYWORD[name](str(first))
         case "SAMETERM" | "=":
@@ -398,13 +401,14 @@ def of_unknown(name: str, results: Sequence[Term]) -> Result:
             and kind == "STRUUID"
             and not any(isinstance(r, Unknown) for r in results[1:])
         ):
-            texts = [value(result) for result in results[1:]]
-            if all(isinstance(one, StringValue) for one in texts) and treats_digits_alike(
-                *(one.lexical for one in texts)
-            ):
+            values = [value(result) for result in results[1:]]
+            texts = [one.lexical for one in values if isinstance(one, StringValue)]
+            if len(texts) == len(values) and treats_digits_alike(*texts):
                 return BY_KEYWORD[name](str(first), *results[1:])
-        case "<" | "<=" | ">" | ">=" if kind == "RAND" and isinstance(value(results[1]), Number):
-            bound = value(results[1]).value  # 0 <= RAND() < 1
+        case "<" | "<=" | ">" | ">=" if kind == "RAND" and isinstance(
+            number := value(results[1]), Number
+        ):
+            bound = number.value  # 0 <= RAND() < 1
             if bound >= 1 or bound < 0 or (bound == 0 and name in ("<", ">=")):
                 return boolean((name in ("<", "<=")) is (bound >= 1))
     raise NoSingleAnswer(f"{kind} has no single answer")

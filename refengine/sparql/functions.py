@@ -17,14 +17,16 @@ import re
 import unicodedata
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 from unicodedata import ucd_3_2_0
 from urllib.parse import quote
 
 from refengine.model.elements import XSD, Term, is_blank, literal, parse_literal
 from refengine.model.errors import NoSingleAnswer
+from refengine.model.guard import there
 from refengine.model.iris import has_scheme, resolve
 from refengine.model.terms import LANG_STRING
-from refengine.model.xsd import INTEGERS
+from refengine.model.xsd import INTEGERS, Moment
 from refengine.sparql.regex import check_text, compile_pattern, has_open_capture, replacement
 from refengine.sparql.values import (
     DECIMAL,
@@ -36,8 +38,8 @@ from refengine.sparql.values import (
     SURE_INTEGERS,
     SURE_SECONDS,
     Computed,
+    Error,
     Failure,
-    Moment,
     Number,
     OtherLiteral,
     Result,
@@ -142,7 +144,7 @@ _DATE_TIME = re.compile(
 _IRI = re.compile(r"[^<>\"{}|^`\\\x00-\x20]*")
 
 
-def string(term: Term) -> StringValue | Failure:
+def string(term: Term) -> StringValue | Error:
     """Return the string of a literal that is one, with or without a language."""
     string_value = value(term)
     if isinstance(string_value, OtherLiteral) and string_value.datatype in STRING_TYPES:
@@ -153,7 +155,7 @@ def string(term: Term) -> StringValue | Failure:
     return string_value if isinstance(string_value, StringValue) else ERROR
 
 
-def simple(term: Term) -> str | Failure:
+def simple(term: Term) -> str | Error:
     """Return the text of a string without a language."""
     string_value = string(term)
     return (
@@ -161,7 +163,7 @@ def simple(term: Term) -> str | Failure:
     )
 
 
-def lexical(term: Term) -> str | Failure:
+def lexical(term: Term) -> str | Error:
     """R2R-13: return the lexical form of a literal; of a computed one that no recommendation fixes
     there is no single answer.
     """
@@ -179,7 +181,10 @@ def as_string(term: Term) -> Result:
     """Return the lexical form of a literal or the text of an IRI (STR)."""
     if is_blank(term):
         return ERROR
-    return text(term[1:-1] if term.startswith("<") else lexical(term))
+    if term.startswith("<"):
+        return text(term[1:-1])
+    form = lexical(term)
+    return ERROR if form is ERROR else text(form)
 
 
 def language(term: Term) -> Result:
@@ -192,7 +197,7 @@ def with_upper_case_region(tag: Term) -> Term:
     scripts with a capital, and what follows a part of one letter in lower case (`en-us-x-us` gives
     `en-US-x-us`).
     """
-    parts = lexical(tag).split("-")
+    parts = parse_literal(tag).lexical.split("-")
     end = next((place for place, part in enumerate(parts) if len(part) == 1), len(parts))
     capitals = [
         {2: part.upper(), 4: part.capitalize()}.get(len(part), part) for part in parts[1:end]
@@ -267,11 +272,14 @@ def substring(term: Term, *arguments: Term) -> Result:
     """
     string_value = string(term)
     numbers = [value(argument) for argument in arguments]
-    if string_value is ERROR or not all(
-        isinstance(number, Number) and number.rank == INTEGER for number in numbers
-    ):
+    whole = [
+        int(number.value)
+        for number in numbers
+        if isinstance(number, Number) and number.rank == INTEGER
+    ]
+    if string_value is ERROR or len(whole) < len(numbers):
         return ERROR
-    start, *count = [number.value for number in numbers]
+    start, *count = whole
     end = start + count[0] if count else len(string_value.lexical) + 1
     return text(string_value.lexical[max(start, 1) - 1 : max(end, 1) - 1], string_value.language)
 
@@ -317,7 +325,7 @@ def has_sure_case(character: str, function: Callable[[str], str]) -> bool:
     return "Cn" not in (ucd_3_2_0.category(character), ucd_3_2_0.category(mapped))
 
 
-def compatible(left: Term, right: Term) -> tuple[StringValue, StringValue] | Failure:
+def compatible(left: Term, right: Term) -> tuple[StringValue, StringValue] | Error:
     """Return two strings that may be compared by a string function (§17.4.3.1.2): the second has no
     language, or the first's.
     """
@@ -375,8 +383,9 @@ def encoded(term: Term) -> Result:
 
 def concatenated(*terms: Term) -> Result:
     """Return several strings as one, with the language that all have (CONCAT)."""
-    strings = [string(term) for term in terms]
-    if ERROR in strings:
+    results = [string(term) for term in terms]
+    strings = [one for one in results if one is not ERROR]
+    if len(strings) < len(results):
         return ERROR
     check_length(sum(len(one.lexical) for one in strings))
     languages = {one.language for one in strings}
@@ -407,7 +416,7 @@ def matches(
 ) -> Result:
     """Return whether a pattern matches anywhere (XPath fn:matches)."""
     subject, expression, modes = string(term), simple(pattern), simple(flags)
-    if ERROR in (subject, expression, modes):
+    if subject is ERROR or expression is ERROR or modes is ERROR:
         return ERROR
     compiled = compile_pattern(expression, modes)
     if compiled is ERROR:
@@ -424,7 +433,7 @@ def replaced(
     string is an error (err:FORX0003).
     """
     subject, expression, template, modes = string(term), simple(pattern), simple(by), simple(flags)
-    if ERROR in (subject, expression, template, modes):
+    if subject is ERROR or expression is ERROR or template is ERROR or modes is ERROR:
         return ERROR
     compiled = compile_pattern(expression, modes)
     if compiled is ERROR or compiled.search("") is not None:
@@ -476,13 +485,13 @@ def nearest_whole(term: Term) -> Result:
     )
 
 
-def _of_number(term: Term, function: Callable, is_whole: bool = False) -> Result:
+def _of_number(term: Term, function: Callable[[Any], Any], is_whole: bool = False) -> Result:
     operand = value(term)
     if not isinstance(operand, Number):
         return ERROR
-    rank, number, slack = operand
+    rank, number, slack = operand.rank, operand.value, operand.slack
     if rank >= FLOAT and not math.isfinite(number):
-        return number_term(Number(rank, number if is_whole else abs(number)))
+        return number_term(Number(rank, number if is_whole else math.fabs(number)))
     if not is_whole:
         return number_term(Number(rank, function(number), slack))
     if slack and function(number - slack) != function(number + slack):
@@ -497,7 +506,7 @@ def _of_number(term: Term, function: Callable, is_whole: bool = False) -> Result
 # Dates (§17.4.5)
 
 
-def _fields(term: Term) -> re.Match | Failure:
+def _fields(term: Term) -> re.Match[str] | Error:
     """Return year, month, day, hour, minute, second and zone of a dateTime."""
     moment = value(term)
     if is_extension(moment):
@@ -506,7 +515,7 @@ def _fields(term: Term) -> re.Match | Failure:
         )
     if not isinstance(moment, Moment):
         return ERROR
-    match = _DATE_TIME.fullmatch(parse_literal(term).lexical)
+    match = there(_DATE_TIME.fullmatch(parse_literal(term).lexical))
     if match[4] == "24":
         raise NoSingleAnswer("a part of a dateTime that is written with 24:00:00")
     return match
@@ -595,11 +604,11 @@ def cast(term: Term, kind: str) -> Result:
         case "boolean", bool():
             return boolean(operand)
         case "boolean", Number():
-            return boolean(truth(term))
-        case _, bool() if kind in RANKS:
-            return number_term(_converted(Number(INTEGER, int(operand)), RANKS.index(kind)))
-        case _, Number() if kind in RANKS:
-            converted = _converted(operand, RANKS.index(kind))
+            holds = truth(term)
+            return ERROR if holds is ERROR else boolean(holds)
+        case _, bool() | Number() if kind in RANKS:
+            number = operand if isinstance(operand, Number) else Number(INTEGER, int(operand))
+            converted = _converted(number, RANKS.index(kind))
             return ERROR if converted is ERROR else number_term(converted)
         case _, OtherLiteral(datatype, False) if kind == "dateTime" and datatype in (
             XSD + "date",
@@ -627,7 +636,7 @@ def cast_date_time(lexical_form: str) -> str:
     """Return the text of a dateTime by XPath's cast to a string (F&O §17.1.5): no zeros after the
     last digit of the seconds, and `Z` for the zone +00:00.
     """
-    match = _DATE_TIME.fullmatch(lexical_form)
+    match = there(_DATE_TIME.fullmatch(lexical_form))
     if match[4] == "24":
         raise NoSingleAnswer("a dateTime that is written with 24:00:00 as a string")
     seconds_text = match[6].rstrip("0").rstrip(".") if "." in match[6] else match[6]
@@ -673,13 +682,14 @@ def cast_text(operand: Number | bool) -> str:
     """
     if isinstance(operand, bool):
         return "true" if operand else "false"
-    rank, number, slack = operand
+    rank, slack = operand.rank, operand.slack
     if slack:
         raise NoSingleAnswer("the digits of a rounded number as a string")
     if rank == INTEGER:
-        return str(number)
+        return str(operand.value)
     if rank == DECIMAL:
-        return decimal_text(number)
+        return decimal_text(Fraction(operand.value))
+    number = float(operand.value)
     if not math.isfinite(number) or not number:
         return double_text(number).removesuffix(".0")
     exact = Fraction(number)
@@ -693,7 +703,7 @@ def cast_text(operand: Number | bool) -> str:
     return decimal_text(exact) + (".0" if exact.denominator == 1 else "") + f"E{exponent}"
 
 
-def _converted(number: Number, rank: int) -> Number | Failure:
+def _converted(number: Number, rank: int) -> Number | Error:
     """Return a number in another type."""
     own, exact, slack = number
     if rank >= FLOAT:

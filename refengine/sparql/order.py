@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 
 from refengine.model.elements import Term
 from refengine.model.errors import NoSingleAnswer, Unsupported
+from refengine.model.xsd import Moment
 from refengine.sparql.values import (
     ERROR,
-    Moment,
     Number,
     Result,
     StringValue,
@@ -42,8 +42,10 @@ def compare_in_order(left: Result, right: Result) -> int | None:
             return 0 if left == right else None
         case 2:
             # without their brackets: <urn:a> comes before <urn:a1>
-            one, other = left[1:-1], right[1:-1]
+            one, other = str(left)[1:-1], str(right)[1:-1]
             return (one > other) - (one < other)
+    if left is ERROR or right is ERROR:
+        return 0
     try:
         order = compare(left, right)
     except NoSingleAnswer:
@@ -86,15 +88,17 @@ def ordered(keys: Sequence[Keys], descending: Sequence[bool]) -> list[int]:
     return indices
 
 
-def _sort_key(result: Result, by_value: bool) -> tuple:
+def _sort_key(result: Result, by_value: bool) -> tuple[object, ...]:
     """Return a key for sorting that puts one result before another wherever ORDER BY does. It may
     part two that are equal there.
 
     With `by_value` strings that differ in their language alone share a place.
     """
+    if result is ERROR:
+        return 0, 0, ""
     place = rank(result)
     if place < 3:
-        return place, 0, result[1:-1] if place else ""
+        return place, 0, result[1:-1]
     match value(result):
         case Number(_, number, _):
             return (3, 1, 0) if number != number else (3, 0, number)
@@ -123,7 +127,7 @@ def compare_solutions(left: Keys, right: Keys, descending: Sequence[bool]) -> in
 
 def check_border(
     keys: Sequence[Keys],
-    rows: Sequence,
+    rows: Sequence[object],
     border: int,
     descending: Sequence[bool],
     spend: Callable[[int], None],

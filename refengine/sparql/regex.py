@@ -15,7 +15,7 @@ from typing import Any
 import re2
 
 from refengine.model.errors import NoSingleAnswer
-from refengine.sparql.values import ERROR, Failure
+from refengine.sparql.values import ERROR, Error
 
 SPACES = r" \t\n\r"
 NAME_START = (
@@ -51,7 +51,7 @@ class BadPattern(Exception):
 
 
 @lru_cache(maxsize=512)
-def compile_pattern(pattern: str, flags: str) -> Any | Failure:
+def compile_pattern(pattern: str, flags: str) -> Any | Error:
     """R2R-15: return RE2's matcher of an XPath pattern, or ERROR for an invalid pattern or flag
     (err:FORX0001, FORX0002).
     """
@@ -352,7 +352,7 @@ def _code(member: str) -> int:
     )
 
 
-def replacement(template: str, groups: int) -> list[str | int] | Failure:
+def replacement(template: str, groups: int) -> list[str | int] | Error:
     """R2R-15: read a replacement: texts, and the numbers of groups ($0: the whole); ERROR for
     another `\\` or `$` (err:FORX0004).
     """

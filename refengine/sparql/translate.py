@@ -103,7 +103,7 @@ class Reader:
 
     def fault(
         self,
-        node: Tree | Token,
+        node: Tree[Token] | Token,
         reason: str,
         kind: type[RefengineError] = InvalidQuery,
         rule: str = "QRY-1",
@@ -129,7 +129,7 @@ class Reader:
 
     # Queries
 
-    def query(self, tree: Tree) -> Query:
+    def query(self, tree: Tree[Token]) -> Query:
         """Translate a whole query (§18.2)."""
         prologue, form, *rest = tree.children
         self.prologue(prologue)
@@ -157,7 +157,7 @@ class Reader:
             case _:
                 return self.construct(form, values)
 
-    def refuse_outside_sources(self, form: Tree) -> None:
+    def refuse_outside_sources(self, form: Tree[Token]) -> None:
         """QRY-2: refuse a body that would read anything but the content: FROM, FROM NAMED and
         SERVICE.
         """
@@ -167,7 +167,7 @@ class Reader:
         for clause in form.find_data("service"):
             raise self.fault(clause, "SERVICE would reach the network", Refused, "QRY-2")
 
-    def prologue(self, tree: Tree) -> None:
+    def prologue(self, tree: Tree[Token]) -> None:
         """Read BASE and PREFIX in their order; each may use those before it."""
         for declaration in tree.children:
             *names, iri = [
@@ -178,7 +178,7 @@ class Reader:
             else:
                 self.base = self.resolved(iri)
 
-    def construct(self, form: Tree, values: Tree | None) -> Query:
+    def construct(self, form: Tree[Token], values: Tree[Token] | None) -> Query:
         """Translate CONSTRUCT: a template over the solutions (§16.2)."""
         if form.data == "short_construct":
             short = child(form, "short_template")
@@ -201,7 +201,7 @@ class Reader:
             frozenset(self.tags),
         )
 
-    def select(self, form: Tree, values: Tree | None) -> Pattern:
+    def select(self, form: Tree[Token], values: Tree[Token] | None) -> Pattern:
         """Translate SELECT (§18.2.4, §18.2.5), of a query or a subquery."""
         clause = child(form, "select_clause")
         items = [node for node in clause.children if isinstance(node, Tree)]
@@ -229,7 +229,7 @@ class Reader:
             pattern = Reduced(pattern)
         return self.sliced(pattern, form)
 
-    def sliced(self, pattern: Pattern, form: Tree) -> Pattern:
+    def sliced(self, pattern: Pattern, form: Tree[Token]) -> Pattern:
         """Translate LIMIT and OFFSET."""
         clause = child(child(form, "solution_modifier"), "limit_offset")
         if clause is None:
@@ -246,9 +246,9 @@ class Reader:
 
     def modified(
         self,
-        form: Tree,
-        items: list[Tree],
-        values: Tree | None,
+        form: Tree[Token],
+        items: list[Tree[Token]],
+        values: Tree[Token] | None,
         is_star: bool = False,
         where: Pattern | None = None,
     ) -> tuple[Pattern, tuple[tuple[Expression, bool], ...]]:
@@ -311,7 +311,9 @@ class Reader:
         pattern = OrderBy(pattern, tuple(order)) if order else pattern
         return self.sliced(pattern, form), ()
 
-    def write_as_subquery(self, form: Tree, values: Tree | None, names: list[str]) -> None:
+    def write_as_subquery(
+        self, form: Tree[Token], values: Tree[Token] | None, names: list[str]
+    ) -> None:
         """Note how a grouped ASK or CONSTRUCT is written for witnesses that read GROUP BY in SELECT
         alone.
         """
@@ -326,7 +328,7 @@ class Reader:
         self.edits.append((end, end, " }"))
 
     def keys(
-        self, clause: Tree | None, scope: dict[str, None]
+        self, clause: Tree[Token] | None, scope: dict[str, None]
     ) -> tuple[tuple[Var, Expression], ...] | None:
         """Translate the conditions of GROUP BY; None where there is none."""
         if clause is None:
@@ -348,8 +350,8 @@ class Reader:
 
     def check_grouped(
         self,
-        items: list[Tree],
-        outputs: list[tuple[Var, Expression, Tree]],
+        items: list[Tree[Token]],
+        outputs: list[tuple[Var, Expression, Tree[Token]]],
         keys: Iterable[tuple[Var, Expression]],
     ) -> None:
         """Refuse a variable that SELECT shows or computes with but that is neither a key nor within
@@ -370,7 +372,10 @@ class Reader:
             known |= {name} if name else set()
 
     def check_aggregates(
-        self, form: Tree, expressions: Iterable[Expression], keys: Iterable[tuple[Var, Expression]]
+        self,
+        form: Tree[Token],
+        expressions: Iterable[Expression],
+        keys: Iterable[tuple[Var, Expression]],
     ) -> None:
         """Refuse an aggregate over a variable that GROUP BY itself names by AS: evaluators bind it
         before grouping or after.
@@ -389,7 +394,7 @@ class Reader:
     def check_aliases(
         self,
         having: Iterable[Expression],
-        outputs: list[tuple[Var, Expression, Tree]],
+        outputs: list[tuple[Var, Expression, Tree[Token]]],
         keys: Iterable[tuple[Var, Expression]],
     ) -> None:
         """Refuse HAVING over a variable that SELECT names by AS: some evaluators know it there, by
@@ -405,7 +410,7 @@ class Reader:
                 )
                 raise self.fault(items[variable], reason, Unsupported, "QRY-3")
 
-    def ordered(self, tree: Tree) -> tuple[Expression, bool]:
+    def ordered(self, tree: Tree[Token]) -> tuple[Expression, bool]:
         """Translate a condition of ORDER BY, with whether it is descending."""
         inner = child(tree, "directed") if tree.data == "order_condition" else tree
         if inner is None or inner.data != "directed":
@@ -414,12 +419,12 @@ class Reader:
 
     # Patterns
 
-    def group(self, tree: Tree) -> Pattern:
+    def group(self, tree: Tree[Token]) -> Pattern:
         """Translate a group graph pattern (§18.2.2)."""
         pattern, condition = self.group_and_condition(tree)
         return pattern if condition is None else Filter(condition, pattern)
 
-    def group_and_condition(self, tree: Tree) -> tuple[Pattern, Expression | None]:
+    def group_and_condition(self, tree: Tree[Token]) -> tuple[Pattern, Expression | None]:
         """Translate a group, and return its own filters apart: OPTIONAL takes them for its
         condition (§18.2.2.6).
         """
@@ -427,7 +432,7 @@ class Reader:
         if inner.data == "sub_select":
             return self.select(inner, child(inner, "values_clause")), None
         pattern: Pattern = Join(())
-        filters: list[Tree] = []
+        filters: list[Tree[Token]] = []
         triples: list[TriplePattern] = []
         for element in trees(inner):
             match element.data:
@@ -454,7 +459,7 @@ class Reader:
         self.basic_number += 1
         return pattern
 
-    def with_element(self, pattern: Pattern, element: Tree) -> Pattern:
+    def with_element(self, pattern: Pattern, element: Tree[Token]) -> Pattern:
         """Add an element of a group to the pattern before it (§18.2.2.6)."""
         match element.data:
             case "optional":
@@ -481,7 +486,7 @@ class Reader:
                 parts = tuple(self.group(part) for part in trees(element))
                 return join(pattern, Union(parts) if len(parts) > 1 else parts[0])
 
-    def data(self, tree: Tree) -> Values:
+    def data(self, tree: Tree[Token]) -> Values:
         """Translate the rows of VALUES."""
         variables = tuple(self.variable(node) for node in trees(tree) if node.data == "var")
         if len(set(variables)) < len(variables):
@@ -498,7 +503,7 @@ class Reader:
 
     # Triples
 
-    def triples(self, block: Tree | None) -> tuple[TriplePattern, ...]:
+    def triples(self, block: Tree[Token] | None) -> tuple[TriplePattern, ...]:
         """Translate a block of triples; `;`, `,`, `[…]` and `(…)` are written out."""
         patterns: list[TriplePattern] = []
         for node in trees(block):
@@ -508,7 +513,9 @@ class Reader:
                 self.properties(subject, listed, patterns)
         return tuple(patterns)
 
-    def properties(self, subject: Var | Term, listed: Tree, patterns: list[TriplePattern]) -> None:
+    def properties(
+        self, subject: Var | Term, listed: Tree[Token], patterns: list[TriplePattern]
+    ) -> None:
         """Translate a subject's verbs and objects."""
         for entry in trees(listed):
             verb, objects = trees(entry)
@@ -516,7 +523,7 @@ class Reader:
             for tree in trees(objects):
                 patterns += self.linked(subject, predicate, self.node(tree, patterns))
 
-    def verb(self, tree: Tree) -> Var | Path:
+    def verb(self, tree: Tree[Token]) -> Var | Path:
         """Translate a verb: a variable, an IRI, `a` or a path."""
         if tree.data == "verb":
             return self.term(trees(tree)[0]) if trees(tree) else f"<{RDF}type>"
@@ -538,7 +545,7 @@ class Reader:
             case _:
                 yield TriplePattern(subject, path, end)
 
-    def node(self, tree: Tree, patterns: list[TriplePattern]) -> Var | Term:
+    def node(self, tree: Tree[Token], patterns: list[TriplePattern]) -> Var | Term:
         """Translate a subject or an object, and add the triples that it stands for."""
         if tree.data in ("graph_node", "graph_node_path", "triples_node", "triples_node_path"):
             return self.node(trees(tree)[0], patterns)
@@ -556,7 +563,7 @@ class Reader:
             return cells[0]
         return self.term(tree)
 
-    def path(self, tree: Tree) -> Path:
+    def path(self, tree: Tree[Token]) -> Path:
         """Translate a property path (§9.1)."""
         match tree.data:
             case "path":
@@ -589,7 +596,7 @@ class Reader:
             case _:
                 return self.term(tree)
 
-    def negated(self, tree: Tree) -> NegatedSet:
+    def negated(self, tree: Tree[Token]) -> NegatedSet:
         """Translate a negated property set; a side is None where none of the set is of it
         (§18.2.2.3).
         """
@@ -601,7 +608,7 @@ class Reader:
 
     # Terms
 
-    def variable(self, tree: Tree) -> Var:
+    def variable(self, tree: Tree[Token]) -> Var:
         """Translate a variable."""
         token = tree.children[0]
         name = unescape(token[1:], token, self.text)
@@ -609,7 +616,7 @@ class Reader:
         self.check_variables()
         return Var(name)
 
-    def term(self, tree: Tree) -> Var | Term:
+    def term(self, tree: Tree[Token]) -> Var | Term:
         """Translate a variable, an IRI, a literal in the form that it is written in, or a blank
         node, which is a hidden variable.
         """
@@ -627,7 +634,7 @@ class Reader:
             case _:
                 raise AssertionError(tree.data)
 
-    def blank(self, tree: Tree) -> Var:
+    def blank(self, tree: Tree[Token]) -> Var:
         """Translate a blank node. A label belongs to one basic graph pattern (§5.1.1)."""
         if not tree.children:
             return self.fresh("_:")
@@ -662,7 +669,7 @@ class Reader:
             raise self.fault(token, f"relative IRI <{reference}>; write it in full or give BASE")
         return resolve(self.base, reference)
 
-    def literal(self, tree: Tree) -> Term:
+    def literal(self, tree: Tree[Token]) -> Term:
         """Read a literal. Its lexical form stays as it is written: 01 is another term than 1."""
         first, *rest = tree.children
         if isinstance(first, Token):
@@ -693,7 +700,7 @@ class Reader:
 
     # Expressions
 
-    def expression(self, tree: Tree, with_aggregates: bool = True) -> Expression:
+    def expression(self, tree: Tree[Token], with_aggregates: bool = True) -> Expression:
         """Translate an expression; in FILTER, BIND and GROUP BY without aggregates (§11.1, §19.8
         note 13).
         """
@@ -704,7 +711,7 @@ class Reader:
             raise self.fault(tree, "an aggregate stands in SELECT, HAVING and ORDER BY alone")
         return expression
 
-    def operand(self, tree: Tree) -> Expression:
+    def operand(self, tree: Tree[Token]) -> Expression:
         """Translate an expression or a part of one."""
         match tree.data:
             case "var" | "literal":
@@ -733,7 +740,7 @@ class Reader:
             case _:
                 return self.primary(tree)
 
-    def primary(self, tree: Tree) -> Expression:
+    def primary(self, tree: Tree[Token]) -> Expression:
         """Translate a call, brackets or EXISTS: what is an operand without an operator."""
         match tree.data:
             case "iri_or_function" | "function_call":
@@ -755,7 +762,7 @@ class Reader:
         """Translate several expressions."""
         return tuple(map(self.operand, nodes))
 
-    def chain(self, tree: Tree) -> Expression:
+    def chain(self, tree: Tree[Token]) -> Expression:
         """Translate a chain of sums or products, from left to right. `?x -1` is a sum with the
         number -1 (§19.8 note on [116]).
         """
@@ -780,7 +787,7 @@ class Reader:
             left = Call(sign, (left, operand))
         return left
 
-    def builtin(self, tree: Tree) -> Call:
+    def builtin(self, tree: Tree[Token]) -> Call:
         """Translate a call of a function that SPARQL names."""
         token, arguments = tree.children
         name = token.upper()
@@ -799,7 +806,7 @@ class Reader:
             raise self.fault(token, "BOUND takes a variable")
         return Call(name, operands)
 
-    def by_iri(self, tree: Tree) -> Expression:
+    def by_iri(self, tree: Tree[Token]) -> Expression:
         """Translate an IRI, or a call of a function by its IRI: a cast, or C-SPARQL's timestamp."""
         name, *rest = trees(tree)
         iri = self.iri(name.children[0])
@@ -821,7 +828,7 @@ class Reader:
             )
         return Call(iri, operands)
 
-    def aggregate(self, tree: Tree) -> Aggregate:
+    def aggregate(self, tree: Tree[Token]) -> Aggregate:
         """Translate an aggregate."""
         inner = trees(tree)
         operand = self.expression(inner[0]) if inner and inner[0].data != "string" else None
@@ -877,12 +884,12 @@ def number(token: Token) -> Term:
     return literal(str(token), XSD + token.type.removeprefix("SIGNED_").lower())
 
 
-def trees(tree: Tree | None) -> list[Tree]:
+def trees(tree: Tree[Token] | None) -> list[Tree[Token]]:
     """Return the children of a node that are nodes themselves."""
     return [] if tree is None else [node for node in tree.children if isinstance(node, Tree)]
 
 
-def child(tree: Tree | list | None, name: str) -> Tree | None:
+def child(tree: Tree[Token] | list | None, name: str) -> Tree[Token] | None:
     """Return the first child of a node that has a name, if there is one."""
     nodes = tree if isinstance(tree, list) else trees(tree)
     return next((node for node in nodes if node.data == name), None)

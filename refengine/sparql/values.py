@@ -14,7 +14,7 @@ import struct
 from enum import Enum, auto
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeGuard, cast
 
 from refengine.model.compare import LEAST_DECIMAL
 from refengine.model.elements import XSD, Term, literal, parse_literal
@@ -24,11 +24,11 @@ from refengine.model.xsd import (
     DECIMAL_FORM,
     INTEGER_FORM,
     INTEGERS,
-    Moment,
     date_time,
     double,
     in_range,
 )
+from refengine.model.xsd import Moment as Moment
 
 BOOLEAN, STRING = XSD + "boolean", XSD + "string"
 # a result has the type of that operand which stands later here (XPath B.1)
@@ -80,6 +80,7 @@ class Failure(Enum):
     FALSE_OR_ERROR = auto()
 
 
+Error = Literal[Failure.ERROR]
 ERROR: Final = Failure.ERROR
 FALSE_OR_ERROR: Final = Failure.FALSE_OR_ERROR
 
@@ -141,7 +142,7 @@ class Unknown(Computed):
         return self
 
 
-Result = Term | Failure
+Result = Term | Error
 Value = Number | StringValue | bool | Moment | OtherLiteral
 
 
@@ -170,7 +171,7 @@ _value = lru_cache(maxsize=2**16)(_read_value)
 _value_of_long = lru_cache(maxsize=64)(_read_value)  # which may be of a million characters
 
 
-def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None:
+def read(lexical: str, datatype: str) -> Number | bool | Moment | Error | None:
     """R2R-10: read a lexical form as a number, a boolean or a dateTime; ERROR if it is ill-typed,
     None for another datatype.
 
@@ -193,7 +194,7 @@ def read(lexical: str, datatype: str) -> Number | bool | Moment | Failure | None
     return None
 
 
-def read_integer(lexical: str, datatype: str) -> Number | Failure:
+def read_integer(lexical: str, datatype: str) -> Number | Error:
     """Read an xsd:integer, or one of a type derived from it."""
     if not INTEGER_FORM.fullmatch(lexical):
         return ERROR
@@ -207,7 +208,7 @@ def read_integer(lexical: str, datatype: str) -> Number | Failure:
     return Number(INTEGER, number)
 
 
-def read_decimal(lexical: str) -> Number | Failure:
+def read_decimal(lexical: str) -> Number | Error:
     """Read an xsd:decimal."""
     if not DECIMAL_FORM.fullmatch(lexical):
         return ERROR
@@ -216,7 +217,7 @@ def read_decimal(lexical: str) -> Number | Failure:
     return decimal_of(Fraction(lexical if lexical[-1] != "." else lexical[:-1]))
 
 
-def read_binary(lexical: str, rank: int) -> Number | Failure:
+def read_binary(lexical: str, rank: int) -> Number | Error:
     """Read an xsd:float or an xsd:double."""
     try:
         number = double(lexical)
@@ -227,7 +228,7 @@ def read_binary(lexical: str, rank: int) -> Number | Failure:
     return Number(rank, number if rank == DOUBLE else read_single(lexical, number))
 
 
-def read_moment(lexical: str) -> Moment | Failure:
+def read_moment(lexical: str) -> Moment | Error:
     """Read an xsd:dateTime."""
     if len(lexical) > MOST_DIGITS:
         raise NoSingleAnswer("a dateTime of thousands of digits")
@@ -254,7 +255,7 @@ def read_single(lexical: str, wide: float) -> float:
 def single(number: float) -> float:
     """Return the xsd:float nearest to a double."""
     try:
-        return struct.unpack("f", struct.pack("f", number))[0]
+        return float(struct.unpack("f", struct.pack("f", number))[0])
     except OverflowError:
         return math.copysign(math.inf, number)
 
@@ -303,11 +304,11 @@ def has_few_digits(exact: Fraction) -> bool:
     """Return whether a fraction can be written as a decimal of at most 18 digits."""
     for places in range(SURE_DIGITS + 1):
         if 10**places % exact.denominator == 0:
-            return abs(exact) * 10**places < 10**SURE_DIGITS
+            return bool(abs(exact) * 10**places < 10**SURE_DIGITS)
     return False
 
 
-def _check_bits(number: Any) -> None:
+def _check_bits(number: Fraction | float) -> None:
     """Raise NoSingleAnswer for a fraction of so many digits that computing
     on with it takes long.
     """
@@ -320,16 +321,13 @@ def _check_bits(number: Any) -> None:
 
 def size(term: Term) -> int:
     """Return how many characters a term has, or how many bits its number, if that is more."""
-    if isinstance(term, Computed) and isinstance(term.number.value, Fraction):
-        return max(
-            len(term),
-            *(
-                part.bit_length()
-                for number in term.number[1:]
-                for part in (number.numerator, number.denominator)
-            ),
-        )
-    return len(term)
+    if not isinstance(term, Computed) or not isinstance(term.number.value, Fraction):
+        return len(term)
+    parts = (Fraction(number) for number in (term.number.value, term.number.slack))
+    return max(
+        len(term),
+        *(n.bit_length() for part in parts for n in (part.numerator, part.denominator)),
+    )
 
 
 # Terms of values
@@ -361,21 +359,21 @@ def number_term(number: Number) -> Term:
     fraction, have one canonical form; a whole decimal (2 or 2.0), a decimal with slack, a double
     and a float have several.
     """
-    rank, exact, slack = number
+    rank, exact, slack = number.rank, number.value, number.slack
     if rank == INTEGER:
         if slack:
             raise NoSingleAnswer("an integer that depends on a rounding")
         if not -SURE_INTEGERS <= exact < SURE_INTEGERS:
-            raise NoSingleAnswer(
-                f"an integer beyond 64 bits, {exact if abs(exact) < 10**40 else 'of many digits'}"
-            )
+            shown = str(exact) if abs(int(exact)) < 10**40 else "of many digits"
+            raise NoSingleAnswer(f"an integer beyond 64 bits, {shown}")
         return literal(str(exact), XSD + "integer")
     if rank == DECIMAL:
-        if abs(exact) >= 10 ** (SURE_DIGITS + 1):
+        fraction = cast("Fraction", exact)
+        if abs(fraction) >= 10 ** (SURE_DIGITS + 1):
             raise NoSingleAnswer("a decimal of more digits than every evaluator keeps")
-        term = literal(decimal_text(exact), XSD + "decimal")
-        return Computed(term, number) if slack or exact.denominator == 1 else term
-    return Computed(literal(double_text(exact), XSD + RANKS[rank]), number)
+        term = literal(decimal_text(fraction), XSD + "decimal")
+        return Computed(term, number) if slack or fraction.denominator == 1 else term
+    return Computed(literal(double_text(float(exact)), XSD + RANKS[rank]), number)
 
 
 def decimal_text(exact: Fraction) -> str:
@@ -399,7 +397,7 @@ def double_text(number: float) -> str:
 # Effective boolean value
 
 
-def truth(result: Result) -> bool | Failure:
+def truth(result: Result) -> bool | Error:
     """R2R-11: return the effective boolean value of a result (§17.2.2): false of an ill-typed
     number or boolean, an error of a term that is neither boolean, nor number, nor string.
     """
@@ -412,10 +410,10 @@ def truth(result: Result) -> bool | Failure:
             return holds
         case StringValue(lexical, _):
             return bool(lexical)
-        case Number(_, number, slack):
-            if slack and abs(number) <= slack:
+        case Number() as number:
+            if number.slack and -number.slack <= number.value <= number.slack:
                 raise NoSingleAnswer("whether a rounded number is zero")
-            return number == number and number != 0
+            return number.value == number.value and number.value != 0
         case OtherLiteral(datatype, False) if datatype in STRING_TYPES:
             raise NoSingleAnswer(
                 f"the truth of an {datatype.replace(XSD, 'xsd:')}, which an "
@@ -432,7 +430,7 @@ def truth(result: Result) -> bool | Failure:
 # Comparison
 
 
-def compare(left: Term, right: Term) -> int | Failure | None:
+def compare(left: Term, right: Term) -> int | Error | None:
     """R2R-12: return how two terms stand to each other by SPARQL's operators (§17.3): -1, 0 or 1;
     None where both compare but neither is less nor are they equal (NaN); ERROR where no operator
     takes them.
@@ -486,7 +484,7 @@ def _refuse_extensions(one: Value | None, other: Value | None) -> None:
             )
 
 
-def is_extension(one: Value | None) -> bool:
+def is_extension(one: Value | None) -> TypeGuard[OtherLiteral]:
     """Return whether a value is of a type that SPARQL names no operator for, but XML Schema has."""
     return (
         isinstance(one, OtherLiteral)
@@ -502,7 +500,8 @@ def _compare_numbers(a: Number, b: Number) -> int | None:
     slack = a.slack + b.slack
     if slack and abs(x - y) <= slack:
         raise NoSingleAnswer("comparing numbers that rounding tells apart")
-    return (x > y) - (x < y)
+    order: int = (x > y) - (x < y)
+    return order
 
 
 def in_common_type(a: Number, b: Number) -> tuple[Any, Any]:
@@ -517,7 +516,8 @@ def as_binary(number: Number, rank: int) -> float:
     """Return a number as a float or a double."""
     if number.rank >= FLOAT:
         return float(number.value)
-    return nearest_single(number.value) if rank == FLOAT else nearest_double(number.value)
+    exact = cast("int | Fraction", number.value)
+    return nearest_single(exact) if rank == FLOAT else nearest_double(exact)
 
 
 def equal(left: Term, right: Term) -> bool | Failure:
@@ -579,13 +579,12 @@ def same(left: Term, right: Term) -> bool:
 
 def _is_unknown(unknown: Unknown, other: Term) -> bool:
     """Return whether what NOW, RAND, UUID or STRUUID gave is the same as another term."""
-    is_other_unknown = isinstance(other, Unknown)
-    if is_other_unknown and unknown.kind == other.kind == "NOW":
+    if isinstance(other, Unknown) and unknown.kind == other.kind == "NOW":
         return True  # one value for all of an evaluation (§17.4.5.1)
     if unknown.kind in ("NOW", "RAND"):
         raise NoSingleAnswer(f"{unknown.kind} has no single answer")
     # each call has a text of its own
-    return is_other_unknown and str(unknown) == str(other)
+    return isinstance(other, Unknown) and str(unknown) == str(other)
 
 
 def _is_same_number(one: Number, other: Number, are_computed: bool) -> bool:
@@ -601,7 +600,8 @@ def _is_same_number(one: Number, other: Number, are_computed: bool) -> bool:
         if one.slack and one.rank >= FLOAT:
             raise NoSingleAnswer("two sums whose orders of adding are not fixed")
         return True
-    is_close = abs(one.value - other.value) <= one.slack + other.slack  # false of NaN
+    slack = one.slack + other.slack
+    is_close = -slack <= one.value - other.value <= slack  # false of NaN
     if one.value != other.value and not is_close:
         return False
     raise NoSingleAnswer("the lexical form of a computed number")
@@ -638,7 +638,15 @@ def check_arithmetic(*operands: Value | None) -> None:
         raise NoSingleAnswer("arithmetic of dates and durations, which SPARQL leaves to extensions")
 
 
-def operate(sign: str, a: Number, b: Number) -> Number | Failure:
+def added(a: Number, b: Number) -> Number:
+    """Return the sum of two numbers, which there always is."""
+    number = operate("+", a, b)
+    if number is ERROR:
+        raise AssertionError((a, b))
+    return number
+
+
+def operate(sign: str, a: Number, b: Number) -> Number | Error:
     """Return the number that an operator makes of two."""
     rank = max(a.rank, b.rank)
     x, y = in_common_type(a, b)
@@ -654,7 +662,7 @@ def operate(sign: str, a: Number, b: Number) -> Number | Failure:
         result = x + y if sign == "+" else x - y if sign == "-" else x * y
         number = decimal_of(result) if rank == DECIMAL else Number(rank, result)
     if rank == FLOAT:
-        number = Number(rank, single(number.value))
+        number = Number(rank, single(float(number.value)))
     if a.slack or b.slack:
         number = number._replace(slack=number.slack + _propagated(sign, a, b, x, y))
         _check_bits(number.slack)
@@ -673,8 +681,11 @@ def _propagated(sign: str, a: Number, b: Number, x: Any, y: Any) -> Fraction | f
         raise NoSingleAnswer("arithmetic of rounded and infinite numbers")
     if sign in "+-":
         return a.slack + b.slack
+    propagated: Fraction | float
     if sign == "*":
-        return abs(x) * b.slack + abs(y) * a.slack + a.slack * b.slack
+        propagated = abs(x) * b.slack + abs(y) * a.slack + a.slack * b.slack
+        return propagated
     if abs(y) <= b.slack:
         raise NoSingleAnswer("dividing by a rounded number that may be zero")
-    return (a.slack + abs(x / y) * b.slack) / (abs(y) - b.slack)
+    propagated = (a.slack + abs(x / y) * b.slack) / (abs(y) - b.slack)
+    return propagated
