@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
 from refengine.core.semantics import (
@@ -44,6 +44,13 @@ from refengine.model.elements import Bag, Dataset, Element
 # REP-5; the other conditions are on the content
 ON_INSTANTS = {Condition.CLOSE, Condition.PERIODIC}
 Content = tuple[int, ...]  # the indices of elements in their admitted stream
+T = TypeVar("T")
+
+
+def given(value: T | None) -> T:
+    """Return a value that the query or the semantics must have here, by QRY-5 and SEM-2."""
+    assert value is not None
+    return value
 
 
 class Arrival(NamedTuple):
@@ -52,7 +59,7 @@ class Arrival(NamedTuple):
     """
 
     stream: str | None
-    index: int
+    place: int
     app: int
     sys: float
     batch: int
@@ -142,11 +149,8 @@ class Definition:
         self.start = min(self.starts.values(), default=0)  # TICK-5: of several windows the first s0
         self.extents = {window: tuple(self.enumerate_windows(window)) for window in self.starts}
         # for speed alone
-        self.current, self.scope, self.content = (
-            cache(self.current),
-            cache(self.scope),
-            cache(self.content),
-        )
+        for name in ("current", "scope", "content"):
+            setattr(self, name, cache(getattr(self, name)))
 
     def all_integers(self) -> range:
         """All instants and ids that could matter: those of the arrivals, the origins and all within
@@ -201,7 +205,7 @@ class Definition:
             for name in named
             for i, e in enumerate(self.elements[name])
         ]
-        return sorted(arrivals, key=lambda a: (a.app, a.sys, named.index(a.stream)))
+        return sorted(arrivals, key=lambda a: (a.app, a.sys, named.index(given(a.stream))))
 
     def sentinel(self) -> list[Arrival]:
         """ENG-1: the arrival without payload, in a batch of its own, that a horizon appends."""
@@ -232,7 +236,7 @@ class Definition:
         window = self.windows[0]
         if window.kind is WindowKind.TUPLE:
             return (
-                self.ids[window][arrival.index]
+                self.ids[window][arrival.place]
                 if arrival.stream
                 else max(self.ids[window], default=0) + 1
             )
@@ -274,11 +278,8 @@ class Definition:
 
     def span(self, window: Window) -> int:
         """WIN-10: ω, of windows that have both borders."""
-        return (
-            window.size
-            if window.kind in (WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE)
-            else 0
-        )
+        has_both = window.kind in (WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE)
+        return given(window.size) if has_both else 0
 
     def origin(self, window: Window) -> int | None:
         """WIN-10: where window 0 opens; none without the t1 that is needed."""
@@ -289,9 +290,8 @@ class Definition:
             return first if first is None or t0 is T0.FIRST else first - size
         if not size:
             return first
-        aligned = [
-            o for o in self.integers if (o - self.semantics.offset) % self.slide(window) == 0
-        ]
+        offset = given(self.semantics.offset)
+        aligned = [o for o in self.integers if (o - offset) % self.slide(window) == 0]
         return next(
             o
             for o in aligned
@@ -300,7 +300,8 @@ class Definition:
 
     def first_instant(self, window: Window) -> int:
         """WIN-5: the first instant of window 0; s0 is the instant before it."""
-        return min(t for t in self.integers if self.opened(window, self.origins[window], t))
+        origin = given(self.origins[window])
+        return min(t for t in self.integers if self.opened(window, origin, t))
 
     def enumerate_windows(self, window: Window) -> Iterator[Extent]:
         """WIN-3, WIN-12, WIN-13: the windows of a kind, in the order of their numbers, if they have
@@ -331,7 +332,7 @@ class Definition:
         """WIN-11: number and opening of the first window: 0, or, a slide earlier each, the last
         that t0 cuts.
         """
-        number, o = 0, (t0 := self.origins[window])
+        number, o = 0, (t0 := given(self.origins[window]))
         while (
             self.semantics.partial is not Partial.SUPPRESSED
             and o - self.slide(window) + self.span(window) > t0
@@ -372,7 +373,7 @@ class Definition:
         window at t.
         """
         arrived = [
-            arrival.index for arrival in self.arrivals[:k] if arrival.stream == window.stream
+            arrival.place for arrival in self.arrivals[:k] if arrival.stream == window.stream
         ]
         if self.current(window, t) is None:
             return ()
@@ -405,11 +406,12 @@ class Definition:
             for i in range(max((ids[j] for j in arrived), default=0) + 1)
             if i % self.slide(window) == 0
         )
-        return [j for j in arrived if up_to - window.size < ids[j] <= up_to]
+        return [j for j in arrived if up_to - given(window.size) < ids[j] <= up_to]
 
     def among_latest(self, window: Window, index: int, later: list[int]) -> bool:
         """WIN-15: an element stays until so many later ones have its key."""
-        return sum(self.key(window, j) == self.key(window, index) for j in later) < window.size
+        later_of_key = sum(self.key(window, j) == self.key(window, index) for j in later)
+        return later_of_key < given(window.size)
 
     def key(self, window: Window, index: int) -> list[str]:
         """WIN-15: positions of an element of one triple, or the one object of a predicate."""
@@ -452,7 +454,8 @@ class Definition:
         """
         if not self.starts:
             return
-        self.reported = self.previous = tuple(() for _ in self.windows)
+        self.reported: tuple[Content, ...] = tuple(() for _ in self.windows)
+        self.previous = self.reported
         before, looked_at = self.start, Arrival(None, 0, self.start, 0, 0)
         for k, arrival in enumerate(self.arrivals):
             if self.ticks(looked_at, arrival):
@@ -470,8 +473,10 @@ class Definition:
 
     def anchor(self, window: Window) -> int | None:
         """REP-11: what a period counts from."""
-        named = {Anchor.T0: self.origins[window], Anchor.FIRST: self.earliest(window)}
-        return named.get(self.semantics.anchor, self.semantics.anchor)
+        anchor = self.semantics.anchor
+        if isinstance(anchor, Anchor):
+            return self.origins[window] if anchor is Anchor.T0 else self.earliest(window)
+        return anchor
 
     def holds(self, condition: Condition, number: int, t: int, k: int) -> bool:
         """REP-1 to REP-4: one condition of one window at instant t of arrival k; none without a
@@ -493,7 +498,8 @@ class Definition:
                 return self.content(window, t, k) != ()
             case Condition.PERIODIC:
                 anchor = self.anchor(window)
-                return anchor is not None and (self.border(t) - anchor) % self.semantics.period == 0
+                period = given(self.semantics.period)
+                return anchor is not None and (self.border(t) - anchor) % period == 0
 
     def differs(self, window: Window, content: Content, other: Content) -> bool:
         """REP-9: by element, or by the triples in them."""
@@ -599,10 +605,11 @@ class Definition:
         """R2R-1, R2R-8: the triples of a content, in the default graph or in the one that the
         window names.
         """
-        name = () if window.name is None else (f"<{window.name}>",)
-        return frozenset(
-            triple + name for j in content for triple in self.elements[window.stream][j].graph
-        )
+        elements = self.elements[window.stream]
+        triples = frozenset(triple for j in content for triple in elements[j].graph)
+        if window.name is None:
+            return triples
+        return frozenset((*triple, f"<{window.name}>") for triple in triples)
 
     def dataset(self, contents: Sequence[Content]) -> Dataset:
         """R2R-8: what the body sees: the windows' triples and, always, the static ones."""
@@ -642,7 +649,9 @@ class Definition:
         """R2S-1 to R2S-9: the answer at each report, the operator that the query states or the
         semantics, then empty outputs.
         """
-        base, output, contents = Counter(), Counter(), [()] * len(self.windows)
+        base: Bag = Counter()
+        output: Bag = Counter()
+        contents: tuple[Content, ...] = ((),) * len(self.windows)
         for t, k, held in self.reports():
             contents, before = tuple(window.content for window in held), contents
             rows = self.collected(answer(self.dataset(contents)))
