@@ -10,13 +10,13 @@ computes what changed (ENG-6).
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import logging
 import sys
-import tempfile
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, cast
 
 from refengine import dialects, incremental
@@ -26,30 +26,26 @@ from refengine.model.elements import Dataset, Element, Stream, Triple
 from refengine.model.errors import RefengineError, Unsupported
 from refengine.model.messages import nearest
 from refengine.rdf import files
+from refengine.rdf.sources import Piped
 
 
 class Reference:
     """The engine and the case that it is in."""
 
     def __init__(self, semantics: Semantics, quick: bool = False) -> None:
-        self.usual, self.evaluate = semantics, incremental.evaluate if quick else engine.evaluate
+        self.usual = semantics
+        self.evaluate = incremental.evaluate if quick else engine.evaluate
 
     def register(
-        self,
-        text: str,
-        dialect: str,
-        streams: list[str],
-        static: str = "",
-        semantics: dict[str, Any] | None = None,
+        self, text: str, dialect: str, streams: list[str], static: str = "", **more: Any
     ) -> list[dict[str, Any]]:
-        """A new case, which nothing of the one before is part of."""
+        """A new case, of which nothing of the one before is part; `more` may have a semantics."""
         self.static = _statements(static)
-        self.query = (
-            query.from_table(json.loads(text))
-            if dialect == "table"
-            else dialects.read(text, dialect, bool(self.static))
-        )
-        self.semantics = self.usual if semantics is None else Semantics(**semantics)
+        if dialect == "table":
+            self.query = query.from_table(json.loads(text))
+        else:
+            self.query = dialects.read(text, dialect, bool(self.static))
+        self.semantics = Semantics(**more["semantics"]) if "semantics" in more else self.usual
         self.elements: dict[str, list[Element]] = {name: [] for name in streams}
         self.arrivals = self.given = 0
         return []
@@ -64,7 +60,7 @@ class Reference:
         triples = cast(frozenset[Triple], _statements(graph))  # an element has no named graphs
         self.elements[stream].append(Element(triples, at, self.arrivals, batch, end))
         waits = self.semantics.disorder not in (Disorder.REJECT, 0)
-        return [] if waits else self._reports(_without_end(self.semantics))
+        return [] if waits else self._reports(replace(self.semantics, horizon=End.NONE))
 
     def end(self) -> list[dict[str, Any]]:
         """The reports that the horizon triggers."""
@@ -73,15 +69,10 @@ class Reference:
     def _reports(self, semantics: Semantics) -> list[dict[str, Any]]:
         streams = {name: Stream(tuple(elements)) for name, elements in self.elements.items()}
         answer = r2r.confirmed  # the default was bound before a wrong engine could take its place
-        reports = list(
-            self.evaluate(self.query, streams, semantics, static=self.static, answer=answer)
-        )
+        options = {"static": self.static, "answer": answer}
+        reports = list(self.evaluate(self.query, streams, semantics, **options))
         new, self.given = reports[self.given :], len(reports)
         return [_relation(report) for report in new]
-
-
-def _without_end(semantics: Semantics) -> Semantics:
-    return Semantics(**{**vars(semantics), "horizon": End.NONE})
 
 
 def _relation(report: engine.Report) -> dict[str, Any]:
@@ -92,12 +83,7 @@ def _relation(report: engine.Report) -> dict[str, Any]:
 
 def _statements(text: str) -> Dataset:
     """The triples and quads of N-Quads."""
-    if not text.strip():
-        return frozenset()
-    with tempfile.NamedTemporaryFile("w", suffix=".nq", encoding="utf-8", newline="") as file:
-        file.write(text)
-        file.flush()
-        return files.read_static(Path(file.name))
+    return files.read_static(Piped("text.nq", io.BytesIO(text.encode()), "text"))
 
 
 def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
@@ -106,26 +92,17 @@ def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
     try:
         match command:
             case "start":
-                return {
-                    "reply": "result",
-                    "protocol": 1,
-                    "engine": "refengine",
-                    "version": version("refengine"),
-                    "configurable": True,
-                }
+                named = {"engine": "refengine", "version": version("refengine")}
+                return {"reply": "result", "protocol": 1, **named, "configurable": True}
             case "register":
-                return {
-                    "reply": "result",
-                    "relations": reference.register(asked.pop("query"), **asked),
-                }
+                relations = reference.register(asked.pop("query"), **asked)
+                return {"reply": "result", "relations": relations}
             case "push":
                 return {"reply": "result", "relations": reference.push(**asked)}
             case "end":
                 return {"reply": "result", "relations": reference.end()}
-            case "advance":
-                return {"reply": "result", "relations": []}
             case _:
-                return {"reply": "result"}
+                return {"reply": "result"} | ({"relations": []} if command == "advance" else {})
     except Unsupported as error:
         return {"reply": "unsupported", "reason": str(error)}
     except RefengineError as error:
@@ -133,11 +110,8 @@ def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def wrong(name: str) -> AbstractContextManager[None]:
-    """The wrong engine of a name such as `WIN-8 nothing expires`. Raises ArgumentTypeError with the
-    nearest valid one.
-    """
-    # not before it is asked for: the right engine needs none
-    from conformance.wrong_engines import MINIATURES
+    """The wrong engine of a name such as `WIN-8 nothing expires`. Raises ArgumentTypeError."""
+    from conformance.wrong_engines import MINIATURES  # not before: the right engine needs none
 
     named = {f"{miniature.rule} {miniature.name}": miniature for miniature in MINIATURES}
     if name not in named:
@@ -158,27 +132,16 @@ def serve(reference: Reference) -> None:
 def main() -> None:
     """The engine that the command line names, until it is stopped."""
     logging.disable()
-    parser = argparse.ArgumentParser(
-        description="The reference engine behind the harness protocol."
-    )
+    parser = argparse.ArgumentParser(description="The reference engine behind the protocol.")
     parser.add_argument("profile")
     parser.add_argument("fields", nargs="*", metavar="key=value")
-    parser.add_argument(
-        "--wrong",
-        type=wrong,
-        default=nullcontext(),
-        metavar="'RULE name'",
-        help="be this wrong engine",
-    )
+    parser.add_argument("--wrong", type=wrong, default=nullcontext(), metavar="'RULE name'")
     parser.add_argument("--incremental", action="store_true", help="by incremental evaluation")
     options = parser.parse_args()
     fields = dict(word.split("=", 1) for word in options.fields)
     with options.wrong:
-        serve(
-            Reference(
-                profiles.profile(options.profile).but(**fields).semantics(), options.incremental
-            )
-        )
+        semantics = profiles.profile(options.profile).but(**fields).semantics()
+        serve(Reference(semantics, options.incremental))
 
 
 if __name__ == "__main__":

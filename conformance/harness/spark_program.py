@@ -1,0 +1,101 @@
+"""A relational program as a DataFrame of Spark Structured Streaming, and what its micro-batches
+say.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sql
+
+from conformance.harness.relational import COLUMNS, NUMBER, Program
+from refengine import Relation, Window
+from refengine.model.elements import Bag
+from refengine.rdf import files
+
+CONFIG = {
+    "ui.enabled": "false",
+    "ui.showConsoleProgress": "false",
+    "driver.host": "127.0.0.1",
+    "driver.bindAddress": "127.0.0.1",
+    "sql.shuffle.partitions": "1",
+    "sql.session.timeZone": "UTC",
+    "sql.caseSensitive": "true",
+    # For speed alone, with the quicker compiler (below): files without checksums, for each of which
+    # Hadoop starts a process.
+    "hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
+}
+
+
+def settings(folder: Path) -> dict[str, bool | float | int | str | None]:
+    """Return the settings of a session whose files are in a folder."""
+    own = {
+        "local.dir": str(folder),
+        "sql.warehouse.dir": str(folder / "warehouse"),
+        "driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Djava.io.tmpdir={folder}",
+    }
+    return {f"spark.{key}": value for key, value in {**CONFIG, **own}.items()}
+
+
+def frame_of(asked: Program, window: Window, session: SparkSession, elements: Path) -> DataFrame:
+    """Return a program over the files of a folder, a file an element, with the windows' borders.
+
+    A row that the program does not match keeps its time alone: it moves the watermark, and is in
+    its window.
+    """
+    schema = f"at long, s string, p string, o string, n {NUMBER}"
+    source = session.readStream.schema(schema).option("maxFilesPerTrigger", 1)
+    columns = [sql.timestamp_millis("at").alias("at"), *matched_columns(asked)]
+    rows = source.json(str(elements)).select(*columns).withWatermark("at", "0 seconds")
+    extent = sql.window("at", f"{window.size} milliseconds", f"{window.slide} milliseconds")
+    if asked.aggregates is None:  # a graph has a triple once
+        which = sorted(set(asked.columns.values())) if asked.distinct else COLUMNS
+        row = sql.when(sql.col("s").isNotNull(), sql.struct(sql.lit(1), *which))
+        found = rows.groupBy(extent).agg(sql.collect_set(row).alias("rows"))
+    else:
+        keys = [sql.col(column).alias(f"?{name}") for name, column in asked.columns.items()]
+        values = [sql.expr(one.sql).alias(f"?{name}") for name, one in asked.aggregates.items()]
+        found = rows.groupBy(extent, *keys).agg(*values)
+    borders = {"opens": sql.unix_millis("window.start"), "closes": sql.unix_millis("window.end")}
+    return found.withColumns(borders)
+
+
+def matched_columns(asked: Program) -> list[Column]:
+    """Return the columns of a triple, null where the program's pattern does not match it."""
+    terms = [sql.col(column) == term for column, term in asked.terms.items()]
+    equal = [sql.col(a) == sql.col(b) for a, b in asked.equal]
+    matches = reduce(lambda a, b: a & b, [*terms, *equal], sql.col("s").isNotNull())
+    return [sql.when(matches, sql.col(column)).alias(column) for column in (*COLUMNS, "n")]
+
+
+def relations(frame: DataFrame, asked: Program) -> list[dict[str, Any]]:
+    """Return what one micro-batch puts out, for a reply: the windows that the watermark has passed,
+    in the order of time.
+    """
+    windows: dict[tuple[int, int], Bag] = defaultdict(Counter)
+    for found in frame.collect():
+        rows = windows[found.opens, found.closes]
+        if asked.aggregates is None:
+            for each in found.rows:
+                named = {name: each[column] for name, column in asked.columns.items()}
+                rows[asked.mapping(named, {})] += 1
+            continue
+        keys = {name: found[f"?{name}"] for name in asked.columns}
+        if None not in keys.values():  # it is a row that matches
+            values = {name: found[f"?{name}"] for name in asked.aggregates}
+            rows[asked.mapping(keys, values)] += 1
+    return [
+        {"rows": bindings(Relation(asked.shown, rows)), "window": list(borders)}
+        for borders, rows in sorted(windows.items())
+    ]
+
+
+def bindings(relation: Relation) -> list[dict[str, Any]]:
+    """Return the rows of a relation as SPARQL's JSON has them."""
+    found: list[dict[str, Any]] = files.relation_to_json(relation)["results"]["bindings"]
+    return found
