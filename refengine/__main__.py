@@ -15,7 +15,7 @@ import sys
 import time
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from refengine import cli
 from refengine.model.errors import (
@@ -281,7 +281,7 @@ class Hearing:
         return confirming
 
 
-def _as_json(query: Query, report: Report, witnesses: Sequence[str]) -> dict:
+def _as_json(query: Query, report: Report, witnesses: Sequence[str]) -> dict[str, Any]:
     from refengine.rdf import files
 
     windows = [

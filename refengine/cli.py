@@ -66,12 +66,12 @@ def guarded(name: str, run: Callable[[], int], interrupted: str = "interrupted")
         with suppress(OSError):
             for line in lines:
                 print(f"{name}: {line}", file=sys.stderr)
-        for stream in (sys.stdout, sys.stderr):
-            _drained(stream)
+        for standard in (sys.stdout, sys.stderr):
+            _drained(standard)
     return code
 
 
-def _drained(stream) -> None:
+def _drained(stream: TextIO) -> None:
     """What cannot be written any more is dropped: the interpreter would try again when it ends, and
     complain.
     """

@@ -90,7 +90,8 @@ def _conditions(
     for condition in (condition for condition in Condition if condition in semantics.report):
         match condition:
             case Condition.CLOSE:
-                holds = bool(report.closes(view.frame, range(t, t + 1), own))
+                frame = view.frame
+                holds = frame is not None and bool(report.closes(frame, range(t, t + 1), own))
                 yield (
                     f"REP-1 window close {'holds' if holds else 'does not hold'}: {t} is "
                     f"{'' if holds else 'not '}a window's last instant"

@@ -59,7 +59,7 @@ class Report:
     trigger: int
     windows: tuple[tuple[int, int] | None, ...]
     instant: int
-    contents: tuple[tuple[Element, ...], ...]
+    contents: tuple[Sequence[Element], ...]
     late: int
     relation: Relation
 
@@ -97,7 +97,7 @@ class Plan:
 
     semantics: Semantics
     views: tuple[View, ...]
-    arrivals: tuple[Element, ...]
+    arrivals: Sequence[Element]
     own: Sequence[int]
     counts: tuple[Sequence[int], ...]
     late: tuple[Element, ...]

@@ -25,7 +25,8 @@ from refengine.model.elements import (
     literal,
 )
 from refengine.model.errors import Disputed
-from refengine.sparql.witnesses import WITNESSES, NoSay
+from refengine.sparql.witnesses import WITNESSES as WITNESSES
+from refengine.sparql.witnesses import NoSay as NoSay
 from refengine.sparql.witnesses import ask as ask_witness
 
 DEFINITION = "definition"

@@ -17,7 +17,7 @@ from refengine.dialects.cqels import CQELS
 from refengine.dialects.csparql import CSPARQL
 from refengine.dialects.dialect import IN_TEXT, Dialect
 from refengine.dialects.rspql import RSP4J, RSPJS, RSPQL
-from refengine.dialects.source import Source, Unrenderable
+from refengine.dialects.source import Source, Unrenderable, stop
 from refengine.dialects.sparqlstream import SPARQLSTREAM
 from refengine.model.errors import InvalidQuery
 from refengine.model.messages import nearest
@@ -92,7 +92,7 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
     if spoken.register and (clause := spoken.register(query, operator)):
         source.insert(0 if spoken.first else source.form.meta.start_pos, [clause])
     if operator and spoken.operators:
-        after = source.form.children[0].end_pos
+        after = stop(grammar.leaf(source.form, 0))
         source.put(after, after, f" {operator.upper()}")
     spoken.write(source, query, spoken, static)
     return source.edited()

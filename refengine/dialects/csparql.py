@@ -12,7 +12,7 @@ from refengine.core.query import Form, Query, Window
 from refengine.core.semantics import R2S
 from refengine.dialects import durations, windows
 from refengine.dialects.dialect import Dialect
-from refengine.dialects.grammar import Additions
+from refengine.dialects.grammar import Additions, leaf
 from refengine.dialects.source import Source, Unrenderable
 from refengine.dialects.windows import Extents
 from refengine.model.errors import Unsupported
@@ -49,7 +49,7 @@ def declared(source: Source, static: bool) -> list[Window]:
                 source,
                 stream,
                 extent,
-                windows.absolute(stream) if node.children[1].type == "NAMED" else None,
+                windows.absolute(stream) if leaf(node, 1).type == "NAMED" else None,
             )
         )
         source.cut(node)

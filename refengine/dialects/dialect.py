@@ -10,10 +10,11 @@ from lark import Token, Tree
 from refengine.core.query import Form, Query, Window
 from refengine.core.semantics import R2S
 from refengine.dialects import windows
-from refengine.dialects.grammar import Additions
+from refengine.dialects.grammar import Additions, branch, leaf
 from refengine.dialects.source import Source, Unrenderable, start
 from refengine.dialects.windows import RESERVED, Extents
 from refengine.model.errors import Unsupported
+from refengine.model.guard import there
 
 IN_TEXT = frozenset({R2S.RSTREAM, R2S.ISTREAM, R2S.DSTREAM})  # append has no text
 
@@ -86,7 +87,7 @@ def bound(source: Source) -> None:
 
 def outside(source: Source) -> Tree[Token] | None:
     """The first pattern outside of WHERE, which a pattern around WHERE would leave where it is."""
-    template = source.form.children[-1] if source.form.children[0].type == "CONSTRUCT" else None
+    template = source.form.children[-1] if leaf(source.form, 0).type == "CONSTRUCT" else None
     first, last = start(source.where), source.where.meta.end_pos
     return next(
         (g for g in source.nodes("group") if g is not template and not first <= start(g) < last),
@@ -97,18 +98,14 @@ def outside(source: Source) -> Tree[Token] | None:
 def lone(source: Source, kind: str = "window_pattern") -> Tree[Token] | None:
     """The pattern of a kind that is all of WHERE, if there is one, and no other pattern outside."""
     inner = source.pattern.children[1:-1]
-    alone = (
-        len(inner) == 1
-        and isinstance(inner[0], Tree)
-        and inner[0].data == kind
-        and outside(source) is None
-    )
-    return inner[0] if alone else None
+    if len(inner) != 1 or not isinstance(inner[0], Tree):
+        return None
+    return inner[0] if inner[0].data == kind and outside(source) is None else None
 
 
 def unwrap(source: Source, pattern: Tree[Token]) -> None:
     """What is inside a lone pattern becomes all of WHERE."""
-    inner = pattern.children[-1]
+    inner = branch(pattern, -1)
     source.put(start(source.pattern) + 1, start(inner) + 1, "")
     source.put(inner.meta.end_pos - 1, source.pattern.meta.end_pos - 1, "")
 
@@ -123,7 +120,7 @@ def wrap(source: Source, opening: str, static: bool) -> None:
             rule="DIA-6",
             place="static data",
         )
-    if source.form.children[0].type == "CONSTRUCT" and len(source.form.children) == 1:
+    if leaf(source.form, 0).type == "CONSTRUCT" and len(source.form.children) == 1:
         reason = "CONSTRUCT without a template has no room for a window's pattern"
         raise Unrenderable(reason, rule="DIA-6", place=source.locate(source.form))
     if (group := outside(source)) is not None:
@@ -151,9 +148,9 @@ def streams(source: Source, alone: bool) -> list[Window]:
     for node in source.nodes("window_pattern"):
         name = names.setdefault(_window(source, node), f"{RESERVED}:{len(names) + 1}")
         source.put(start(node), start(node.children[-1]), f"GRAPH <{name}> ")
-    if names and (node := variable(source)) is not None:
+    if names and (free := variable(source)) is not None:
         source.fail(
-            node,
+            free,
             "GRAPH with a variable beside STREAM would find the names that windows have here",
             Unsupported,
         )
@@ -163,7 +160,7 @@ def streams(source: Source, alone: bool) -> list[Window]:
 
 
 def _window(source: Source, pattern: Tree[Token]) -> Window:
-    name, extent = pattern.children[1], pattern.children[3]
+    name, extent = pattern.children[1], branch(pattern, 3)
     if isinstance(name, Token):
         source.fail(
             name,
@@ -178,7 +175,7 @@ def as_streams(source: Source, named: list[Window], dialect: Dialect, alone: boo
     same names. `alone`: a pattern that is all of WHERE would be read as a window without one.
     """
     bound(source)
-    found = references(source, [window.name for window in named])
+    found = references(source, [there(window.name) for window in named])
     for number, window in enumerate(named, 1):
         if reason := _unnumbered(window, number, named[: number - 1], dialect, source):
             raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
+from refengine.model.guard import there
 from refengine.model.messages import integer
 
 UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
@@ -21,7 +22,9 @@ def milliseconds(parts: Iterable[tuple[str, str]]) -> int | None:
     """DIA-2: the sum of (number, unit), where a unit is written as any dialect writes it; None if
     that is no whole number of milliseconds, which only nanoseconds can miss.
     """
-    return _whole(sum(integer(number) * _length(unit) for number, unit in parts))
+    return _whole(
+        sum((there(integer(number)) * _length(unit) for number, unit in parts), Fraction())
+    )
 
 
 def _length(unit: str) -> Fraction:

@@ -8,14 +8,16 @@ between it and WHERE, and among the patterns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from refengine.model.errors import InvalidQuery
+from refengine.model.guard import there
 from refengine.model.messages import shown
 
 ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
@@ -152,7 +154,9 @@ def fault(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
     """DIA-7: what stands where a text cannot be read further, and what was expected there; the
     bracket that is still open, if it is the text's end or another bracket that stands there.
     """
-    offset, opened = reached(text, error), None
+    offset = reached(text, error)
+    opened: Token | None = None
+    expected: Iterable[str]
     match error:
         case UnexpectedCharacters():
             found, expected = (
@@ -161,15 +165,17 @@ def fault(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
             )
         case UnexpectedToken() if error.token.type == "$END":
             found, expected, opened = "the end", error.accepts or error.expected, _open(error)
-        case _:
+        case UnexpectedToken():
             found, expected = shown(str(error.token)), error.accepts or error.expected
             innermost = _open(error) if error.token.type in BRACKETS.values() else None
             opened = (
                 innermost if innermost and BRACKETS[innermost.type] != error.token.type else None
             )
-    still = (
-        f"; {shown(str(opened))} at {place(text, opened.start_pos)} is not closed" if opened else ""
-    )
+        case _:
+            raise AssertionError(error)  # LALR(1) has no other
+    still = ""
+    if opened:
+        still = f"; {shown(str(opened))} at {place(text, there(opened.start_pos))} is not closed"
     return InvalidQuery(
         f"expected {_either(set(expected))}, got {found}{still}{hint}",
         rule="DIA-7",
@@ -182,7 +188,7 @@ def reached(text: str, error: UnexpectedInput) -> int:
     return (
         len(text)
         if isinstance(error, UnexpectedToken) and error.token.type == "$END"
-        else error.pos_in_stream
+        else there(error.pos_in_stream)
     )
 
 
@@ -215,6 +221,16 @@ def unfinished(error: UnexpectedInput) -> list[Tree[Token] | Token]:
     """
     state = getattr(error, "interactive_parser", None)
     return list(state.parser_state.value_stack) if state else []
+
+
+def leaf(node: Tree[Token], place: int) -> Token:
+    """A node's child that the grammar says is a token."""
+    return cast(Token, node.children[place])
+
+
+def branch(node: Tree[Token], place: int) -> Tree[Token]:
+    """A node's child that the grammar says is a node."""
+    return cast("Tree[Token]", node.children[place])
 
 
 def nodes(tree: Tree[Token]) -> Iterator[Tree[Token]]:

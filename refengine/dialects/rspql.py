@@ -16,8 +16,8 @@ from refengine.core.query import Form, Query, Window
 from refengine.core.semantics import R2S
 from refengine.dialects import durations, windows
 from refengine.dialects.dialect import Dialect, bound, lone, references, unwrap, wrap
-from refengine.dialects.grammar import Additions
-from refengine.dialects.source import Source, Unrenderable
+from refengine.dialects.grammar import Additions, leaf
+from refengine.dialects.source import Source, Unrenderable, start, stop
 from refengine.dialects.windows import RESERVED, Extents
 from refengine.model.errors import Refused, Unsupported
 from refengine.model.messages import nearest
@@ -97,7 +97,7 @@ def _name(source: Source, iri: Tree[Token] | Token) -> str | None:
 
 def _refer(source: Source, node: Tree[Token], found: dict[str, Window], static: bool) -> None:
     """A pattern becomes one of GRAPH, under the name that its window has."""
-    keyword, iri = node.children[:2]
+    keyword, iri = leaf(node, 0), node.children[1]
     name, reads_window = _name(source, iri), node.data == "window_pattern"
     if reads_window and name is None and static:
         source.fail(
@@ -106,8 +106,8 @@ def _refer(source: Source, node: Tree[Token], found: dict[str, Window], static: 
     if reads_window and name is not None and name not in found:
         source.fail(iri, f"expected a declared window, got <{name}>{nearest(name, found)}")
     if reads_window:
-        source.put(keyword.start_pos, keyword.end_pos, "graph" if keyword.islower() else "GRAPH")
-    if name in found and source.resolve(iri) != name:
+        source.put(start(keyword), stop(keyword), "graph" if keyword.islower() else "GRAPH")
+    if isinstance(iri, Tree) and name in found and source.resolve(iri) != name:
         source.put(iri.meta.start_pos, iri.meta.end_pos, f"<{name}>")
 
 
@@ -140,11 +140,11 @@ def writer(
             (f"FROM NAMED WINDOW {name} {on} {over}" for name, over in clauses),
         )
         for node, _ in references(source, [window.name for window in query.windows if window.name]):
-            keyword = node.children[0]
+            keyword = leaf(node, 0)
             if pattern and (keyword.isupper() or keyword.islower()):
                 source.put(
-                    keyword.start_pos,
-                    keyword.end_pos,
+                    start(keyword),
+                    stop(keyword),
                     pattern.lower() if keyword.islower() else pattern,
                 )
         if nameless:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from lark import Token, Tree
 
@@ -16,7 +16,10 @@ from refengine.core.query import Body
 from refengine.dialects import grammar
 from refengine.model import iris
 from refengine.model.errors import InvalidQuery, RefengineError, Unsupported
+from refengine.model.guard import there
 from refengine.model.messages import nearest
+
+T = TypeVar("T")
 
 
 class Unrenderable(Unsupported):
@@ -59,7 +62,7 @@ class Source:
     @property
     def pattern(self) -> Tree[Token]:
         """The group of WHERE."""
-        return self.where.children[-1]
+        return grammar.branch(self.where, -1)
 
     # Errors
 
@@ -77,9 +80,7 @@ class Source:
         """`line 3 column 7`, or `body line 3 column 7`."""
         return " ".join(filter(None, (self.name, grammar.place(self.text, start(at)))))
 
-    def made(
-        self, at: Tree[Token] | Token, make: Callable[..., Any], *args: Any, **fields: Any
-    ) -> Any:
+    def made(self, at: Tree[Token] | Token, make: Callable[..., T], *args: Any, **fields: Any) -> T:
         """A value of the text, whose errors name the place."""
         try:
             return make(*args, **fields)
@@ -93,9 +94,10 @@ class Source:
         """The base IRI, or nothing, and the namespace of each prefix, colon included; each
         declaration under the base before it.
         """
-        base, namespaces = "", {}
+        base = ""
+        namespaces: dict[str, str] = {}
         for node in self.nodes("base", "prefix"):
-            iri = iris.resolve(base, self._inner(node.children[-1]))
+            iri = iris.resolve(base, self._inner(grammar.leaf(node, -1)))
             if node.data == "base":
                 base = iri
             else:
@@ -117,7 +119,7 @@ class Source:
         """The IRI of an `iri` node, whose prefix is declared; a relative one is kept as it is
         written, unless there is a base.
         """
-        [token], (base, namespaces) = node.children, self.prologue
+        token, (base, namespaces) = grammar.leaf(node, 0), self.prologue
         if token.type == "IRIREF":
             return iris.resolve(base, self._inner(token))
         local = re.sub(r"\\([^uU])", r"\1", token[len(_prefix(token)) :])
@@ -171,10 +173,10 @@ class Source:
         left = (
             token
             for token in self.tokens
-            if not any(begin <= token.start_pos < end for begin, end in gone)
+            if not any(begin <= start(token) < end for begin, end in gone)
         )
         return next(
-            (token.start_pos for token in left if token in words or token.upper() in words),
+            (start(token) for token in left if token in words or token.upper() in words),
             start(self.pattern),
         )
 
@@ -215,7 +217,8 @@ class Source:
             return begin, end + text.startswith(" ", end)
         if not text.startswith("\n", begin - 1) or begin == 0:
             return begin, end + 1
-        last = max((token.end_pos for token in self.tokens if token.end_pos <= begin), default=0)
+        ends = map(stop, self.tokens)
+        last = max((ended for ended in ends if ended <= begin), default=0)
         commented = "#" in re.split(r"[\r\n]", text[last : begin - 1])[-1]
         joined = re.fullmatch(r"\w\w", text[begin - 2 : begin - 1] + text[end + 1 : end + 2])
         return begin - (not commented and not joined), end + 1
@@ -223,7 +226,12 @@ class Source:
 
 def start(at: Tree[Token] | Token) -> int:
     """The offset at which a node or a token starts."""
-    return at.start_pos if isinstance(at, Token) else at.meta.start_pos
+    return there(at.start_pos) if isinstance(at, Token) else at.meta.start_pos
+
+
+def stop(token: Token) -> int:
+    """The offset at which a token has ended."""
+    return there(token.end_pos)
 
 
 def _unescaped(text: str) -> str:

@@ -10,6 +10,7 @@ from lark import Token, Tree
 
 from refengine.core.query import Unit, Window, WindowKind
 from refengine.dialects import durations
+from refengine.dialects.grammar import leaf
 from refengine.dialects.source import Source, Unrenderable, start
 from refengine.model import iris
 from refengine.model.errors import InvalidWindow, Unsupported
@@ -95,7 +96,9 @@ def read(
                     "a window in the past has no definition here; write NOW - ω SLIDE β",
                     Unsupported,
                 )
-            fields = {"kind": WindowKind.TIME if lengths[1:] else WindowKind.RANGE}
+            fields: dict[str, object] = {
+                "kind": WindowKind.TIME if lengths[1:] else WindowKind.RANGE
+            }
         case "triples":
             fields = {"kind": WindowKind.ROWS, "unit": Unit.TRIPLES}
         case "tumbling":
@@ -113,7 +116,7 @@ def _length(source: Source, node: Tree[Token] | Token) -> int:
             node, bounded, "a window's extent", integer(str(node)), InvalidWindow, "WIN-1"
         )
     words = [str(token) for token in node.children]
-    if node.children[0].type == "ISO":
+    if leaf(node, 0).type == "ISO":
         found = durations.iso(words[0])
     elif len(words) == 1:
         found = integer(words[0])

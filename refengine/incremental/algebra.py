@@ -22,14 +22,24 @@ from sortedcontainers import SortedList
 from refengine.core.query import Body, Form
 from refengine.incremental.answer_delta import add
 from refengine.incremental.expressions import Test, test
-from refengine.incremental.numbers import Beyond, Number, Sum, bounded, number
+from refengine.incremental.numbers import Beyond, Sum, bounded, number
 from refengine.model.elements import XSD, Row, Term, Triple, literal
 from refengine.sparql import algebra
-from refengine.sparql.algebra import Expression, TriplePattern, Var, all_variables, conjuncts
-from refengine.sparql.values import Computed, number_term
+from refengine.sparql.algebra import (
+    Expression,
+    TriplePattern,
+    Var,
+    all_variables,
+    conjuncts,
+    without_path,
+)
+from refengine.sparql.values import Computed, Number, number_term
 
 Solution = tuple[Term | None, ...]
-Emit = Callable[[Solution, int], None]
+Slots = list[Term | None]  # a solution that is being made
+Emit = Callable[[Any, int], None]  # of a solution, or, at the top, of a row
+Pick = Callable[[Any], Any]  # of several terms a tuple, of one that one
+Index = dict[Any, dict[Any, None]]
 PROMOTED = 2.0**-20  # relative: numbers further apart differ as floats, too
 
 
@@ -64,7 +74,7 @@ class Pattern:
         self.constants: list[tuple[int, Term]] = []
         self.place: dict[int, int] = {}  # slot -> position
         self.repeated: list[tuple[int, int]] = []
-        for position, term in enumerate(terms):
+        for position, term in enumerate(without_path(terms)):
             if isinstance(term, Var):
                 first = self.place.setdefault(slots[term.name], position)
                 self.repeated += [(first, position)] if first != position else []
@@ -76,10 +86,10 @@ class Pattern:
         self.others = [(position, term) for position, term in self.constants if position != 1]
         self.bound = tuple(self.place.items())
         self.tests: list[Test] = []  # filters on this pattern alone
-        self.indexes: list[tuple[Callable, Callable, dict]] = []
-        self.seed: Callable[[list, int], None] = lambda solution, count: None
+        self.indexes: list[tuple[Pick, Pick, Index]] = []
+        self.seed: Callable[[Slots, int], None] = lambda solution, count: None
 
-    def accepts(self, triple: Triple, solution: list) -> bool:
+    def accepts(self, triple: Triple, solution: Slots) -> bool:
         """Whether a triple matches, its terms then being in the solution."""
         for position, term in self.others:
             if triple[position] != term:
@@ -94,18 +104,18 @@ class Pattern:
                 return False
         return True
 
-    def bind(self, triple: Triple, solution: list) -> None:
+    def bind(self, triple: Triple, solution: Slots) -> None:
         """The terms of a triple that matches, into a solution."""
         for slot, position in self.bound:
             solution[slot] = triple[position]
 
-    def index(self, slots: Sequence[int]) -> tuple[dict, tuple[int, ...]]:
+    def index(self, slots: Sequence[int]) -> tuple[Index, tuple[int, ...]]:
         """The index by some slots, made where there is none: key -> terms of the other slots, which
         are told, too.
         """
         key = tuple(self.place[slot] for slot in slots)
         free = tuple(slot for slot in self.place if slot not in slots)
-        found: dict = {}
+        found: Index = {}
         self.indexes.append(
             (_picked(key), _picked(tuple(self.place[slot] for slot in free)), found)
         )
@@ -131,7 +141,7 @@ class Pattern:
                 del there[value(triple)]
 
 
-def _picked(positions: tuple[int, ...]) -> Callable:
+def _picked(positions: tuple[int, ...]) -> Pick:
     return itemgetter(*positions) if positions else lambda triple: ()
 
 
@@ -176,7 +186,7 @@ class Basic(Node):
 
     def _joined(
         self, start: Pattern, tests: list[tuple[frozenset[int], Test]]
-    ) -> Callable[[list, int], None]:
+    ) -> Callable[[Slots, int], None]:
         """How a triple of one pattern is joined: with the most bound pattern first, each filter as
         soon as it can be asked.
         """
@@ -201,8 +211,8 @@ class Basic(Node):
             follow = _step(index, keys, free, asked, follow)
         return follow
 
-    def _complete(self, tests: list[Test]) -> Callable[[list, int], None]:
-        def complete(solution: list, count: int) -> None:
+    def _complete(self, tests: list[Test]) -> Callable[[Slots, int], None]:
+        def complete(solution: Slots, count: int) -> None:
             if all(holds(solution) for holds in tests):
                 self.emit(tuple(solution), count)
 
@@ -225,19 +235,19 @@ class Basic(Node):
 
 
 def _step(
-    index: dict,
+    index: Index,
     keys: Sequence[int],
     free: Sequence[int],
     tests: Sequence[Test],
-    follow: Callable[[list, int], None],
-) -> Callable[[list, int], None]:
+    follow: Callable[[Slots, int], None],
+) -> Callable[[Slots, int], None]:
     """One pattern of a join: what is in its index under the solution's
     terms extends the solution.
     """
     key = _picked(tuple(keys))
     one = free[0] if len(free) == 1 else None
 
-    def step(solution: list, count: int) -> None:
+    def step(solution: Slots, count: int) -> None:
         found = index.get(key(solution))
         if found is None:
             return
@@ -355,10 +365,12 @@ class Optional(Node):
         rest, alone = _all_of(tuple(right.slots[name] for name in own)), (None,) * len(own)
         holds = self.test(condition) if condition is not None else lambda solution: True
         # joined: how many of the right a solution has
-        mine, others, joined = Side(left, shared), Side(right, shared), Counter()
+        mine, others = Side(left, shared), Side(right, shared)
+        joined: Counter[Solution] = Counter()
 
         def from_left(solution: Solution, count: int) -> None:
-            known = mine.by.get(mine.key(solution), {}).get(solution, 0)
+            had = mine.by.get(mine.key(solution))
+            known = had.get(solution, 0) if had is not None else 0
             mine.add(solution, count)
             partners = 0
             for other, times in others.by.get(mine.key(solution), {}).items():
@@ -464,7 +476,8 @@ class Aggregate:
     """
 
     def __init__(self, slot: int | None, distinct: bool) -> None:
-        self.slot, self.seen = slot, Counter() if distinct else None
+        self.slot = slot
+        self.seen: Counter[Solution | Term | None] | None = Counter() if distinct else None
 
     def add(self, solution: Solution, count: int) -> None:
         """Takes a solution in or out."""
@@ -538,6 +551,7 @@ class Extreme(Aggregate):
         if not self.terms:
             return None
         inwards = reversed(self.terms) if self.last else iter(self.terms)
+        found: Term
         best, first_rank, found = next(inwards)
         for value, rank, _ in inwards:
             if value != best:
@@ -588,7 +602,7 @@ class Projected(Node):
 
         def shown(solution: Solution, count: int) -> None:
             row = tuple(
-                [(name, solution[slot]) for name, slot in places if solution[slot] is not None]
+                [(name, term) for name, slot in places if (term := solution[slot]) is not None]
             )
             if distinct:
                 count = add(counts, row, count)
@@ -642,19 +656,20 @@ class Network:
         for routes in self.routes.values():
             routes += self.wild
 
-    def _top(self, body: Body) -> Node:
+    def _top(self, body: Body) -> Projected:
         if body.form is not Form.SELECT or body.makes_blanks:
             raise Beyond(f"{body.form}" if body.form is not Form.SELECT else "BNODE()")
-        node = body.algebra.pattern
+        node: algebra.Pattern = body.algebra.pattern
         if distinct := isinstance(node, algebra.Distinct):
             self.sets, node = True, node.pattern
         if not isinstance(node, algebra.Project):
             raise Beyond(f"{type(node).__name__} around the projection")
         node = node.pattern.pattern if isinstance(node.pattern, algebra.OrderBy) else node.pattern
-        aliases = aliased(node) if isinstance(node, algebra.Extend) else {}
-        return Projected(
-            self._of(node.pattern if aliases else node), body.variables, aliases, distinct
-        )
+        aliases: dict[str, str] = {}
+        if isinstance(node, algebra.Extend):
+            aliases = aliased(node)
+            node = node.pattern if aliases else node
+        return Projected(self._of(node), body.variables, aliases, distinct)
 
     def _of(self, node: algebra.Pattern) -> Node:
         match node:
@@ -745,12 +760,10 @@ def aliased(node: algebra.Extend) -> dict[str, str]:
     other bindings.
     """
     grouped = node.pattern.pattern if isinstance(node.pattern, algebra.Filter) else node.pattern
-    if not isinstance(grouped, algebra.Group) or not all(
-        isinstance(expression, Var) for _, expression in node.bindings
-    ):
-        raise Beyond("an expression in SELECT, or BIND")
     found: dict[str, str] = {}
     for variable, expression in node.bindings:
+        if not isinstance(grouped, algebra.Group) or not isinstance(expression, Var):
+            raise Beyond("an expression in SELECT, or BIND")
         found[variable.name] = found.get(expression.name, expression.name)
     return found
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable
+from typing import TypeVar
 
 from sortedcontainers import SortedList
 
@@ -14,6 +15,8 @@ from refengine.incremental.numbers import Beyond
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Row
+
+T = TypeVar("T", bound=Hashable)
 
 
 class Kept:
@@ -26,7 +29,7 @@ class Kept:
         self.now: Bag = Counter()
         self.since: Counter[Row] = Counter()  # now less the base; counts may be negative
         self.near = Near() if differs else None
-        self.classes: dict[tuple, SortedList] = {}
+        self.classes: dict[tuple[object, ...], SortedList] = {}
         self.bag: Bag = Counter()
         self.change = self._change_of_set if sets else self._change
 
@@ -59,9 +62,10 @@ class Kept:
 
     def rebase(self) -> None:
         """The answer is the base from now on."""
-        for row in self.since if self.near is not None else ():
-            if row not in self.now:
-                self.near.remove(row)
+        if self.near is not None:
+            for row in self.since:
+                if row not in self.now:
+                    self.near.remove(row)
         self.since.clear()
 
     def output(self, operator: R2S, choice: Base | None) -> Bag:
@@ -76,7 +80,7 @@ class Kept:
         return less if operator is R2S.DSTREAM else more
 
 
-def add(counts: Counter, what: Hashable, count: int) -> int:
+def add(counts: Counter[T], what: T, count: int) -> int:
     """So many more of something: 1 if there was none before, -1 if there is
     none any more, else 0.
     """
@@ -94,7 +98,7 @@ class Near:
     """
 
     def __init__(self) -> None:
-        self.rows: dict[tuple, SortedList] = {}
+        self.rows: dict[compare.Exact, SortedList] = {}
 
     def add(self, row: Row) -> None:
         """A row comes. Raises Beyond if another is nearly equal to it, and not equal."""

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from refengine.core import engine, tick, window
 from refengine.core.engine import Plan
 from refengine.core.query import Query, Unit, WindowKind
-from refengine.core.semantics import Against, Change, Closing, Disorder, Semantics, Tick
+from refengine.core.semantics import Against, Change, Closing, Disorder, End, Semantics, Tick
 from refengine.core.window import Content
 from refengine.model import elements as model
 from refengine.model.elements import TIME_BOUND, Element, Stream
@@ -121,7 +121,7 @@ def plan(
     order of time.
     """
     # QRY-4, QRY-5
-    engine.plan(query, {name: Stream(()) for name in streams}, replace(semantics, horizon="none"))
+    engine.plan(query, {name: Stream(()) for name in streams}, replace(semantics, horizon=End.NONE))
     if len(query.windows) > 1:
         raise Unsupported(
             "a query with several windows needs its streams whole", rule="ENG-6", place="windows"
@@ -153,9 +153,9 @@ def plan(
     tape = Tape(chain(head, source), last)
     ids = range(1, 2**62)
     first = view.times[0]
-    if spec.kind is WindowKind.TUPLE:
-        times, own = ids, Counted(tape)
-    else:
+    times: Sequence[int] = ids
+    own: Sequence[int] = Counted(tape)
+    if spec.kind is not WindowKind.TUPLE:
         times = Times(tape, attrgetter("app"), first)
         own = (
             times
@@ -170,6 +170,12 @@ def plan(
         (range(2**62),),
         (),
     )
+
+
+def tape_of(planned: Plan) -> Tape | None:
+    """The tape that a plan's arrivals are on; None where they are given whole."""
+    arrivals: Sequence[Element] = planned.arrivals
+    return arrivals if isinstance(arrivals, Tape) else None
 
 
 class Counted(Sequence[int]):
@@ -208,7 +214,7 @@ def behind(planned: Plan, content: Content) -> int:
             first = extent[0] if extent else view.frame.first + view.frame.least * view.frame.slide
             place = min(bisect_left(view.times, first), len(tape))
         case WindowKind.ROWS:
-            place = window.rows(view, len(tape)).start
+            place = cast("range", window.rows(view, len(tape))).start
         case _:
             return 0
     # an arrival's forerunner may be its stamp (ENG-4)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import overload
+from typing import cast, overload
 
 from refengine.core import engine, r2r, r2s, tick, window
 from refengine.core.engine import MAX_REPORTS, Answer, Evaluation, Held, Plan, Report, Seen, Step
@@ -40,6 +40,7 @@ from refengine.incremental.partitions import Latest, Turnover
 from refengine.incremental.supports import Extents
 from refengine.model.elements import Bag, Dataset, Element, Relation, Row, Stream, Triple
 from refengine.model.errors import Disputed, Unsupported
+from refengine.model.guard import there
 from refengine.model.terms import canonical_dataset
 
 
@@ -110,36 +111,37 @@ class Run(Iterator[Report]):
         return next(self.reports)
 
     def _reports(self, answer: Answer) -> Iterator[Report]:
-        done, streamed = self.skip, isinstance(self.planned.arrivals, arrival_buffer.Tape)
+        done, tape = self.skip, arrival_buffer.tape_of(self.planned)
         try:
-            self.follower = Follower(self.query, self.planned, self.static)
-            if streamed:
-                self.planned.arrivals.behind = lambda: arrival_buffer.behind(
-                    self.planned, self.follower.moving.contents[0]
+            follower = self.follower = Follower(self.query, self.planned, self.static)
+            if tape is not None:
+                tape.behind = lambda: arrival_buffer.behind(
+                    self.planned, follower.moving.contents[0]
                 )
             for at in islice(evaluations(self.planned, self.max_reports), done, None):
                 if done == self.skip:
                     with suppress(Disputed):
                         # which refuses what no evaluator takes
                         answer(self.query.body, frozenset())
-                report = self.follower.step(at)
+                report = follower.step(at)
                 done += 1
                 if report is not None:
                     yield report
             return
         except Beyond as error:
-            if streamed:
+            if tape is not None:
                 raise Unsupported(
                     f"{error}: the definition computes it, of a whole stream", rule="ENG-6"
                 ) from None
             self.provenance.until, self.provenance.reason = done, str(error)
-        options = {
-            "static": self.static,
-            "answer": answer,
-            "max_reports": self.max_reports,
-            "skip": self.skip,
-        }
-        steps = engine.steps(self.query, self.planned, **options)
+        steps = engine.steps(
+            self.query,
+            self.planned,
+            static=self.static,
+            answer=answer,
+            max_reports=self.max_reports,
+            skip=self.skip,
+        )
         yield from (step.report for step in islice(steps, done - self.skip, None) if step.emitted)
 
 
@@ -162,10 +164,10 @@ def evaluate(
 
     Raises what engine.evaluate raises.
     """
-    whole = all(isinstance(stream, Stream) for stream in streams.values())
+    whole = {name: stream for name, stream in streams.items() if isinstance(stream, Stream)}
     planned = (
-        engine.plan(query, streams, semantics)
-        if whole
+        engine.plan(query, whole, semantics)
+        if len(whole) == len(streams)
         else arrival_buffer.plan(query, streams, semantics)
     )
     return run(query, planned, static=static, answer=answer, max_reports=max_reports)
@@ -208,11 +210,13 @@ class Moving:
         sources = list(dict.fromkeys(view.spec.stream for view in views))
         shared = len(sources) + bool(static) > 1
         self.scopes = [str(sources.index(view.spec.stream)) if shared else "" for view in views]
-        for triple in sorted(r2r.scoped(static, "static") if shared else static):
+        triples = cast("frozenset[Triple]", static)
+        for triple in sorted(r2r.scoped(triples, "static") if shared else triples):
             self.network.enter(triple)
         self.network.settle()
         self.contents: list[Content] = [range(0)] * len(views)
-        self.turnover, self.coming = Turnover(), []
+        self.turnover = Turnover()
+        self.coming: list[int] = []
 
     def grow(self, content: Content) -> bool:
         """The content of the first window, if it is the last one and what has come since; whether
@@ -310,10 +314,10 @@ class Asked:
         """The solutions over a content, projected, with the elements that each rests on; None where
         that is not known.
         """
-        covered = (
-            self.extents is not None and isinstance(content, range) and self.extents.covers(content)
-        )
-        return self.extents.completed(content) if covered else None
+        extents = self.extents
+        if extents is None or not isinstance(content, range) or not extents.covers(content):
+            return None
+        return extents.completed(content)
 
 
 class Follower:
@@ -373,7 +377,9 @@ def reported(planned: Plan, at: Evaluation, relation: Relation, late: int) -> Re
 def looked_up(query: Query, planned: Plan, asked: Asked) -> Iterator[Step]:
     """engine.steps, where many plans ask for the same contents. Raises Beyond."""
     semantics, operator = planned.semantics, engine.operator(query, planned.semantics)
-    base, output, contents = Counter(), Counter(), ((),) * len(planned.views)
+    base: Bag = Counter()
+    output: Bag = Counter()
+    contents: tuple[Content, ...] = ((),) * len(planned.views)
     late = sorted(element.sys for element in planned.late)
     for at in evaluations(planned):
         before, contents = contents, tuple([held.content for held in at.windows])
@@ -495,11 +501,12 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
     semantics, view, frame, own = (
         planned.semantics,
         planned.views[0],
-        planned.views[0].frame,
+        there(planned.views[0].frame),
         planned.own,
     )
     closes, start = Condition.CLOSE in semantics.report, window.start(frame)
-    seen, reported = Seen((range(0),), (range(0),)), range(0)
+    seen = Seen((range(0),), (range(0),))
+    reported = range(0)
     # that the next window is the active one matters at its arrival
     spare = int(not closes and semantics.expiry is Expiry.REPLAYED)
     ahead, again = not closes and tick.own(semantics, 0) < 0, None
@@ -544,14 +551,14 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
                 yield from engine.of_arrival(
                     planned, k, tick.interval(before, at), seen, [frame], max_reports
                 )
-                (reported,) = seen.reported
+                reported = cast("range", seen.reported[0])
             before = at
             continue
         interval = tick.interval(before, at)
         yield from engine.of_arrival(
             planned, k, range(max(interval.start, start), interval.stop), seen, [frame], max_reports
         )
-        (reported,), since, before = seen.reported, before, at
+        reported, since, before = cast("range", seen.reported[0]), before, at
         if not begin <= at <= end or since < begin:
             n = window.active(frame, at)
             first, end = (border + n * frame.slide for border in (frame.first, frame.last))

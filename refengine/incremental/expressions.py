@@ -129,7 +129,7 @@ def _sign(a: Term | Number, b: Term | Number, signs: tuple[int, ...]) -> int:
     x, y = _number(a), _number(b)
     if x is not None and y is not None:
         return order(x, y)
-    if x is None and y is None:
+    if isinstance(a, str) and isinstance(b, str) and x is None and y is None:
         if not a.startswith('"') and not b.startswith('"') and signs in (SIGNS["="], SIGNS["!="]):
             return int(a != b)
         if a.startswith('"') and b.startswith('"') and a.endswith('"') and b.endswith('"'):

@@ -9,12 +9,14 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 from math import isfinite
+from typing import cast
 
 from refengine.model.elements import Term
 from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.aggregates import UNITS
 from refengine.sparql.values import (
     DECIMAL,
+    ERROR,
     FLOAT,
     INTEGER,
     RANKS,
@@ -65,7 +67,8 @@ def order(a: Number, b: Number) -> int:
     x, y = in_common_type(a, b)
     if (slack := a.slack + b.slack) and abs(x - y) <= slack:
         raise Beyond("comparing numbers that rounding tells apart")
-    return (x > y) - (x < y)
+    sign: int = (x > y) - (x < y)
+    return sign
 
 
 def operated(sign: str, a: Number, b: Number) -> Number:
@@ -73,20 +76,23 @@ def operated(sign: str, a: Number, b: Number) -> Number:
     answer or is infinite.
     """
     try:
-        return bounded(operate(sign, a, b))
+        result = operate(sign, a, b)
     except NoSingleAnswer as error:
         raise Beyond(error.reason) from None
+    if result is ERROR:
+        raise AssertionError(sign)  # only a division has none
+    return bounded(result)
 
 
 def bounded(found: Number) -> Number:
     """Return a computed number, if the definition has a literal for it and it is finite. Raises
     Beyond.
     """
-    rank, exact, slack = found
+    rank, exact, slack = found.rank, found.value, found.slack
     if rank == INTEGER:
-        holds = not slack and abs(exact) < SURE_INTEGERS
+        holds = not slack and -SURE_INTEGERS < exact < SURE_INTEGERS
     else:
-        holds = abs(exact) < BIG if rank == DECIMAL else isfinite(exact)
+        holds = -BIG < exact < BIG if rank == DECIMAL else isfinite(exact)
     if not holds:
         raise Beyond(f"a computed xsd:{RANKS[rank]} that is too great, or rounded")
     return found
@@ -111,7 +117,7 @@ class Sum:
         if rank < FLOAT:
             parts, kind = int(exact * 10**SURE_DIGITS), 0
             if rank == DECIMAL:
-                self.places[places(exact.denominator)] += count
+                self.places[places(cast(Fraction, exact).denominator)] += count
         else:
             above, below = exact.as_integer_ratio()
             parts, kind = above * (UNIT // below), 1
@@ -145,7 +151,12 @@ class Sum:
             if self.size[0] // 10 ** (SURE_DIGITS - most) >= 10**SURE_DIGITS:
                 raise Beyond("a sum of decimals of more digits than every evaluator keeps")
             found = Number(DECIMAL, Fraction(self.exact[0], 10**SURE_DIGITS))
-        return operate("/", found, Number(INTEGER, divisor)) if divisor else found
+        if not divisor:
+            return found
+        quotient = operate("/", found, Number(INTEGER, divisor))
+        if quotient is ERROR:
+            raise AssertionError(divisor)  # which is not zero
+        return quotient
 
     def _of_doubles(self, rank: int, count: int, divisor: int) -> Number:
         """Return the sum of floats or of doubles, with twice the slack of the definition's, which

@@ -33,8 +33,9 @@ from refengine.core.semantics import (
 )
 from refengine.core.window import Frame, View
 from refengine.incremental import Run
-from refengine.model.elements import Stream
+from refengine.model.elements import Element, Stream
 from refengine.model.errors import Unsupported
+from refengine.model.guard import there
 from refengine.model.terms import CanonicalElements
 
 # kinds whose windows are bounded in time
@@ -115,7 +116,7 @@ def frames(
     for spec, t0 in zip(query.windows, origins(query, semantics, firsts), strict=True):
         spec = window.slide(spec, semantics.slide)
         frame = None if t0 is None else window.frame(spec, semantics.closure, t0, semantics.partial)
-        if frame is not None and since is not None:
+        if t0 is not None and frame is not None and since is not None:
             ended = (since - 1 - frame.last) // frame.slide
             # so that periods count from t0 (REP-11)
             passed = ended - ended % (turns // gcd(turns, frame.slide))
@@ -179,8 +180,9 @@ def settled(planned: Plan, since: int) -> int | None:
 
 def begins(view: View, t: int) -> int:
     """The first instant of the window at t; where there is none yet, that of the first to come."""
-    extent = window.scope(view.frame, t)
-    return extent[0] if extent else view.frame.first + view.frame.least * view.frame.slide
+    frame = there(view.frame)
+    extent = window.scope(frame, t)
+    return extent[0] if extent else frame.first + frame.least * frame.slide
 
 
 def passed(query: Query, planned: Plan, part: Part, max_reports: int) -> int:
@@ -190,12 +192,13 @@ def passed(query: Query, planned: Plan, part: Part, max_reports: int) -> int:
     known = None if part.since is None else settled(planned, part.since)
     if part.since is not None and (known is None or known >= part.start):
         raise Short
+    start = part.start
     instants = (
         planned.arrivals[at.arrival].app for at in incremental.evaluations(planned, max_reports)
     )
-    before = list(takewhile(lambda app: app < part.start, instants))
+    before = list(takewhile(lambda app: app < start, instants))
     needed = depth(query, planned.semantics)
-    if part.since is not None and sum(app > known for app in before) < needed:
+    if known is not None and sum(app > known for app in before) < needed:
         raise Short
     return max(0, len(before) - needed)
 
@@ -245,8 +248,9 @@ def candidates(
         place = min(here - (2 << further), bisect_left(instants, start - (step << further)))
         if place <= 0 or not frame_of:
             break
-        extents = [window.scope(frame, instants[place] + own - 1) for frame in frame_of]
-        if None in extents:
+        scopes = [window.scope(frame, instants[place] + own - 1) for frame in frame_of]
+        extents = [scope for scope in scopes if scope is not None]
+        if len(extents) < len(scopes):
             break
         if (since := min(first for first, _ in extents)) < least:
             yield since
@@ -296,7 +300,7 @@ def evaluate(
     )
 
 
-def _within(stream: Stream, since: int | None, stop: int | None) -> Iterator:
+def _within(stream: Stream, since: int | None, stop: int | None) -> Iterator[Element]:
     return (
         e for e in stream if (since is None or e.app >= since) and (stop is None or e.app < stop)
     )

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, cast
 
 from refengine.core.query import Body
 from refengine.incremental.algebra import Basic, Emit, Network, Solution
 from refengine.incremental.answer_delta import Kept
 from refengine.incremental.numbers import Beyond
-from refengine.model.elements import Bag, Element, Row, row
+from refengine.model.elements import Bag, Element, Row, Term, Triple, row
+
+Numbered = tuple[Term, Term, Term, int]
 
 
 class Dated(NamedTuple):
@@ -45,20 +47,26 @@ class Extents:
         self.kept = Kept(False, False)
         self.top = Network(body, self.kept.change)
         self.fed: list[list[Dated]] = [[] for _ in network.basics]
-        self.is_one_pattern = self.top.top.adds_nothing and isinstance(self.top.top.child, Basic)
+        projected = self.top.top
+        self.is_one_pattern = projected.adds_nothing and isinstance(projected.child, Basic)
         self.rows: dict[Solution, Row] = {}
-        oldest, there = 0, set()
+        # of a dated network, which knows triples by their terms and the number of the element
+        enter = cast("Callable[[Numbered], None]", network.enter)
+        forget = cast("Callable[[Numbered], None]", network.forget)
+        present = cast("Mapping[Numbered, object]", network.present)
+        oldest = 0
+        there: set[Triple] = set()
         for k, element in enumerate(elements):
             while times[oldest] < times[k] - span:
                 for triple in elements[oldest].graph:
-                    network.forget((*triple, oldest))
+                    forget((*triple, oldest))
                     there.discard(triple)
                 oldest += 1
             for triple in sorted(element.graph):
                 if triple in there:
                     raise Beyond("a triple that comes again")
-                network.enter((*triple, k))
-                if (*triple, k) in network.present:
+                enter((*triple, k))
+                if (*triple, k) in present:
                     there.add(triple)
 
     def covers(self, content: range) -> bool:
@@ -97,13 +105,15 @@ class Extents:
         if solution not in self.rows:
             named = zip(self.top.basics[0].names, solution, strict=True)
             wanted = set(self.body.variables)
-            self.rows[solution] = row((name, term) for name, term in named if name in wanted)
+            self.rows[solution] = row(
+                (name, term) for name, term in named if name in wanted and term is not None
+            )
         return self.rows[solution]
 
 
 def _into(found: list[Dated], width: int) -> Emit:
     def take(solution: Solution, count: int) -> None:
-        elements = solution[width:]
+        elements = cast("tuple[int, ...]", solution[width:])
         found.append(Dated(max(elements), min(elements), solution[:width], elements))
 
     return take

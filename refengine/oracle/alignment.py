@@ -19,6 +19,7 @@ from refengine.incremental.numbers import Beyond
 from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.model.errors import TooManyReports
+from refengine.model.guard import there
 from refengine.oracle import divergence
 from refengine.oracle.instants import part_by_sums
 from refengine.oracle.trial import Alignment, Answers, Distance, Gap, Recorded, Trial
@@ -88,7 +89,7 @@ def aligned(recorded: Recorded, winner: Trial, answers: Answers) -> Alignment | 
     """
     if not winner.ordered:
         return None
-    state = winner.accepted
+    state = there(winner.accepted)
     reports = islice(
         reports_of(recorded, winner.semantics, answers), state.before + state.matched + state.after
     )
@@ -114,7 +115,7 @@ def nearest_trial(recorded: Recorded, failed: Sequence[Trial], answers: Answers)
 
     candidates.sort(key=lambda candidate: (candidate.number, candidate.before))
     told = [_told(recorded, candidate, answers) for candidate in candidates[:TIES]]
-    best = min(told, key=lambda trial: trial.divergence.cost, default=None)
+    best = min(told, key=lambda trial: there(trial.divergence).cost, default=None)
     if best is None or best.ordered:
         return best
     return part_by_sums(recorded, best, answers)
@@ -137,24 +138,29 @@ def _candidates(
         lost = _rows_lost(reports, before - recorded.missing.before)
         if lost is None or (bound is not None and lost > bound):
             return
-        rows = _differing_rows(recorded, reports, before, lost, bound)
-        if rows is not None:
-            bound = rows
-            yield _Candidate(rows, before, number, trial, reports)
-        for with_gap in _with_gap(recorded, reports, before, lost, bound):
+        differing = _differing_rows(recorded, reports, before, lost, bound)
+        if differing is not None:
+            bound = differing
+            yield _Candidate(differing, before, number, trial, reports)
+        for with_gap in _with_gap(recorded, trial, reports, before, lost, bound):
             bound = with_gap.rows
-            yield with_gap._replace(number=number, trial=trial)
+            yield with_gap._replace(number=number)
         if reports.get(before) is None:
             return
 
 
 def _with_gap(
-    recorded: Recorded, reports: _Reports, before: int, lost: int, bound: int | None
+    recorded: Recorded,
+    trial: Trial,
+    reports: _Reports,
+    before: int,
+    lost: int,
+    bound: int | None,
 ) -> Iterator[_Candidate]:
     """Yield how far the recording is if one report in its middle was lost, or one relation is too
     many, and all others are right.
 
-    `number` and `trial` are left to be filled in.
+    `number` is left to be filled in.
     """
     rows, first = recorded.rows, 0
     while first < len(rows) and _is_right(recorded, reports, first, before):
@@ -173,7 +179,7 @@ def _with_gap(
         if bound is None or cost < bound:
             bound = cost
             place = before + first if shift > 0 else first
-            found = _Candidate(cost, before, 0, None, reports)
+            found = _Candidate(cost, before, 0, trial, reports)
             yield found._replace(lost=place) if shift > 0 else found._replace(repeated=place)
 
 
@@ -201,8 +207,10 @@ def _rows_beyond(recorded: Recorded, reports: _Reports, before: int) -> int:
 
 def _rows_lost(reports: _Reports, count: int) -> int | None:
     """Count the first reports: each counts one, and its rows. None if there are fewer."""
-    found = [reports.get(place) for place in range(count)]
-    return None if None in found else sum(1 + report.relation.rows.total() for report in found)
+    found = [report for place in range(count) if (report := reports.get(place)) is not None]
+    if len(found) < count:
+        return None
+    return sum(1 + report.relation.rows.total() for report in found)
 
 
 def _differing_rows(
@@ -223,7 +231,7 @@ def _differing_rows(
             least = abs(report.relation.rows.total() - actual.total())
             if bound is not None and rows + least > bound:
                 return None
-            rows += difference_of(report.relation.rows, actual, recorded.mode).count
+            rows += difference_of(report.relation.rows, actual, recorded.mode).differing
         if bound is not None and rows > bound:
             return None
 
@@ -259,7 +267,7 @@ def _told(recorded: Recorded, candidate: _Candidate, answers: Answers) -> Trial:
         for report, actual in zip(alignment.beside, recorded.rows, strict=False)
     ]
     is_skipping = candidate.lost is not None or candidate.repeated is not None
-    is_right = len(gaps) == len(recorded.rows) and not any(gap.count for gap in gaps)
+    is_right = len(gaps) == len(recorded.rows) and not any(gap.differing for gap in gaps)
     borders = (
         []
         if is_skipping

@@ -28,6 +28,7 @@ from refengine.core.semantics import (
 )
 from refengine.model.elements import TIME_BOUND, Stream
 from refengine.model.errors import InvalidSemantics, InvalidStream, Unsupported
+from refengine.model.guard import there
 from refengine.oracle.trial import Borders, Origin
 
 ORIGIN_BOUND = 50_000  # classes, or single values, of t0 that are tried
@@ -159,7 +160,9 @@ def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
     if len(planned.views) > 1:
         return Candidates(lo, hi, (T0.FIRST, T0.REACH))
 
-    known = {0, *_formulas(planned)} | ({query.registered} - {None})
+    known = {0, *_formulas(planned)}
+    if query.registered is not None:
+        known.add(query.registered)
     is_early_seen = _shows_empty_windows(planned.semantics)
     return Candidates(
         lo, hi, tuple(sorted(t for t in known if t > hi or (t < lo and is_early_seen)))
@@ -175,7 +178,7 @@ def _beat(semantics: Semantics) -> int:
     """After how many instants of t0 a period that counts from t0 is the same again; 1 for every
     other report (REP-11).
     """
-    return semantics.period if semantics.anchor is Anchor.T0 else 1
+    return there(semantics.period) if semantics.anchor is Anchor.T0 else 1
 
 
 def _formulas(planned: engine.Plan) -> Iterator[int]:

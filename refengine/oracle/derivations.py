@@ -38,6 +38,7 @@ from refengine.sparql.algebra import (
     Union,
     Var,
     walk,
+    without_path,
 )
 from refengine.sparql.choices import Choices, one_answer
 from refengine.sparql.evaluation import output
@@ -214,7 +215,9 @@ class Solver:
             yield bound, support
             return
         matches = [
-            self.index.match(*(bound.get(t.name) if isinstance(t, Var) else t for t in pattern))
+            self.index.match(
+                *(bound.get(t.name) if isinstance(t, Var) else t for t in without_path(pattern))
+            )
             for pattern in todo
         ]
         best = min(range(len(todo)), key=lambda i: len(matches[i]))

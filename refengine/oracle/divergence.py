@@ -16,6 +16,7 @@ from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Relation, Row, Stream, Triple, is_blank
 from refengine.model.errors import Unsupported
+from refengine.model.guard import there
 from refengine.oracle import derivations
 from refengine.oracle.trial import (
     Alignment,
@@ -27,6 +28,7 @@ from refengine.oracle.trial import (
     Gap,
     Recorded,
 )
+from refengine.sparql.graphs import Index
 
 LOST = "this report is lacking; what follows it is in place"
 LATE = "the recording begins too late"
@@ -41,8 +43,8 @@ def divergence(
     """
     rows = recorded.rows
     if alignment.lost is not None:
-        report = alignment.reports[alignment.lost]
-        return _parting(alignment.lost - alignment.before, report, None, LOST, borders, cost)
+        lost = alignment.reports[alignment.lost]
+        return _parting(alignment.lost - alignment.before, lost, None, LOST, borders, cost)
     for index, actual in enumerate(rows):
         report = alignment.report(index)
         if index == alignment.repeated:
@@ -138,16 +140,17 @@ def border_rows(
 
     step = window.slide(spec, semantics.slide).step
     asked = answers.asked(recorded, answers.planned(recorded, semantics), derivations=True)
-    number = {report.window[0]: index for index, report in enumerate(reports)}
+    number = {there(report.window)[0]: index for index, report in enumerate(reports)}
     found = []
     for index, report in enumerate(reports):
         if not report.contents[0]:
             continue
         first, last = report.contents[0][0].app, report.contents[0][-1].app
-        before = number.get(report.window[0] - step, -1)
-        after = number.get(report.window[0] + step, -1)
+        borders = there(report.window)
+        before = number.get(borders[0] - step, -1)
+        after = number.get(borders[0] + step, -1)
         for line, at in _completions(body, report, asked, answers):
-            on_border = at in report.window
+            on_border = at in borders
             if not (on_border or at in (first, last)):
                 continue
             is_gone = _has(gaps, index, line, recorded.mode, "lacking")
@@ -162,7 +165,7 @@ def border_rows(
                 continue
             if fate is Fate.OUT and not (on_border and _is_nowhere(gaps, line, recorded.mode)):
                 continue
-            found.append(BorderRow(line, at, report.window, fate, on_border, at == first))
+            found.append(BorderRow(line, at, borders, fate, on_border, at == first))
     return found
 
 
@@ -262,11 +265,11 @@ def out_of_reach(
     elements = streams[spec.stream].elements
     if any(element.end is not None for element in elements):
         return None
-    dates = defaultdict(list)
+    dates: dict[Triple, list[int]] = defaultdict(list)
     for element in elements:
         for triple in element.graph:
             dates[triple].append(element.app)
-    index = derivations.Index(dates)
+    index = Index(dates)
     for line in dict.fromkeys(line for relation in recording for line in sorted(relation.rows)):
         if any(is_blank(term) for _, term in line):
             continue
@@ -280,7 +283,7 @@ def out_of_reach(
         except Unsupported:  # over the whole stream; over a window it may have an answer
             return None
         least = min((_span([dates[triple] for triple in d.support]) for d in derived), default=None)
-        if least is None or least > spec.size:
+        if least is None or least > there(spec.size):
             return (
                 FarRow(line, least)
                 if _answered(body, frozenset(dates), one, mode) == len(derived)

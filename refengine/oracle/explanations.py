@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import combinations, islice
 from typing import NamedTuple, Unpack
 
+from refengine.core.engine import Report
 from refengine.core.profiles import PROFILES
 from refengine.core.query import Query
 from refengine.core.semantics import (
@@ -114,11 +115,12 @@ def nearest(
     explained = []
     for change in changes:
         if change.field == "t0":
-            value = _explaining_t0(recorded, profile, answers)
-            found[change] = value if value is None else bool(value)
-            explained += [Change("t0", value.semantics.t0)] if value else []
+            trial = _explaining_t0(recorded, profile, answers)
+            found[change] = None if trial is None else bool(trial)
+            explained += [Change("t0", trial.semantics.t0)] if isinstance(trial, Trial) else []
             continue
-        found[change] = explains(recorded, changed(profile, change), answers, SINGLE_BOUND)
+        value = explains(recorded, changed(profile, change), answers, SINGLE_BOUND)
+        found[change] = None if value is None else bool(value)
         explained += [change] if found[change] else []
     untried = tuple(change for change in changes if found[change] is None)
     if explained or readings:
@@ -147,7 +149,7 @@ def _changes(query: Query, profile: Profile, fields: Iterable[str]) -> Iterator[
             yield Change(name, value)
 
 
-def alternatives(name: str, current: object) -> list:
+def alternatives(name: str, current: object) -> Sequence[object]:
     """The other values of a field; for t0 one that stands for all of them."""
     if name == "t0":
         return [UNKNOWN]
@@ -172,7 +174,9 @@ def changed(profile: Profile, *changes: Change) -> Profile:
             case "r2s":
                 differs = change.value in (R2S.ISTREAM, R2S.DSTREAM)
                 more["base"] = (profile.fields.get("base") or Base.PREVIOUS) if differs else None
-            case "report" if Condition.PERIODIC not in change.value:
+            case "report" if (
+                isinstance(change.value, frozenset) and Condition.PERIODIC not in change.value
+            ):
                 more |= {"period": None, "anchor": None}
                 more |= {} if Condition.CLOSE in change.value else {"gap": Gap.ALL}
             case "t0":
@@ -369,7 +373,7 @@ def _readings(
         yield f"{TOGETHER}, {AS_SETS}"
 
 
-def _is_reordered(recorded: Recorded, reports: Sequence) -> bool:
+def _is_reordered(recorded: Recorded, reports: Sequence[Report]) -> bool:
     """Whether the recording has the rows of exactly these reports, in
     another order of relations.
     """
@@ -440,7 +444,7 @@ def by_timestamp(recorded: Recorded, timestamps: Sequence[int | None]) -> Record
         or len(set(timestamps)) == len(timestamps)
     ):
         return None
-    merged: dict[int, Relation] = {}
+    merged: dict[int | None, Relation] = {}
     for at, relation in zip(timestamps, recorded.relations, strict=True):
         before = merged.get(at)
         rows = relation.rows if before is None else before.rows + relation.rows

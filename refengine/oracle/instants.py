@@ -16,6 +16,7 @@ from refengine.core import r2s, window
 from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.model.errors import Unsupported
+from refengine.model.guard import there
 from refengine.oracle import orders
 from refengine.oracle.trial import Answers, Distance, Divergence, Recorded, Trial
 
@@ -169,7 +170,8 @@ def _dealt(
     found: list[Dealt] = []
     state = (len(sums), len(recorded.rows))
     while state != (0, 0):
-        cost, before = reached[state]
+        cost, came_from = reached[state]
+        before = there(came_from)
         if before[0] < state[0]:
             found.append(
                 Dealt(sums[before[0]], before[1], state[1], (cost - reached[before][0]) // APART)

@@ -18,6 +18,7 @@ from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Stream
 from refengine.model.errors import Disputed, TooManyReports, Unsupported
+from refengine.model.guard import there
 from refengine.oracle import derivations, orders
 from refengine.oracle.alignment import aligned, nearest_trial
 from refengine.oracle.assignments import Candidates, assignments, is_range, searched
@@ -35,6 +36,7 @@ from refengine.oracle.trial import (
     accepted,
     advance,
 )
+from refengine.sparql.witnesses import NoSay
 
 
 @dataclass(frozen=True)
@@ -179,7 +181,7 @@ def search(
     What the winner rests on is confirmed by a witness (ORA-8). Raises Disputed.
     """
     failed: list[Trial] = []
-    beyond = None
+    beyond: Unsupported | TooManyReports | None = None
     told = recorded.first_told()
     for semantics, origin in assignments(
         recorded.query, recorded.streams, profile, answers.plan, told
@@ -208,11 +210,10 @@ def wrong_windows(recorded: Recorded, winner: Trial, answers: Answers) -> tuple[
     """ORA-11: the windows that the engine tells of its answers, where the answers are of others."""
     alignment = winner.alignment or aligned(recorded, replace(winner, ordered=True), answers)
     closure, found = winner.semantics.closure, []
-    for index, report in enumerate(alignment.beside):
+    for index, report in enumerate(there(alignment).beside):
         if not recorded.is_about(index, report.window, closure):
-            found.append(
-                WrongWindow(index + 1, report.evaluation, report.window, recorded.windows[index])
-            )
+            expected, told = there(report.window), there(recorded.windows[index])
+            found.append(WrongWindow(index + 1, report.evaluation, expected, told))
     return tuple(found)
 
 
@@ -339,7 +340,8 @@ def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
         if where is not None and where.evaluation is not None and at.t > where.evaluation:
             break
         contents = tuple(held.content for held in at.windows)
-        whole = trial.ordered or at.content.stop == final.get(at.t, at.content.stop)
+        stop = orders.held_by(at).stop if not trial.ordered else 0
+        whole = trial.ordered or stop == final.get(at.t, stop)
         if whole and contents not in seen:
             seen.add(contents)
             dataset = r2r.together(planned.views, contents, recorded.static, recorded.query.body)
@@ -381,7 +383,7 @@ def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
     for witness in reversed(witnesses):  # the faster one first
         try:
             again = attempt(recorded, trial.semantics, trial.origin, answers.by(witness))
-        except r2r.NoSay:
+        except NoSay:
             continue
         if (again.accepted is None) == (trial.accepted is None):
             return

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, islice, pairwise, product
 from math import comb
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from refengine import incremental
 from refengine.core import engine, r2r, r2s, tick, window
@@ -32,7 +32,7 @@ from refengine.incremental import Asked, Together
 from refengine.incremental.numbers import Beyond
 from refengine.model import compare
 from refengine.model.compare import Mode
-from refengine.model.elements import Bag, Dataset, Element, Row
+from refengine.model.elements import Bag, Dataset, Element, Row, Triple
 from refengine.model.errors import Unsupported
 from refengine.oracle import derivations as derive
 from refengine.oracle.trial import (
@@ -77,9 +77,14 @@ class Moment(NamedTuple):
     """
 
     last: engine.Evaluation
-    count: int
+    visits: int
     kept: range
     arriving: range
+
+
+def held_by(at: engine.Evaluation) -> range:
+    """The content of the one window, which ORA-7 asks to be over time."""
+    return cast("range", at.windows[0].content)
 
 
 def moments(look: Look) -> Iterator[Moment]:
@@ -98,11 +103,11 @@ def moments(look: Look) -> Iterator[Moment]:
         elif silent:
             stretch = islice(stretch, 1)
         for at in stretch:
-            t, content = at.t, at.windows[0].content
+            t, content = at.t, held_by(at)
             # an empty content stops at 0
             partial = t in first and content.stop > first[t] and last[t] - first[t] > 1
             if moment is not None and partial and moment.last.t == t:
-                moment = moment._replace(last=at, count=moment.count + count)
+                moment = moment._replace(last=at, visits=moment.visits + count)
                 continue
             if moment is not None:
                 yield moment
@@ -136,7 +141,8 @@ def search(recorded: Recorded, planned: engine.Plan, origin: Origin, answers: An
             f"{beyond}, over simultaneous elements whose arrival order was not recorded",
             rule="ORA-7",
         )
-    states, base = {State(0, 0, 0)}, Counter()
+    states = {State(0, 0, 0)}
+    base: Bag = Counter()
     held = None
     for moment in moments(look):
         if look.operator is R2S.APPEND:
@@ -183,7 +189,7 @@ def _common(held: Moment | None, moment: Moment) -> range:
     """What a moment keeps of the content at the end of the one before."""
     if held is None:
         return range(0)
-    seen = held.last.content.stop if held.arriving else held.kept.stop
+    seen = held_by(held.last).stop if held.arriving else held.kept.stop
     if held.arriving and seen < held.arriving.stop and moment.kept.stop > held.arriving.start:
         raise Unsupported(
             "append after some of the elements of an instant, whose arrival order was not recorded",
@@ -286,17 +292,17 @@ class Look:
         asked = self.answers.asked(self.recorded, self.planned, derivations=True)
         whole = range((moment.kept or moment.arriving).start, moment.arriving.stop)
         if isinstance(asked, Asked) and (found := asked.completed(whole)) is not None:
-            grown = (
+            waiting = (
                 (line, frozenset(i for i in elements if i in moment.arriving))
                 for line, elements in found
             )
-            return [Grown(line, needs) for line, needs in grown if needs]
+            return [Grown(line, needs) for line, needs in waiting if needs]
         old = r2r.dataset(self.elements[i] for i in moment.kept)
-        carriers = defaultdict(list)
+        carriers: dict[Triple, list[int]] = defaultdict(list)
         for i in moment.arriving:
             for triple in self.elements[i].graph - old:
                 carriers[triple].append(i)
-        grown = []
+        grown: list[Grown] = []
         for derivation in self.answers.derivations(body, old.union(carriers)):
             new = derivation.support - old
             if new and any(len(carriers[triple]) > 1 for triple in new):
@@ -323,7 +329,7 @@ def instant(
     """
     grown = look.derivations(moment)
     total = whole_sum(look, moment, base)
-    if total is not None:
+    if total is not None and grown is not None:
         followed, reached = zip(
             *(_realised(look, moment, grown, total, state) for state in states), strict=True
         )
@@ -357,7 +363,7 @@ def _monotone(look: Look, moment: Moment) -> bool:
         and semantics.collection is Collection.BAG
         and Condition.CHANGE in semantics.report
         and Condition.PERIODIC not in semantics.report
-        and moment.last.content.stop == moment.arriving.stop
+        and held_by(moment.last).stop == moment.arriving.stop
     )
 
 
@@ -462,7 +468,7 @@ def realisable(outputs: list[Bag], grown: list[Grown]) -> bool:
     for index, derivation in enumerate(grown):
         by_row[derivation.row].append(index)
     visited: set[tuple[int, frozenset[int]]] = set()
-    todo = [(0, frozenset())]
+    todo: list[tuple[int, frozenset[int]]] = [(0, frozenset())]
     while todo:
         position, arrived = todo.pop()
         if position == len(outputs):
@@ -532,10 +538,10 @@ def orders(
     """
     classes = _classes(moment, grown)
     fillers = len(moment.arriving) - len(classes)
-    whole = moment.last.content.stop == moment.arriving.stop
+    whole = held_by(moment.last).stop == moment.arriving.stop
     silent = look.silent and whole
     usable = min(fillers, 1) if silent else fillers
-    steps = len(classes) + usable if silent else moment.count
+    steps = len(classes) + usable if silent else moment.visits
     reach: dict[frozenset[int], set[State]] = {frozenset(): states}
     known: dict[frozenset[int], Bag] = {}
     borders, closure = look.window_of(moment)

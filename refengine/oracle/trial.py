@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple, TypedDict, TypeVar
+from typing import Any, NamedTuple, TypedDict, TypeVar
 
 from refengine.core import engine, r2r, window
 from refengine.core.engine import Plan, Report
@@ -19,9 +19,10 @@ from refengine.incremental import Asked
 from refengine.incremental.numbers import Beyond
 from refengine.model import compare
 from refengine.model.compare import Mode
-from refengine.model.elements import Bag, Dataset, Element, Relation, Row, Stream
+from refengine.model.elements import Bag, Dataset, Element, Relation, Row, Stream, Triple
 from refengine.model.terms import canonical_dataset
 from refengine.oracle import derivations as derive
+from refengine.sparql.witnesses import WITNESSES
 
 T = TypeVar("T")
 # by engine.plan of a semantics, beside what it means and the frame
@@ -119,7 +120,7 @@ class Basis:
     missing: int | Missing = 1
     mode: Mode = Mode.VALUE
     static: Dataset = frozenset()
-    witnesses: tuple[str, ...] = tuple(r2r.WITNESSES)
+    witnesses: tuple[str, ...] = tuple(WITNESSES)
     answers: Answers | None = None
     windows: Sequence[Borders | None] = ()
     window_closure: Closure | None = None
@@ -161,11 +162,11 @@ class Answers:
 
     def __init__(self, witness: str = r2r.DEFINITION):
         self.witness = witness
-        self.testimonies: dict[tuple, r2r.Testimony] = {}
+        self.testimonies: dict[tuple[str, Dataset, tuple[str, ...]], r2r.Testimony] = {}
         self.relied_on: list[r2r.Testimony] = []  # what a verdict rests on so far
-        self.known: dict[tuple[str, str, frozenset], Relation] = {}
-        self.derived: dict[tuple[str, frozenset], list[derive.Derivation]] = {}
-        self.made: dict[tuple, tuple] = {}
+        self.known: dict[tuple[str, str, Dataset], Relation] = {}
+        self.derived: dict[tuple[str, frozenset[Triple]], list[derive.Derivation]] = {}
+        self.made: dict[Hashable, tuple[Sequence[object], Any]] = {}
         self.quick = True  # whether incremental evaluation may answer in a witness's place
 
     def by(self, witness: str) -> Answers:
@@ -187,7 +188,8 @@ class Answers:
         key = (kind, key, *map(id, held))
         if key not in self.made:
             self.made[key] = held, make()  # which keeps them, and so their ids
-        return self.made[key][1]
+        found: T = self.made[key][1]
+        return found
 
     def planned(self, recorded: Recorded, semantics: Semantics) -> Plan:
         """The plan of a recording under a semantics."""
@@ -244,10 +246,10 @@ class Answers:
 
         return self.once("asked", elements, (recorded.query.body, specs, recorded.static), made)
 
-    def __call__(self, body: Body, graph: frozenset) -> Relation:
+    def __call__(self, body: Body, graph: Dataset) -> Relation:
         return self.ask(self.witness, body, graph)
 
-    def ask(self, witness: str, body: Body, graph: frozenset) -> Relation:
+    def ask(self, witness: str, body: Body, graph: Dataset) -> Relation:
         """Return the definition's answer, or one witness's. Raises NoSay
         where a witness has none.
         """
@@ -256,7 +258,7 @@ class Answers:
             self.known[key] = r2r.ask(witness, body, graph)
         return self.known[key]
 
-    def confirmed(self, body: Body, graph: frozenset, witnesses: tuple[str, ...]) -> Relation:
+    def confirmed(self, body: Body, graph: Dataset, witnesses: tuple[str, ...]) -> Relation:
         """Return the definition's answer, which a witness confirms (R2R-5), and keep what each
         said. Raises Disputed.
         """
@@ -266,7 +268,7 @@ class Answers:
         self.relied_on.append(self.testimonies[key])
         return self.testimonies[key].relation
 
-    def derivations(self, body: Body, graph: frozenset) -> list[derive.Derivation]:
+    def derivations(self, body: Body, graph: frozenset[Triple]) -> list[derive.Derivation]:
         """The derivations of the body over a graph."""
         key = (body.text, graph)
         if key not in self.derived:
@@ -400,7 +402,7 @@ class Gap(NamedTuple):
 
     lacking: Bag
     surplus: Bag
-    count: int
+    differing: int
 
 
 class Distance(NamedTuple):

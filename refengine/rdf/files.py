@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from refengine import dialects
 from refengine.core.query import Query, from_table
@@ -27,6 +27,7 @@ from refengine.model.elements import (
     Dataset,
     Element,
     Relation,
+    Row,
     Stream,
     Term,
     Triple,
@@ -36,6 +37,7 @@ from refengine.model.elements import (
     row,
 )
 from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError, Refused
+from refengine.model.guard import there
 from refengine.model.messages import integer, nearest, shown, why
 from refengine.model.terms import (
     ABSOLUTE_IRI,
@@ -56,6 +58,9 @@ from refengine.model.terms import (
 from refengine.model.xsd import INTEGERS, date_time
 from refengine.rdf import turtle
 from refengine.rdf.turtle import Statement
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 PROV_GENERATED_AT_TIME = "http://www.w3.org/ns/prov#generatedAtTime"
 PROV_INVALIDATED_AT_TIME = "http://www.w3.org/ns/prov#invalidatedAtTime"
@@ -352,10 +357,10 @@ def _triple(subject: Term, predicate: Term, object_: Term) -> Triple:
     return _said(triple_of, subject, predicate, object_)
 
 
-def _said(make: Callable[..., Any], *parts: Any) -> Any:
+def _said(make: Callable[P, T], *parts: P.args, **named: P.kwargs) -> T:
     """What is made of parts. Raises _Fault with the reason where it cannot be."""
     try:
-        return make(*parts)
+        return make(*parts, **named)
     except InvalidStream as error:
         raise _Fault(error.reason) from None
 
@@ -363,7 +368,7 @@ def _said(make: Callable[..., Any], *parts: Any) -> Any:
 # N-Triples and what is built on its lines
 
 
-def _terms(line: str, token: re.Pattern = _TOKEN) -> list[Term]:
+def _terms(line: str, token: re.Pattern[str] = _TOKEN) -> list[Term]:
     """Read the terms of a line in N-Triples' grammar, or in that of another `token`; the final dot
     is optional.
     """
@@ -504,7 +509,7 @@ def _epoch(lexical: str) -> int:
         raise _Fault(f"{error}: {shown(lexical)}") from None
 
 
-def _in_time(items: list[tuple], ordered: bool = True) -> Stream:
+def _in_time(items: list[tuple[Any, ...]], ordered: bool = True) -> Stream:
     """A stream of (payload, t_app, place[, batch[, end]]) items. MOD-1, told with the place in the
     file: times are within 64 bits.
     """
@@ -551,10 +556,11 @@ def _dated_graphs(
     dates = said[time_predicate]
     lines: dict[Term, int] = {}  # where a graph is first seen: in a date or as a graph
     for graph, triple, line in statements:
-        lines.setdefault(graph or triple[0], line)
+        lines.setdefault(graph or there(triple)[0], line)
         if graph is not None:
             graphs.setdefault(graph, set()).update([triple] if triple else [])
             continue
+        triple = there(triple)  # a graph alone can be empty
         subject, predicate, object_ = triple
         if predicate[1:-1] not in said:
             reason = f"in no graph, so part of no element, and no date: {shown(' '.join(triple))}"
@@ -579,7 +585,7 @@ def _dated_graphs(
             )
         try:
             batch, end = (
-                _moment(found[graph]) if graph in (found := said.get(predicate, {})) else None
+                _moment(found[graph]) if graph in (found := said.get(predicate or "", {})) else None
                 for predicate in (batch_predicate, PROV_INVALIDATED_AT_TIME)
             )
             items.append((frozenset(triples), _moment(dates[graph]), places[graph], batch, end))
@@ -622,9 +628,9 @@ def _instants(folder: Path) -> Stream:
             "no data_NN.ttl, neither here nor in data/", rule="IO-1", place=str(folder)
         )
     items = []
-    for number, file in sorted(files.items()):
-        triples = {statement.triple for statement in _turtle(file, "Turtle", f"f{number}b")}
-        items += [(triple, number * INSTANT, str(file)) for triple in sorted(triples, key=" ".join)]
+    for at, file in sorted(files.items()):
+        triples = {there(statement.triple) for statement in _turtle(file, "Turtle", f"f{at}b")}
+        items += [(triple, at * INSTANT, str(file)) for triple in sorted(triples, key=" ".join)]
     return _in_time(items, ordered=False)
 
 
@@ -649,7 +655,7 @@ def _report(entry: Any, where: str, labels: dict[str, Term]) -> tuple[Relation, 
     return Relation(tuple(variables), Counter(rows)), _timestamp(entry, where)
 
 
-def _row(entry: Any, variables: list[str], where: str, labels: dict[str, Term]) -> tuple:
+def _row(entry: Any, variables: list[str], where: str, labels: dict[str, Term]) -> Row:
     # A plain row may bind a variable called `binding`; then that is a term, which has a type that
     # is text.
     inner = entry.get("binding") if isinstance(entry, dict) else None
@@ -777,7 +783,7 @@ def _object(
             raise _misshapen(f"key {key!r} is missing", where)
 
 
-def _array(value: Any, where: str) -> list:
+def _array(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
         raise _misshapen(f"must be an array, got {shown(value)}", where)
     return value

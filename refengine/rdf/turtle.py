@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from hashlib import sha256
-from typing import NamedTuple
+from typing import IO, NamedTuple, cast
 
 import pyoxigraph
 
 from refengine.model.errors import InvalidStream
+from refengine.model.guard import there
 from refengine.model.messages import shown
 from refengine.model.terms import Term, iri_term, literal_term
 
@@ -82,7 +83,7 @@ def statements(text: str, language: str, prefix: str) -> Iterator[Statement]:
                 raise Misread(f"of RDF 1.2, which is not read: {shown(str(found))}", lines.number)
 
     try:
-        for quad in pyoxigraph.parse(lines, FORMATS[language]):
+        for quad in pyoxigraph.parse(cast("IO[bytes]", lines), FORMATS[language]):
             graph = (
                 None
                 if isinstance(quad.graph_name, pyoxigraph.DefaultGraph)
@@ -130,7 +131,7 @@ class _Lines:
 
 def _reason(message: str, line: str, language: str) -> str:
     """What is wrong, in our words where a file of N-Triples would be told the same."""
-    first, last, said = _ERROR.fullmatch(message).groups()
+    first, last, said = there(_ERROR.fullmatch(message)).groups()
     token = line[int(first) - 1 : int(last) - 1] if first else ""
     iri = shown(token.strip("<>"))
     if said.startswith("No scheme found") and token:

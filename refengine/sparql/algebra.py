@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from refengine.model.elements import Term
 
@@ -119,6 +119,11 @@ class TriplePattern(NamedTuple):
     subject: Var | Term
     predicate: Var | Path
     object: Var | Term
+
+
+def without_path(pattern: TriplePattern) -> tuple[Var | Term, Var | Term, Var | Term]:
+    """Return a triple pattern whose predicate is known to be no path."""
+    return cast("tuple[Var | Term, Var | Term, Var | Term]", pattern)
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,16 @@ nothing. Nothing is kept from one evaluation to the next.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from refengine.model.compare import LEAST_DECIMAL, TOLERANCE, equal
-from refengine.model.elements import Dataset, Relation, Term, Triple, row
+from refengine.model.elements import Dataset, Relation, Row, Term, Triple, row
 from refengine.model.errors import NoSingleAnswer, Unsupported
 from refengine.sparql.aggregates import aggregate
 from refengine.sparql.algebra import (
@@ -35,6 +35,7 @@ from refengine.sparql.algebra import (
     LeftJoin,
     Minus,
     OrderBy,
+    Path,
     Pattern,
     Project,
     Query,
@@ -49,8 +50,9 @@ from refengine.sparql.algebra import (
     free_variables,
     visible,
     walk,
+    without_path,
 )
-from refengine.sparql.choices import Choices, one_answer
+from refengine.sparql.choices import Choices, Choose, one_answer
 from refengine.sparql.expressions import Expressions, LabelledNodes
 from refengine.sparql.graphs import Index
 from refengine.sparql.joins import order_by_shared_variables
@@ -67,6 +69,9 @@ from refengine.sparql.values import (
     boolean,
     same,
 )
+
+T = TypeVar("T")
+Key = TypeVar("Key", bound=tuple[Result, ...])
 
 Solution = dict[str, Term]
 
@@ -148,15 +153,16 @@ class Evaluation:
             self.budget.spend(1 + 4 * len(self.query.template))
             nodes: dict[Var, Term] = {}
             for pattern in self.query.template:
-                terms = []
-                for term in pattern:
+                terms: list[Term | None] = []
+                for term in without_path(pattern):
                     if isinstance(term, Var) and term.is_hidden:
                         nodes.setdefault(term, self.new_blank())
                         terms.append(nodes[term])
                     else:
                         terms.append(solution.get(term.name) if isinstance(term, Var) else term)
-                if None not in terms:
-                    yield tuple(terms)
+                subject, predicate, object_ = terms
+                if subject is not None and predicate is not None and object_ is not None:
+                    yield subject, predicate, object_
 
     def distinct_triples(self, triples: Iterable[Triple]) -> Iterator[Triple]:
         """Yield each triple once. Raises NoSingleAnswer where it is open
@@ -167,17 +173,18 @@ class Evaluation:
             key = self.key_of_same_group(triple, known) if self.has_computed else triple
             if key not in known:
                 known[key] = None
-                yield tuple(output(term) for term in triple)
+                subject, predicate, object_ = triple
+                yield output(subject), output(predicate), output(object_)
 
     def new_blank(self) -> Term:
         """Return a blank node that is in no data: their labels have no slash."""
         return f"_:made/{next(self.numbers)}"
 
-    def time(self, *triple: Term) -> Result:
+    def time(self, subject: Term, predicate: Term, object_: Term) -> Result:
         """R2R-21: return the time of the element that brought a triple, of several the latest; an
         error if none did.
         """
-        return self.times.get(triple, ERROR)
+        return self.times.get((subject, predicate, object_), ERROR)
 
     # Patterns
 
@@ -305,7 +312,11 @@ class Evaluation:
         """Return how many triples have the terms of a pattern; of a path, all that there are."""
         if is_path(pattern):
             return len(self.graph.triples)
-        return len(self.graph.match(*(None if isinstance(term, Var) else term for term in pattern)))
+        return len(
+            self.graph.match(
+                *(None if isinstance(term, Var) else term for term in without_path(pattern))
+            )
+        )
 
     def kept(
         self, conditions: Sequence[Expression], solutions: Iterable[Solution]
@@ -338,11 +349,14 @@ class Evaluation:
 
     def matched_one(self, pattern: TriplePattern, solution: Solution) -> Iterator[Solution]:
         """Yield a solution with what one triple pattern adds to it."""
-        given = [solution.get(term.name) if isinstance(term, Var) else term for term in pattern]
+        given = [
+            solution.get(term.name) if isinstance(term, Var) else term
+            for term in cast("tuple[Var | Term, ...]", pattern)
+        ]
         triples = (
             self.path_ends(pattern, given[0], given[2])
             if is_path(pattern)
-            else self.graph.match(*given)
+            else self.graph.match(given[0], given[1], given[2])
         )
         variables = [
             (position, term.name) for position, term in enumerate(pattern) if isinstance(term, Var)
@@ -361,8 +375,8 @@ class Evaluation:
 
     def path_ends(
         self, pattern: TriplePattern, start: Term | None, end: Term | None
-    ) -> Iterator[tuple]:
-        """Yield what a path connects, as triples without a predicate.
+    ) -> Iterator[Triple]:
+        """Yield what a path connects, as triples whose predicate is empty.
 
         If the path stands between two variables, both ends must be nodes of the graph, even where
         another pattern has bound a variable to a term that is not in it (§18.4).
@@ -373,10 +387,11 @@ class Evaluation:
         # given, unless it is a node.
         first = None if isinstance(pattern.subject, Var) and start not in nodes else start
         last = None if isinstance(pattern.object, Var) and end not in nodes else end
-        for a, b in pairs(self.graph, pattern.predicate, first, last, self.budget.spend):
+        path = cast("Path", pattern.predicate)
+        for a, b in pairs(self.graph, path, first, last, self.budget.spend):
             is_wanted = start in (None, a) and end in (None, b)
             if is_wanted and (not is_open or (a in nodes and b in nodes)):
-                yield a, None, b
+                yield a, "", b
 
     def joined_all(self, parts: Sequence[Pattern]) -> list[Solution]:
         """Return the solutions of patterns that are joined (§18.5, Join): of no patterns, one empty
@@ -412,7 +427,7 @@ class Evaluation:
         ):
             # two computed terms may be the same though their texts differ: no look-up finds them
             always, rest = [], shared
-        index: dict[tuple, list[Solution]] = defaultdict(list)
+        index: dict[tuple[Term, ...], list[Solution]] = defaultdict(list)
         for other in right:
             index[tuple([other[name] for name in always])].append(other)
 
@@ -495,7 +510,7 @@ class Evaluation:
         """R2R-6: group solutions by their keys (§18.5.1), errors among them, and aggregate each
         group. No solutions give no group; without GROUP BY there is always one.
         """
-        members: dict[tuple, list[Solution]] = defaultdict(list)
+        members: dict[tuple[Result, ...], list[Solution]] = defaultdict(list)
         has_computed = False
         if group.keys is None:
             members[()] = self.solutions(group.pattern)
@@ -528,14 +543,14 @@ class Evaluation:
             grouped.append(bound)
         return grouped
 
-    def key_of_same_group(self, key: tuple, groups: Mapping[tuple, Any]) -> tuple:
+    def key_of_same_group(self, key: Key, groups: Mapping[Key, object]) -> Key:
         """Return the key among those of the groups that is the same, term by term; the key itself
         if there is none yet. Raises NoSingleAnswer where that is open.
         """
         for other in groups:
             self.budget.spend(1)
             if all(
-                one is two if ERROR in (one, two) else same(one, two)
+                one is two if one is ERROR or two is ERROR else same(one, two)
                 for one, two in zip(key, other, strict=True)
             ):
                 return other
@@ -563,12 +578,16 @@ class Evaluation:
             self.budget.spend(len(results) * len(set(results)))
         return aggregate(function, results, self.choose_anew())
 
-    def choose_anew(self) -> Callable[[Any, Sequence, str], Any]:
+    def choose_anew(self) -> Choose:
         """Return a function that makes a choice which stands for one call alone: SAMPLE may give
         another member for each group.
         """
         call = next(self.calls)
-        return lambda key, options, reason: self.choices.choose((call, key), options, reason)
+
+        def choose(key: Hashable, options: Sequence[T], reason: str, /) -> T:
+            return self.choices.choose((call, key), options, reason)
+
+        return choose
 
     def distinct(self, solutions: Sequence[Solution]) -> list[Solution]:
         """Return each solution once (§18.5, Distinct)."""
@@ -580,7 +599,7 @@ class Evaluation:
 
     def first_occurrences(self, solutions: Iterable[Solution]) -> list[int]:
         """Return for each solution the index of the first one that is the same."""
-        firsts: dict[tuple, int] = {}
+        firsts: dict[Row, int] = {}
         indices = []
         for index, solution in enumerate(solutions):
             key = tuple(sorted(solution.items()))
@@ -603,7 +622,7 @@ class Evaluation:
             reduced += [solutions[first]] * times
         return reduced
 
-    def key_of_same_solution(self, key: tuple, known: Iterable[tuple]) -> tuple:
+    def key_of_same_solution(self, key: Row, known: Iterable[Row]) -> Row:
         """Return the key among those known that is of the same solution; the key itself if there is
         none yet. A key has a solution's variables and terms, sorted. Raises NoSingleAnswer where it
         is open whether two are the same.
@@ -623,7 +642,7 @@ class Evaluation:
         """
         inner = pattern.pattern
         is_distinct, is_reduced = isinstance(inner, Distinct), isinstance(inner, Reduced)
-        if is_distinct or is_reduced:
+        if isinstance(inner, Distinct | Reduced):
             inner = inner.pattern
         variables = None
         if isinstance(inner, Project):
@@ -687,7 +706,7 @@ class Evaluation:
         if start < end:
             check_border(keys, rows, start, descending, self.budget.spend)
             check_border(keys, rows, end, descending, self.budget.spend)
-        return rows[start:end]
+        return list(rows[start:end])
 
     # EXISTS
 
@@ -748,8 +767,9 @@ def substituted(node: Any, solution: Mapping[str, Term]) -> Any:
             return Union(tuple(substituted(part, solution) for part in parts))
         case LeftJoin(left, right, condition):
             return LeftJoin(
-                *(substituted(part, solution) for part in (left, right)),
-                _replaced(condition, solution),
+                substituted(left, solution),
+                substituted(right, solution),
+                None if condition is None else _replaced(condition, solution),
             )
         case Filter(condition, inner):
             return Filter(_replaced(condition, solution), substituted(inner, solution))
@@ -781,12 +801,15 @@ def substituted(node: Any, solution: Mapping[str, Term]) -> Any:
 
 def _pattern_with_terms(pattern: TriplePattern, solution: Mapping[str, Term]) -> TriplePattern:
     """Return a triple pattern with the terms of a solution for its variables; a path has none."""
+    subject, predicate, object_ = pattern
     return TriplePattern(
-        *(substituted(term, solution) if isinstance(term, Var) else term for term in pattern)
+        substituted(subject, solution) if isinstance(subject, Var) else subject,
+        substituted(predicate, solution) if isinstance(predicate, Var) else predicate,
+        substituted(object_, solution) if isinstance(object_, Var) else object_,
     )
 
 
-def _replaced(expression: Expression | None, solution: Mapping[str, Term]) -> Expression | None:
+def _replaced(expression: Expression, solution: Mapping[str, Term]) -> Expression:
     """Replace the variables of an expression. BOUND of one that is bound becomes true."""
     match expression:
         case Var(name):
@@ -798,7 +821,10 @@ def _replaced(expression: Expression | None, solution: Mapping[str, Term]) -> Ex
         case Exists(pattern):
             return replace(expression, pattern=substituted(pattern, solution))
         case Aggregate():
-            return replace(expression, argument=_replaced(expression.argument, solution))
+            argument = expression.argument
+            return replace(
+                expression, argument=None if argument is None else _replaced(argument, solution)
+            )
         case _:
             return expression
 

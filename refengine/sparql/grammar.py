@@ -6,18 +6,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from hashlib import sha256
 from importlib.resources import files
 from itertools import accumulate
-from typing import Any
+from typing import Any, cast
 
 import lark
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from refengine.model.errors import InvalidQuery, Refused, Unsupported
+from refengine.model.guard import there
 from refengine.model.messages import near, shown
 
 _FOLDER = files("refengine.sparql")
@@ -273,7 +274,8 @@ def read_tables(tables: str, text: str) -> Lark | None:
     if found["of"] != label_tables(text):
         return None
     # what lark's own standalone parsers call
-    return Lark._load_from_dict(found["data"], found["parts"])
+    load = cast("Callable[[object, object], Lark]", Lark._load_from_dict)
+    return load(found["data"], found["parts"])
 
 
 def _with_numbers(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
@@ -354,14 +356,14 @@ def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
     what was expected there; or of an update.
     """
     at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
-    offset = len(text) if at_end else error.pos_in_stream
-    word = re.match(r"\w*", text[offset:])[0]
-    expected = (
-        error.allowed
-        if isinstance(error, UnexpectedCharacters)
-        else error.accepts or error.expected
-    )
-    if word.upper() in UPDATES and "SELECT" in (expected or ()):
+    offset = len(text) if at_end else there(error.pos_in_stream)
+    word = there(re.match(r"\w*", text[offset:]))[0]
+    expected: set[str] = set()
+    if isinstance(error, UnexpectedCharacters):
+        expected = set(error.allowed or ())
+    elif isinstance(error, UnexpectedToken):
+        expected = set(error.accepts or error.expected)
+    if word.upper() in UPDATES and "SELECT" in expected:
         return Refused(
             f"an update ({word.upper()}) is no query: a body only reads",
             rule="QRY-2",
@@ -377,12 +379,11 @@ def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
             if text[offset] in "\"'"
             else shown(text[offset : offset + max(1, len(word))])
         )
-    words = {name for name in expected or () if name in KEYWORDS}
-    if "FUNCTION" in (expected or ()):
+    words = {name for name in expected if name in KEYWORDS}
+    if "FUNCTION" in expected:
         words |= {*FUNCTIONS}
     reason = (
-        f"not SPARQL 1.1: expected {_either(expected or ())}, got "
-        f"{obstacle}{near(word.upper(), words)}"
+        f"not SPARQL 1.1: expected {_either(expected)}, got {obstacle}{near(word.upper(), words)}"
     )
     return InvalidQuery(reason, rule="QRY-1", place=place(text, offset))
 
@@ -408,9 +409,9 @@ def unescape(text: str, token: Token, source: str) -> str:
     no character has, and for one that would end the token that it stands in.
     """
 
-    def character(match: re.Match) -> str:
+    def character(match: re.Match[str]) -> str:
         if match[1] is not None:
-            return _MEANINGS.get(match[1], match[1])
+            return _MEANINGS.get(match[1], str(match[1]))
         number = int(match[0][2:], 16)
         if 0xD800 <= number < 0xE000 or number > 0x10FFFF:
             problem = "is no character"
@@ -424,7 +425,7 @@ def unescape(text: str, token: Token, source: str) -> str:
             raise InvalidQuery(
                 f"{match[0]} {problem}",
                 rule="QRY-1",
-                place=place(source, token.start_pos + match.start()),
+                place=place(source, there(token.start_pos) + match.start()),
             )
         return chr(number)
 

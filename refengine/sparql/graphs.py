@@ -31,7 +31,8 @@ class Index:
             return (given,) if given in self.present else ()
         if positions not in self._by:
             self._by[positions] = self._indexed(positions)
-        return self._by[positions].get(tuple([given[position] for position in positions]), ())
+        key = tuple([term for term in given if term is not None])
+        return self._by[positions].get(key, ())
 
     def _indexed(self, positions: tuple[int, ...]) -> dict[tuple[Term, ...], list[Triple]]:
         index: dict[tuple[Term, ...], list[Triple]] = defaultdict(list)

@@ -47,7 +47,7 @@ class Budget:
             )
         if self.deadline is not None and self.steps >= self.next_look:
             self.next_look = self.steps + 1000
-            if self.limits.clock() > self.deadline:
+            if self.limits.clock is not None and self.limits.clock() > self.deadline:
                 raise Unsupported(
                     f"an evaluation of more than {self.limits.seconds} seconds",
                     rule="R2R-17",

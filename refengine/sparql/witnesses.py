@@ -66,12 +66,14 @@ def by_rdflib(query: Query, text: str, dataset: Dataset) -> Relation:
     """Return rdflib's answer. rdflib is imported for the first one: that takes longer than all that
     the definition needs.
     """
-    return import_module("refengine.sparql.rdflib_witness").answer(query, text, dataset)
+    answer: Witness = import_module("refengine.sparql.rdflib_witness").answer
+    return answer(query, text, dataset)
 
 
 def by_pyoxigraph(query: Query, text: str, dataset: Dataset) -> Relation:
     """Return pyoxigraph's answer."""
-    return import_module("refengine.sparql.pyoxigraph_witness").answer(query, text, dataset)
+    answer: Witness = import_module("refengine.sparql.pyoxigraph_witness").answer
+    return answer(query, text, dataset)
 
 
 WITNESSES: dict[str, Witness] = {"rdflib": by_rdflib, "pyoxigraph": by_pyoxigraph}
