@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import rdflib
 from rdflib import BNode, Dataset, URIRef
@@ -22,6 +22,7 @@ from rdflib.plugins.sparql.operators import register_custom_function
 from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.parserutils import CompValue, Expr
 from rdflib.plugins.sparql.sparql import FrozenDict, QueryContext, SPARQLError
+from rdflib.plugins.sparql.sparql import Query as RdflibQuery
 from rdflib.plugins.stores.memory import Memory
 from rdflib.term import Identifier, Variable
 
@@ -33,6 +34,11 @@ from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.joins import order_by_shared_variables
 from refengine.sparql.witnesses import NoSay
 
+if TYPE_CHECKING:
+    from pyparsing import ParseResults
+
+RdflibTriple = tuple[Identifier, ...]
+
 MOST_LOOKUPS = 1_000_000  # requests for triples by rdflib for one answer
 MOST_WORK = 1_000_000  # solutions that rdflib may make or compare: it joins lists in nested loops
 
@@ -43,7 +49,7 @@ class Work:
     done = 0
 
     @classmethod
-    def counting(cls, function: Callable) -> Callable:
+    def counting(cls, function: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a method of rdflib's that each such step calls. Raises NoSay
         when they are too many.
         """
@@ -76,12 +82,12 @@ class CountedMemory(Memory):
         super().__init__()
         self.lookups = 0
 
-    def triples(self, *pattern: Any, **options: Any) -> Iterator[Any]:
+    def triples(self, triple_pattern: Any, context: Any = None) -> Generator[Any, None, None]:
         """Return what matches a pattern."""
         self.lookups += 1
         if self.lookups > MOST_LOOKUPS:
             raise NoSay(f"rdflib asks for triples more than {MOST_LOOKUPS} times")
-        return super().triples(*pattern, **options)
+        return super().triples(triple_pattern, context)
 
 
 @contextmanager
@@ -121,7 +127,7 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
                 return asked(bool(result["askAnswer"]))
             case "CONSTRUCT":
                 return constructed(
-                    tuple(from_rdflib(term) for term in triple) for triple in result["graph"]
+                    (from_rdflib(s), from_rdflib(p), from_rdflib(o)) for s, p, o in result["graph"]
                 )
             case _:
                 bound = (
@@ -146,7 +152,7 @@ def counting() -> Iterator[None]:
 
 
 @lru_cache(maxsize=64)
-def _prepared(text: str) -> object:
+def _prepared(text: str) -> RdflibQuery:
     """Parse a body with rdflib and return its algebra, with literals as they are written, and with
     prefixed names resolved: rdflib keeps one prefix a namespace only.
     """
@@ -155,7 +161,8 @@ def _prepared(text: str) -> object:
         tree = parseQuery(text)
     finally:
         rdflib.NORMALIZE_LITERALS = before
-    prologue = translatePrologue([node for node in tree[0] if node.name == "Base"], None)
+    bases = cast("ParseResults", [node for node in tree[0] if node.name == "Base"])
+    prologue = translatePrologue(bases, None)
     names = {
         _prefix(node): prologue.absolutize(node["iri"])
         for node in tree[0]
@@ -164,7 +171,8 @@ def _prepared(text: str) -> object:
 
     def resolved(node: Any) -> URIRef | None:
         if isinstance(node, CompValue) and node.name == "pname" and _prefix(node) in names:
-            return URIRef(names[_prefix(node)] + str(node.get("localname", "")))
+            # rdflib's get() has no default: it gives the key where nothing is there
+            return URIRef(str(names[_prefix(node)]) + str(node.get("localname")))
         return None
 
     tree[1] = traverse(tree[1], visitPost=resolved)
@@ -177,7 +185,7 @@ def _prefix(node: CompValue) -> str:
     return str(node["prefix"]) if "prefix" in node else ""
 
 
-def _adapted(node: object) -> object:
+def _adapted(node: Any) -> Any:
     """Return rdflib's algebra, changed in three ways: triple patterns in a feasible order, no group
     where GROUP BY has no solutions (R2R-6), and NoSay for a regular expression that may take long.
     Changes it in place.
@@ -200,7 +208,7 @@ def _adapted(node: object) -> object:
     return CompValue("Filter", expr=members, p=node, _vars={members, *(node.get("_vars") or ())})
 
 
-def in_join_order(patterns: Sequence[tuple]) -> list[tuple]:
+def in_join_order(patterns: Sequence[RdflibTriple]) -> list[RdflibTriple]:
     """Order triple patterns as rdflib should join them, which joins them as they stand. Its own
     order prefers patterns with many constants: two observations of one sensor become all pairs of
     observations.
@@ -210,7 +218,7 @@ def in_join_order(patterns: Sequence[tuple]) -> list[tuple]:
     )
 
 
-def _variables_of(pattern: tuple) -> set[Identifier]:
+def _variables_of(pattern: RdflibTriple) -> set[Identifier]:
     return {term for term in pattern if isinstance(term, Variable | BNode)}
 
 
@@ -238,7 +246,7 @@ def may_be_slow(pattern: str, length: int) -> bool:
 def _timestamp(expression: Expr, context: Any) -> Identifier:
     """Return the time of a triple (R2R-21), as rdflib calls its functions."""
     triple = tuple(_eval(part, context) for part in expression.expr)
-    times = context.ctx.dataset.times
+    times: dict[tuple[Identifier, ...], Identifier] = context.ctx.dataset.times
     if triple not in times:
         raise SPARQLError("no such triple")
     return times[triple]
@@ -268,5 +276,7 @@ def from_rdflib(term: Identifier) -> Term:
             return f"_:{term}"
         case URIRef():
             return f"<{term}>"
-        case _:
+        case RdflibLiteral():
             return literal(str(term), str(term.datatype or XSD + "string"), term.language or "")
+        case _:
+            raise AttributeError(f"no term: {term!r}")
