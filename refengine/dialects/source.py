@@ -217,7 +217,8 @@ class Source:
             return begin, end + text.startswith(" ", end)
         if not text.startswith("\n", begin - 1) or begin == 0:
             return begin, end + 1
-        last = max((end for token in self.tokens if (end := stop(token)) <= begin), default=0)
+        ends = map(stop, self.tokens)
+        last = max((ended for ended in ends if ended <= begin), default=0)
         commented = "#" in re.split(r"[\r\n]", text[last : begin - 1])[-1]
         joined = re.fullmatch(r"\w\w", text[begin - 2 : begin - 1] + text[end + 1 : end + 2])
         return begin - (not commented and not joined), end + 1

@@ -716,7 +716,7 @@ def _kind(entry: Mapping[str, str]) -> tuple[str | None, str | None]:
     return datatype, language
 
 
-def _tabbed(text: str, path: str | Path) -> Recording:
+def _tabbed(text: str, path: Source) -> Recording:
     """IO-2: YABench's QR: the clock (ms) at the start; the variables; then of each relation the
     clock, and its rows. Names and values end in a tab, which a clock has not.
     """

@@ -4,8 +4,9 @@ stop.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import cast
 
 import pyoxigraph
 
@@ -45,6 +46,9 @@ from refengine.sparql.evaluation import asked, constructed, selected
 from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.witnesses import NoSay
 
+OxigraphTerm = pyoxigraph.BlankNode | pyoxigraph.NamedNode | pyoxigraph.Literal
+Function = Callable[..., OxigraphTerm | pyoxigraph.Triple | None]
+
 # solutions of one side times those of the other that pyoxigraph may join in nested loops
 MOST_PAIRS = 10**8
 MOST_SOLUTIONS = 200_000  # of an operator, as the definition holds no more
@@ -58,6 +62,7 @@ def refuse_nested_loops(query: Query, triples: int) -> None:
     makes the rows that the definition makes, too, and is bounded by that.
     """
     for node in walk(query.pattern):
+        pairs: list[tuple[Pattern, Pattern]]
         match node:
             case Join(members):
                 pairs = [(Join(members[:i]), part) for i, part in enumerate(members) if i]
@@ -120,7 +125,8 @@ def most_solutions(pattern: Pattern, triples: int) -> int:
     """
     rows = sum(len(node.rows) for node in walk(pattern) if isinstance(node, Values))
     patterns = sum(len(node.triples) for node in walk(pattern) if isinstance(node, Basic))
-    return min(MOST_SOLUTIONS, (rows or 1) * max(triples, 1) ** min(patterns, 20))
+    many: int = (rows or 1) * max(triples, 1) ** min(patterns, 20)
+    return min(MOST_SOLUTIONS, many)
 
 
 def is_time(statement: Triple | Quad) -> bool:
@@ -134,25 +140,39 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
     """Return pyoxigraph's answer."""
     refuse_nested_loops(query, len(dataset))
     store = pyoxigraph.Store()
-    times = {statement[:3]: statement[3] for statement in dataset if is_time(statement)}
+    times = {
+        statement[:3]: statement[3]
+        for statement in dataset
+        if len(statement) == 4 and is_time(statement)
+    }
     store.extend(
         _to_quad(statement) for statement in sorted(dataset) if not times or not is_time(statement)
     )
 
-    def timestamp(*triple: Any) -> Any:
-        time = times.get(tuple(map(from_pyoxigraph, triple)))
+    def timestamp(subject: object, predicate: object, object_: object) -> OxigraphTerm | None:
+        triple = from_pyoxigraph(subject), from_pyoxigraph(predicate), from_pyoxigraph(object_)
+        time = times.get(triple)
         return None if time is None else to_pyoxigraph(time)
 
-    functions = {"custom_functions": {pyoxigraph.NamedNode(TIMESTAMP): timestamp}} if times else {}
-    result = store.query(text, **functions)
-    match query.form:
-        case "ASK":
+    if times:
+        named: Function = timestamp
+        functions = {pyoxigraph.NamedNode(TIMESTAMP): named}
+        result = store.query(text, custom_functions=functions)
+    else:
+        result = store.query(text)
+    match result:
+        case pyoxigraph.QueryBoolean():
             return asked(bool(result))
-        case "CONSTRUCT":
+        case pyoxigraph.QueryTriples():
             return constructed(
-                tuple(map(from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in result
+                (
+                    from_pyoxigraph(t.subject),
+                    from_pyoxigraph(t.predicate),
+                    from_pyoxigraph(t.object),
+                )
+                for t in result
             )
-        case _:
+        case pyoxigraph.QuerySolutions():
             names = [variable.value for variable in result.variables]
             bound = (
                 {n: from_pyoxigraph(t) for n, t in zip(names, s, strict=True) if t is not None}
@@ -162,11 +182,12 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
 
 
 @lru_cache(maxsize=2**18)
-def _to_quad(statement: Triple | Quad) -> object:
-    return pyoxigraph.Quad(*map(to_pyoxigraph, statement))
+def _to_quad(statement: Triple | Quad) -> pyoxigraph.Quad:
+    make = cast("Callable[..., pyoxigraph.Quad]", pyoxigraph.Quad)  # it refuses a wrong term
+    return make(*map(to_pyoxigraph, statement))
 
 
-def to_pyoxigraph(term: Term) -> object:
+def to_pyoxigraph(term: Term) -> OxigraphTerm:
     """Return a term as pyoxigraph has it."""
     if is_blank(term):
         return pyoxigraph.BlankNode(term[2:])
@@ -185,5 +206,7 @@ def from_pyoxigraph(term: object) -> Term:
             return f"_:{term.value}"
         case pyoxigraph.NamedNode():
             return f"<{term.value}>"
-        case _:
+        case pyoxigraph.Literal():
             return literal(term.value, term.datatype.value, term.language or "")
+        case _:
+            raise AttributeError(f"no term: {term!r}")

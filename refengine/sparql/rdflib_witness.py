@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import rdflib
 from rdflib import BNode, Dataset, Graph, URIRef
@@ -22,6 +22,7 @@ from rdflib.plugins.sparql.operators import register_custom_function
 from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.parserutils import CompValue, Expr
 from rdflib.plugins.sparql.sparql import FrozenDict, QueryContext, SPARQLError
+from rdflib.plugins.sparql.sparql import Query as RdflibQuery
 from rdflib.plugins.stores.memory import Memory, SimpleMemory
 from rdflib.term import Identifier, Variable
 
@@ -34,6 +35,11 @@ from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.joins import order_by_shared_variables
 from refengine.sparql.witnesses import NoSay
 
+if TYPE_CHECKING:
+    from pyparsing import ParseResults
+
+RdflibTriple = tuple[Identifier, ...]
+
 MOST_LOOKUPS = 1_000_000  # requests for triples by rdflib for one answer
 MOST_WORK = 1_000_000  # solutions that rdflib may make or compare: it joins lists in nested loops
 
@@ -44,7 +50,7 @@ class Work:
     done = 0
 
     @classmethod
-    def counting(cls, function: Callable) -> Callable:
+    def counting(cls, function: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a method of rdflib's that each such step calls. Raises NoSay
         when they are too many.
         """
@@ -68,27 +74,33 @@ class QuietDataset(Dataset):
     times: dict[tuple[Identifier, ...], Identifier]
 
 
-class Counted:
-    """What a store adds to rdflib's: it counts how often it is asked for triples. Raises NoSay when
-    that is too often.
-    """
+def one_lookup_more(lookups: int) -> int:
+    """Return how often a store was asked for triples by now. Raises NoSay when it is too often."""
+    if lookups >= MOST_LOOKUPS:
+        raise NoSay(f"rdflib asks for triples more than {MOST_LOOKUPS} times")
+    return lookups + 1
+
+
+class CountedMemory(Memory):
+    """A store of several graphs, which counts how often it is asked for triples."""
 
     lookups = 0
 
-    def triples(self, *pattern: Any, **options: Any) -> Iterator[Any]:
+    def triples(self, triple_pattern: Any, context: Any = None) -> Generator[Any, None, None]:
         """Return what matches a pattern."""
-        self.lookups += 1
-        if self.lookups > MOST_LOOKUPS:
-            raise NoSay(f"rdflib asks for triples more than {MOST_LOOKUPS} times")
-        return super().triples(*pattern, **options)  # type: ignore[misc]  # of the store
+        self.lookups = one_lookup_more(self.lookups)
+        return super().triples(triple_pattern, context)
 
 
-class CountedMemory(Counted, Memory):
-    """A store of several graphs."""
+class CountedSimpleMemory(SimpleMemory):
+    """A store of one graph, which counts, too, and looks up no graph for each triple."""
 
+    lookups = 0
 
-class CountedSimpleMemory(Counted, SimpleMemory):
-    """A store of one graph, which looks up no graph for each triple."""
+    def triples(self, triple_pattern: Any, context: Any = None) -> Iterator[Any]:
+        """Return what matches a pattern."""
+        self.lookups = one_lookup_more(self.lookups)
+        return super().triples(triple_pattern, context)
 
 
 @contextmanager
@@ -123,7 +135,7 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
                 return asked(bool(result["askAnswer"]))
             case "CONSTRUCT":
                 return constructed(
-                    tuple(from_rdflib(term) for term in triple) for triple in result["graph"]
+                    (from_rdflib(s), from_rdflib(p), from_rdflib(o)) for s, p, o in result["graph"]
                 )
             case _:
                 bound = (
@@ -182,7 +194,7 @@ def counting() -> Iterator[None]:
 
 
 @lru_cache(maxsize=64)
-def _prepared(text: str) -> object:
+def _prepared(text: str) -> RdflibQuery:
     """Parse a body with rdflib and return its algebra, with literals as they are written, and with
     prefixed names resolved: rdflib keeps one prefix a namespace only.
     """
@@ -191,7 +203,8 @@ def _prepared(text: str) -> object:
         tree = parseQuery(text)
     finally:
         rdflib.NORMALIZE_LITERALS = before
-    prologue = translatePrologue([node for node in tree[0] if node.name == "Base"], None)
+    bases = cast("ParseResults", [node for node in tree[0] if node.name == "Base"])
+    prologue = translatePrologue(bases, None)
     names = {
         _prefix(node): prologue.absolutize(node["iri"])
         for node in tree[0]
@@ -202,7 +215,7 @@ def _prepared(text: str) -> object:
         if isinstance(node, CompValue) and node.name == "pname" and _prefix(node) in names:
             # rdflib's own `get` gives a variable where there is no local name
             local = node["localname"] if "localname" in node else ""  # noqa: SIM401
-            return URIRef(names[_prefix(node)] + str(local))
+            return URIRef(str(names[_prefix(node)]) + str(local))
         return None
 
     tree[1] = traverse(tree[1], visitPost=resolved)
@@ -215,7 +228,7 @@ def _prefix(node: CompValue) -> str:
     return str(node["prefix"]) if "prefix" in node else ""
 
 
-def _adapted(node: object) -> object:
+def _adapted(node: Any) -> Any:
     """Return rdflib's algebra, changed in three ways: triple patterns in a feasible order, no group
     where GROUP BY has no solutions (R2R-6), and NoSay for a regular expression that may take long.
     Changes it in place.
@@ -238,7 +251,7 @@ def _adapted(node: object) -> object:
     return CompValue("Filter", expr=members, p=node, _vars={members, *(node.get("_vars") or ())})
 
 
-def in_join_order(patterns: Sequence[tuple]) -> list[tuple]:
+def in_join_order(patterns: Sequence[RdflibTriple]) -> list[RdflibTriple]:
     """Order triple patterns as rdflib should join them, which joins them as they stand. Its own
     order prefers patterns with many constants: two observations of one sensor become all pairs of
     observations.
@@ -248,7 +261,7 @@ def in_join_order(patterns: Sequence[tuple]) -> list[tuple]:
     )
 
 
-def _variables_of(pattern: tuple) -> set[Identifier]:
+def _variables_of(pattern: RdflibTriple) -> set[Identifier]:
     return {term for term in pattern if isinstance(term, Variable | BNode)}
 
 
@@ -276,7 +289,7 @@ def may_be_slow(pattern: str, length: int) -> bool:
 def _timestamp(expression: Expr, context: Any) -> Identifier:
     """Return the time of a triple (R2R-21), as rdflib calls its functions."""
     triple = tuple(_eval(part, context) for part in expression.expr)
-    times = context.ctx.dataset.times
+    times: dict[tuple[Identifier, ...], Identifier] = context.ctx.dataset.times
     if triple not in times:
         raise SPARQLError("no such triple")
     return times[triple]
@@ -306,5 +319,7 @@ def from_rdflib(term: Identifier) -> Term:
             return f"_:{term}"
         case URIRef():
             return f"<{term}>"
-        case _:
+        case RdflibLiteral():
             return literal(str(term), str(term.datatype or XSD + "string"), term.language or "")
+        case _:
+            raise AttributeError(f"no term: {term!r}")

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from lark import Token, Tree
 
 from refengine.model.elements import XSD, Term, literal
 from refengine.model.errors import InvalidQuery, RefengineError, Refused, Unsupported
+from refengine.model.guard import there
 from refengine.model.iris import has_scheme, resolve
 from refengine.model.messages import nearest
 from refengine.sparql.algebra import (
@@ -110,6 +111,7 @@ class Reader:
     ) -> RefengineError:
         """Return the error of a rule at a node of the text."""
         start = node.start_pos if isinstance(node, Token) else getattr(node.meta, "start_pos", 0)
+        start = start or 0
         return kind(reason, rule=rule, place=place(self.text, start))
 
     def fresh(self, kind: str) -> Var:
@@ -131,7 +133,7 @@ class Reader:
 
     def query(self, tree: Tree[Token]) -> Query:
         """Translate a whole query (§18.2)."""
-        prologue, form, *rest = tree.children
+        prologue, form, *rest = trees(tree)
         self.prologue(prologue)
         self.refuse_outside_sources(form)
         values = child(rest, "values_clause")
@@ -140,7 +142,7 @@ class Reader:
                 pattern = self.select(form, values)
                 listed = next(node for node in walk(pattern) if isinstance(node, Project)).variables
                 names = [variable.name for variable in listed]
-                is_star = child(form, "select_clause").children[-1] == "*"
+                is_star = there(child(form, "select_clause")).children[-1] == "*"
                 return Query(
                     "SELECT",
                     pattern,
@@ -169,10 +171,9 @@ class Reader:
 
     def prologue(self, tree: Tree[Token]) -> None:
         """Read BASE and PREFIX in their order; each may use those before it."""
-        for declaration in tree.children:
-            *names, iri = [
-                token for token in declaration.children if token.type in ("PNAME_NS", "IRIREF")
-            ]
+        for declaration in trees(tree):
+            tokens = (token for token in declaration.children if isinstance(token, Token))
+            *names, iri = [token for token in tokens if token.type in ("PNAME_NS", "IRIREF")]
             if names:
                 self.prefixes[unescape(names[0][:-1], names[0], self.text)] = self.resolved(iri)
             else:
@@ -181,14 +182,12 @@ class Reader:
     def construct(self, form: Tree[Token], values: Tree[Token] | None) -> Query:
         """Translate CONSTRUCT: a template over the solutions (§16.2)."""
         if form.data == "short_construct":
-            short = child(form, "short_template")
-            template = self.triples(
-                short.children[-1] if isinstance(short.children[-1], Tree) else None
-            )
+            last = there(child(form, "short_template")).children[-1]
+            template = self.triples(last if isinstance(last, Tree) else None)
             self.basic_number += 1
             pattern, _ = self.modified(form, [], values, where=Basic(template))
         else:
-            inner = child(form, "construct_template").children
+            inner = trees(child(form, "construct_template"))
             template = self.triples(inner[0] if inner else None)
             self.labels.clear()  # the template's labels are its own
             pattern, _ = self.modified(form, [], values)
@@ -203,18 +202,18 @@ class Reader:
 
     def select(self, form: Tree[Token], values: Tree[Token] | None) -> Pattern:
         """Translate SELECT (§18.2.4, §18.2.5), of a query or a subquery."""
-        clause = child(form, "select_clause")
+        clause = there(child(form, "select_clause"))
         items = [node for node in clause.children if isinstance(node, Tree)]
         is_star = clause.children[-1] == "*"
         pattern, order = self.modified(form, items, values, is_star=is_star)
         variables = (
             [Var(name) for name in visible(pattern)]
             if is_star
-            else [self.variable(item.children[-1]) for item in items]
+            else [self.variable(branch(item, -1)) for item in items]
         )
         if repeated := next((v for i, v in enumerate(variables) if v in variables[:i]), None):
             variables = list(dict.fromkeys(variables))
-            aliases = [self.variable(item.children[-1]) for item in items if len(item.children) > 1]
+            aliases = [self.variable(branch(item, -1)) for item in items if len(item.children) > 1]
             if repeated in aliases:
                 raise self.fault(
                     clause, f"?{repeated.name} is given twice; name one of them otherwise"
@@ -235,8 +234,8 @@ class Reader:
         if clause is None:
             return pattern
         counts = {}
-        for part in clause.children:
-            digits = part.children[-1].lstrip("0") or "0"
+        for part in trees(clause):
+            digits = leaf(part, -1).lstrip("0") or "0"
             if len(digits) > 18:
                 raise self.fault(
                     part, "LIMIT and OFFSET have at most 18 digits", Unsupported, "R2R-17"
@@ -259,13 +258,13 @@ class Reader:
         already.
         """
         if where is None:
-            where = self.group(child(child(form, "where_clause"), "group_graph_pattern"))
+            where = self.group(there(child(child(form, "where_clause"), "group_graph_pattern")))
         modifier = child(form, "solution_modifier")
         scope = visible(where)
         keys = self.keys(child(modifier, "group_clause"), scope)
         computed = [item for item in items if len(item.children) > 1]
         outputs = [
-            (self.variable(item.children[-1]), self.expression(item.children[0]), item)
+            (self.variable(branch(item, -1)), self.expression(branch(item, 0)), item)
             for item in computed
         ]
         having = [self.expression(node) for node in trees(child(modifier, "having_clause"))]
@@ -296,7 +295,7 @@ class Reader:
         if having:
             pattern = Filter(conjunction(having), pattern)
         if values is not None:
-            pattern = join(pattern, self.data(values.children[-1]))
+            pattern = join(pattern, self.data(branch(values, -1)))
         taken = set(visible(pattern))
         for name, _, item in outputs:
             if name.name in taken:
@@ -361,7 +360,7 @@ class Reader:
         expressions = {id(item): (name, part) for name, part, item in outputs}
         for item in items:
             name, part = expressions.get(id(item), (None, None))
-            asked = free_variables(part) if name else {self.variable(item.children[-1])}
+            asked = {self.variable(branch(item, -1))} if part is None else free_variables(part)
             if loose := sorted(asked - known):
                 reason = (
                     f"?{loose[0].name} is not grouped; name it in GROUP BY, or aggregate it, "
@@ -369,7 +368,7 @@ class Reader:
                     f"SAMPLE(?{loose[0].name})"
                 )
                 raise self.fault(item, reason)
-            known |= {name} if name else set()
+            known |= {name} if name is not None else set()
 
     def check_aggregates(
         self,
@@ -383,7 +382,11 @@ class Reader:
         named = {variable for variable, expression in keys if variable != expression}
         for part in expressions:
             for node in own_parts(part):
-                if isinstance(node, Aggregate) and named & free_variables(node.argument):
+                if (
+                    isinstance(node, Aggregate)
+                    and node.argument is not None
+                    and named & free_variables(node.argument)
+                ):
                     raise self.fault(
                         form,
                         "an aggregate over a variable that GROUP BY names",
@@ -415,7 +418,7 @@ class Reader:
         inner = child(tree, "directed") if tree.data == "order_condition" else tree
         if inner is None or inner.data != "directed":
             return self.expression(trees(tree)[0]), False
-        return self.expression(trees(inner)[0]), inner.children[0].type == "DESC"
+        return self.expression(trees(inner)[0]), leaf(inner).type == "DESC"
 
     # Patterns
 
@@ -491,12 +494,14 @@ class Reader:
         variables = tuple(self.variable(node) for node in trees(tree) if node.data == "var")
         if len(set(variables)) < len(variables):
             raise self.fault(tree, "VALUES names a variable twice")
-        rows = []
+        rows: list[tuple[Term | None, ...]] = []
         for node in trees(tree)[len(variables) :]:
             cells = trees(node) if node.data == "data_row" else [node]
             if len(cells) != len(variables):
                 raise self.fault(node, f"{len(cells)} values for {len(variables)} variables")
-            rows.append(tuple(self.term(trees(cell)[0]) if trees(cell) else None for cell in cells))
+            rows.append(
+                tuple(self.constant(trees(cell)[0]) if trees(cell) else None for cell in cells)
+            )
         if len(rows) > MOST_ROWS:
             raise self.fault(tree, f"VALUES of more than {MOST_ROWS} rows", Unsupported, "R2R-17")
         return Values(variables, tuple(rows))
@@ -555,9 +560,8 @@ class Reader:
             return subject
         if tree.data.startswith("collection"):
             cells = [self.fresh("_:") for _ in trees(tree)]
-            for cell, rest, member in zip(
-                cells, [*cells[1:], f"<{RDF}nil>"], trees(tree), strict=True
-            ):
+            rests: list[Var | Term] = [*cells[1:], f"<{RDF}nil>"]
+            for cell, rest, member in zip(cells, rests, trees(tree), strict=True):
                 patterns.append(TriplePattern(cell, f"<{RDF}first>", self.node(member, patterns)))
                 patterns.append(TriplePattern(cell, f"<{RDF}rest>", rest))
             return cells[0]
@@ -582,19 +586,19 @@ class Reader:
                 return Inverse(self.path(trees(tree)[0]))
             case "path_elt":
                 inner = self.path(trees(tree)[0])
-                sign = tree.children[1] if len(tree.children) > 1 else ""
+                sign = str(tree.children[1]) if len(tree.children) > 1 else ""
                 return Repeated(inner, int(sign == "+"), sign == "?") if sign else inner
             case "path_primary":
-                inner = trees(tree)
-                if not inner:
+                primary = trees(tree)
+                if not primary:
                     return f"<{RDF}type>"
                 return (
-                    self.negated(inner[0])
-                    if inner[0].data == "negated_set"
-                    else self.path(inner[0])
+                    self.negated(primary[0])
+                    if primary[0].data == "negated_set"
+                    else self.path(primary[0])
                 )
             case _:
-                return self.term(tree)
+                return self.constant(tree)
 
     def negated(self, tree: Tree[Token]) -> NegatedSet:
         """Translate a negated property set; a side is None where none of the set is of it
@@ -602,7 +606,9 @@ class Reader:
         """
         sides: dict[str, list[Term]] = {"forward": [], "backward": []}
         for one in trees(tree):
-            sides[one.data].append(self.term(trees(one)[0]) if trees(one) else f"<{RDF}type>")
+            sides[str(one.data)].append(
+                self.constant(trees(one)[0]) if trees(one) else f"<{RDF}type>"
+            )
         forward = tuple(sides["forward"]) if sides["forward"] or not sides["backward"] else None
         return NegatedSet(forward, tuple(sides["backward"]) if sides["backward"] else None)
 
@@ -610,7 +616,7 @@ class Reader:
 
     def variable(self, tree: Tree[Token]) -> Var:
         """Translate a variable."""
-        token = tree.children[0]
+        token = leaf(tree)
         name = unescape(token[1:], token, self.text)
         self.names.add(name)
         self.check_variables()
@@ -624,7 +630,7 @@ class Reader:
             case "var":
                 return self.variable(tree)
             case "iri":
-                return f"<{self.iri(tree.children[0])}>"
+                return f"<{self.iri(leaf(tree))}>"
             case "literal":
                 return self.literal(tree)
             case "nil":
@@ -634,11 +640,15 @@ class Reader:
             case _:
                 raise AssertionError(tree.data)
 
+    def constant(self, tree: Tree[Token]) -> Term:
+        """Translate what the grammar says is no variable."""
+        return cast("Term", self.term(tree))
+
     def blank(self, tree: Tree[Token]) -> Var:
         """Translate a blank node. A label belongs to one basic graph pattern (§5.1.1)."""
         if not tree.children:
             return self.fresh("_:")
-        token = tree.children[0]
+        token = leaf(tree)
         label = unescape(token[2:], token, self.text)
         if self.labels.setdefault(label, self.basic_number) != self.basic_number:
             raise self.fault(
@@ -659,7 +669,7 @@ class Reader:
             )
         iri = self.prefixes[prefix] + unescape(local, token, self.text)
         if local.count(".") > 1:
-            self.edits.append((token.start_pos, token.end_pos, f"<{iri}>"))
+            self.edits.append((there(token.start_pos), there(token.end_pos), f"<{iri}>"))
         return iri
 
     def resolved(self, token: Token) -> str:
@@ -674,7 +684,7 @@ class Reader:
         first, *rest = tree.children
         if isinstance(first, Token):
             return literal(str(first).lower(), XSD + "boolean")
-        (token,) = first.children
+        token = leaf(first)
         if first.data == "number":
             return number(token)
         lexical = self.string(token)
@@ -685,7 +695,7 @@ class Reader:
             if tag != tag.lower():
                 self.tags.add(tag)
             return literal(lexical, language=tag)
-        datatype = self.iri(rest[0].children[0])
+        datatype = self.iri(leaf(rest[0]))
         if datatype == RDF + "langString":
             raise self.fault(
                 rest[0], 'rdf:langString needs a language; write "…"@en', Unsupported, "R2R-10"
@@ -724,7 +734,7 @@ class Reader:
                 left, sign, right = tree.children
                 return Call(str(sign), self.operands([left, right]))
             case "membership":
-                condition = Call("IN", self.operands([tree.children[0], *trees(tree.children[-1])]))
+                condition = Call("IN", self.operands([tree.children[0], *trees(branch(tree, -1))]))
                 return condition if len(tree.children) == 3 else Call("!", (condition,))
             case "additive_chain" | "multiplicative_chain":
                 return self.chain(tree)
@@ -735,8 +745,7 @@ class Reader:
                     "unary +" if tree.data == "plus" else "unary -", self.operands(trees(tree))
                 )
             case "signed_number":
-                (token,) = tree.children
-                return number(token)
+                return number(leaf(tree))
             case _:
                 return self.primary(tree)
 
@@ -766,7 +775,7 @@ class Reader:
         """Translate a chain of sums or products, from left to right. `?x -1` is a sum with the
         number -1 (§19.8 note on [116]).
         """
-        left = self.operand(tree.children[0])
+        left = self.operand(branch(tree, 0))
         sign = "+"
         position = 1
         while position < len(tree.children):
@@ -780,7 +789,7 @@ class Reader:
                 while position < len(tree.children) and tree.children[position] in ("*", "/"):
                     operand = Call(
                         str(tree.children[position]),
-                        (operand, self.operand(tree.children[position + 1])),
+                        (operand, self.operand(branch(tree, position + 1))),
                     )
                     position += 2
                 sign = "+"
@@ -789,9 +798,9 @@ class Reader:
 
     def builtin(self, tree: Tree[Token]) -> Call:
         """Translate a call of a function that SPARQL names."""
-        token, arguments = tree.children
+        token = leaf(tree)
         name = token.upper()
-        operands = self.operands(trees(arguments))
+        operands = self.operands(trees(branch(tree, 1)))
         fewest, most = ARITIES[name]
         if len(operands) < fewest or (most is not None and len(operands) > most):
             asked = (
@@ -809,7 +818,7 @@ class Reader:
     def by_iri(self, tree: Tree[Token]) -> Expression:
         """Translate an IRI, or a call of a function by its IRI: a cast, or C-SPARQL's timestamp."""
         name, *rest = trees(tree)
-        iri = self.iri(name.children[0])
+        iri = self.iri(leaf(name))
         if not rest:
             return f"<{iri}>"
         if iri not in ARITIES_BY_IRI:
@@ -838,8 +847,7 @@ class Reader:
         name = words[0].upper()
         separator = " "
         if len(inner) > 1:
-            (token,) = inner[1].children
-            separator = self.string(token)
+            separator = self.string(leaf(inner[1]))
         return Aggregate(name, operand, any(word.type == "DISTINCT" for word in words), separator)
 
 
@@ -889,10 +897,20 @@ def trees(tree: Tree[Token] | None) -> list[Tree[Token]]:
     return [] if tree is None else [node for node in tree.children if isinstance(node, Tree)]
 
 
-def child(tree: Tree[Token] | list | None, name: str) -> Tree[Token] | None:
+def child(tree: Tree[Token] | list[Tree[Token]] | None, name: str) -> Tree[Token] | None:
     """Return the first child of a node that has a name, if there is one."""
     nodes = tree if isinstance(tree, list) else trees(tree)
     return next((node for node in nodes if node.data == name), None)
+
+
+def leaf(tree: Tree[Token], position: int = 0) -> Token:
+    """Return a child that the grammar says is a token."""
+    return cast(Token, tree.children[position])
+
+
+def branch(tree: Tree[Token], position: int) -> Tree[Token]:
+    """Return a child that the grammar says is a node."""
+    return cast("Tree[Token]", tree.children[position])
 
 
 def join(left: Pattern, right: Pattern) -> Pattern:

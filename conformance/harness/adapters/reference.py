@@ -69,7 +69,7 @@ class Reference:
     def _reports(self, semantics: Semantics) -> list[dict[str, Any]]:
         streams = {name: Stream(tuple(elements)) for name, elements in self.elements.items()}
         answer = r2r.confirmed  # the default was bound before a wrong engine could take its place
-        options = {"static": self.static, "answer": answer}
+        options: dict[str, Any] = {"static": self.static, "answer": answer}
         reports = list(self.evaluate(self.query, streams, semantics, **options))
         new, self.given = reports[self.given :], len(reports)
         return [_relation(report) for report in new]
