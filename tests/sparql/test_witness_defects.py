@@ -67,7 +67,7 @@ def test_witness_still_errs_as_listed(defect: Defect, witness: str) -> None:
     listed = defect.answers[witness]
     message = (
         f"{defect.id}: fixed upstream? {witness} answers {answer}, {verdict}; "
-        f"conformance/witness_defects.toml has {listed}"
+        f"conformance/corpus/witness_defects.toml has {listed}"
     )
     assert same(answer, listed, Mode.TERM), message
 
