@@ -420,25 +420,29 @@ def _canonical_dataset(static: Dataset) -> Dataset:
 
 
 def _canonical_triple(statement: object) -> Triple:
-    return triple_of(*_canonical_terms(statement, (3,)))
+    if not isinstance(statement, tuple) or len(statement) != 3:
+        raise _no_triple(statement)
+    try:
+        subject, predicate, object_ = map(canonical, statement)
+    except TypeError:  # unhashable
+        raise _invalid(f"a term must be text, got {shown(statement)}") from None
+    return triple_of(subject, predicate, object_)
 
 
 def _canonical_statement(statement: object) -> Triple | Quad:
-    subject, predicate, object_, *graph = _canonical_terms(statement, (3, 4))
-    triple = triple_of(subject, predicate, object_)
-    return (*triple, graph_name(graph[0])) if graph else triple
-
-
-def _canonical_terms(statement: object, lengths: tuple[int, ...]) -> tuple[Term, ...]:
-    if not isinstance(statement, tuple) or len(statement) not in lengths:
-        raise _invalid(
-            f"a triple is three terms, got {shown(statement)}; write ('<urn:s>', "
-            "'<urn:p>', '<urn:o>')"
-        )
+    if not isinstance(statement, tuple) or len(statement) != 4:
+        return _canonical_triple(statement)
     try:
-        return tuple(map(canonical, statement))
+        subject, predicate, object_, graph = map(canonical, statement)
     except TypeError:  # unhashable
         raise _invalid(f"a term must be text, got {shown(statement)}") from None
+    return (*triple_of(subject, predicate, object_), graph_name(graph))
+
+
+def _no_triple(statement: object) -> InvalidStream:
+    return _invalid(
+        f"a triple is three terms, got {shown(statement)}; write ('<urn:s>', '<urn:p>', '<urn:o>')"
+    )
 
 
 def triple_of(subject: Term, predicate: Term, object_: Term) -> tuple[Term, Term, Term]:

@@ -349,14 +349,15 @@ class Evaluation:
 
     def matched_one(self, pattern: TriplePattern, solution: Solution) -> Iterator[Solution]:
         """Yield a solution with what one triple pattern adds to it."""
-        given = [
-            solution.get(term.name) if isinstance(term, Var) else term
-            for term in cast("tuple[Var | Term, ...]", pattern)
+        # a path is no term, but is not asked for; this runs for every solution
+        given: list[Term | None] = [
+            solution.get(term.name) if isinstance(term, Var) else term  # type: ignore[misc]
+            for term in pattern
         ]
         triples = (
             self.path_ends(pattern, given[0], given[2])
             if is_path(pattern)
-            else self.graph.match(given[0], given[1], given[2])
+            else self.graph.match(*given)
         )
         variables = [
             (position, term.name) for position, term in enumerate(pattern) if isinstance(term, Var)

@@ -154,10 +154,10 @@ class Expressions:
             case "IN":
                 return self.membership(arguments, solution, nodes)
         results = [self.result(argument, solution, nodes) for argument in arguments]
-        terms = [result for result in results if result is not ERROR]
-        if len(terms) < len(results):
+        if ERROR in results:
             return ERROR
-        return self.applied(name, terms, nodes)
+        # a list without an error is one of terms; sorting them out once more takes time
+        return self.applied(name, results, nodes)  # type: ignore[arg-type]
 
     def applied(self, name: str, results: Sequence[Term], nodes: LabelledNodes) -> Result:
         """Apply an operator or a function to terms."""

@@ -14,7 +14,7 @@ import struct
 from enum import Enum, auto
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final, Literal, NamedTuple, TypeGuard, cast
+from typing import Any, Final, Literal, NamedTuple, TypeGuard
 
 from refengine.model.compare import LEAST_DECIMAL
 from refengine.model.elements import XSD, Term, literal, parse_literal
@@ -368,7 +368,7 @@ def number_term(number: Number) -> Term:
             raise NoSingleAnswer(f"an integer beyond 64 bits, {shown}")
         return literal(str(exact), XSD + "integer")
     if rank == DECIMAL:
-        fraction = cast("Fraction", exact)
+        fraction = exact if isinstance(exact, Fraction) else Fraction(exact)
         if abs(fraction) >= 10 ** (SURE_DIGITS + 1):
             raise NoSingleAnswer("a decimal of more digits than every evaluator keeps")
         term = literal(decimal_text(fraction), XSD + "decimal")
@@ -514,9 +514,9 @@ def in_common_type(a: Number, b: Number) -> tuple[Any, Any]:
 
 def as_binary(number: Number, rank: int) -> float:
     """Return a number as a float or a double."""
-    if number.rank >= FLOAT:
-        return float(number.value)
-    exact = cast("int | Fraction", number.value)
+    exact = number.value
+    if number.rank >= FLOAT or isinstance(exact, float):
+        return float(exact)
     return nearest_single(exact) if rank == FLOAT else nearest_double(exact)
 
 
