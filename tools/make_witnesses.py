@@ -2,8 +2,8 @@
 say whether they are up to date).
 
 They stand between `<!-- NAME -->` and `<!-- end -->`: `figures`, `index` and `defects`, all made
-from conformance/corpus/witness_defects.toml. `--w3c FOLDER` counts the figures anew, as `make w3c` does,
-and says whether they are listed.
+from conformance/corpus/witness_defects.toml. `--w3c FOLDER` counts the figures anew, as `make w3c`
+does, and says whether they are listed.
 """
 
 from __future__ import annotations

@@ -251,7 +251,7 @@ def miniature(rule: str, name: str) -> Miniature:
 
 def wrong(target: str, function: Callable) -> Miniature:
     """A wrong engine of these tests alone."""
-    return Miniature("", function.__name__, "", f"refengine.{target}", function)
+    return Miniature("", function.__name__, "", f"refengine.core.{target}", function)
 
 
 # The laws
