@@ -740,8 +740,7 @@ def test_simultaneous_elements_out_of_scope():
     """
     items = [(t("a", "p", "o"), 0), (t("b", "p", "o"), 2), (t("c", "p", "o"), 2)]
     common = {
-        "size": 1,
-        "slide": 4,
+        "window": Window("s", WindowKind.TIME, 1, 4),
         "report": "periodic",
         "period": 1,
         "anchor": 0,
@@ -848,9 +847,7 @@ def test_tuple_windows_compare_s0_with_application_times():
     = 0 has s0 = -1 and does not.
     """
     common = {
-        "kind": WindowKind.TUPLE,
-        "size": 1,
-        "slide": 3,
+        "window": Window("s", WindowKind.TUPLE, 1, 3),
         "report": "window-close",
         "tick": "time",
         "horizon": "none",
