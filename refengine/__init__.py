@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the names below, for what checks types
+    from refengine.core.engine import Engine as Engine
     from refengine.core.engine import Evaluation as Evaluation
     from refengine.core.engine import Held as Held
     from refengine.core.engine import Plan as Plan
@@ -52,7 +53,16 @@ if TYPE_CHECKING:  # the names below, for what checks types
 # answers before rdflib is there.
 HOMES = {
     "model.compare": ("Mode", "difference", "equal"),
-    "core.engine": ("Evaluation", "Held", "Plan", "Report", "evaluate", "evaluations", "plan"),
+    "core.engine": (
+        "Engine",
+        "Evaluation",
+        "Held",
+        "Plan",
+        "Report",
+        "evaluate",
+        "evaluations",
+        "plan",
+    ),
     "model.errors": (
         "Disputed",
         "InvalidQuery",

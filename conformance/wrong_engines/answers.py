@@ -21,15 +21,15 @@ from unittest.mock import patch
 
 from conformance.wrong_engines import Miniature
 from refengine.core import engine, r2r, r2s, window
-from refengine.core.engine import Evaluation, Plan, Step, Stretch
+from refengine.core.engine import Evaluation, Plan, Stretch
 from refengine.core.engine import bounded as right_bounded
 from refengine.core.engine import horizon as right_horizon
 from refengine.core.engine import instants as right_instants
 from refengine.core.engine import output_instant as right_output_instant
 from refengine.core.engine import plan as right_plan
-from refengine.core.engine import steps as right_steps
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.r2r import fresh as right_fresh
+from refengine.core.r2s import AnswerChange, Output, RelationToStream
 from refengine.core.report import Firing
 from refengine.core.report import of_a_gap as right_of_a_gap
 from refengine.core.semantics import R2S, Empty, End, Gap, Instant, Semantics
@@ -83,6 +83,7 @@ from refengine.rdf.turtle import Statement
 from refengine.rdf.turtle import statements as right_statements
 
 NOBODY = "none known"
+right_step = RelationToStream.step
 
 
 # §7 R2R
@@ -155,31 +156,12 @@ def istream_of_sets(now: Bag, before: Bag) -> Bag:
     return Counter({line: count for line, count in now.items() if line not in before})
 
 
-def sent(step: Step, output: Bag, last: Bag, semantics: Semantics) -> Step:
-    """The step with another output than its own."""
-    relation = Relation(step.report.relation.variables, output)
-    emitted = r2s.emitted(semantics.empty, output, last)
-    return step._replace(report=replace(step.report, relation=relation), emitted=emitted)
-
-
-def news_is_what_never_came(
-    query: Query,
-    planned: Plan,
-    *,
-    static: Dataset = frozenset(),
-    answer: Any = r2r.confirmed,
-    max_reports: int = engine.MAX_REPORTS,
-) -> Iterator[Step]:
+def news_is_what_never_came(r2s: RelationToStream, change: AnswerChange) -> Output:
     """Istream gives the rows that no answer before held."""
-    ever: Bag = Counter()
-    output: Bag = Counter()
-    for step in right_steps(query, planned, static=static, answer=answer, max_reports=max_reports):
-        last, output = (
-            output,
-            r2s.relation_to_stream(engine.operator(query, planned.semantics), step.answer, ever),
-        )
-        ever |= step.answer
-        yield sent(step, output, last, planned.semantics)
+    ever: Bag = vars(r2s).setdefault("ever", Counter())
+    output = right_step(r2s, change._replace(came=change.now, gone=Counter(ever)))
+    ever |= change.now
+    return output
 
 
 def dstream_is_rstream(now: Bag, before: Bag) -> Bag:
@@ -197,25 +179,13 @@ def no_base(operator: R2S, now: Bag, base: Bag) -> Bag:
     return Counter() if operator is R2S.DSTREAM else now
 
 
-def base_is_what_was_sent(
-    query: Query,
-    planned: Plan,
-    *,
-    static: Dataset = frozenset(),
-    answer: Any = r2r.confirmed,
-    max_reports: int = engine.MAX_REPORTS,
-) -> Iterator[Step]:
+def base_is_what_was_sent(r2s: RelationToStream, change: AnswerChange) -> Output:
     """The base of the difference is the answer of the last evaluation that sent something."""
-    before: Bag = Counter()
-    output: Bag = Counter()
-    for step in right_steps(query, planned, static=static, answer=answer, max_reports=max_reports):
-        last, output = (
-            output,
-            r2s.relation_to_stream(engine.operator(query, planned.semantics), step.answer, before),
-        )
-        step = sent(step, output, last, planned.semantics)
-        before = step.answer if step.emitted else before
-        yield step
+    before: Bag = vars(r2s).get("sent", Counter())
+    output = right_step(r2s, change._replace(came=change.now, gone=before))
+    if output.is_emitted:
+        vars(r2s)["sent"] = change.now
+    return output
 
 
 def empty_is_never_sent(empty: Empty, output: Bag, last: Bag) -> bool:
@@ -1103,7 +1073,7 @@ MINIATURES = (
         "R2S-2",
         "news is what never came",
         NOBODY,
-        "refengine.core.engine:steps",
+        "refengine.core.r2s:RelationToStream.step",
         news_is_what_never_came,
     ),
     Miniature(
@@ -1125,7 +1095,7 @@ MINIATURES = (
         "R2S-4",
         "the base is what was sent",
         "YABench: the base is the last answer that held something new",
-        "refengine.core.engine:steps",
+        "refengine.core.r2s:RelationToStream.step",
         base_is_what_was_sent,
     ),
     Miniature(

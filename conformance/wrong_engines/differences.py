@@ -6,16 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from conformance.wrong_engines import Miniature
-from refengine.core.semantics import R2S, Base
 from refengine.incremental import Moving
 from refengine.incremental.algebra import Network
 from refengine.incremental.answer_delta import Kept
 from refengine.incremental.numbers import Sum
-from refengine.model.elements import Bag, Triple
+from refengine.model.elements import Triple
 from refengine.sparql.values import Number
 
 NOBODY = "no engine that we know"
-right_output = Kept.output
 right_add = Sum.add
 
 
@@ -29,12 +27,8 @@ def the_first_that_leaves_takes_it(network: Network, triple: Triple) -> None:
         basic.leave(triple, pattern)
 
 
-def what_came_and_went_is_told(kept: Kept, operator: R2S, choice: Base | None) -> Bag:
-    """Rows that are as they were before are news, if they came."""
-    if operator is R2S.ISTREAM and kept.since:
-        kept.rebase()
-        return kept.now.copy()
-    return right_output(kept, operator, choice)
+def what_came_stays_news(kept: Kept) -> None:
+    """The base never moves on: rows that are as they were before are news, if they came."""
 
 
 def sums_in_doubles(total: Sum, one: Number, count: int) -> None:
@@ -51,7 +45,7 @@ MINIATURES = (
         "ENG-6",
         "nothing leaves",
         NOBODY,
-        "refengine.incremental.engine:Moving.leave",
+        "refengine.incremental.maintained:Moving.leave",
         nothing_leaves,
     ),
     Miniature(
@@ -65,8 +59,8 @@ MINIATURES = (
         "ENG-6",
         "what stays is told again",
         NOBODY,
-        "refengine.incremental.answer_delta:Kept.output",
-        what_came_and_went_is_told,
+        "refengine.incremental.answer_delta:Kept.rebase",
+        what_came_stays_news,
     ),
     Miniature(
         "ENG-6", "sums in doubles", NOBODY, "refengine.incremental.numbers:Sum.add", sums_in_doubles

@@ -14,9 +14,10 @@ from itertools import chain, pairwise
 from typing import Any
 
 from conformance.wrong_engines import Miniature
-from conformance.wrong_engines.answers import latest_of_a_gap, sent
+from conformance.wrong_engines.answers import latest_of_a_gap
 from conformance.wrong_engines.windows import SLOWLY
 from refengine.core import engine, r2r, report, window
+from refengine.core.answers import Recomputed
 from refengine.core.engine import Evaluation, Plan, Seen, Step
 from refengine.core.engine import evaluate as right_evaluate
 from refengine.core.engine import evaluations as right_evaluations
@@ -27,11 +28,11 @@ from refengine.core.engine import meaning as right_meaning
 from refengine.core.engine import merged as right_merged
 from refengine.core.engine import output_instant as right_output_instant
 from refengine.core.engine import plan as right_plan
-from refengine.core.engine import steps as right_steps
 from refengine.core.query import COUNTING, POSITIONS, Query, Unit, Window, WindowKind
 from refengine.core.query import extent as right_extent
 from refengine.core.query import from_table as right_from_table
 from refengine.core.r2r import together as right_together
+from refengine.core.r2s import AnswerChange
 from refengine.core.r2s import emitted as right_emitted
 from refengine.core.r2s import rebase as right_rebase
 from refengine.core.report import Firing
@@ -40,6 +41,7 @@ from refengine.core.report import beats as right_beats
 from refengine.core.report import differs as right_differs
 from refengine.core.report import fires as right_fires
 from refengine.core.report import of_a_gap as right_of_a_gap
+from refengine.core.reports import ReportMaker
 from refengine.core.semantics import (
     R2S,
     T0,
@@ -77,11 +79,13 @@ from refengine.core.window import rows as right_rows
 from refengine.core.window import scope as right_scope
 from refengine.core.window import slide as right_slide
 from refengine.model import compare
-from refengine.model.elements import TIME_BOUND, Admitted, Bag, Dataset, Element, Stream
+from refengine.model.elements import TIME_BOUND, Admitted, Bag, Dataset, Element, Relation, Stream
 from refengine.model.elements import admit as right_admit
 from refengine.model.errors import InvalidSemantics, InvalidStream, InvalidWindow
 
 NOBODY = "none known"
+right_step = ReportMaker.step
+right_at = Recomputed.at
 
 
 # §1 Model
@@ -1115,23 +1119,13 @@ def sets_of_terms(collection: Collection, rows: Bag) -> Bag:
     return Bag(set(rows)) if collection is Collection.SET else rows
 
 
-def sets_after_r2s(
-    query: Query,
-    planned: Plan,
-    *,
-    static: Dataset = frozenset(),
-    answer: Any = r2r.confirmed,
-    max_reports: int = engine.MAX_REPORTS,
-) -> Iterator[Step]:
+def sets_after_r2s(maker: ReportMaker, at: Evaluation) -> Step:
     """Sets are made of what R2S gives, not of the answers that it compares."""
-    bags = replace(planned, semantics=replace(planned.semantics, collection=Collection.BAG))
-    output: Bag = Bag()
-    for step in right_steps(query, bags, static=static, answer=answer, max_reports=max_reports):
-        last, output = (
-            output,
-            r2r.collected(planned.semantics.collection, step.report.relation.rows),
-        )
-        yield sent(step, output, last, planned.semantics)
+    vars(maker.answers)["collection"] = Collection.BAG
+    step = right_step(maker, at)
+    rows = r2r.collected(maker.planned.semantics.collection, step.relation.rows)
+    step.relation = Relation(step.relation.variables, rows)
+    return step
 
 
 # §8 R2S
@@ -1154,27 +1148,19 @@ def append_of_sets(now: Bag, kept: Bag) -> Bag:
     return Bag(set(now) - set(kept))
 
 
-def append_of_new_elements(
-    query: Query,
-    planned: Plan,
-    *,
-    static: Dataset = frozenset(),
-    answer: Any = r2r.confirmed,
-    max_reports: int = engine.MAX_REPORTS,
-) -> Iterator[Step]:
+def append_of_new_elements(answers: Recomputed, contents: tuple[Content, ...]) -> AnswerChange:
     """append gives the answer over the new elements: rows that join them
     with kept ones are lost.
     """
-    held: list[Content] = [()] * len(planned.views)
-    output: Bag = Bag()
-    for step in right_steps(query, planned, static=static, answer=answer, max_reports=max_reports):
-        before, held = held, [each.content for each in step.at.windows]
-        if engine.operator(query, planned.semantics) is R2S.APPEND:
-            fresh = [sorted(set(now) - set(then)) for now, then in zip(held, before, strict=True)]
-            rows = answer(query.body, r2r.together(planned.views, fresh, static)).rows
-            last, output = output, r2r.collected(planned.semantics.collection, rows)
-            step = sent(step, output, last, planned.semantics)
-        yield step
+    held = answers.contents
+    change = right_at(answers, contents)
+    if not answers.is_append:
+        return change
+    fresh = tuple(
+        tuple(sorted({*now} - {*before})) for now, before in zip(contents, held, strict=True)
+    )
+    rows = r2r.collected(answers.collection, answers.lookup(fresh, "new").rows)
+    return change._replace(came=rows, gone=Bag())
 
 
 def base_is_always_previous(choice: Base | None, base: Bag, now: Bag) -> Bag:
@@ -1207,22 +1193,12 @@ def once_is_always(empty: Empty, output: Bag, last: Bag) -> bool:
     return right_emitted(Empty.EMIT if empty is Empty.ONCE else empty, output, last)
 
 
-def once_at_the_start(
-    query: Query,
-    planned: Plan,
-    *,
-    static: Dataset = frozenset(),
-    answer: Any = r2r.confirmed,
-    max_reports: int = engine.MAX_REPORTS,
-) -> Iterator[Step]:
+def once_at_the_start(maker: ReportMaker, at: Evaluation) -> Step:
     """An empty output is sent at the start, where none was before it."""
-    taken = right_steps(query, planned, static=static, answer=answer, max_reports=max_reports)
-    for number, step in enumerate(taken):
-        yield (
-            step._replace(emitted=True)
-            if not number and planned.semantics.empty is Empty.ONCE
-            else step
-        )
+    step = right_step(maker, at)
+    is_first = vars(maker).setdefault("first", at) is at
+    step.emitted |= is_first and maker.planned.semantics.empty is Empty.ONCE
+    return step
 
 
 # §9 Evaluation
@@ -2056,7 +2032,9 @@ MINIATURES = (
         bags_are_sets,
     ),
     Miniature("R2R-9", "sets of terms", NOBODY, "refengine.core.r2r:collected", sets_of_terms),
-    Miniature("R2R-9", "sets after R2S", NOBODY, "refengine.core.engine:steps", sets_after_r2s),
+    Miniature(
+        "R2R-9", "sets after R2S", NOBODY, "refengine.core.reports:ReportMaker.step", sets_after_r2s
+    ),
     Miniature(
         "R2S-7", "append is Istream", NOBODY, "refengine.core.engine:kept", append_is_istream
     ),
@@ -2066,7 +2044,7 @@ MINIATURES = (
         "R2S-7",
         "append of new elements",
         NOBODY,
-        "refengine.core.engine:steps",
+        "refengine.core.answers:Recomputed.at",
         append_of_new_elements,
     ),
     Miniature(
@@ -2094,7 +2072,11 @@ MINIATURES = (
     Miniature("R2S-9", "once is never", NOBODY, "refengine.core.r2s:emitted", once_is_never),
     Miniature("R2S-9", "once is always", NOBODY, "refengine.core.r2s:emitted", once_is_always),
     Miniature(
-        "R2S-9", "once at the start", NOBODY, "refengine.core.engine:steps", once_at_the_start
+        "R2S-9",
+        "once at the start",
+        NOBODY,
+        "refengine.core.reports:ReportMaker.step",
+        once_at_the_start,
     ),
     Miniature(
         "ENG-1",

@@ -1,6 +1,9 @@
-"""§8 Relation-to-stream operators over bags."""
+"""§8 R2S: relation-to-stream operators over bags, and the step that applies one."""
 
 from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
 
 from refengine.core.semantics import R2S, Base, Empty
 from refengine.model import compare
@@ -70,3 +73,47 @@ def emitted(empty: Empty, output: Bag, last: Bag) -> bool:
             return bool(output)
         case Empty.ONCE:
             return bool(output) or bool(last)
+
+
+class AnswerChange(NamedTuple):
+    """A body's answer at an evaluation, and how it differs from the base that it is compared with.
+
+    `variables` are the columns of its rows, and `now` is the whole answer. `came` less `gone` is
+    the answer less the base: rows that both have may be left out of both. For the answer {a, b} and
+    the base {b, c}, `came` and `gone` may be {a, b} and {b, c}, or {a} and {c}.
+    """
+
+    variables: tuple[str, ...]
+    now: Bag
+    came: Bag
+    gone: Bag
+
+
+class Output(NamedTuple):
+    """What an operator makes of an answer: its rows, whether they are emitted, and the base of the
+    next difference, less what `came` and `gone` left out.
+    """
+
+    rows: Bag
+    is_emitted: bool
+    base: Bag
+
+
+class RelationToStream:
+    """An operator that is applied at one evaluation after the other, and its last output."""
+
+    def __init__(self, operator: R2S, base: Base | None, empty: Empty) -> None:
+        self.operator = operator
+        self.base = base
+        self.empty = empty
+        self.last: Bag = Counter()
+
+    def step(self, change: AnswerChange) -> Output:
+        """Return the output of the next evaluation (R2S-1 to R2S-9)."""
+        now = change.came
+        if self.operator is R2S.RSTREAM:
+            now = change.now
+        rows = relation_to_stream(self.operator, now, change.gone)
+        is_emitted = emitted(self.empty, rows, self.last)
+        self.last = rows
+        return Output(rows, is_emitted, rebase(self.base, change.gone, change.came))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from refengine.core.semantics import Closing, Expiry, Semantics, Tick
 from refengine.core.window import Frame, borders, number
@@ -34,17 +35,37 @@ def interval(before: int, own: int) -> range:
     return range(own, own + 1) if own == before else range(before, own)
 
 
+class LastTick(NamedTuple):
+    """What the arrival that was looked at last leaves behind: its own instant, its t_app and its
+    batch id. Before the first one these are s0, s0 and 0.
+    """
+
+    own: int
+    app: int
+    batch: int
+
+
+def instants_of_arrival(tick: Tick, arrival: Element, own: int, last: LastTick) -> range | None:
+    """TICK-5: return the instants at which an arrival is evaluated, which follow those of the one
+    that was looked at last; None for an arrival that is not looked at.
+    """
+    if not due(tick, arrival, last.app, last.batch):
+        return None
+    return interval(last.own, own)
+
+
 def ticks(
     arrivals: Sequence[Element], times: Sequence[int], tick: Tick, start: int
 ) -> Iterator[tuple[int, range]]:
-    """TICK-5: (k, instants) for each arrival k that ticks, in arrival order; the first comparisons
-    are with s0 and batch 0.
+    """Yield the index and the instants of each arrival that is looked at, in arrival order. `start`
+    is s0 (TICK-5).
     """
-    before, app, batch = start, start, 0
+    last = LastTick(start, start, 0)
     for k, (arrival, own) in enumerate(zip(arrivals, times, strict=True)):
-        if due(tick, arrival, app, batch):
-            yield k, interval(before, own)
-            before, app, batch = own, arrival.app, arrival.batch or 0
+        instants = instants_of_arrival(tick, arrival, own, last)
+        if instants is not None:
+            yield k, instants
+            last = LastTick(own, arrival.app, arrival.batch or 0)
 
 
 def own(semantics: Semantics, instant: int) -> int:

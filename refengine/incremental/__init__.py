@@ -5,14 +5,15 @@ Imports `model`, `sparql` and `core`. Begin with `engine.evaluate`, then `algebr
 answer up to date.
 """
 
-from refengine.incremental.engine import Asked as Asked
-from refengine.incremental.engine import Contents as Contents
-from refengine.incremental.engine import Moving as Moving
+from refengine.core.reports import Contents as Contents
+from refengine.incremental.content_cache import Asked as Asked
+from refengine.incremental.content_cache import looked_up as looked_up
 from refengine.incremental.engine import Provenance as Provenance
 from refengine.incremental.engine import Run as Run
-from refengine.incremental.engine import Together as Together
 from refengine.incremental.engine import evaluate as evaluate
-from refengine.incremental.engine import evaluations as evaluations
-from refengine.incremental.engine import looked_up as looked_up
 from refengine.incremental.engine import run as run
-from refengine.incremental.engine import stretches as stretches
+from refengine.incremental.maintained import MaintainedWhileCovered as MaintainedWhileCovered
+from refengine.incremental.maintained import Moving as Moving
+from refengine.incremental.schedule import Together as Together
+from refengine.incremental.schedule import evaluations as evaluations
+from refengine.incremental.schedule import stretches as stretches

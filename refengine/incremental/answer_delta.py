@@ -10,7 +10,6 @@ from typing import TypeVar
 
 from sortedcontainers import SortedList
 
-from refengine.core.semantics import R2S, Base
 from refengine.incremental.numbers import Beyond
 from refengine.model import compare
 from refengine.model.compare import Mode
@@ -67,17 +66,6 @@ class Kept:
                 if row not in self.now:
                     self.near.remove(row)
         self.since.clear()
-
-    def output(self, operator: R2S, choice: Base | None) -> Bag:
-        """What the operator makes of it (R2S-1 to R2S-4, R2S-7); the base moves on (R2S-8)."""
-        if operator is R2S.RSTREAM:
-            return Counter(self.now)
-        more, less = +self.since, -self.since
-        if more and less:
-            more, less = compare.difference(more, less)
-        if choice is not Base.NEW or more:
-            self.rebase()
-        return less if operator is R2S.DSTREAM else more
 
 
 def add(counts: Counter[T], what: T, count: int) -> int:

@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import Any
 
 from refengine.core import tick, window
-from refengine.core.engine import Evaluation, Held, Plan, bounded
+from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
+from refengine.core.schedule import Evaluation, Held, bounded
 from refengine.core.semantics import Against, Change, Condition, Tick
 from refengine.core.window import Content, View
 from refengine.model.guard import there

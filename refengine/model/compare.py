@@ -183,6 +183,8 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     equal rows as can be (blank nodes by label); bags are the same iff nothing is left on either
     side.
     """
+    if not a or not b:
+        return +a, +b
     missing: Bag = Counter()
     extra: Bag = Counter()
     left, right = _grouped(a, mode), _grouped(b, mode)

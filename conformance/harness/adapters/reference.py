@@ -15,14 +15,16 @@ import json
 import logging
 import sys
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, cast
 
-from refengine import dialects, incremental
+from refengine import dialects
 from refengine.core import engine, profiles, query, r2r
-from refengine.core.semantics import Disorder, End, Semantics
-from refengine.model.elements import Dataset, Element, Stream, Triple
+from refengine.core.answers import MakeAnswers, recomputed
+from refengine.core.engine import Engine
+from refengine.core.semantics import Semantics
+from refengine.incremental import MaintainedWhileCovered
+from refengine.model.elements import Dataset, Element, Triple
 from refengine.model.errors import RefengineError, Unsupported
 from refengine.model.messages import nearest
 from refengine.rdf import files
@@ -32,47 +34,52 @@ from refengine.rdf.sources import Piped
 class Reference:
     """The engine and the case that it is in."""
 
-    def __init__(self, semantics: Semantics, quick: bool = False) -> None:
+    def __init__(self, semantics: Semantics, make_answers: MakeAnswers = recomputed) -> None:
         self.usual = semantics
-        self.evaluate = incremental.evaluate if quick else engine.evaluate
+        self.make_answers = make_answers
 
     def register(
         self, text: str, dialect: str, streams: list[str], static: str = "", **more: Any
     ) -> list[dict[str, Any]]:
-        """A new case, of which nothing of the one before is part; `more` may have a semantics."""
-        self.static = _statements(static)
+        """Begin a new case, of which nothing of the one before is part; `more` may have a
+        semantics.
+        """
+        statements = _statements(static)
         if dialect == "table":
-            self.query = query.from_table(json.loads(text))
+            asked = query.from_table(json.loads(text))
         else:
-            self.query = dialects.read(text, dialect, bool(self.static))
-        self.semantics = Semantics(**more["semantics"]) if "semantics" in more else self.usual
-        self.elements: dict[str, list[Element]] = {name: [] for name in streams}
-        self.arrivals = self.given = 0
+            asked = dialects.read(text, dialect, bool(statements))
+        semantics = self.usual
+        if "semantics" in more:
+            semantics = Semantics(**more["semantics"])
+        self.arrivals = 0
+        self.engine = Engine(
+            asked,
+            streams,
+            semantics,
+            static=statements,
+            # named here: the default was bound before a wrong engine could take its place
+            answer=r2r.confirmed,
+            make_answers=self.make_answers,
+        )
         return []
 
     def push(
         self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
     ) -> list[dict[str, Any]]:
-        """The reports that an element triggers. With bounded disorder what triggers them may come
-        late, so they wait for the end.
-        """
+        """Return the reports that are complete by an element."""
         self.arrivals += 1
         triples = cast(frozenset[Triple], _statements(graph))  # an element has no named graphs
-        self.elements[stream].append(Element(triples, at, self.arrivals, batch, end))
-        waits = self.semantics.disorder not in (Disorder.REJECT, 0)
-        return [] if waits else self._reports(replace(self.semantics, horizon=End.NONE))
+        element = Element(triples, at, self.arrivals, batch, end)
+        return [_relation(report) for report in self.engine.push(stream, element)]
+
+    def advance(self, at: int) -> list[dict[str, Any]]:
+        """Return the reports that are complete once time has come to an instant."""
+        return [_relation(report) for report in self.engine.advance(at)]
 
     def end(self) -> list[dict[str, Any]]:
-        """The reports that the horizon triggers."""
-        return self._reports(self.semantics)
-
-    def _reports(self, semantics: Semantics) -> list[dict[str, Any]]:
-        streams = {name: Stream(tuple(elements)) for name, elements in self.elements.items()}
-        answer = r2r.confirmed  # the default was bound before a wrong engine could take its place
-        options: dict[str, Any] = {"static": self.static, "answer": answer}
-        reports = list(self.evaluate(self.query, streams, semantics, **options))
-        new, self.given = reports[self.given :], len(reports)
-        return [_relation(report) for report in new]
+        """Return the last reports."""
+        return [_relation(report) for report in self.engine.finish()]
 
 
 def _relation(report: engine.Report) -> dict[str, Any]:
@@ -99,10 +106,12 @@ def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
                 return {"reply": "result", "relations": relations}
             case "push":
                 return {"reply": "result", "relations": reference.push(**asked)}
+            case "advance":
+                return {"reply": "result", "relations": reference.advance(**asked)}
             case "end":
                 return {"reply": "result", "relations": reference.end()}
             case _:
-                return {"reply": "result"} | ({"relations": []} if command == "advance" else {})
+                return {"reply": "result"}
     except Unsupported as error:
         return {"reply": "unsupported", "reason": str(error)}
     except RefengineError as error:
@@ -141,7 +150,10 @@ def main() -> None:
     fields = dict(word.split("=", 1) for word in options.fields)
     with options.wrong:
         semantics = profiles.profile(options.profile).but(**fields).semantics()
-        serve(Reference(semantics, options.incremental))
+        make_answers: MakeAnswers = recomputed
+        if options.incremental:
+            make_answers = MaintainedWhileCovered
+        serve(Reference(semantics, make_answers))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,107 @@
+"""§7 R2R at one evaluation after the other: what gives an evaluation's answer, and how that differs
+from the base that R2S compares it with.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Protocol
+
+from refengine.core import r2r
+from refengine.core.plan import Plan, operator
+from refengine.core.query import Body, Query
+from refengine.core.r2s import AnswerChange
+from refengine.core.semantics import R2S
+from refengine.core.window import Content
+from refengine.model.elements import Bag, Dataset, Relation
+from refengine.model.terms import canonical_dataset
+
+# R2R: a body and a dataset to a relation
+Answer = Callable[[Body, Dataset], Relation]
+
+# The answer over what the windows hold, by a name for the blank nodes that the body makes
+Lookup = Callable[[tuple[Content, ...], str], Relation]
+
+
+class Answers(Protocol):
+    """A body's answers, of which each is asked for once, evaluation after evaluation."""
+
+    def at(self, contents: tuple[Content, ...]) -> AnswerChange:
+        """Return the answer over what the windows hold, beside the base. Its bags are not to be
+        changed, and those of the call before are no longer valid.
+        """
+        ...
+
+    def rebase(self, base: Bag) -> None:
+        """Compare the next answer with another base: the `came` of the last change if that is the
+        base from now on, its `gone` if nothing changes (R2S-8).
+        """
+        ...
+
+
+class Recomputed:
+    """Answers that are each looked up anew, for whole contents.
+
+    Under append the base is the answer over what the contents have kept (R2S-7). `skip` is the
+    number of evaluations that are left out before the first.
+    """
+
+    def __init__(self, query: Query, planned: Plan, lookup: Lookup, skip: int = 0) -> None:
+        self.lookup = lookup
+        self.collection = planned.semantics.collection
+        self.is_append = operator(query, planned.semantics) is R2S.APPEND
+        self.contents: tuple[Content, ...] = ((),) * len(planned.views)
+        self.base: Bag = Counter()
+        self.number = skip
+
+    def at(self, contents: tuple[Content, ...]) -> AnswerChange:
+        """Return the answer over what the windows hold, beside the base."""
+        relation = self.lookup(contents, str(self.number))
+        now = r2r.collected(self.collection, relation.rows)
+        if self.is_append:
+            both = tuple(map(kept, contents, self.contents))
+            rows = self.lookup(both, f"{self.number}k").rows
+            self.base = r2r.collected(self.collection, rows)
+        self.contents = contents
+        self.number += 1
+        return AnswerChange(relation.variables, now, now, self.base)
+
+    def rebase(self, base: Bag) -> None:
+        """Compare the next answer with another base."""
+        self.base = base
+
+
+def kept(content: Content, before: Content) -> Content:
+    """R2S-7: return what of a content was in it at the previous evaluation, too, ascending."""
+    if isinstance(content, range) and isinstance(before, range):
+        start = max(content.start, before.start)
+        return range(start, max(start, min(content.stop, before.stop)))
+    return tuple(sorted({*content} & {*before}))
+
+
+def recomputed(
+    query: Query, planned: Plan, static: Dataset, answer: Answer, skip: int = 0
+) -> Recomputed:
+    """Return answers that R2R gives over the dataset of the contents (R2R-8), whose new blank nodes
+    are told apart by evaluation (R2R-7).
+    """
+    static = canonical_dataset(static)
+    views = planned.views
+
+    def look_up(contents: tuple[Content, ...], name: str) -> Relation:
+        dataset = r2r.together(views, contents, static, query.body)
+        relation = answer(query.body, dataset)
+        return Relation(relation.variables, r2r.fresh(relation.rows, dataset, name))
+
+    return Recomputed(query, planned, look_up, skip)
+
+
+class MakeAnswers(Protocol):
+    """What makes the answers of a query over a plan, with static data, by R2R (`answer`)."""
+
+    def __call__(
+        self, query: Query, planned: Plan, static: Dataset, answer: Answer, skip: int = 0
+    ) -> Answers:
+        """Return the answers from the evaluation after the first `skip` on."""
+        ...

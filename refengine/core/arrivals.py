@@ -1,0 +1,301 @@
+"""§9 Elements that come one at a time: when each has its place among the arrivals, and the plan
+that grows with them (ENG-8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from heapq import heappop, heappush
+
+from refengine.core import tick, window
+from refengine.core.plan import Plan, horizon, next_id, plan, sentinel
+from refengine.core.query import Query, Window, WindowKind
+from refengine.core.semantics import Anchor, Disorder, End, Semantics
+from refengine.core.window import View
+from refengine.model import elements as model
+from refengine.model.elements import TIME_BOUND, Element, Stream, valid
+from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError
+from refengine.model.terms import canonical_elements
+
+
+class GrowingView:
+    """A window over the elements of its stream that have come. `view` is the window as a plan has
+    it: another one once the first element, or the first with an interval, says more of it.
+    """
+
+    def __init__(self, spec: Window, semantics: Semantics, registered: int | None) -> None:
+        self.spec = spec
+        self.semantics = semantics
+        self.registered = registered
+        self.elements: list[Element] = []
+        self.times: list[int] = []
+        self.ids: list[int] = []
+        self.ends: list[int] = []
+        self.keys: list[tuple[str, ...]] = []
+        self.view = self._viewed(())
+
+    def _viewed(self, elements: tuple[Element, ...]) -> View:
+        """Return the window as it is by its first elements, over the sequences that grow."""
+        return replace(
+            window.view(self.spec, elements, self.semantics, self.registered),
+            elements=self.elements,
+            times=self.times,
+            ids=self.ids,
+            ends=None,
+            keys=self.keys,
+        )
+
+    @property
+    def is_known(self) -> bool:
+        """Whether nothing that counts from the stream's first element is open (WIN-7, WIN-10,
+        REP-11).
+        """
+        if self.elements:
+            return True
+        return self.view.t0 is not None and self.semantics.anchor is not Anchor.FIRST
+
+    def check(self, element: Element) -> None:
+        """Raise InvalidStream for an element that the window has no key for (WIN-15)."""
+        if self.spec.by:
+            window.key(self.spec, element, "")
+
+    def append(self, element: Element) -> None:
+        """Add the next element of the window's stream, which was checked."""
+        spec = self.spec
+        if spec.by:
+            self.keys.append(window.key(spec, element, ""))
+
+        (identity,) = window.ids(spec, [element])
+        if self.ids:
+            identity += self.ids[-1]
+        instant = element.app
+        if spec.kind is WindowKind.TUPLE:
+            instant = identity
+        self.elements.append(element)
+        self.ids.append(identity)
+        self.times.append(instant)
+        self.ends.append(valid(element)[1])
+
+        if len(self.elements) == 1:
+            self.view = self._viewed((element,))
+        is_interval = element.end not in (None, element.app)
+        if is_interval and spec.kind is not WindowKind.TUPLE:
+            self.view = replace(self.view, ends=self.ends)
+
+
+class Admission:
+    """The elements of one stream as they come (MOD-1 to MOD-4): in the order of time, without those
+    that are late, each held back until no other can come before it.
+    """
+
+    def __init__(self, stream: str, disorder: int | Disorder) -> None:
+        self.stream = stream
+        self.disorder = disorder
+        self.number = 0
+        self.before: Element | None = None
+        self.newest: Element | None = None
+        self.held: list[tuple[int, int, Element]] = []
+
+    @property
+    def complete_until(self) -> int:
+        """The least t_app that an element to come can have and not be late."""
+        if self.newest is None:
+            return -TIME_BOUND
+        if isinstance(self.disorder, int):
+            return self.newest.app - self.disorder
+        return self.newest.app
+
+    def check(self, element: Element) -> tuple[Element, bool]:
+        """Return the next element, with canonical terms, and whether it is late. Raises
+        InvalidStream.
+        """
+        (element,) = canonical_elements([element])
+        model.check(pair(self.before, element))
+        late = model.admit(pair(self.newest, element), self.disorder).late
+        return element, bool(late)
+
+    def take(self, element: Element, is_late: bool) -> None:
+        """Take the element that was checked."""
+        self.number += 1
+        self.before = element
+        if is_late:
+            return
+        if self.newest is None or element.app > self.newest.app:
+            self.newest = element
+        heappush(self.held, (element.app, element.sys, element))
+
+    def complete(self, until: int) -> Iterator[Element]:
+        """Release the elements up to an instant, in order."""
+        while self.held and self.held[0][0] <= until:
+            yield heappop(self.held)[2]
+
+
+def pair(before: Element | None, element: Element) -> list[Element]:
+    """Return an element and the one before it, if there is one."""
+    if before is None:
+        return [element]
+    return [before, element]
+
+
+class Arrivals:
+    """The plan of a query over streams whose elements come one at a time (ENG-8).
+
+    `plan` grows with them: an element joins its arrivals once no other can come before it, and once
+    each window is known, if that counts from its stream's first element.
+    """
+
+    def __init__(self, query: Query, streams: Iterable[str], semantics: Semantics) -> None:
+        declared = list(streams)
+        nothing = {name: Stream(()) for name in declared}
+        # what a plan of nothing has checked: QRY-4 and QRY-5
+        specs = [
+            view.spec for view in plan(query, nothing, replace(semantics, horizon=End.NONE)).views
+        ]
+        self.semantics = semantics
+        self.declared = declared
+        self.specs = specs
+        self.growing = [GrowingView(spec, semantics, query.registered) for spec in specs]
+        self.admissions = {
+            name: Admission(name, semantics.disorder)
+            for name in dict.fromkeys(spec.stream for spec in specs)
+        }
+        # elements with a place in their stream, and none among the arrivals yet
+        self.queue: list[tuple[int, int, str, Element]] = []
+        self.now = -TIME_BOUND
+        self.last_sys = -TIME_BOUND
+        self.is_finished = False
+
+        self.arrivals: list[Element] = []
+        self.own: list[int] = []
+        self.counts: list[list[int]] = [[0] for _ in specs]
+        self.late: list[Element] = []
+        self.plan = self._planned()
+
+    def _planned(self) -> Plan:
+        """Return the plan over the sequences that grow."""
+        views = tuple(growing.view for growing in self.growing)
+        return Plan(self.semantics, views, self.arrivals, self.own, tuple(self.counts), self.late)
+
+    def push(self, stream: str, element: Element) -> range:
+        """Take the next element of a stream, and return the places of the elements that join the
+        plan's arrivals by that.
+
+        Raises InvalidQuery for a stream that is not declared, and InvalidStream for an element that
+        cannot come then.
+        """
+        self._refuse_after_the_end()
+        if stream not in self.declared:
+            raise InvalidQuery(
+                f"element of undeclared stream {stream!r}; declared: "
+                f"{', '.join(sorted(self.declared)) or 'none'}",
+                rule="QRY-4",
+            )
+        if stream not in self.admissions:  # no window ranges over it
+            return self._joined(len(self.arrivals))
+
+        admission = self.admissions[stream]
+        try:
+            element, is_late = admission.check(element)
+            self._check_place(element, is_late)
+            for growing in self.growing:
+                if growing.spec.stream == stream:
+                    growing.check(element)
+        except RefengineError as error:
+            error.place = f"element {admission.number + 1}"
+            raise error.at(f"stream {stream!r}") from None
+
+        admission.take(element, is_late)
+        self.last_sys = element.sys
+        if is_late:
+            self.late.append(element)
+        elif not isinstance(self.semantics.disorder, int):
+            self.now = element.app
+        return self._release()
+
+    def _check_place(self, element: Element, is_late: bool) -> None:
+        """Raise InvalidStream for an element that is before what has come of other streams, and
+        InvalidSemantics for one that is after the horizon.
+        """
+        if element.sys <= self.last_sys:
+            raise InvalidStream(
+                f"t_sys must increase over all streams, got {element.sys} after {self.last_sys}",
+                rule="ENG-8",
+            )
+        if element.app < self.now and not is_late:
+            raise InvalidStream(
+                f"t_app is {element.app}, but time has come to {self.now}; push the elements of "
+                "all streams in the order of t_app, or evaluate the streams whole",
+                rule="ENG-8",
+            )
+        horizon(self.specs, [element], self.semantics.horizon)
+
+    def advance(self, instant: int) -> range:
+        """Take it that no element before an instant comes any more, and return the places of the
+        elements that join the plan's arrivals by that.
+        """
+        self._refuse_after_the_end()
+        self.now = max(self.now, instant)
+        return self._release()
+
+    def finish(self) -> range:
+        """Take it that no element comes any more, and return the places of the last arrivals, of
+        which one may be the horizon's (ENG-1).
+        """
+        self._refuse_after_the_end()
+        self.is_finished = True
+        self.now = TIME_BOUND
+        released = self._release()
+        final = sentinel(self.plan.views, self.arrivals, self.late, self.semantics)
+        if final is not None:
+            self._join(final, None)
+        return self._joined(released.start)
+
+    def _refuse_after_the_end(self) -> None:
+        if self.is_finished:
+            raise InvalidStream("nothing comes after the end of the streams", rule="ENG-8")
+
+    def _release(self) -> range:
+        """Let the elements that are complete join the arrivals, and return their places."""
+        before = len(self.arrivals)
+        for name, admission in self.admissions.items():
+            for element in admission.complete(max(self.now, admission.complete_until)):
+                heappush(self.queue, (element.app, element.sys, name, element))
+                self._grow(name, element)
+
+        is_known = all(growing.is_known for growing in self.growing)
+        if is_known or self.is_finished:
+            complete = min(admission.complete_until for admission in self.admissions.values())
+            until = max(self.now, complete)
+            while self.queue and self.queue[0][0] <= until:
+                _, _, name, element = heappop(self.queue)
+                self._join(element, name)
+        return self._joined(before)
+
+    def _grow(self, stream: str, element: Element) -> None:
+        """Give an element to the windows over its stream."""
+        changed = False
+        for growing in self.growing:
+            if growing.spec.stream == stream:
+                before = growing.view
+                growing.append(element)
+                changed |= growing.view is not before
+        if changed:
+            self.plan = self._planned()
+
+    def _join(self, element: Element, stream: str | None) -> None:
+        """Add an element of a stream, or the sentinel of none, to the arrivals."""
+        own = element.app + tick.own(self.semantics, 0)
+        if self.plan.tuples:
+            ids = self.growing[0].ids
+            own = next_id(ids)
+            if stream is not None:
+                own = ids[len(self.own)]
+        self.arrivals.append(element)
+        self.own.append(own)
+        for spec, counted in zip(self.specs, self.counts, strict=True):
+            counted.append(counted[-1] + (spec.stream == stream))
+
+    def _joined(self, before: int) -> range:
+        """Return the places of the arrivals from one on."""
+        return range(before, len(self.arrivals))

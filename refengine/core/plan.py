@@ -1,0 +1,242 @@
+"""§2, §9 A query over streams under a semantics, made ready: its windows, and the arrivals of all
+its streams in one sequence.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import merge
+from itertools import accumulate
+from operator import attrgetter
+
+from refengine.core import tick, window
+from refengine.core.query import BORDERED, CLOSING, Query, Window, WindowKind
+from refengine.core.semantics import R2S, T0, Condition, End, Semantics, Trigger
+from refengine.core.window import View
+from refengine.model.elements import Element, Stream, admit
+from refengine.model.errors import InvalidQuery, InvalidSemantics, RefengineError
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A query's windows, and the arrivals that they see, under a semantics.
+
+    `views` are the windows, `arrivals` the elements of all streams in one sequence (ENG-5), `own`
+    each arrival's own instant (TICK-6). `counts[w][k]` is how many of the first k arrivals are of
+    window w's stream. `late` are the elements that were dropped (MOD-2), in arrival order.
+    """
+
+    semantics: Semantics
+    views: tuple[View, ...]
+    arrivals: Sequence[Element]
+    own: Sequence[int]
+    counts: tuple[Sequence[int], ...]
+    late: Sequence[Element]
+
+    @property
+    def tuples(self) -> bool:
+        """Whether instants are ids: a tuple-based window is the only one of its query (QRY-5)."""
+        return self.views[0].spec.kind is WindowKind.TUPLE
+
+    def late_before(self, arrival: Element) -> int:
+        """MOD-2: return how many elements had been dropped as late when an element arrived."""
+        return bisect_left(self.late, arrival.sys, key=attrgetter("sys"))
+
+
+def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> Plan:
+    """Plan a query over streams that are given whole.
+
+    Raises InvalidQuery, InvalidSemantics and InvalidStream (QRY-4, QRY-5, MOD-2, ENG-1).
+    """
+    check_query(query, streams, semantics)
+    kept, late = _admit_all(query, streams, semantics)
+    views = tuple(
+        window.view(spec, kept[spec.stream], semantics, query.registered) for spec in query.windows
+    )
+    arrivals, counts = merged(kept)
+
+    final = sentinel(views, arrivals, late, semantics)
+    if final is not None:
+        arrivals = (*arrivals, final)
+
+    return Plan(
+        semantics,
+        views,
+        arrivals,
+        _own_instants(views[0], arrivals, final is not None, semantics),
+        tuple(counts[spec.stream] for spec in query.windows),
+        tuple(sorted(late, key=attrgetter("sys"))),
+    )
+
+
+def check_query(query: Query, streams: Iterable[str], semantics: Semantics) -> None:
+    """QRY-4: a query's windows range over declared streams, and no two have one name. Checks QRY-5,
+    too. Raises InvalidQuery and InvalidSemantics.
+    """
+    meaning(query, semantics)
+    declared = sorted(streams)
+    for number, spec in enumerate(query.windows):
+        place = f"windows[{number}]"
+        if spec.stream not in declared:
+            names = ", ".join(declared) or "none"
+            raise InvalidQuery(
+                f"window on undeclared stream {spec.stream!r}; declared: {names}",
+                rule="QRY-4",
+                place=place,
+            )
+        before = query.windows[:number]
+        if spec.name is not None and spec.name in [other.name for other in before]:
+            raise InvalidQuery(
+                f"two windows are named {spec.name!r}; give each a name of its own",
+                rule="QRY-4",
+                place=place,
+            )
+
+
+def _admit_all(
+    query: Query, streams: Mapping[str, Stream], semantics: Semantics
+) -> tuple[dict[str, tuple[Element, ...]], list[Element]]:
+    """Return the elements of each stream that has a window, in the order of time, and the late ones
+    of all streams.
+    """
+    kept: dict[str, tuple[Element, ...]] = {}
+    late: list[Element] = []
+    for name in dict.fromkeys(spec.stream for spec in query.windows):
+        try:
+            admitted = admit(streams[name].elements, semantics.disorder)
+        except RefengineError as error:
+            raise error.at(f"stream {name!r}") from None
+        kept[name] = admitted.elements
+        late += admitted.late
+    return kept, late
+
+
+def _own_instants(
+    first: View, arrivals: Sequence[Element], has_sentinel: bool, semantics: Semantics
+) -> list[int]:
+    """Return the own instant of each arrival: its id if the window is tuple-based, else its t_app
+    as the windows see it (TICK-6).
+    """
+    if first.spec.kind is not WindowKind.TUPLE:
+        shift = tick.own(semantics, 0)
+        return [arrival.app + shift for arrival in arrivals]
+    own = list(first.ids)
+    if has_sentinel:
+        own.append(next_id(own))
+    return own
+
+
+def next_id(ids: Sequence[int]) -> int:
+    """Return the id after the last one; ids begin at 1."""
+    return ids[-1] + 1 if ids else 1
+
+
+def meaning(query: Query, semantics: Semantics) -> None:
+    """QRY-5: query and semantics mean something together. Raises InvalidQuery where windows do not
+    go together, and InvalidSemantics where the semantics lacks what the query asks for.
+    """
+    kinds = [spec.kind for spec in query.windows]
+    if WindowKind.TUPLE in kinds and len(kinds) > 1:
+        raise InvalidQuery(
+            "a tuple-based window has ids for instants, which other windows do "
+            "not; write kind rows",
+            rule="QRY-5",
+        )
+    for problem in _problems(query, semantics):
+        raise InvalidSemantics(problem, rule="QRY-5")
+
+
+def _problems(query: Query, semantics: Semantics) -> Iterator[str]:
+    """Yield what query and semantics lack to mean something together."""
+    kinds = [spec.kind for spec in query.windows]
+    bordered = any(kind in BORDERED for kind in kinds)
+    if bordered and semantics.closure is None:
+        yield "windows with borders need a closure; write closure=[)"
+    if semantics.closure is not None and not bordered:
+        yield "no window has borders; write closure=none"
+
+    endless = [kind for kind in kinds if kind not in CLOSING]
+    if Condition.CLOSE in semantics.report and endless:
+        yield f"a window of kind {endless[0]} never closes; write report=content-change"
+
+    if query.r2s in (R2S.ISTREAM, R2S.DSTREAM) and semantics.base is None:
+        yield (
+            f"the query states {query.r2s}, which compares with a base; write r2s={query.r2s} "
+            "base=previous"
+        )
+    if semantics.t0 == T0.REGISTRATION and query.registered is None:
+        yield "t0=registration needs the key registered in the query"
+    if semantics.trigger is Trigger.EXPLICIT and not any(spec.triggers for spec in query.windows):
+        yield "trigger=explicit needs a window with triggers = true"
+
+
+def merged(
+    streams: Mapping[str, Sequence[Element]],
+) -> tuple[tuple[Element, ...], dict[str, Sequence[int]]]:
+    """ENG-5: the arrivals of all streams by t_app, t_sys and the order of the streams; and, of each
+    stream, how many of the first k arrivals are its own.
+    """
+    if len(streams) == 1:
+        ((name, elements),) = streams.items()
+        return tuple(elements), {name: range(len(elements) + 1)}
+    labelled = (
+        [(e.app, e.sys, place, e) for e in elements]
+        for place, elements in enumerate(streams.values())
+    )
+    order = list(merge(*labelled))  # no two have app, sys and place in common
+    counts: dict[str, Sequence[int]] = {
+        name: list(accumulate((number == place for _, _, number, _ in order), initial=0))
+        for place, name in enumerate(streams)
+    }
+    return tuple(arrival[3] for arrival in order), counts
+
+
+def sentinel(
+    views: Sequence[View],
+    arrivals: Sequence[Element],
+    late: Iterable[Element],
+    semantics: Semantics,
+) -> Element | None:
+    """ENG-1: return the element without triples that arrives at the horizon, after all others; None
+    where nothing follows the last arrival.
+    """
+    end = horizon([view.spec for view in views], arrivals, semantics.horizon)
+    if end is None:
+        return None
+    before = [*arrivals, *late]
+    last = max((element.sys for element in before), default=0)
+    batch = max((element.batch or 0 for element in before), default=0)
+    return Element(frozenset(), end, last + 1, batch + 1)
+
+
+def horizon(windows: Iterable[Window], elements: Sequence[Element], end: int | End) -> int | None:
+    """ENG-1: nothing follows the last arrival, or time goes on to a horizon: the given one, or last
+    end + ω + 2, which shows every non-empty window closing and the last emptying under every
+    closure.
+    """
+    match end:
+        case End.NONE:
+            return None
+        case End.FLUSH:
+            if not elements:
+                return None
+            last_end = max(
+                element.app if element.end is None else element.end for element in elements
+            )
+            return last_end + max(map(window.reach, windows)) + 2
+        case _:
+            if elements and end <= elements[-1].app:
+                raise InvalidSemantics(
+                    f"horizon {end} is not after the last element, at {elements[-1].app}",
+                    rule="ENG-1",
+                )
+            return end
+
+
+def operator(query: Query, semantics: Semantics) -> R2S:
+    """R2S-6: the operator is the one that the query states; where it states none, the semantics
+    says it.
+    """
+    return query.r2s or semantics.r2s

@@ -1,0 +1,142 @@
+"""§9 What an evaluation becomes: R2R gives its answer, R2S an output, and that is a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
+
+from refengine.core import window
+from refengine.core.answers import Answers
+from refengine.core.plan import Plan, operator
+from refengine.core.query import Query
+from refengine.core.r2s import RelationToStream
+from refengine.core.schedule import Evaluation
+from refengine.core.semantics import Instant, Semantics
+from refengine.core.window import Content
+from refengine.model.elements import Bag, Element, Relation
+
+
+class Contents(Sequence[Element]):
+    """The elements of a content, which are looked up when they are asked for."""
+
+    def __init__(self, elements: Sequence[Element], indices: Content) -> None:
+        self.elements = elements
+        self.indices = indices
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    @overload
+    def __getitem__(self, index: int) -> Element: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Element, ...]: ...
+    def __getitem__(self, index: int | slice) -> Element | tuple[Element, ...]:
+        if isinstance(index, slice):
+            return tuple(self.elements[i] for i in self.indices[index])
+        return self.elements[self.indices[index]]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Contents | tuple) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
+@dataclass(frozen=True)
+class Report:
+    """One report of a query.
+
+    `evaluation` is the instant at which the query was evaluated, `trigger` the t_app of the arrival
+    that triggered it (the horizon for the flush), `instant` the output instant (ENG-4). For each
+    window of the query `windows` has its borders (o, c), None where it has none, and `contents` its
+    elements. `late` is how many elements had been dropped because they were late (MOD-2), and
+    `relation` what is emitted.
+    """
+
+    evaluation: int
+    trigger: int
+    windows: tuple[tuple[int, int] | None, ...]
+    instant: int
+    contents: tuple[Sequence[Element], ...]
+    late: int
+    relation: Relation
+
+    @property
+    def window(self) -> tuple[int, int] | None:
+        """The borders (o, c) of the first window."""
+        return self.windows[0]
+
+
+class Step:
+    """One evaluation: the body's answer, the report that R2S makes of it, and whether that is
+    emitted. The answer is that of the evaluation until the next one is asked for.
+    """
+
+    def __init__(
+        self, planned: Plan, at: Evaluation, answer: Bag, relation: Relation, emitted: bool
+    ) -> None:
+        self.planned = planned
+        self.at = at
+        self.answer = answer
+        self.relation = relation
+        self.emitted = emitted
+
+    @cached_property
+    def report(self) -> Report:
+        """The report, emitted or not."""
+        planned = self.planned
+        at = self.at
+        arrival = planned.arrivals[at.arrival]
+        windows = list(zip(planned.views, at.windows, strict=True))
+        return Report(
+            at.t,
+            arrival.app,
+            tuple([window.opening(view, held.n) for view, held in windows]),
+            output_instant(planned.semantics.instant, planned.semantics, at, planned.arrivals),
+            tuple([Contents(view.elements, held.content) for view, held in windows]),
+            planned.late_before(arrival),
+            self.relation,
+        )
+
+
+class ReportMaker:
+    """What makes a step of each evaluation of a plan: R2R by `answers`, then R2S."""
+
+    def __init__(self, query: Query, planned: Plan, answers: Answers) -> None:
+        semantics = planned.semantics
+        self.planned = planned
+        self.answers = answers
+        self.r2s = RelationToStream(operator(query, semantics), semantics.base, semantics.empty)
+
+    def step(self, at: Evaluation) -> Step:
+        """Return the step of the next evaluation. Raises what R2R raises."""
+        change = self.answers.at(tuple([held.content for held in at.windows]))
+        output = self.r2s.step(change)
+        self.answers.rebase(output.base)
+        relation = Relation(change.variables, output.rows)
+        return Step(self.planned, at, change.now, relation, output.is_emitted)
+
+
+def output_instant(
+    instant: Instant, semantics: Semantics, at: Evaluation, incoming: Sequence[Element]
+) -> int:
+    """ENG-4: the instant a report is stamped with: the border at the evaluation, the evaluation,
+    the arrival that triggered it (SECRET), or the arrival before, at which an eager engine would
+    have answered.
+    """
+    match instant:
+        case Instant.CLOSE:
+            return at.t - window.borders(semantics.closure)[1]
+        case Instant.EVALUATION:
+            return at.t
+        case Instant.TRIGGER:
+            return incoming[at.arrival].app
+        case Instant.EAGER if at.arrival:
+            return incoming[at.arrival - 1].app
+        case Instant.EAGER:
+            return at.t

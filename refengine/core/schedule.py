@@ -1,0 +1,272 @@
+"""§9 When a query is evaluated, over which contents: S2R, tick and report, before anything is asked
+of a content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from heapq import merge
+from itertools import chain, groupby, islice
+from typing import NamedTuple
+
+from refengine.core import report, tick, window
+from refengine.core.plan import Plan
+from refengine.core.query import WindowKind
+from refengine.core.report import Firing
+from refengine.core.semantics import Against, Condition, Semantics
+from refengine.core.window import Content, Frame, View
+from refengine.model.elements import Element
+from refengine.model.errors import TooManyReports
+from refengine.model.guard import there
+
+MAX_REPORTS = 10**7
+
+# instants at which no window's content changes, and each window's content
+Stretch = tuple[range, tuple[Content, ...]]
+
+
+class Held(NamedTuple):
+    """What a window holds at an evaluation: its number n (None where windows have none, or it has
+    no scope), and the content as ascending indices of its stream's elements.
+    """
+
+    n: int | None
+    content: Content
+
+
+class Evaluation(NamedTuple):
+    """An evaluation: the instant t, the index of the arrival that triggered it, and what each
+    window of the query holds.
+    """
+
+    t: int
+    arrival: int
+    windows: tuple[Held, ...]
+
+    @property
+    def content(self) -> Content:
+        """The content of the first window."""
+        return self.windows[0].content
+
+
+@dataclass
+class Seen:
+    """What content change compares with: each window's content as last reported, and at the instant
+    evaluated before; and how many reports there were.
+    """
+
+    reported: tuple[Content, ...]
+    before: tuple[Content, ...]
+    count: int = 0
+
+
+def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
+    """Yield when the query is evaluated, over which windows, in order. Raises TooManyReports."""
+    return chain.from_iterable(stretches(planned, max_reports))
+
+
+def stretches(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Iterator[Evaluation]]:
+    """Yield the evaluations in stretches of one arrival and one content of each window (ENG-2)."""
+    return Schedule(planned, max_reports).stretches()
+
+
+class Schedule:
+    """The evaluations of a plan, arrival after arrival.
+
+    It remembers what SPEC.md remembers: which arrival was looked at last (TICK-5), what content
+    change compares with (REP-8), and how many reports there were (ENG-3). Arrivals may be added to
+    the plan while its evaluations are drawn.
+    """
+
+    def __init__(self, planned: Plan, max_reports: int = MAX_REPORTS) -> None:
+        self.planned = planned
+        self.max_reports = max_reports
+        nothing = (range(0),) * len(planned.views)
+        self.seen = Seen(nothing, nothing)
+
+        self.frames: list[Frame] = []
+        self.start = 0
+        self.last_tick: tick.LastTick | None = None
+
+    def stretches(self) -> Iterator[Iterator[Evaluation]]:
+        """Yield the evaluations of all arrivals, in stretches."""
+        for k, _ in enumerate(self.planned.arrivals):
+            yield from self.arrive(k)
+
+    def arrive(self, k: int) -> Iterator[Iterator[Evaluation]]:
+        """Yield the evaluations of arrival k, in stretches; the arrivals before it have been drawn.
+        Raises TooManyReports.
+        """
+        if self.last_tick is None and not self._begin():
+            return
+        last = there(self.last_tick)
+        semantics = self.planned.semantics
+        arrival = self.planned.arrivals[k]
+        own = self.planned.own[k]
+
+        instants = tick.instants_of_arrival(semantics.tick, arrival, own, last)
+        if instants is None:
+            return
+        self.last_tick = tick.LastTick(own, arrival.app, arrival.batch or 0)
+        opened = range(max(instants.start, self.start), instants.stop)
+        yield from of_arrival(self.planned, k, opened, self.seen, self.frames, self.max_reports)
+
+    def _begin(self) -> bool:
+        """Begin the first interval where the first window does (ENG-5). Return False if none of
+        them ever opens.
+        """
+        self.frames = [view.frame for view in self.planned.views if view.frame]
+        if not self.frames:
+            return False
+        self.start = min(map(window.start, self.frames))
+        self.last_tick = tick.LastTick(self.start, self.start, 0)
+        return True
+
+
+def of_arrival(
+    planned: Plan, k: int, interval: range, seen: Seen, frames: Sequence[Frame], bound: int
+) -> Iterator[Iterator[Evaluation]]:
+    """Yield the stretches of arrival k, whose interval and what was seen before are given."""
+    semantics = planned.semantics
+    if not planned.tuples:
+        interval = tick.shifted(semantics.expiry, interval, planned.own[k], frames)
+
+    for progressions, contents in report.of_a_gap(
+        semantics.gap, firing(planned, k, interval, seen)
+    ):
+        times = _instants_together(progressions, bound - seen.count + 1)
+        if Condition.CHANGE in semantics.report:
+            times = times[:1]  # once reported it is no change
+        seen.count = bounded(seen.count + _size(times), bound, planned.arrivals, k)
+
+        seen.reported = contents
+        if planned.tuples:
+            arrived = planned.counts[0][k]
+            seen.reported = (window.content(planned.views[0], times[0], arrived),)
+        yield map(partial(_evaluation, planned.views, k, seen.reported), times)
+
+
+def _instants_together(progressions: Sequence[range], most: int) -> Sequence[int]:
+    """Return the instants of some progressions, each once, ascending; of several progressions at
+    most so many.
+    """
+    if len(progressions) == 1:
+        return progressions[0]
+    return list(islice((t for t, _ in groupby(merge(*progressions))), most))
+
+
+def _size(times: Sequence[int]) -> int:
+    """Return how many there are, which for a range may be more than len() can say."""
+    if not isinstance(times, range):
+        return len(times)
+    return -((times.start - times.stop) // times.step)
+
+
+def firing(planned: Plan, k: int, interval: range, seen: Seen) -> Iterator[Firing]:
+    """Yield the stretches of arrival k's interval in which the query would be reported, compared
+    with what is seen by then.
+    """
+    semantics = planned.semantics
+    views = planned.views
+    own = planned.own[k]
+    timely = any(report.timely(semantics, view, interval, own) for view in views if view.frame)
+    if not timely and Condition.CHANGE not in semantics.report:
+        return
+
+    arrived = tuple(counted[k] for counted in planned.counts)
+    cut = spans
+    if planned.tuples:
+        cut = latest
+    for span, tested in cut(views, arrived, interval):
+        before = seen.before
+        if planned.tuples and len(interval) > 1:
+            before = (window.content(views[0], interval[-2], *arrived),)
+        seen.before = tested
+        states = zip(views, tested, seen.reported, before, strict=True)
+        holding = [instants(semantics, *state, span, own) for state in states]
+        if at := report.fires(semantics.trigger, views, holding):
+            yield at, tested
+
+
+def instants(
+    semantics: Semantics,
+    view: View,
+    content: Content,
+    reported: Content,
+    before: Content,
+    span: range,
+    own: int,
+) -> range:
+    """Return the instants of a stretch at which all conditions of one window hold."""
+    nowhere = range(0)
+    tuples = view.spec.kind is WindowKind.TUPLE
+    if view.frame is None or not (content or window.scope(view.frame, span[-1])):
+        return nowhere
+
+    against_previous = semantics.against is Against.PREVIOUS
+    if Condition.CHANGE in semantics.report and against_previous and not tuples:
+        span = span[:1]  # the others have the content of the instant before
+    at = report.timely(semantics, view, span, own)
+    if tuples:
+        at = at[-1:]
+
+    base = report.base(semantics.against, reported, before)
+    if at and report.worthy(semantics, view, content, base):
+        return at
+    return nowhere
+
+
+def _evaluation(
+    views: Sequence[View], arrival: int, contents: Sequence[Content], t: int
+) -> Evaluation:
+    """Return the evaluation of an arrival at an instant, over what the windows hold."""
+    held = []
+    for view, content in zip(views, contents, strict=True):
+        n = None
+        if view.frame:
+            n = window.number(view.frame, t)
+        held.append(Held(n, content))
+    return Evaluation(t, arrival, tuple(held))
+
+
+def spans(views: Sequence[View], arrived: Sequence[int], interval: range) -> Iterator[Stretch]:
+    """ENG-2: an interval's instants in stretches of constant content, each with that content;
+    within a stretch only the instants where close and periodic can hold are visited, and of those
+    that are content changes one alone.
+    """
+    t = interval.start
+    while t < interval.stop:
+        stop = interval.stop
+        for view, n in zip(views, arrived, strict=True):
+            change = window.until(view, t, n)
+            if change is not None:
+                stop = min(stop, change)
+        contents = tuple(window.content(view, t, n) for view, n in zip(views, arrived, strict=True))
+        yield range(t, stop), contents
+        t = stop
+
+
+def latest(views: Sequence[View], arrived: Sequence[int], interval: range) -> Iterator[Stretch]:
+    """REP-7: for tuple-based windows a tick reports once: of the ids where close and periodic hold
+    the largest, while content change and non-empty look at the content at the tick's last id.
+    """
+    if interval:
+        yield interval, (window.content(views[0], interval[-1], arrived[0]),)
+
+
+def bounded(count: int, bound: int, arrivals: Sequence[Element], k: int) -> int:
+    """ENG-3: more reports than the bound are an error that names the gap in which they fall."""
+    if count > bound:
+        since = "the start"
+        if k:
+            since = f"element {k} at {arrivals[k - 1].app}"
+        raise TooManyReports(
+            f"{count} reports, more than max_reports={bound}, by the gap between {since} and "
+            f"element {k + 1} at {arrivals[k].app}; "
+            "add non-empty or content-change to the report, choose a later t0, or raise "
+            "max_reports",
+            rule="ENG-3",
+        )
+    return count

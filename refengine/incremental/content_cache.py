@@ -1,0 +1,82 @@
+"""§7 Answers over contents, asked for in any order, each computed once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from refengine.core.answers import Recomputed
+from refengine.core.plan import Plan
+from refengine.core.query import Query, WindowKind
+from refengine.core.reports import ReportMaker, Step
+from refengine.core.window import Content, View
+from refengine.incremental.answer_delta import Kept
+from refengine.incremental.maintained import Moving
+from refengine.incremental.numbers import Beyond
+from refengine.incremental.schedule import evaluations
+from refengine.incremental.supports import Extents
+from refengine.model.elements import Bag, Dataset, Relation, Row
+
+
+class Asked:
+    """The answers over contents, asked for in any order, each computed once: from the solutions of
+    the whole stream, if one window at a time can hold them, or else from the content before it.
+    Raises Beyond, and then for all contents but those.
+    """
+
+    def __init__(self, query: Query, views: Sequence[View], static: Dataset) -> None:
+        self.known: dict[tuple[Content, ...], Bag] = {}
+        self.kept = Kept(False, False)
+        self.moving: Moving | None = Moving(query, views, static, self.kept.change)
+        self.extents: Extents | None = None
+        (view, *more) = views
+        if (
+            not more
+            and not static
+            and view.ends is None
+            and view.spec.kind in (WindowKind.TIME, WindowKind.RANGE)
+        ):
+            with suppress(Beyond):
+                self.extents = Extents(query.body, view.elements, view.times, view.spec.span)
+
+    def __call__(self, contents: tuple[Content, ...]) -> Bag:
+        """The bag of the answer; not to be changed."""
+        if contents not in self.known:
+            if (
+                self.extents is not None
+                and isinstance(contents[0], range)
+                and self.extents.covers(contents[0])
+            ):
+                self.known[contents] = self.extents.answer(contents[0])
+                return self.known[contents]
+            moving, self.moving = self.moving, None
+            if moving is None:
+                raise Beyond("a value met before")
+            moving.leave(contents)
+            moving.enter(contents)
+            self.known[contents], self.moving = Counter(self.kept.now), moving
+        return self.known[contents]
+
+    def completed(self, content: Content) -> list[tuple[Row, tuple[int, ...]]] | None:
+        """The solutions over a content, projected, with the elements that each rests on; None where
+        that is not known.
+        """
+        extents = self.extents
+        if extents is None or not isinstance(content, range) or not extents.covers(content):
+            return None
+        return extents.completed(content)
+
+
+def looked_up(query: Query, planned: Plan, asked: Asked) -> Iterator[Step]:
+    """Yield every evaluation of a plan, as `core.engine.steps` does, where many plans ask for the
+    same contents. Raises Beyond.
+    """
+    variables = query.body.variables
+
+    def look_up(contents: tuple[Content, ...], name: str) -> Relation:
+        return Relation(variables, asked(contents))
+
+    maker = ReportMaker(query, planned, Recomputed(query, planned, look_up))
+    for at in evaluations(planned):
+        yield maker.step(at)

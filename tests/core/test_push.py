@@ -1,0 +1,158 @@
+"""Elements that come one at a time give the reports of the streams given whole (ENG-8), each as
+soon as nothing that may still come can change it.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+from test_laws import ANSWERS, Trial, trials
+
+from refengine import Engine, Relation, Stream, from_table, profile, stream
+from refengine.core.engine import Report
+from refengine.core.semantics import Semantics
+from refengine.model.elements import Element
+from refengine.model.errors import InvalidQuery, InvalidSemantics, InvalidStream, RefengineError
+
+A = ("<urn:a>", "<urn:p>", "<urn:x>")
+TUMBLING = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
+BODY = "SELECT ?s { ?s ?p ?o }"
+
+
+def query(*windows: dict, **more: object):
+    return from_table({"body": BODY, "windows": [TUMBLING, *windows], **more})
+
+
+def chosen(**fields: object) -> Semantics:
+    return profile("csparql").but(**{"t0": 0} | fields).semantics()
+
+
+def at(app: int, sys: int) -> Element:
+    return Element(frozenset([A]), app, sys)
+
+
+def answer(body, dataset) -> Relation:
+    return Relation(body.variables, ANSWERS[body](dataset))
+
+
+def in_order_of_pushing(trial: Trial) -> list[tuple[str, Element]]:
+    """(stream, element) in an order in which they can be pushed: that of arrival, or where late
+    ones are refused that of time. Their t_sys tells that order, for all streams.
+    """
+    if isinstance(trial.semantics.disorder, int):
+        arrivals = trial.arrivals()
+    else:
+        arrivals = sorted(trial.arrivals(), key=lambda arrival: arrival[1].app)
+    return [(name, e._replace(sys=n)) for n, (name, e) in enumerate(arrivals, 1)]
+
+
+def reports_or_rule(trial: Trial) -> list[Report] | str:
+    """The reports of the streams given whole, or the rule by which they are refused."""
+    try:
+        return trial.reports()
+    except RefengineError as error:
+        return error.rule
+
+
+@given(trials(), st.booleans())
+def test_pushes_give_the_reports_of_whole_streams(trial, advances):
+    """Together they are the same. What has been given so far is their beginning, whatever comes
+    then; over one stream without disorder it is all that the elements so far give.
+
+    `advances`: before each push time advances to the least instant that is still to come.
+    """
+    arrivals = in_order_of_pushing(trial)
+    trial = trial.arriving(arrivals)
+    whole = reports_or_rule(trial)
+    at_once = len({spec.stream for spec in trial.query.windows}) == 1
+    at_once &= trial.semantics.disorder == "reject"
+    reports: list[Report] = []
+    try:
+        engine = Engine(trial.query, trial.streams, trial.semantics, answer=answer)
+        for number, (name, element) in enumerate(arrivals):
+            if advances:
+                reports += engine.advance(min(e.app for _, e in arrivals[number:]))
+            reports += engine.push(name, element)
+            if not isinstance(whole, str):
+                assert reports == whole[: len(reports)]
+                if at_once:
+                    so_far = trial.but(horizon="none").arriving(arrivals[: number + 1])
+                    assert reports == so_far.reports()
+        reports += engine.finish()
+    except RefengineError as error:
+        event("refused")
+        assert error.rule == whole
+        return
+    event("reports" if reports else "no report")
+    assert reports == whole
+
+
+def test_disorder_waits_until_nothing_can_come_before():
+    """By hand: up to 3 late. 14 is complete when 17 has come; then 9, 12 and 14 have their places.
+    [0, 10) is closed by 12, so it is reported with the push of 17, and not before.
+    """
+    engine = Engine(query(), ["s"], chosen(disorder=3))
+    given = [
+        [r.window for r in engine.push("s", at(app, n))] for n, app in enumerate((9, 14, 12), 1)
+    ]
+    assert given == [[], [], []]
+    assert [r.window for r in engine.push("s", at(17, 4))] == [(0, 10)]
+    assert [r.window for r in engine.finish()] == [(10, 20)]
+
+
+def test_time_that_advances_completes_arrivals():
+    """By hand: with 12 waiting for what may be up to 3 late, time comes to 12, and it arrives."""
+    engine = Engine(query(), ["s"], chosen(disorder=3))
+    assert engine.push("s", at(9, 1)) == engine.push("s", at(12, 2)) == []
+    assert engine.advance(11) == []
+    assert [r.window for r in engine.advance(12)] == [(0, 10)]
+    with pytest.raises(InvalidStream, match=r"ENG-8.*time has come to 12"):
+        engine.push("s", at(11, 3))
+
+
+def test_a_window_waits_for_the_first_element_of_its_stream():
+    """By hand: t0 is each stream's first element. Until r has one, it is open when r's windows
+    open, and nothing is reported of s either.
+    """
+    engine = Engine(query(TUMBLING | {"stream": "r"}), ["s", "r"], chosen(t0="first-element"))
+    assert engine.push("s", at(3, 1)) == engine.push("s", at(14, 2)) == []
+    assert [r.windows for r in engine.push("r", at(15, 3))] == [((3, 13), None)]
+
+
+def test_elements_of_several_streams_come_in_the_order_of_time():
+    engine = Engine(query(TUMBLING | {"stream": "r"}), ["s", "r"], chosen())
+    engine.push("s", at(5, 1))
+    with pytest.raises(InvalidStream, match=r"stream 'r'.*ENG-8: t_app is 4"):
+        engine.push("r", at(4, 2))
+
+
+def test_what_cannot_be_pushed():
+    engine = Engine(query(), ["s", "unread"], chosen(horizon=20))
+    engine.push("s", at(5, 2))
+    engine.push("unread", at(1, 1))
+    with pytest.raises(InvalidQuery, match=r"QRY-4.*undeclared stream 'x'; declared: s, unread"):
+        engine.push("x", at(6, 3))
+    with pytest.raises(InvalidStream, match=r"MOD-1.*t_sys must increase"):
+        engine.push("s", at(6, 2))
+    with pytest.raises(InvalidStream, match=r"MOD-2.*t_app decreases from 5 to 4"):
+        engine.push("s", at(4, 4))
+    with pytest.raises(InvalidSemantics, match="ENG-1"):
+        engine.push("s", at(20, 5))
+    engine.finish()
+    with pytest.raises(InvalidStream, match=r"ENG-8.*after the end"):
+        engine.push("s", at(7, 6))
+
+
+def test_a_query_is_checked_when_it_is_registered():
+    with pytest.raises(InvalidQuery, match="QRY-4"):
+        Engine(query(), ["r"], chosen())
+
+
+def test_whole_streams_are_a_fold_of_pushes():
+    """By hand: [0, 10) with 3, closed by 12; [10, 20) with 12 and 19, closed by the flush."""
+    engine = Engine(query(), ["s"], chosen())
+    elements = stream([(A, 3), (A, 12), (A, 19)])
+    reports = [r for e in elements for r in engine.push("s", e)] + engine.finish()
+    assert [(r.window, len(r.contents[0])) for r in reports] == [((0, 10), 1), ((10, 20), 2)]
+    assert isinstance(elements, Stream)
