@@ -16,6 +16,7 @@ from conformance.corpus.case_file import static_of as static_of
 from conformance.corpus.case_file import streams_of as streams_of
 from conformance.corpus.case_file import term as term
 from conformance.corpus.case_file import triples as triples
+from conformance.corpus.check_case import by_pushes as by_pushes
 from conformance.corpus.check_case import check as check
 from conformance.corpus.check_case import in_parts as in_parts
 from conformance.corpus.check_case import show as show

@@ -26,6 +26,7 @@ from conformance.corpus.case_file import (
 from conformance.verdict import outcomes
 from refengine import dialects, incremental
 from refengine.core import engine, r2r, semantics
+from refengine.core.arrivals import order_of_pushes
 from refengine.core.query import Query
 from refengine.core.semantics import Closure, Semantics
 from refengine.incremental import parts as slices
@@ -84,14 +85,19 @@ def _wanted(kind: str, block: Mapping[str, Any]) -> str:
 
 def _expect(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
     """The definition first; where that agrees, incremental evaluation (ENG-6), too, and of its own
-    cases evaluation in parts (ENG-7).
+    cases evaluation in parts (ENG-7) and by pushes (ENG-8).
     """
     asked = ask()
     most = len(block["reports"]) + 1
     lines: list[str] = []
-    ways = {"": engine.evaluate, " incremental:": incremental.evaluate} | (
-        {" in parts:": _in_parts} if case.rule == "ENG-7" else {}
-    )
+    ways: dict[str, Callable[..., Iterator[engine.Report]]] = {
+        "": engine.evaluate,
+        " incremental:": incremental.evaluate,
+    }
+    if case.rule == "ENG-7":
+        ways[" in parts:"] = _in_parts
+    if case.rule == "ENG-8":
+        ways[" by pushes:"] = _by_pushes
     for label, evaluate in ways.items():
         lines = lines or [
             f"{label}{line}"
@@ -101,19 +107,29 @@ def _expect(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> l
 
 
 def in_parts(case: Case) -> list[str]:
-    """One line for each way in which the reports, computed in parts (ENG-7), differ from those that
-    the case expects.
+    """Return a line for each way in which the reports, computed in parts (ENG-7), differ from those
+    that the case expects.
     """
-    asked, blocks = query_of(case), case.table.get("expect", [])
-    found = [
-        (block, _reports(case, asked, block, len(block["reports"]) + 1, _in_parts))
-        for block in blocks
-    ]
-    return [
-        f"{case.rule} in parts:{line}"
-        for block, reports in found
-        for line in _differences(block, asked, reports)
-    ]
+    return _differences_of(case, " in parts:", _in_parts)
+
+
+def by_pushes(case: Case) -> list[str]:
+    """Return a line for each way in which the reports of pushes (ENG-8) differ from those that the
+    case expects.
+    """
+    return _differences_of(case, " by pushes:", _by_pushes)
+
+
+def _differences_of(
+    case: Case, label: str, evaluate: Callable[..., Iterator[engine.Report]]
+) -> list[str]:
+    """Return a line for each way in which reports differ from those that the case expects."""
+    asked = query_of(case)
+    lines: list[str] = []
+    for block in case.table.get("expect", []):
+        found = _reports(case, asked, block, len(block["reports"]) + 1, evaluate)
+        lines += [f"{case.rule}{label}{line}" for line in _differences(block, asked, found)]
+    return lines
 
 
 def _in_parts(
@@ -134,6 +150,16 @@ def _in_parts(
         if error.rule != "ENG-7":
             raise
         return engine.evaluate(asked, streams, chosen, max_reports=max_reports, **options)
+
+
+def _by_pushes(
+    asked: Query, streams: Mapping[str, Stream], chosen: Semantics, **options: Any
+) -> Iterator[engine.Report]:
+    """Yield the reports of a query whose elements are pushed one after the other."""
+    pushed = engine.Engine(asked, streams, chosen, **options)
+    for name, element in order_of_pushes(asked, streams, chosen):
+        yield from pushed.push(name, element)
+    yield from pushed.finish()
 
 
 def _differences(block: Mapping[str, Any], asked: Query, got: Sequence[engine.Report]) -> list[str]:

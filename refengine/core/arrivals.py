@@ -4,7 +4,7 @@ that grows with them (ENG-8).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from heapq import heappop, heappush
 
@@ -46,7 +46,6 @@ class GrowingView:
             keys=self.keys,
         )
 
-    @property
     def is_known(self) -> bool:
         """Whether nothing that counts from the stream's first element is open (WIN-7, WIN-10,
         REP-11).
@@ -97,7 +96,6 @@ class Admission:
         self.newest: Element | None = None
         self.held: list[tuple[int, int, Element]] = []
 
-    @property
     def complete_until(self) -> int:
         """The least t_app that an element to come can have and not be late."""
         if self.newest is None:
@@ -131,6 +129,31 @@ class Admission:
             yield heappop(self.held)[2]
 
 
+def order_of_pushes(
+    query: Query, streams: Mapping[str, Stream], semantics: Semantics
+) -> list[tuple[str, Element]]:
+    """Return the elements of whole streams, each with its stream's name, in an order in which they
+    can be pushed, and numbered so: that of arrival if some may be late, else that of time (ENG-5).
+
+    >>> from refengine import from_table, profile, stream
+    >>> windows = [{"stream": s, "kind": "time", "size": 10, "slide": 10} for s in "sr"]
+    >>> query = from_table({"body": "SELECT * {?x ?p ?o}", "windows": windows})
+    >>> a, b = (("<urn:a>", "<urn:p>", "<urn:o>"), 7), (("<urn:b>", "<urn:p>", "<urn:o>"), 3)
+    >>> semantics = profile("csparql").but(t0=0).semantics()
+    >>> streams = {"s": stream([a]), "r": stream([b])}
+    >>> [(name, e.app, e.sys) for name, e in order_of_pushes(query, streams, semantics)]
+    [('r', 3, 1), ('s', 7, 2)]
+    """
+    names = dict.fromkeys([*(spec.stream for spec in query.windows), *streams])
+    elements = [(name, element) for name in names for element in streams[name]]
+    elements.sort(key=lambda pushed: pushed[1].sys)
+    if not isinstance(semantics.disorder, int):
+        elements.sort(key=lambda pushed: pushed[1].app)
+    return [
+        (name, element._replace(sys=number)) for number, (name, element) in enumerate(elements, 1)
+    ]
+
+
 def pair(before: Element | None, element: Element) -> list[Element]:
     """Return an element and the one before it, if there is one."""
     if before is None:
@@ -139,7 +162,7 @@ def pair(before: Element | None, element: Element) -> list[Element]:
 
 
 class Arrivals:
-    """The plan of a query over streams whose elements come one at a time (ENG-8).
+    """ENG-8: the plan of a query over streams whose elements come one at a time.
 
     `plan` grows with them: an element joins its arrivals once no other can come before it, and once
     each window is known, if that counts from its stream's first element.
@@ -259,13 +282,13 @@ class Arrivals:
         """Let the elements that are complete join the arrivals, and return their places."""
         before = len(self.arrivals)
         for name, admission in self.admissions.items():
-            for element in admission.complete(max(self.now, admission.complete_until)):
+            for element in admission.complete(max(self.now, admission.complete_until())):
                 heappush(self.queue, (element.app, element.sys, name, element))
                 self._grow(name, element)
 
-        is_known = all(growing.is_known for growing in self.growing)
+        is_known = all(growing.is_known() for growing in self.growing)
         if is_known or self.is_finished:
-            complete = min(admission.complete_until for admission in self.admissions.values())
+            complete = min(admission.complete_until() for admission in self.admissions.values())
             until = max(self.now, complete)
             while self.queue and self.queue[0][0] <= until:
                 _, _, name, element = heappop(self.queue)

@@ -9,7 +9,9 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from test_laws import ANSWERS, Trial, trials
 
+from conformance import corpus
 from refengine import Engine, Relation, Stream, from_table, profile, stream
+from refengine.core.arrivals import order_of_pushes
 from refengine.core.engine import Report
 from refengine.core.semantics import Semantics
 from refengine.model.elements import Element
@@ -36,17 +38,6 @@ def answer(body, dataset) -> Relation:
     return Relation(body.variables, ANSWERS[body](dataset))
 
 
-def in_order_of_pushing(trial: Trial) -> list[tuple[str, Element]]:
-    """(stream, element) in an order in which they can be pushed: that of arrival, or where late
-    ones are refused that of time. Their t_sys tells that order, for all streams.
-    """
-    if isinstance(trial.semantics.disorder, int):
-        arrivals = trial.arrivals()
-    else:
-        arrivals = sorted(trial.arrivals(), key=lambda arrival: arrival[1].app)
-    return [(name, e._replace(sys=n)) for n, (name, e) in enumerate(arrivals, 1)]
-
-
 def reports_or_rule(trial: Trial) -> list[Report] | str:
     """The reports of the streams given whole, or the rule by which they are refused."""
     try:
@@ -62,7 +53,7 @@ def test_pushes_give_the_reports_of_whole_streams(trial, advances):
 
     `advances`: before each push time advances to the least instant that is still to come.
     """
-    arrivals = in_order_of_pushing(trial)
+    arrivals = order_of_pushes(trial.query, trial.streams, trial.semantics)
     trial = trial.arriving(arrivals)
     whole = reports_or_rule(trial)
     at_once = len({spec.stream for spec in trial.query.windows}) == 1
@@ -156,3 +147,10 @@ def test_whole_streams_are_a_fold_of_pushes():
     reports = [r for e in elements for r in engine.push("s", e)] + engine.finish()
     assert [(r.window, len(r.contents[0])) for r in reports] == [((0, 10), 1), ((10, 20), 2)]
     assert isinstance(elements, Stream)
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in corpus.cases() if "expect" in case.table], ids=lambda case: case.id
+)
+def test_a_case_holds_by_pushes(case):
+    assert corpus.by_pushes(case) == []

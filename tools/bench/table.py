@@ -8,6 +8,7 @@ from statistics import linear_regression
 from typing import Any, NamedTuple
 
 from tools.bench.lab import Lab, Line, line
+from tools.bench.pushes import pushes
 from tools.bench.queries import Asked, csrbench, temperatures
 
 KINDS: Mapping[str, Asked] = {
@@ -136,6 +137,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     ),
     "memory": Benchmark(memory, {"stations": 100, "seconds": 143}, {"stations": 1, "seconds": 1}),
     "naive": Benchmark(naive, {"stations": 50, "seconds": 10}, {"stations": 2, "seconds": 2}),
+    "pushes": Benchmark(pushes, {"lengths": (100, 1000, 10_000)}, {"lengths": (10, 20)}),
 }
 
 

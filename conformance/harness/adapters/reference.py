@@ -19,9 +19,9 @@ from importlib.metadata import version
 from typing import Any, cast
 
 from refengine import dialects
-from refengine.core import engine, profiles, query, r2r
+from refengine.core import profiles, query, r2r
 from refengine.core.answers import MakeAnswers, recomputed
-from refengine.core.engine import Engine
+from refengine.core.engine import Engine, Options, Report
 from refengine.core.semantics import Semantics
 from refengine.incremental import MaintainedWhileCovered
 from refengine.model.elements import Dataset, Element, Triple
@@ -30,17 +30,19 @@ from refengine.model.messages import nearest
 from refengine.rdf import files
 from refengine.rdf.sources import Piped
 
+Reports = list[Report]
+
 
 class Reference:
     """The engine and the case that it is in."""
 
-    def __init__(self, semantics: Semantics, make_answers: MakeAnswers = recomputed) -> None:
+    def __init__(self, semantics: Semantics, make_answers: MakeAnswers) -> None:
         self.usual = semantics
         self.make_answers = make_answers
 
     def register(
         self, text: str, dialect: str, streams: list[str], static: str = "", **more: Any
-    ) -> list[dict[str, Any]]:
+    ) -> Reports:
         """Begin a new case, of which nothing of the one before is part; `more` may have a
         semantics.
         """
@@ -52,37 +54,22 @@ class Reference:
         semantics = self.usual
         if "semantics" in more:
             semantics = Semantics(**more["semantics"])
+        # named here: the default was bound before a wrong engine could take its place
+        options: Options = {"static": statements, "answer": r2r.confirmed}
+        self.engine = Engine(asked, streams, semantics, **options, make_answers=self.make_answers)
         self.arrivals = 0
-        self.engine = Engine(
-            asked,
-            streams,
-            semantics,
-            static=statements,
-            # named here: the default was bound before a wrong engine could take its place
-            answer=r2r.confirmed,
-            make_answers=self.make_answers,
-        )
         return []
 
     def push(
         self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
-    ) -> list[dict[str, Any]]:
+    ) -> Reports:
         """Return the reports that are complete by an element."""
         self.arrivals += 1
         triples = cast(frozenset[Triple], _statements(graph))  # an element has no named graphs
-        element = Element(triples, at, self.arrivals, batch, end)
-        return [_relation(report) for report in self.engine.push(stream, element)]
-
-    def advance(self, at: int) -> list[dict[str, Any]]:
-        """Return the reports that are complete once time has come to an instant."""
-        return [_relation(report) for report in self.engine.advance(at)]
-
-    def end(self) -> list[dict[str, Any]]:
-        """Return the last reports."""
-        return [_relation(report) for report in self.engine.finish()]
+        return self.engine.push(stream, Element(triples, at, self.arrivals, batch, end))
 
 
-def _relation(report: engine.Report) -> dict[str, Any]:
+def _relation(report: Report) -> dict[str, Any]:
     rows = files.relation_to_json(report.relation)["results"]["bindings"]
     borders = {} if report.window is None else {"window": list(report.window)}
     return {"rows": rows, "instant": report.instant, **borders}
@@ -102,16 +89,16 @@ def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
                 named = {"engine": "refengine", "version": version("refengine")}
                 return {"reply": "result", "protocol": 1, **named, "configurable": True}
             case "register":
-                relations = reference.register(asked.pop("query"), **asked)
-                return {"reply": "result", "relations": relations}
+                reports = reference.register(asked.pop("query"), **asked)
             case "push":
-                return {"reply": "result", "relations": reference.push(**asked)}
+                reports = reference.push(**asked)
             case "advance":
-                return {"reply": "result", "relations": reference.advance(**asked)}
+                reports = reference.engine.advance(asked["at"])
             case "end":
-                return {"reply": "result", "relations": reference.end()}
+                reports = reference.engine.finish()
             case _:
                 return {"reply": "result"}
+        return {"reply": "result", "relations": [_relation(report) for report in reports]}
     except Unsupported as error:
         return {"reply": "unsupported", "reason": str(error)}
     except RefengineError as error:
