@@ -9,8 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from refengine.core.semantics import R2S, parse_field
-from refengine.model.errors import InvalidQuery, InvalidWindow
-from refengine.model.guard import shallow
+from refengine.model.errors import InvalidQuery, InvalidWindow, refuse_deep_nesting
 from refengine.model.messages import near, nearest, shown
 from refengine.sparql.algebra import Call, Var, walk
 from refengine.sparql.algebra import Query as Algebra
@@ -147,7 +146,7 @@ class Body:
     algebra: Algebra = field(init=False, compare=False, repr=False)
     plain: str = field(init=False, compare=False, repr=False)
 
-    @shallow
+    @refuse_deep_nesting
     def __post_init__(self) -> None:
         algebra, plain = read(self.text)
         nodes = list(walk(algebra.pattern))

@@ -9,8 +9,8 @@ from itertools import product
 from types import MappingProxyType, NoneType
 from typing import Any, get_args, get_type_hints
 
+from refengine.model.elements import require_64_bits
 from refengine.model.errors import InvalidSemantics, UnknownField
-from refengine.model.guard import bounded
 from refengine.model.messages import integer, near, nearest, shown
 
 
@@ -292,7 +292,7 @@ def parse_field(name: str, value: Any) -> Any:
         and not isinstance(value, bool)
         and (number := integer(value)) is not None
     ):
-        return bounded(name, number, InvalidSemantics, "SEM-1")
+        return require_64_bits(name, number, InvalidSemantics, "SEM-1")
     words = [str(member) for member in ENUMS.get(name, ())]
     if isinstance(value, str) and value in words:
         return ENUMS[name](value)

@@ -13,8 +13,7 @@ from refengine.dialects import windows
 from refengine.dialects.grammar import Additions, branch, leaf
 from refengine.dialects.source import Source, Unrenderable, start
 from refengine.dialects.windows import RESERVED, Extents
-from refengine.model.errors import Unsupported
-from refengine.model.guard import there
+from refengine.model.errors import Unsupported, require
 
 IN_TEXT = frozenset({R2S.RSTREAM, R2S.ISTREAM, R2S.DSTREAM})  # append has no text
 
@@ -175,7 +174,7 @@ def as_streams(source: Source, named: list[Window], dialect: Dialect, alone: boo
     same names. `alone`: a pattern that is all of WHERE would be read as a window without one.
     """
     bound(source)
-    found = references(source, [there(window.name) for window in named])
+    found = references(source, [require(window.name) for window in named])
     for number, window in enumerate(named, 1):
         if reason := _unnumbered(window, number, named[: number - 1], dialect, source):
             raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")

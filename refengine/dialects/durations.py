@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from refengine.model.guard import there
+from refengine.model.errors import require
 from refengine.model.messages import integer
 
 UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
@@ -23,7 +23,7 @@ def milliseconds(parts: Iterable[tuple[str, str]]) -> int | None:
     that is no whole number of milliseconds, which only nanoseconds can miss.
     """
     return _whole(
-        sum((there(integer(number)) * _length(unit) for number, unit in parts), Fraction())
+        sum((require(integer(number)) * _length(unit) for number, unit in parts), Fraction())
     )
 
 

@@ -16,8 +16,7 @@ from typing import cast
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from refengine.model.errors import InvalidQuery
-from refengine.model.guard import there
+from refengine.model.errors import InvalidQuery, require
 from refengine.model.messages import shown
 
 ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
@@ -175,7 +174,7 @@ def fault(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
             raise AssertionError(error)  # LALR(1) has no other
     still = ""
     if opened:
-        still = f"; {shown(str(opened))} at {place(text, there(opened.start_pos))} is not closed"
+        still = f"; {shown(str(opened))} at {place(text, require(opened.start_pos))} is not closed"
     return InvalidQuery(
         f"expected {_either(set(expected))}, got {found}{still}{hint}",
         rule="DIA-7",
@@ -188,7 +187,7 @@ def reached(text: str, error: UnexpectedInput) -> int:
     return (
         len(text)
         if isinstance(error, UnexpectedToken) and error.token.type == "$END"
-        else there(error.pos_in_stream)
+        else require(error.pos_in_stream)
     )
 
 

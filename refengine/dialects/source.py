@@ -15,8 +15,7 @@ from lark import Token, Tree
 from refengine.core.query import Body
 from refengine.dialects import grammar
 from refengine.model import iris
-from refengine.model.errors import InvalidQuery, RefengineError, Unsupported
-from refengine.model.guard import there
+from refengine.model.errors import InvalidQuery, RefengineError, Unsupported, require
 from refengine.model.messages import nearest
 
 T = TypeVar("T")
@@ -226,12 +225,12 @@ class Source:
 
 def start(at: Tree[Token] | Token) -> int:
     """The offset at which a node or a token starts."""
-    return there(at.start_pos) if isinstance(at, Token) else at.meta.start_pos
+    return require(at.start_pos) if isinstance(at, Token) else at.meta.start_pos
 
 
 def stop(token: Token) -> int:
     """The offset at which a token has ended."""
-    return there(token.end_pos)
+    return require(token.end_pos)
 
 
 def _unescaped(text: str) -> str:

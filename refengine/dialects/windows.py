@@ -13,8 +13,8 @@ from refengine.dialects import durations
 from refengine.dialects.grammar import leaf
 from refengine.dialects.source import Source, Unrenderable, start
 from refengine.model import iris
+from refengine.model.elements import require_64_bits
 from refengine.model.errors import InvalidWindow, Unsupported
-from refengine.model.guard import bounded
 from refengine.model.messages import integer, shown
 
 RESERVED = "urn:window"  # DIA-5: this name, and those that begin with it and a colon
@@ -113,7 +113,7 @@ def _length(source: Source, node: Tree[Token] | Token) -> int:
     """A number of elements, or a duration in milliseconds."""
     if isinstance(node, Token):
         return source.made(
-            node, bounded, "a window's extent", integer(str(node)), InvalidWindow, "WIN-1"
+            node, require_64_bits, "a window's extent", integer(str(node)), InvalidWindow, "WIN-1"
         )
     words = [str(token) for token in node.children]
     if leaf(node, 0).type == "ISO":
@@ -129,7 +129,7 @@ def _length(source: Source, node: Tree[Token] | Token) -> int:
             f"got {written}"
         )
         source.fail(node, reason, rule="DIA-2")
-    return source.made(node, bounded, "a window's extent", found, InvalidWindow, "WIN-1")
+    return source.made(node, require_64_bits, "a window's extent", found, InvalidWindow, "WIN-1")
 
 
 def absolute(name: str) -> str:

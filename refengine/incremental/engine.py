@@ -39,8 +39,7 @@ from refengine.incremental.numbers import Beyond
 from refengine.incremental.partitions import Latest, Turnover
 from refengine.incremental.supports import Extents
 from refengine.model.elements import Bag, Dataset, Element, Relation, Row, Stream, Triple
-from refengine.model.errors import Disputed, Unsupported
-from refengine.model.guard import there
+from refengine.model.errors import Disputed, Unsupported, require
 from refengine.model.terms import canonical_dataset
 
 
@@ -501,7 +500,7 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
     semantics, view, frame, own = (
         planned.semantics,
         planned.views[0],
-        there(planned.views[0].frame),
+        require(planned.views[0].frame),
         planned.own,
     )
     closes, start = Condition.CLOSE in semantics.report, window.start(frame)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from refengine.model.errors import InvalidStream
+from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.terms import XSD as XSD
 from refengine.model.terms import Literal as Literal
 from refengine.model.terms import Term as Term
@@ -136,6 +136,15 @@ def check(elements: Iterable[Element]) -> None:
                     place=place,
                 )
         before = element
+
+
+def require_64_bits(name: str, value: int, kind: type[RefengineError], rule: str) -> int:
+    """Return an integer that is within 64 bits, as times are (MOD-1); raise an error of this kind
+    if it is not.
+    """
+    if not -TIME_BOUND <= value < TIME_BOUND:
+        raise kind(f"{name} must be within 64 bits", rule=rule)
+    return value
 
 
 class Admitted(NamedTuple):

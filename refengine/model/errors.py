@@ -7,12 +7,16 @@ line.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from refengine.model.messages import plain
 
 if TYPE_CHECKING:
     from refengine.model.elements import Relation
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class RefengineError(Exception):
@@ -107,3 +111,26 @@ class Disputed(RefengineError):
     ):
         super().__init__(reason, rule=rule, place=place)
         self.answers = answers or {}
+
+
+def require(value: T | None) -> T:
+    """Return a value that may be None in general; whoever asks has made sure that it is not."""
+    if value is None:
+        raise AssertionError("a value is needed here")
+    return value
+
+
+def refuse_deep_nesting(function: Callable[P, T]) -> Callable[P, T]:
+    """Wrap a function of a body: one that is nested too deeply for Python is `Unsupported`.
+
+    Whether such a body is valid is not known, so no other error would do.
+    """
+
+    @wraps(function)
+    def refusing(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return function(*args, **kwargs)
+        except RecursionError:
+            raise Unsupported("nested too deeply", rule="QRY-1", place="body") from None
+
+    return refusing

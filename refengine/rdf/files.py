@@ -36,8 +36,7 @@ from refengine.model.elements import (
     parse_literal,
     row,
 )
-from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError, Refused
-from refengine.model.guard import there
+from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError, Refused, require
 from refengine.model.messages import integer, nearest, shown, why
 from refengine.model.terms import (
     ABSOLUTE_IRI,
@@ -563,11 +562,11 @@ def _dated_graphs(
     dates = said[time_predicate]
     lines: dict[Term, int] = {}  # where a graph is first seen: in a date or as a graph
     for graph, triple, line in statements:
-        lines.setdefault(graph or there(triple)[0], line)
+        lines.setdefault(graph or require(triple)[0], line)
         if graph is not None:
             graphs.setdefault(graph, set()).update([triple] if triple else [])
             continue
-        triple = there(triple)  # a graph alone can be empty
+        triple = require(triple)  # a graph alone can be empty
         subject, predicate, object_ = triple
         if predicate[1:-1] not in said:
             reason = f"in no graph, so part of no element, and no date: {shown(' '.join(triple))}"
@@ -636,7 +635,7 @@ def _instants(folder: Path) -> Stream:
         )
     items = []
     for at, file in sorted(files.items()):
-        triples = {there(statement.triple) for statement in _turtle(file, "Turtle", f"f{at}b")}
+        triples = {require(statement.triple) for statement in _turtle(file, "Turtle", f"f{at}b")}
         items += [(triple, at * INSTANT, str(file)) for triple in sorted(triples, key=" ".join)]
     return _in_time(items, ordered=False)
 

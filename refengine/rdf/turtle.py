@@ -14,8 +14,7 @@ from typing import IO, NamedTuple, cast
 
 import pyoxigraph
 
-from refengine.model.errors import InvalidStream
-from refengine.model.guard import there
+from refengine.model.errors import InvalidStream, require
 from refengine.model.messages import shown
 from refengine.model.terms import Term, iri_term, literal_term
 
@@ -131,7 +130,7 @@ class _Lines:
 
 def _reason(message: str, line: str, language: str) -> str:
     """What is wrong, in our words where a file of N-Triples would be told the same."""
-    first, last, said = there(_ERROR.fullmatch(message)).groups()
+    first, last, said = require(_ERROR.fullmatch(message)).groups()
     token = line[int(first) - 1 : int(last) - 1] if first else ""
     iri = shown(token.strip("<>"))
     if said.startswith("No scheme found") and token:

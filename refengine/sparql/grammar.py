@@ -17,8 +17,7 @@ import lark
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from refengine.model.errors import InvalidQuery, Refused, Unsupported
-from refengine.model.guard import there
+from refengine.model.errors import InvalidQuery, Refused, Unsupported, require
 from refengine.model.messages import near, shown
 
 _FOLDER = files("refengine.sparql")
@@ -356,8 +355,8 @@ def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
     what was expected there; or of an update.
     """
     at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
-    offset = len(text) if at_end else there(error.pos_in_stream)
-    word = there(re.match(r"\w*", text[offset:]))[0]
+    offset = len(text) if at_end else require(error.pos_in_stream)
+    word = require(re.match(r"\w*", text[offset:]))[0]
     expected: set[str] = set()
     if isinstance(error, UnexpectedCharacters):
         expected = set(error.allowed or ())
@@ -425,7 +424,7 @@ def unescape(text: str, token: Token, source: str) -> str:
             raise InvalidQuery(
                 f"{match[0]} {problem}",
                 rule="QRY-1",
-                place=place(source, there(token.start_pos) + match.start()),
+                place=place(source, require(token.start_pos) + match.start()),
             )
         return chr(number)
 
