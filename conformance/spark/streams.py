@@ -25,7 +25,7 @@ from conformance.spark.survey import Extent, File
 from conformance.spark.table import Table
 from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import InvalidStream
-from refengine.rdf import files as io
+from refengine.rdf.files import read_stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
@@ -116,7 +116,7 @@ def read(spark: SparkSession, path: str) -> Stream:
         return Stream(path, Lines(files) if lines else Table(files), len(there) - len(chosen))
     if URL.match(path):
         raise InvalidStream("neither .n3t nor .parquet files", rule="IO-1", place=path)
-    return Stream(path, held(spark, io.read_stream(path)))
+    return Stream(path, held(spark, read_stream(path)))
 
 
 def _url(path: str) -> str:

@@ -138,7 +138,7 @@ def border_rows(
         return []
 
     step = window.slide(spec, semantics.slide).step
-    asked = answers.asked(recorded, answers.planned(recorded, semantics), derivations=True)
+    asked = answers.asked(recorded, answers.planned(recorded, semantics), for_derivations=True)
     number = {require(report.window)[0]: index for index, report in enumerate(reports)}
     found = []
     for index, report in enumerate(reports):
