@@ -45,7 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _main(arguments: list[str] | None) -> int:
     from refengine import dialects
     from refengine.core import engine, profiles, r2r
-    from refengine.rdf import files
+    from refengine.rdf.recordings import relation_to_json
+    from refengine.rdf.streams import PROV_GENERATED_AT_TIME
 
     parser = argparse.ArgumentParser(
         prog="refengine", description="The reference engine for RDF stream processing."
@@ -91,7 +92,7 @@ def _main(arguments: list[str] | None) -> int:
     )
     run.add_argument(
         "--time-predicate",
-        default=files.PROV_GENERATED_AT_TIME,
+        default=PROV_GENERATED_AT_TIME,
         metavar="IRI",
         help="dates the graphs of .nq and .trig",
     )
@@ -147,8 +148,7 @@ def _main(arguments: list[str] | None) -> int:
     except Disputed as error:
         for name, relation in sorted(error.answers.items()):
             error.add_note(
-                f"{name}: "
-                f"{json.dumps(files.relation_to_json(relation)['results']['bindings'])[:2000]}"
+                f"{name}: {json.dumps(relation_to_json(relation)['results']['bindings'])[:2000]}"
             )
         raise
     return 0
@@ -167,7 +167,7 @@ def _render(options: argparse.Namespace) -> None:
     from refengine import dialects
     from refengine.core import profiles
     from refengine.core.semantics import R2S
-    from refengine.rdf import files
+    from refengine.rdf.queries import read_query
 
     r2s = None
     if options.semantics:
@@ -175,7 +175,7 @@ def _render(options: argparse.Namespace) -> None:
         r2s = profiles.profile(name).but(**_overrides(overrides)).fields["r2s"]
         if not isinstance(r2s, R2S):
             raise UnknownField(f"profile {name!r} leaves r2s unknown; give r2s=…", rule="SEM-3")
-    query = files.read_query(options.query, options.source, options.static)
+    query = read_query(options.query, options.source, options.static)
     print(dialects.render(query, options.dialect, r2s, options.static))
 
 
@@ -183,16 +183,17 @@ def _run(options: argparse.Namespace) -> None:
     from refengine import trace
     from refengine.core import engine, profiles, r2r, startup
     from refengine.oracle import orders
-    from refengine.rdf import files
+    from refengine.rdf.documents import read_static
+    from refengine.rdf.queries import read_query
 
     if options.max_reports < 1:
         raise RefengineError(f"--max-reports must be > 0, got {options.max_reports}", rule="ENG-3")
     name, *overrides = options.semantics
     chosen = profiles.profile(name).but(**_overrides(overrides)).semantics()
-    query = files.read_query(options.query, options.dialect, static=bool(options.static))
+    query = read_query(options.query, options.dialect, static=bool(options.static))
     source = _sources(options)
     streams = _streams(options, query, source)
-    static: Dataset = frozenset().union(*map(files.read_static, map(source, options.static)))
+    static: Dataset = frozenset().union(*map(read_static, map(source, options.static)))
     witnesses = (options.witness,) if options.witness else tuple(r2r.WITNESSES)
     planned = engine.plan(query, streams, chosen)
     read = {spec.stream for spec in query.windows}
@@ -266,7 +267,7 @@ def _streams(
     options: argparse.Namespace, query: Query, source: Callable[[str], Source]
 ) -> dict[str, Stream]:
     """The streams by name; one without a name is the stream of the query's window."""
-    from refengine.rdf import files
+    from refengine.rdf.streams import read_stream
 
     streams: dict[str, Stream] = {}
     for word in options.stream:
@@ -275,9 +276,7 @@ def _streams(
             name, path = query.windows[0].stream, word
         if name in streams:
             raise InvalidQuery(f"stream {name!r} is given twice", rule="QRY-4")
-        streams[name] = files.read_stream(
-            source(path), options.time_predicate, options.batch_predicate
-        )
+        streams[name] = read_stream(source(path), options.time_predicate, options.batch_predicate)
     return streams
 
 
@@ -311,7 +310,7 @@ class Hearing:
 
 
 def _as_json(query: Query, report: Report, witnesses: Sequence[str]) -> dict[str, Any]:
-    from refengine.rdf import files
+    from refengine.rdf.recordings import relation_to_json
 
     windows = [
         None if borders is None else dict(zip(("open", "close"), borders, strict=True))
@@ -329,7 +328,7 @@ def _as_json(query: Query, report: Report, witnesses: Sequence[str]) -> dict[str
         "trigger": report.trigger,
         "instant": report.instant,
         "witnesses": list(witnesses),
-        **files.relation_to_json(report.relation),
+        **relation_to_json(report.relation),
     }
 
 

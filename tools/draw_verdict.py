@@ -15,7 +15,7 @@ from conformance.benchmarks import csrbench
 from refengine.core import profiles
 from refengine.oracle import judge
 from refengine.oracle.trial import BorderRow, Fate
-from refengine.rdf import files
+from refengine.rdf.recordings import read_recording
 
 WIDTH, LEFT, LANE, TOP = 880, 120, 34, 70
 COLOURS = {Fate.PLACE: "#1b7f4d"}
@@ -29,7 +29,7 @@ def judged(folder: Path, engine: str, query: str, suffix: str) -> tuple[judge.Ju
     cell = next(cell for cell in cells if cell.suffix == suffix)
     asked = csrbench.query(query)
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
-    recording = files.read_recording(cell.path).relations
+    recording = read_recording(cell.path).relations
     return (
         judge.judge(asked, streams, profiles.profile(engine), recording),
         cell.name,

@@ -22,7 +22,7 @@ from refengine.model.elements import TIME_BOUND, Triple
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import plain, shown
 from refengine.model.terms import PLAIN_IRI
-from refengine.rdf.files import PLAIN_OBJECT, timed
+from refengine.rdf.lines import PLAIN_OBJECT, parse_line_with_time
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -90,7 +90,7 @@ def triple(
     if time is None or None in (element, *given):
         raise InvalidStream("a null", rule="IO-1")
     timely(-TIME_BOUND, time)
-    found = timed(f'{subject} {predicate} {object_} "{time}" .', "")
+    found = parse_line_with_time(f'{subject} {predicate} {object_} "{time}" .', "")
     return given if found == (given, time) else (_term(given, 0), _term(given, 1), _term(given, 2))
 
 
@@ -99,7 +99,7 @@ def _term(given: tuple[str, str, str], position: int) -> str:
     its own has the same twice.
     """
     one = [*OTHERS[:position], given[position], *OTHERS[position + 1 :]]
-    found = [timed(f'{" ".join(one)} "{time}" .', "") for time in (0, 1)]
+    found = [parse_line_with_time(f'{" ".join(one)} "{time}" .', "") for time in (0, 1)]
     terms = []
     for time, told in enumerate(found):
         if (

@@ -33,7 +33,7 @@ from refengine.incremental.parts import Part, Short
 from refengine.model.elements import Dataset, Element, Relation, Stream
 from refengine.model.errors import RefengineError, Unsupported
 from refengine.model.terms import CanonicalElements
-from refengine.rdf import files
+from refengine.rdf.recordings import relation_to_json
 from refengine.sparql.witnesses import WITNESSES
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def elements(rows: Iterable[Row]) -> Iterator[Element]:
 def _row(report: Report) -> tuple[Any, ...]:
     opens, closes = report.window or (None, None)
     rows = json.dumps(
-        files.relation_to_json(report.relation)["results"]["bindings"], separators=(",", ":")
+        relation_to_json(report.relation)["results"]["bindings"], separators=(",", ":")
     )
     return (
         report.evaluation,

@@ -69,18 +69,19 @@ from refengine.oracle.orders import orders as right_orders
 from refengine.oracle.trial import Divergence, Origin, State
 from refengine.oracle.trial import accepted as right_accepted
 from refengine.oracle.trial import advance as right_advance
-from refengine.rdf import files
-from refengine.rdf.files import Recording
-from refengine.rdf.files import _dated_graphs as right_dated_graphs
-from refengine.rdf.files import _epoch as right_epoch
-from refengine.rdf.files import _in_time as right_in_time
-from refengine.rdf.files import _lines as right_lines
-from refengine.rdf.files import _timed as right_timed
-from refengine.rdf.files import _turtle as right_turtle
-from refengine.rdf.files import _untyped as right_untyped
-from refengine.rdf.files import read_recording as right_read_recording
+from refengine.rdf.documents import read_turtle as right_read_turtle
+from refengine.rdf.lines import TIMED_TOKEN, parse_terms
+from refengine.rdf.lines import parse_statement_with_time as right_parse_statement_with_time
+from refengine.rdf.lines import read_lines as right_read_lines
+from refengine.rdf.recordings import Recording
+from refengine.rdf.recordings import parse_tabbed_term as right_parse_tabbed_term
+from refengine.rdf.recordings import read_recording as right_read_recording
+from refengine.rdf.sources import Source, suffix_of
+from refengine.rdf.streams import build_stream as right_build_stream
+from refengine.rdf.streams import build_stream_of_graphs as right_build_stream_of_graphs
+from refengine.rdf.terms import parse_datetime as right_parse_datetime
 from refengine.rdf.turtle import Statement
-from refengine.rdf.turtle import statements as right_statements
+from refengine.rdf.turtle import parse_statements as right_parse_statements
 
 NOBODY = "none known"
 
@@ -953,38 +954,38 @@ def nothing_is_near(*args: Any, **options: Any) -> tuple[Any, ...]:
 
 def order_is_recorded(items: list[Any], ordered: bool = True) -> Stream:
     """The order of the triples of a file is taken for the arrival order."""
-    return right_in_time(items, True)
+    return right_build_stream(items, True)
 
 
 def seconds_for_milliseconds(items: list[Any], ordered: bool = True) -> Stream:
     """Times are taken for seconds."""
-    return right_in_time([(payload, app // 1000, *more) for payload, app, *more in items], ordered)
+    return right_build_stream([item._replace(app=item.app // 1000) for item in items], ordered)
 
 
 def a_triple_is_an_element(items: list[Any], ordered: bool = True) -> Stream:
     """Every triple is an element, those of a named graph too."""
     split = []
-    for payload, *more in items:
-        graph = [payload] if isinstance(payload, tuple) else sorted(payload)
-        split += [(triple, *more) for triple in graph]
-    return right_in_time(split, ordered)
+    for item in items:
+        graph = [item.payload] if isinstance(item.payload, tuple) else sorted(item.payload)
+        split += [item._replace(payload=triple) for triple in graph]
+    return right_build_stream(split, ordered)
 
 
 def sorted_by_time(items: list[Any], ordered: bool = True) -> Stream:
     """Elements are sorted by time, so that none is late."""
-    return right_in_time(sorted(items, key=lambda item: item[1]), ordered)
+    return right_build_stream(sorted(items, key=lambda item: item.app), ordered)
 
 
 def labels_are_of_the_folder(path: Path, language: str, prefix: str) -> list[Any]:
     """A blank node label means one node in all files of a folder."""
-    return right_turtle(path, language, "b")
+    return right_read_turtle(path, language, "b")
 
 
 def a_query_replaces_the_last_segment(text: str, language: str, prefix: str) -> Iterator[Statement]:
     """A relative IRI that is a query alone is resolved against the folder of the base, as in RFC
     2396.
     """
-    return right_statements(text.replace("<?", "<./?"), language, prefix)
+    return right_parse_statements(text.replace("<?", "<./?"), language, prefix)
 
 
 def undated_graphs_are_left_out(
@@ -996,24 +997,24 @@ def undated_graphs_are_left_out(
     kept = [
         statement for statement in statements if statement.graph is None or statement.graph in dated
     ]
-    return right_dated_graphs(path, kept, time_predicate, *more)
+    return right_build_stream_of_graphs(path, kept, time_predicate, *more)
 
 
-def untimed_lines_are_left_out(path: Path) -> Iterator[tuple[str, int]]:
+def untimed_lines_are_left_out(path: Source) -> Iterator[tuple[str, int]]:
     """A line that has no time is no element."""
-    for line, place in right_lines(path):
-        if path.suffix != ".n3t" or len(files._terms(line, files._TIMED_TOKEN)) == 4:
+    for line, place in right_read_lines(path):
+        if suffix_of(path) != ".n3t" or len(parse_terms(line, TIMED_TOKEN)) == 4:
             yield line, place
 
 
 def unquoted_literals_are_strings(line: str, place: str) -> tuple[Triple, int]:
     """A literal without quotes loses its datatype."""
-    return right_timed(re.sub(r' ([^ "<]+)\^\^<[^>]*>', r' "\1"', line), place)
+    return right_parse_statement_with_time(re.sub(r' ([^ "<]+)\^\^<[^>]*>', r' "\1"', line), place)
 
 
 def local_time(lexical: str) -> int:
     """The zone of a date is cut off."""
-    return right_epoch(lexical.split("+")[0])
+    return right_parse_datetime(lexical.split("+")[0])
 
 
 def empty_relations_are_no_reports(path: str | Path) -> Recording:
@@ -1035,7 +1036,7 @@ def bindings_are_a_set(path: str | Path) -> Recording:
 
 def datatypes_are_dropped(value: str) -> Term:
     """What follows a literal's ^^ is left out."""
-    return right_untyped(value if value.startswith("http") else value.partition("^^")[0])
+    return right_parse_tabbed_term(value if value.startswith("http") else value.partition("^^")[0])
 
 
 def sorted_by_timestamp(path: str | Path) -> Recording:
@@ -1448,7 +1449,7 @@ MINIATURES = (
         "ORA-3",
         "sorted by timestamp",
         NOBODY,
-        "refengine.rdf.files:read_recording",
+        "refengine.rdf.recordings:read_recording",
         sorted_by_timestamp,
     ),
     Miniature(
@@ -1590,81 +1591,87 @@ MINIATURES = (
         nothing_is_near,
     ),
     Miniature(
-        "IO-1", "order is recorded", NOBODY, "refengine.rdf.files:_in_time", order_is_recorded
+        "IO-1", "order is recorded", NOBODY, "refengine.rdf.streams:build_stream", order_is_recorded
     ),
     Miniature(
         "IO-1",
         "seconds for milliseconds",
         NOBODY,
-        "refengine.rdf.files:_in_time",
+        "refengine.rdf.streams:build_stream",
         seconds_for_milliseconds,
     ),
     Miniature(
         "IO-1",
         "a triple is an element",
         NOBODY,
-        "refengine.rdf.files:_in_time",
+        "refengine.rdf.streams:build_stream",
         a_triple_is_an_element,
     ),
-    Miniature("IO-1", "sorted by time", NOBODY, "refengine.rdf.files:_in_time", sorted_by_time),
+    Miniature(
+        "IO-1", "sorted by time", NOBODY, "refengine.rdf.streams:build_stream", sorted_by_time
+    ),
     Miniature(
         "IO-1",
         "labels are of the folder",
         NOBODY,
-        "refengine.rdf.files:_turtle",
+        "refengine.rdf.documents:read_turtle",
         labels_are_of_the_folder,
     ),
     Miniature(
         "IO-1",
         "a query replaces the last segment",
         "rdflib 7.6: the parser of Notation 3, Turtle and TriG",
-        "refengine.rdf.turtle:statements",
+        "refengine.rdf.turtle:parse_statements",
         a_query_replaces_the_last_segment,
     ),
     Miniature(
         "IO-1",
         "undated graphs are left out",
         NOBODY,
-        "refengine.rdf.files:_dated_graphs",
+        "refengine.rdf.streams:build_stream_of_graphs",
         undated_graphs_are_left_out,
     ),
     Miniature(
         "IO-1",
         "untimed lines are left out",
         NOBODY,
-        "refengine.rdf.files:_lines",
+        "refengine.rdf.lines:read_lines",
         untimed_lines_are_left_out,
     ),
     Miniature(
         "IO-1",
         "unquoted literals are strings",
         NOBODY,
-        "refengine.rdf.files:_timed",
+        "refengine.rdf.lines:parse_statement_with_time",
         unquoted_literals_are_strings,
     ),
-    Miniature("IO-1", "local time", NOBODY, "refengine.rdf.files:_epoch", local_time),
+    Miniature("IO-1", "local time", NOBODY, "refengine.rdf.terms:parse_datetime", local_time),
     Miniature(
         "IO-2",
         "empty relations are no reports",
         NOBODY,
-        "refengine.rdf.files:read_recording",
+        "refengine.rdf.recordings:read_recording",
         empty_relations_are_no_reports,
     ),
     Miniature(
         "IO-2",
         "bindings are a set",
         NOBODY,
-        "refengine.rdf.files:read_recording",
+        "refengine.rdf.recordings:read_recording",
         bindings_are_a_set,
     ),
     Miniature(
         "IO-2",
         "datatypes are dropped",
         NOBODY,
-        "refengine.rdf.files:_untyped",
+        "refengine.rdf.recordings:parse_tabbed_term",
         datatypes_are_dropped,
     ),
     Miniature(
-        "IO-2", "languages are dropped", NOBODY, "refengine.rdf.files:_term", languages_are_dropped
+        "IO-2",
+        "languages are dropped",
+        NOBODY,
+        "refengine.rdf.recordings:parse_term",
+        languages_are_dropped,
     ),
 )

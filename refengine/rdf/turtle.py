@@ -54,7 +54,7 @@ class Misread(ValueError):
         self.reason, self.line = reason, line
 
 
-def statements(text: str, language: str, prefix: str) -> Iterator[Statement]:
+def parse_statements(text: str, language: str, prefix: str) -> Iterator[Statement]:
     """The statements of a text in Turtle or TriG (`language`), in its order. Blank nodes are named
     `_:`, `prefix` and a number from 1, in the order in which they appear. A graph of TriG is
     announced, even if it is empty. Raises Misread.

@@ -40,7 +40,9 @@ from refengine import from_table, profile, stream
 from refengine.core import engine
 from refengine.model.elements import Relation, Stream
 from refengine.model.errors import InvalidStream, RefengineError
-from refengine.rdf.files import Recording, read_query, relation_from_json, timed
+from refengine.rdf.lines import parse_line_with_time
+from refengine.rdf.queries import read_query
+from refengine.rdf.recordings import Recording, relation_from_json
 from tools import sg1, sg1_spark
 
 spark = pytest.mark.xdist_group("truth")  # beside the suite's tests, with a server of their own
@@ -302,7 +304,7 @@ def test_terms_of_rows_are_canonical():
     assert table.triple(3, 1, "_:b", "<urn:p>", '"A"@EN') == (
         "_:b",
         "<urn:p>",
-        timed('_:b <urn:p> "A"@EN "3" .', "")[0][2],
+        parse_line_with_time('_:b <urn:p> "A"@EN "3" .', "")[0][2],
     )
 
 
@@ -769,7 +771,7 @@ def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
     parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
     text = b"".join(sg1.chunks(parameters)).decode().splitlines(keepends=True)
     written(tmp_path / "lines", "".join(text[:100]), "".join(text[100:101]), "".join(text[101:]))
-    triples = [timed(one, "") for one in text]
+    triples = [parse_line_with_time(one, "") for one in text]
     columns = {
         "time": [t for _, t in triples],
         "element": [2**40 * (n - 100) for n in range(len(triples))],
@@ -996,7 +998,7 @@ def test_sg1_is_the_same_as_a_job(connected, tmp_path, count, parts):
         )
         found = found_by(connected, wanted, tmp_path / "out")
         assert [row for part in found.parts for row in rows(part)] == definition(
-            wanted, stream([timed(one, "") for one in text.splitlines()])
+            wanted, stream([parse_line_with_time(one, "") for one in text.splitlines()])
         )
 
 
@@ -1062,7 +1064,7 @@ def test_a_driver_that_is_killed_goes_on(master, tmp_path):  # noqa: F811
     )
     wanted = definition(
         output.Wanted(Asked(query, chosen), path),
-        stream([timed(one, "") for one in text.splitlines()]),
+        stream([parse_line_with_time(one, "") for one in text.splitlines()]),
     )
     parts = [pyarrow.parquet.read_table(out / "parts" / f"{n:05d}.parquet") for n in range(5)]
     assert [row for part in parts for row in rows(part)] == wanted

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from refengine import Query, Report, Semantics, equal, evaluate, from_table, profile
 from refengine.core import r2r
-from refengine.rdf.files import read_stream
+from refengine.rdf.streams import read_stream
 from tools.bench.queries import STREAM
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,13 +70,13 @@ def engine(name: str) -> Engine:
     match name:
         case "incremental":
             from refengine import incremental
-            from refengine.rdf.files import elements
+            from refengine.rdf.streams import read_elements
 
             def evaluated(query: Query, path: str, semantics: Semantics) -> Iterator[Report]:
                 # ENG-6: partitions need their streams whole
                 whole = any(window.by for window in query.windows)
                 return incremental.evaluate(
-                    query, {STREAM: read_stream(path) if whole else elements(path)}, semantics
+                    query, {STREAM: read_stream(path) if whole else read_elements(path)}, semantics
                 )
 
             return evaluated

@@ -10,7 +10,6 @@ computes what changed (ENG-6).
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import logging
 import sys
@@ -25,8 +24,9 @@ from refengine.core.semantics import Disorder, End, Semantics
 from refengine.model.elements import Dataset, Element, Stream, Triple
 from refengine.model.errors import RefengineError, Unsupported
 from refengine.model.messages import nearest
-from refengine.rdf import files
-from refengine.rdf.sources import Piped
+from refengine.rdf.documents import read_static
+from refengine.rdf.recordings import relation_to_json
+from refengine.rdf.sources import Text
 
 
 class Reference:
@@ -76,14 +76,14 @@ class Reference:
 
 
 def _relation(report: engine.Report) -> dict[str, Any]:
-    rows = files.relation_to_json(report.relation)["results"]["bindings"]
+    rows = relation_to_json(report.relation)["results"]["bindings"]
     borders = {} if report.window is None else {"window": list(report.window)}
     return {"rows": rows, "instant": report.instant, **borders}
 
 
 def _statements(text: str) -> Dataset:
     """The triples and quads of N-Quads."""
-    return files.read_static(Piped("text.nq", io.BytesIO(text.encode()), "text"))
+    return read_static(Text("text.nq", text, "text"))
 
 
 def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
