@@ -30,9 +30,9 @@ from refengine.core.query import Body, Query
 from refengine.core.semantics import Semantics
 from refengine.incremental import parts
 from refengine.incremental.parts import Part, Short
+from refengine.model.canonical import CanonicalElements
 from refengine.model.elements import Dataset, Element, Relation, Stream
 from refengine.model.errors import RefengineError, Unsupported
-from refengine.model.terms import CanonicalElements
 from refengine.rdf.recordings import relation_to_json
 from refengine.sparql.witnesses import WITNESSES
 

@@ -36,7 +36,6 @@ from refengine.core.semantics import R2S, Empty, End, Gap, Instant, Semantics
 from refengine.core.window import Content, View
 from refengine.model import compare, terms
 from refengine.model.compare import Mode, Number
-from refengine.model.compare import _matching as right_matching
 from refengine.model.compare import near as right_near
 from refengine.model.compare import value as right_value
 from refengine.model.elements import (
@@ -53,6 +52,8 @@ from refengine.model.elements import (
     row,
 )
 from refengine.model.errors import RefengineError
+from refengine.model.matching import match_in_step
+from refengine.model.matching import match_rows as right_match_rows
 from refengine.model.terms import Term
 from refengine.oracle import orders
 from refengine.oracle.assignments import Candidates
@@ -597,7 +598,7 @@ def in_order(
 def in_the_order_of_their_numbers(ours: list[Any], theirs: list[Any]) -> dict[int, int]:
     """Rows with one number are paired in its order, as if all numbers had one tolerance."""
     numbers, _ = (ours or theirs)[0]
-    return (compare._in_step if len(numbers) == 1 else right_matching)(ours, theirs)
+    return (match_in_step if len(numbers) == 1 else right_match_rows)(ours, theirs)
 
 
 def labels_are_names(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
@@ -1345,12 +1346,12 @@ MINIATURES = (
         "refengine.model.compare:difference",
         unbound_is_anything,
     ),
-    Miniature("CMP-3", "in order", NOBODY, "refengine.model.compare:_pairs", in_order),
+    Miniature("CMP-3", "in order", NOBODY, "refengine.model.matching:match", in_order),
     Miniature(
         "CMP-3",
         "in the order of their numbers",
         "refengine, until it told tolerances apart",
-        "refengine.model.compare:_matching",
+        "refengine.model.matching:match_rows",
         in_the_order_of_their_numbers,
     ),
     Miniature(

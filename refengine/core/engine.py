@@ -15,9 +15,9 @@ from refengine.core.query import BORDERED, CLOSING, Body, Query, Window, WindowK
 from refengine.core.report import Firing
 from refengine.core.semantics import R2S, T0, Against, Condition, End, Instant, Semantics, Trigger
 from refengine.core.window import Content, Frame, View
+from refengine.model.canonical import canonical_dataset
 from refengine.model.elements import Bag, Dataset, Element, Relation, Stream, admit
 from refengine.model.errors import InvalidQuery, InvalidSemantics, RefengineError, TooManyReports
-from refengine.model.terms import canonical_dataset
 
 MAX_REPORTS = 10**7
 Answer = Callable[[Body, Dataset], Relation]

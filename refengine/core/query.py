@@ -10,7 +10,7 @@ from typing import Any
 
 from refengine.core.semantics import R2S, parse_field
 from refengine.model.errors import InvalidQuery, InvalidWindow, refuse_deep_nesting
-from refengine.model.messages import near, nearest, shown
+from refengine.model.messages import did_you_mean, nearest, shown
 from refengine.sparql.algebra import Call, Var, walk
 from refengine.sparql.algebra import Query as Algebra
 from refengine.sparql.functions import TIMESTAMP
@@ -227,7 +227,7 @@ def _one_of(values: type[StrEnum], key: str, entry: Mapping[str, Any], place: st
     if entry[key] not in list(values):
         reason = (
             f"{key} must be one of {', '.join(values)}, got "
-            f"{shown(entry[key])}{near(entry[key], values)}"
+            f"{shown(entry[key])}{did_you_mean(entry[key], values)}"
         )
         raise InvalidQuery(reason, rule="QRY-1", place=place)
     return values(entry[key])

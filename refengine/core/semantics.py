@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 from refengine.model.elements import require_64_bits
 from refengine.model.errors import InvalidSemantics, UnknownField
-from refengine.model.messages import integer, near, nearest, shown
+from refengine.model.messages import did_you_mean, integer, nearest, shown
 
 
 class Closure(StrEnum):
@@ -301,7 +301,8 @@ def parse_field(name: str, value: Any) -> Any:
         ["one of " + ", ".join(words)] if words[1:] else words
     )
     raise InvalidSemantics(
-        f"{name} must be {' or '.join(kinds)}, got {shown(value)}{near(value, words)}", rule="SEM-1"
+        f"{name} must be {' or '.join(kinds)}, got {shown(value)}{did_you_mean(value, words)}",
+        rule="SEM-1",
     )
 
 

@@ -17,9 +17,9 @@ from refengine.core.query import Query, Unit, WindowKind
 from refengine.core.semantics import Against, Change, Closing, Disorder, End, Semantics, Tick
 from refengine.core.window import Content
 from refengine.model import elements
+from refengine.model.canonical import canonical_iterator
 from refengine.model.elements import TIME_BOUND, Element, Stream
 from refengine.model.errors import RefengineError, Unsupported
-from refengine.model.terms import canonical_iterator
 
 AT_ONCE = 1024  # items that are forgotten together, at least
 

@@ -38,9 +38,9 @@ from refengine.incremental.answer_delta import Kept
 from refengine.incremental.numbers import Beyond
 from refengine.incremental.partitions import Latest, Turnover
 from refengine.incremental.supports import Extents
+from refengine.model.canonical import canonical_dataset
 from refengine.model.elements import Bag, Dataset, Element, Relation, Row, Stream, Triple
 from refengine.model.errors import Disputed, Unsupported, require
-from refengine.model.terms import canonical_dataset
 
 
 @dataclass

@@ -33,9 +33,9 @@ from refengine.core.semantics import (
 )
 from refengine.core.window import Frame, View
 from refengine.incremental import Run
+from refengine.model.canonical import CanonicalElements
 from refengine.model.elements import Element, Stream
 from refengine.model.errors import Unsupported, require
-from refengine.model.terms import CanonicalElements
 
 # kinds whose windows are bounded in time
 BOUNDED = frozenset({WindowKind.TIME, WindowKind.RANGE, WindowKind.NOW})

@@ -31,23 +31,24 @@ class RefengineError(Exception):
         self.reason, self.rule, self.place = reason, rule, place
 
     def __str__(self) -> str:
-        return plain(
-            f"{self.place}: {self.rule}: {self.reason}"
-            if self.place
-            else f"{self.rule}: {self.reason}"
-        )
+        text = f"{self.rule}: {self.reason}"
+        if self.place:
+            text = f"{self.place}: {text}"
+        return plain(text)
 
     def __reduce__(self) -> tuple[Callable[..., RefengineError], tuple[Any, ...]]:
-        """Errors cross process borders whole."""
-        return _rebuilt, (type(self), dict(vars(self)))
+        """Return how another process makes the same error: with all that was added to it."""
+        return _rebuild, (type(self), dict(vars(self)))
 
     def at(self, place: str) -> RefengineError:
-        """The same error with an outer place in front (a file, a case)."""
-        self.place = f"{place}: {self.place}" if self.place else place
+        """Return the same error with an outer place in front (a file, a case)."""
+        if self.place:
+            place = f"{place}: {self.place}"
+        self.place = place
         return self
 
 
-def _rebuilt(kind: type[RefengineError], fields: Mapping[str, object]) -> RefengineError:
+def _rebuild(kind: type[RefengineError], fields: Mapping[str, object]) -> RefengineError:
     error = kind.__new__(kind)
     vars(error).update(fields)
     return error
@@ -78,7 +79,7 @@ class Refused(RefengineError):
 
 
 class TooManyReports(RefengineError):
-    """ENG-3: more reports than the caller's bound."""
+    """ENG-3: there are more reports than the caller's bound."""
 
 
 class Unsupported(RefengineError):

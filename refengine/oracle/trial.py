@@ -18,9 +18,9 @@ from refengine.core.window import Content
 from refengine.incremental import Asked
 from refengine.incremental.numbers import Beyond
 from refengine.model import compare
+from refengine.model.canonical import canonical_dataset
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Element, Relation, Row, Stream, Triple
-from refengine.model.terms import canonical_dataset
 from refengine.oracle import derivations
 from refengine.oracle.derivations import Derivation
 from refengine.sparql.witnesses import WITNESSES

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
+from refengine.model.canonical import CanonicalElements, CanonicalIterator
 from refengine.model.elements import TIME_BOUND, Element, Stream, Term, Triple, arrivals
 from refengine.model.errors import InvalidStream, Refused, require
 from refengine.model.messages import shown
-from refengine.model.terms import CanonicalElements, CanonicalIterator
 from refengine.rdf import documents, lines, sources
 from refengine.rdf.sources import Folder, Piped, Source, Text, TextFolder
 from refengine.rdf.terms import Fault, make_iri, parse_date

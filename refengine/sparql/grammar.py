@@ -18,7 +18,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from refengine.model.errors import InvalidQuery, Refused, Unsupported, require
-from refengine.model.messages import near, shown
+from refengine.model.messages import did_you_mean, shown
 
 _FOLDER = files("refengine.sparql")
 TABLES = "grammar_tables.json"  # made by tools/make_parser.py
@@ -381,9 +381,8 @@ def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
     words = {name for name in expected if name in KEYWORDS}
     if "FUNCTION" in expected:
         words |= {*FUNCTIONS}
-    reason = (
-        f"not SPARQL 1.1: expected {_either(expected)}, got {obstacle}{near(word.upper(), words)}"
-    )
+    hint = did_you_mean(word.upper(), words)
+    reason = f"not SPARQL 1.1: expected {_either(expected)}, got {obstacle}{hint}"
     return InvalidQuery(reason, rule="QRY-1", place=place(text, offset))
 
 
