@@ -142,4 +142,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(cli.guarded("sg1", main))
+    sys.exit(cli.run("sg1", main))
