@@ -24,7 +24,7 @@ INK, PALE = "#1f2933", "#9aa5b1"
 
 
 def judged(folder: Path, engine: str, query: str, suffix: str) -> tuple[judge.Judgement, str, int]:
-    """The judgement on one recording, its name and the query's slide."""
+    """Return the judgement on one recording, its name and the query's slide."""
     cells = csrbench.selected(csrbench.cells(folder), engine)[query]
     cell = next(cell for cell in cells if cell.suffix == suffix)
     asked = csrbench.query(query)
@@ -38,14 +38,14 @@ def judged(folder: Path, engine: str, query: str, suffix: str) -> tuple[judge.Ju
 
 
 def shifted(row: BorderRow, slide: int) -> tuple[int, int]:
-    """The window that a row came with."""
+    """Return the window that a row came with."""
     by = {Fate.EARLY: -slide, Fate.LATE: slide}.get(row.fate, 0)
     return row.window[0] + by, row.window[1] + by
 
 
 def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Element:
-    """An SVG: the windows that the rows are about, and a dot for each row, joined to the window it
-    came with.
+    """Return an SVG: the windows that the rows are about, and a dot for each row, joined to the
+    window it came with.
     """
     size = rows[0].window[1] - rows[0].window[0]
     shown = {window for row in rows for window in (row.window, shifted(row, slide))}
@@ -127,7 +127,7 @@ def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Ele
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, metavar="DIR")
     parser.add_argument("engine")

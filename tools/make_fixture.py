@@ -72,7 +72,9 @@ class Generator:
         self.state = seed
 
     def below(self, bound: int) -> int:
-        """An integer in [0, bound), bound <= 2**32, from the upper 32 bits of the next state."""
+        """Return an integer in [0, bound), bound <= 2**32, from the upper 32 bits of the next
+        state.
+        """
         self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
         return (self.state >> 32) * bound >> 32
 
@@ -92,8 +94,8 @@ class Observation(NamedTuple):
 
 
 def observations(instant: int, stations: int, draw: Generator) -> Iterator[Observation]:
-    """What is observed at an instant: the fixed observations of its phase, and of the others one in
-    four.
+    """Yield what is observed at an instant: the fixed observations of its phase, and of the others
+    one in four.
     """
     phase = instant % PERIOD
     if phase in SILENT:
@@ -128,7 +130,7 @@ PREFIXES = """\
 
 
 def turtle(instant: int, observed: list[Observation], draw: Generator) -> str:
-    """The file of an instant: one block of triples a subject, shuffled, so that a result can
+    """Return the file of an instant: one block of triples a subject, shuffled, so that a result can
     precede its observation.
     """
     minute, second = divmod(instant, 60)
@@ -159,7 +161,7 @@ def turtle(instant: int, observed: list[Observation], draw: Generator) -> str:
 
 
 def make(seed: int, stations: int, instants: int) -> dict[str, bytes]:
-    """Every file of the fixture, by its path under DIR."""
+    """Return every file of the fixture, by its path under DIR."""
     draw = Generator(seed)
     files = {}
     for instant in range(instants):
@@ -196,7 +198,7 @@ def write(files: dict[str, bytes], out: Path) -> None:
 
 
 def integer(lowest: int, highest: int) -> Callable[[str], int]:
-    """An argument that is an integer in [lowest, highest]."""
+    """Return an argument that is an integer in [lowest, highest]."""
 
     def parse(text: str) -> int:
         if not text.isdecimal() or not lowest <= int(text) <= highest:

@@ -87,7 +87,7 @@ def number_states(parser: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()

@@ -20,7 +20,7 @@ SPEC = Path(__file__).resolve().parent.parent / "SPEC.md"
 
 
 def filled(text: str) -> str:
-    """The specification with its tables made anew."""
+    """Return the specification with its tables made anew."""
     text = _put(text, "profiles", profile_tables.markdown(profile_tables.profiles()))
     return _put(text, "dimensions", specification.markdown(specification.table(text)))
 
@@ -39,7 +39,7 @@ def _put(text: str, name: str, lines: Iterable[str]) -> str:
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()

@@ -139,7 +139,7 @@ def _solution(line: Row) -> str:
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--w3c", type=Path, metavar="FOLDER")

@@ -53,7 +53,7 @@ CHUNK = 5000  # observations written at once, some 7 MB
 
 
 def split_mix(seed: int, n: int) -> int:
-    """Output number n, from 0, of SplitMix64(seed)."""
+    """Return output number n, from 0, of SplitMix64(seed)."""
     z = (seed + (n + 1) * GAMMA) & WORD
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & WORD
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & WORD
@@ -121,9 +121,9 @@ class Observation(NamedTuple):
 def observations(
     parameters: Parameters, stations: range | None = None, rounds: range | None = None
 ) -> Iterator[Observation]:
-    """The observations of some stations and rounds (ranges within those of the stream, from 0; by
-    default all), sorted. Those of round k are in [k · interval, (k + 1) · interval). Nothing that
-    comes before is made: parts, merged, are the whole.
+    """Return the observations of some stations and rounds (ranges within those of the stream, from
+    0; by default all), sorted. Those of round k are in [k · interval, (k + 1) · interval). Nothing
+    that comes before is made: parts, merged, are the whole.
     """
     stations = _within("stations", stations, parameters.stations)
     rounds = _within("rounds", rounds, parameters.rounds)
@@ -149,7 +149,7 @@ def _phase(parameters: Parameters, seed: int) -> int:
 
 
 def _below(bound: int, draw: int) -> int:
-    """An integer in [0, bound), bound <= 2**32, from the upper 32 bits of a draw."""
+    """Return an integer in [0, bound), bound <= 2**32, from the upper 32 bits of a draw."""
     return (draw >> 32) * bound >> 32
 
 
@@ -161,7 +161,7 @@ def _within(name: str, part: range | None, count: int) -> range:
 
 
 def lines(observation: Observation) -> str:
-    """The seven lines of an observation."""
+    """Return the seven lines of an observation."""
     time, station, temperature = observation
     subject = f"<{SSW}Observation_AirTemperature_A{station}_{time}>"
     measure = f"<{SSW}MeasureData_AirTemperature_A{station}_{time}>"
@@ -177,7 +177,7 @@ def lines(observation: Observation) -> str:
 
 
 def chunks(parameters: Parameters) -> Iterator[bytes]:
-    """The stream's bytes, a few megabytes at a time."""
+    """Yield the stream's bytes, a few megabytes at a time."""
     found = observations(parameters)
     while chunk := "".join(map(lines, islice(found, CHUNK))):
         yield chunk.encode("ascii")
@@ -218,7 +218,7 @@ def whole(text: str) -> int:
 
 
 def milliseconds(text: str) -> int:
-    """A time as YABench writes it: 200s, 5m, 2h, 500ms; without a unit in ms."""
+    """Return a time as YABench writes it: 200s, 5m, 2h, 500ms; without a unit in ms."""
     match = re.fullmatch(r"([0-9]{1,20})(ms|s|m|h|)", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"must be a time such as 500ms, 30s, 5m or 1h, got {text}")
@@ -226,19 +226,19 @@ def milliseconds(text: str) -> int:
 
 
 def file(text: str) -> Path:
-    """A path of the command line."""
+    """Return a path of the command line."""
     if not text:
         raise argparse.ArgumentTypeError("an empty path")
     return Path(text)
 
 
 def ended(*_: object) -> None:
-    """SIGTERM ends a run as an error does, so that nothing is left of it."""
+    """End a run as an error does when SIGTERM comes, so that nothing is left of it."""
     raise SystemExit(128 + signal.SIGTERM)
 
 
 def arguments(description: str) -> argparse.ArgumentParser:
-    """A parser of a stream's parameters, under the names that Parameters has for them."""
+    """Return a parser of a stream's parameters, under the names that Parameters has for them."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument(
         "--stations", type=whole, default=10, metavar="N", help="default: %(default)s"

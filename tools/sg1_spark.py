@@ -58,7 +58,7 @@ def parts(parameters: sg1.Parameters, count: int) -> list[tuple[range, range]]:
 def rows(
     parameters: sg1.Parameters, rounds: range, stations: range
 ) -> Iterator[tuple[int, int, str, str, str]]:
-    """The rows of a part, sorted."""
+    """Yield the rows of a part, sorted."""
     for observation in sg1.observations(parameters, stations, rounds):
         for number, line in enumerate(sg1.lines(observation).splitlines()):
             subject, predicate, object_ = line.rsplit(' "', 1)[0].split(" ", 2)
@@ -76,7 +76,7 @@ def made(
     work: list[tuple[range, range]],
     batches: Iterable[pyarrow.RecordBatch],
 ) -> Iterator[pyarrow.RecordBatch]:
-    """The rows of the parts whose numbers come, in a worker."""
+    """Yield the rows of the parts whose numbers come, in a worker."""
     for some in batches:
         for number in some.column(0).to_pylist():
             found = rows(parameters, *work[number])

@@ -91,7 +91,7 @@ class Test:
         )
 
     def expected(self, form: str) -> Bag | bool:
-        """The right answer: a truth value, or rows as `refengine` has them."""
+        """Return the right answer: a truth value, or rows as `refengine` has them."""
         if self.result.suffix in TABLES:
             found = pyoxigraph.parse_query_results(
                 self.result.read_bytes(), TABLES[self.result.suffix]
@@ -235,7 +235,7 @@ def count(folder: Path, verbose: bool = False) -> dict[str, Counter[str]]:
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.w3c", description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=Path, help="sparql/ of a checkout of w3c/rdf-tests")
     parser.add_argument("--verbose", action="store_true", help="name each test that is not right")

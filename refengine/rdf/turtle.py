@@ -55,8 +55,8 @@ class Misread(ValueError):
 
 
 def parse_statements(text: str, language: str, prefix: str) -> Iterator[Statement]:
-    """The statements of a text in Turtle or TriG (`language`), in its order. Blank nodes are named
-    `_:`, `prefix` and a number from 1, in the order in which they appear. A graph of TriG is
+    """Yield the statements of a text in Turtle or TriG (`language`), in its order. Blank nodes are
+    named `_:`, `prefix` and a number from 1, in the order in which they appear. A graph of TriG is
     announced, even if it is empty. Raises Misread.
     """
     # no text has the digest of itself
@@ -113,12 +113,12 @@ class _Lines:
         self.number, self.rest = 0, b""
 
     def line(self, number: int) -> str:
-        """A line by its number; '' for a number that no line has."""
+        """Return a line by its number; '' for a number that no line has."""
         return self.lines[number - 1].decode() if 0 < number <= len(self.lines) else ""
 
     def read(self, size: int = -1) -> bytes:
-        """The rest of the line that is being read, or the next one; at most `size` bytes; none at
-        the end.
+        """Return the rest of the line that is being read, or the next one; at most `size` bytes;
+        none at the end.
         """
         if not self.rest and self.number < len(self.lines):
             self.rest = self.lines[self.number] + b"\n" * (self.number + 1 < len(self.lines))
@@ -129,7 +129,7 @@ class _Lines:
 
 
 def _reason(message: str, line: str, language: str) -> str:
-    """What is wrong, in our words where a file of N-Triples would be told the same."""
+    """Return what is wrong, in our words where a file of N-Triples would be told the same."""
     first, last, said = require(_ERROR.fullmatch(message)).groups()
     token = line[int(first) - 1 : int(last) - 1] if first else ""
     iri = shown(token.strip("<>"))

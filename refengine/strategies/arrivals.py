@@ -110,7 +110,7 @@ def inputs(
     max_size: int | None = None,
     intervals: bool = False,
 ) -> Strategy[dict[str, Stream]]:
-    """{name: stream} of every stream that a query names, as `evaluate` takes it, together of
+    """Return {name: stream} of every stream that a query names, as `evaluate` takes it, together of
     `min_size` to `max_size` elements in one order of arrival (`sys`). They hug the borders of the
     query's windows under the semantics (without one, with t0 = 0) and mean something with both:
     batch ids for the tick by batch, keys for partitions, order unless the semantics reorders (then
@@ -155,7 +155,7 @@ def inputs(
 
 
 def _around(query: Query, semantics: Semantics | None) -> int | None:
-    """The instant near which windows open; None where that is wherever the stream begins."""
+    """Return the instant near which windows open; None where that is wherever the stream begins."""
     t0: int | T0 = 0 if semantics is None else semantics.t0
     if query.windows[0].kind is WindowKind.TUPLE:
         return 0
@@ -171,7 +171,7 @@ def _around(query: Query, semantics: Semantics | None) -> int | None:
 
 
 def _keyed(windows: Iterable[Window], payloads: Payloads | None) -> Payloads:
-    """Graphs that have the keys of all partitions."""
+    """Return graphs that have the keys of all partitions."""
     keys = {key for window in windows for key in window.by}
     if payloads is not None or not keys:
         return graphs() if payloads is None else payloads
@@ -198,7 +198,7 @@ def _arrivals(
     payloads: Mapping[str, Payloads],
     shape: Shape,
 ) -> dict[str, Stream]:
-    """Elements of all streams in one order of arrival."""
+    """Return elements of all streams in one order of arrival."""
     t0 = draw(st.sampled_from([0, -500, MILLISECONDS])) if shape.t0 is None else shape.t0
     rush = draw(RUSH)
     # lists alone would often be empty
@@ -237,8 +237,8 @@ def _lists(
     t0: int,
     least: int,
 ) -> Strategy[list[Drawn]]:
-    """At least so many elements. Kept, since Hypothesis looks at all parts of a new strategy before
-    the first draw.
+    """Return at least so many elements. Kept, since Hypothesis looks at all parts of a new strategy
+    before the first draw.
     """
     named = zip(over, payloads, strict=True)
     one: list[Strategy[tuple[str, int, Graph | Triple]]] = [
@@ -261,7 +261,9 @@ LIKE_THE_LAST = st.sampled_from(
 def _more(
     over: Mapping[str, Iterable[Window]], shape: Shape
 ) -> tuple[Strategy[int | None], Strategy[int], Strategy[int]]:
-    """How long an element is valid, by how much its batch id rises, and how late it arrives."""
+    """Return how long an element is valid, by how much its batch id rises, and how late it
+    arrives.
+    """
     size, slide = max(
         (extent_of(window) for windows in over.values() for window in windows), default=(0, 1)
     )
@@ -288,8 +290,8 @@ def _graph(payload: Graph | Triple) -> Graph:
 
 @lru_cache(maxsize=1024)
 def _instants(extents: tuple[tuple[int, int], ...], t0: int) -> Strategy[int]:
-    """Instants on borders and one beside them, elsewhere, and before t0; a gap longer than a window
-    is between the near ones and the far ones.
+    """Return instants on borders and one beside them, elsewhere, and before t0; a gap longer than a
+    window is between the near ones and the far ones.
     """
     extents = extents or ((0, 1),)
     reach = max(size + slide for size, slide in extents)

@@ -41,7 +41,7 @@ class ChoicesKeywords(TypedDict, total=False):
 
 
 def extent_of(window: Window) -> tuple[int, int]:
-    """ω and β where they are spans of time."""
+    """Return ω and β where they are spans of time."""
     if window.kind not in (WindowKind.TIME, WindowKind.RANGE):
         return 0, 1
     return window.span, window.step
@@ -53,11 +53,11 @@ def windows(
     names: Sequence[str] = (),
     **options: Unpack[ChoicesKeywords],
 ) -> Strategy[Window]:
-    """Windows of the given kinds over the given `streams`. `sizes` and `slides` are strategies,
-    `units` is what may be counted. Sizes and slides are by default small, multiples of 1,000,
-    60,000 or 3,600,000 (seconds, minutes, hours in milliseconds), or odd; a slide is often the
-    size, a part of it, or more. `names` are IRIs that a window may have; `keys`, what a partition
-    may be `by`; with `triggers` some are explicit triggers.
+    """Return windows of the given kinds over the given `streams`. `sizes` and `slides` are
+    strategies, `units` is what may be counted. Sizes and slides are by default small, multiples of
+    1,000, 60,000 or 3,600,000 (seconds, minutes, hours in milliseconds), or odd; a slide is often
+    the size, a part of it, or more. `names` are IRIs that a window may have; `keys`, what a
+    partition may be `by`; with `triggers` some are explicit triggers.
 
     >>> from hypothesis import given
     >>> from refengine.strategies import windows
@@ -72,7 +72,7 @@ def windows(
 def windows_of(
     kinds: Iterable[WindowKind | str], names: Sequence[str], choices: Choices
 ) -> Strategy[Window]:
-    """Windows of some kinds, which may have some names. Raises InvalidArgument."""
+    """Return windows of some kinds, which may have some names. Raises InvalidArgument."""
     for name, strategy in (("sizes", choices.sizes), ("slides", choices.slides)):
         check(name, strategy, Strategy | None, "a strategy, such as st.just(10)")
     several("streams", choices.streams)

@@ -76,9 +76,9 @@ NEUTRAL = {
 
 
 def semantics(query: Query | None = None, /, **fields: Any) -> Strategy[Semantics]:
-    """Every complete Semantics; with a query, those that mean something with it (SEM-2, QRY-5, and
-    WIN-7 of tuples). Integers are as large as the query's sizes and slides, t0 and a horizon near
-    0; streams that fit are those of `inputs`.
+    """Return every complete Semantics; with a query, those that mean something with it (SEM-2,
+    QRY-5, and WIN-7 of tuples). Integers are as large as the query's sizes and slides, t0 and a
+    horizon near 0; streams that fit are those of `inputs`.
 
     A keyword fixes a field to a value or its text (`report="window-close,non-empty"`), or keeps it
     to some, as in a profile: `OneOf`, `Between` or `UNKNOWN`; `**profile("cqels").fields` are those
@@ -154,7 +154,9 @@ def _one_of(draw: st.DrawFn, values: Iterable[T]) -> T:
 
 
 def _choices(name: str, value: object) -> Values:
-    """The values that a field may have, the plainest first; an integer of a range is that range."""
+    """Return the values that a field may have, the plainest first; an integer of a range is that
+    range.
+    """
     if isinstance(value, Between):
         return (value,)
     if isinstance(value, OneOf):
@@ -171,7 +173,7 @@ def _choices(name: str, value: object) -> Values:
 
 @lru_cache(maxsize=256)
 def _legal(query: _Asked | None, choices: tuple[Values, ...]) -> list[list[Values]]:
-    """For each group the combinations of values that mean something, given that those of the groups
+    """Return for each group the combinations of values that mean something, given that those of the groups
     before do.
     """
     of = dict(zip(FIELDS, choices, strict=True))

@@ -91,7 +91,7 @@ def bodies(
     forms: Iterable[Form | str] = tuple(Form),
     graph_variable: bool = False,
 ) -> Strategy[Body]:
-    """Bodies in SPARQL 1.1 over the terms of `triples`, each with a single answer: SELECT
+    """Return bodies in SPARQL 1.1 over the terms of `triples`, each with a single answer: SELECT
     (variables, *, DISTINCT, expressions), ASK and CONSTRUCT; FILTER with and without EXISTS,
     OPTIONAL, UNION, MINUS, BIND, VALUES, GROUP BY, HAVING, the aggregates that have one answer,
     subselects, property paths; GRAPH with the given names and, if asked for, with a variable.
@@ -149,17 +149,17 @@ class _Writer:
         return self.draw(st.sampled_from(choices))
 
     def fresh(self) -> str:
-        """A variable that is nowhere else."""
+        """Return a variable that is nowhere else."""
         self.made += 1
         return f"${self.stem}{self.made}" if self.made % 3 == 0 else f"?{self.stem}{self.made}"
 
     def shown(self) -> str:
-        """A new variable that can be projected."""
+        """Return a new variable that can be projected."""
         self.visible.append(new := self.fresh())
         return new
 
     def iri(self, term: Term) -> str:
-        """An IRI whole, or as a prefixed name."""
+        """Return an IRI whole, or as a prefixed name."""
         return (
             term
             if self.prefix is None
@@ -236,7 +236,7 @@ class _Writer:
         return [function, "(", *self.pick((), ("DISTINCT",)), self.n, ")"]
 
     def group(self, *first: str) -> list[str]:
-        """A group: triples, and up to three more patterns."""
+        """Return a group: triples, and up to three more patterns."""
         tokens = ["{", *(first or self.core())]
         self.visible += [
             v for v in (self.s, self.o, self.n) if v in tokens and v not in self.visible
@@ -247,7 +247,7 @@ class _Writer:
         return [*tokens, "}"]
 
     def core(self) -> list[str]:
-        """The triples that a group begins with, in the default graph or in a window's."""
+        """Return the triples that a group begins with, in the default graph or in a window's."""
         triples = self.pick(self.plain, self.several, self.path, self.number)()
         if bool(self.names) and self.draw(st.booleans()):
             return ["GRAPH", f"<{self.pick(*self.names)}>", "{", *triples, "}"]
@@ -379,14 +379,14 @@ class _Writer:
 
 
 def _filled(template: str, *words: str) -> list[str]:
-    """The tokens of a template, with a word in each place that is left open."""
+    """Return the tokens of a template, with a word in each place that is left open."""
     rest = iter(words)
     return [next(rest) if token == "_" else token for token in template.split()]
 
 
 def quoted(lexical: str, quote: str) -> str:
-    """A string in one of SPARQL's four quotings; in the long ones quotes and line ends stand as
-    they are.
+    """Return a string in one of SPARQL's four quotings; in the long ones quotes and line ends stand
+    as they are.
     """
     text = lexical.replace("\\", "\\\\")
     if len(quote) == 1:

@@ -28,7 +28,7 @@ EXAMPLES = 3  # of a class that is not explained
 
 
 def named(text: str) -> Evaluate:
-    """The function of MODULE:FUNCTION."""
+    """Return the function of MODULE:FUNCTION."""
     module, _, name = text.partition(":")
     try:
         found: Evaluate = getattr(importlib.import_module(module), name)
@@ -38,8 +38,8 @@ def named(text: str) -> Evaluate:
 
 
 def compare_draw(number: int, case: Draw, evaluate: Evaluate, jena: Jena) -> dict[str, Any]:
-    """The result of one draw, for NDJSON: its outcome, whether it is legal and has rows, and, for a
-    difference, the shrunk case.
+    """Return the result of one draw, for NDJSON: its outcome, whether it is legal and has rows,
+    and, for a difference, the shrunk case.
     """
     ours, theirs = our_answer(evaluate, case.text, case.data), jena.ask(case.text, case.data)
     kind = outcome(case.text, ours, theirs)
@@ -82,7 +82,7 @@ def compare_draw(number: int, case: Draw, evaluate: Evaluate, jena: Jena) -> dic
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """The results of a run before; a line that was cut short is left out."""
+    """Return the results of a run before; a line that was cut short is left out."""
     results = []
     for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
         try:

@@ -41,7 +41,7 @@ class Explanation:
         )
 
     def example(self) -> Difference:
-        """The smallest case."""
+        """Return the smallest case."""
         case = self.smallest
         data = tuple(case["data"])
         return Difference(
@@ -55,7 +55,7 @@ class Explanation:
 
 
 def seen(difference: Difference) -> dict[str, str]:
-    """What patterns are looked for in."""
+    """Return what patterns are looked for in."""
     query, data = difference.text.removeprefix(PREFIXES), "\n".join(difference.data)
     return {
         "query": query,
@@ -68,8 +68,8 @@ def seen(difference: Difference) -> dict[str, str]:
 
 @cache
 def explanations(file: Path = FILE) -> tuple[Explanation, ...]:
-    """The explanations in the order of the file. Raises ValueError for keys that are not known or
-    patterns that match anything.
+    """Return the explanations in the order of the file. Raises ValueError for keys that are not
+    known or patterns that match anything.
     """
     with file.open("rb") as opened:
         table = tomllib.load(opened)
@@ -85,7 +85,7 @@ def explanations(file: Path = FILE) -> tuple[Explanation, ...]:
 
 
 def explain(difference: Difference, known: tuple[Explanation, ...]) -> Explanation | None:
-    """The first explanation that covers a difference."""
+    """Return the first explanation that covers a difference."""
     return next((entry for entry in known if entry.covers(difference)), None)
 
 
@@ -93,8 +93,8 @@ WORD = re.compile(r"[A-Za-z:0-9]+(?=\()|\b[A-Z]{2,}\b")
 
 
 def class_of(difference: Difference) -> str:
-    """A rough class for what is not explained: the kind, and the keywords and functions of the
-    shrunk query.
+    """Return a rough class for what is not explained: the kind, and the keywords and functions of
+    the shrunk query.
     """
     words = sorted(
         set(WORD.findall(re.sub(r'"(?:[^"\\]|\\.)*"', '""', seen(difference)["query"])))
@@ -104,7 +104,7 @@ def class_of(difference: Difference) -> str:
 
 
 def table(known: tuple[Explanation, ...]) -> str:
-    """The explanations as a table of docs/arq.md."""
+    """Return the explanations as a table of docs/arq.md."""
     lines = ["| class | difference | right | what the recommendation says |", "|---|---|---|---|"]
     lines += [f"| `{entry.id}` | {entry.title} | {entry.right} | {entry.says} |" for entry in known]
     return "\n".join(line.replace("\n", " ") for line in lines) + "\n"

@@ -56,7 +56,7 @@ class Expressions:
     unbound: bool = True
 
     def draw(self, kind: str = "any", depth: int = 2) -> Node:
-        """An expression that is mostly of a kind: boolean, number, string, date, iri or any."""
+        """Return an expression that is mostly of a kind: boolean, number, string, date, iri or any."""
         if kind == "any" or self.random.random() < OFF_TYPE:
             kind = self.random.choice(
                 ("boolean", "number", "number", "string", "string", "date", "iri", "term", "term")
@@ -67,7 +67,7 @@ class Expressions:
         return drawn
 
     def atom(self, kind: str) -> Node:
-        """A variable, in most cases, or a term of the kind."""
+        """Return a variable, in most cases, or a term of the kind."""
         random = self.random
         if self.variables and random.random() < 0.65:
             return node("expr", random.choice(self.variables))
@@ -281,7 +281,7 @@ class Expressions:
                 return self._call(name, self.draw("string", depth))
 
     def _small(self) -> Node:
-        """A position or a length."""
+        """Return a position or a length."""
         random = self.random
         if random.random() < 0.2:
             return self.draw("number", 1)

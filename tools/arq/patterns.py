@@ -45,17 +45,17 @@ class Patterns(ABC):
 
     @abstractmethod
     def select(self, depth: int, top: bool = False) -> Select:
-        """A SELECT without groups."""
+        """Return a SELECT without groups."""
 
     @abstractmethod
     def grouped(self, depth: int, top: bool = False) -> Select:
-        """A SELECT with groups."""
+        """Return a SELECT with groups."""
 
     # Patterns: each gives a node and the variables in scope.
 
     def group(self, depth: int, outer: Sequence[str] = ()) -> tuple[Node, list[str]]:
-        """A group graph pattern. `outer`: variables of a group around it, which filters of OPTIONAL
-        and EXISTS may name.
+        """Return a group graph pattern. `outer`: variables of a group around it, which filters of
+        OPTIONAL and EXISTS may name.
         """
         scope: list[str] = []
         items: list[Node] = []
@@ -88,8 +88,8 @@ class Patterns(ABC):
         return node("group", "{", *items, " }"), scope
 
     def _plain(self) -> tuple[Node, list[str]]:
-        """A group that nearly always has solutions: a triple pattern, perhaps an optional one, and
-        perhaps a BIND or a FILTER.
+        """Return a group that nearly always has solutions: a triple pattern, perhaps an optional
+        one, and perhaps a BIND or a FILTER.
         """
         predicate = self.random.choice((":p", ":p", ":q", "?w"))
         items, scope = (
@@ -115,7 +115,7 @@ class Patterns(ABC):
         return node("group", "{ ", *(part for item in items for part in (item, " ")), "}"), scope
 
     def _pattern(self, depth: int, outer: Sequence[str]) -> tuple[Node, list[str]]:
-        """A group, a small one when it is deep inside."""
+        """Return a group, a small one when it is deep inside."""
         if depth > 0:
             return self.group(depth, outer)
         item, scope = self._triples(0, [], ())
@@ -232,7 +232,7 @@ class Patterns(ABC):
         return self.values()
 
     def values(self) -> tuple[Node, list[str]]:
-        """VALUES over one variable or two, with UNDEF."""
+        """Return VALUES over one variable or two, with UNDEF."""
 
         def cell(name: str) -> str:
             if self.chance(0.15):
@@ -275,7 +275,7 @@ class Patterns(ABC):
         ]
 
     def path(self, depth: int) -> Node:
-        """A property path."""
+        """Return a property path."""
         predicate = written(self.random.choice(PREDICATES))
         if depth == 0 or self.chance(0.1):
             return node("path", predicate)

@@ -185,19 +185,21 @@ class Palette:
     literals: tuple[Term, ...]
 
     def value(self, random: Random) -> Term:
-        """A literal or, sometimes, an IRI."""
+        """Return a literal or, sometimes, an IRI."""
         return random.choice(NODES) if random.random() < 0.2 else random.choice(self.literals)
 
 
 def palette(random: Random) -> Palette:
-    """Three to seven literals, most of them of one or two themes."""
+    """Return three to seven literals, most of them of one or two themes."""
     themes = random.choices(list(WEIGHTS), list(WEIGHTS.values()), k=random.choice([1, 2, 2, 3]))
     drawn = [random.choice(THEMES[random.choice(themes)]) for _ in range(random.randint(2, 5))]
     return Palette((*drawn, random.choice(SIMPLE), random.choice(SIMPLE)))
 
 
 def dataset(random: Random, colours: Palette) -> Dataset:
-    """Up to a dozen triples in the default graph, and sometimes some in one or two named graphs."""
+    """Return up to a dozen triples in the default graph, and sometimes some in one or two named
+    graphs.
+    """
     count = random.choice([0, *range(1, 13), *range(8, 13), *range(8, 13), *range(8, 13)])
     names: list[tuple[()] | tuple[Term]] = [()]
     if random.random() < 0.4:
@@ -216,8 +218,8 @@ PREFIXES = f"PREFIX : <urn:>\nPREFIX xsd: <{XSD}>\n"
 
 
 def written(term: Term, random: Random | None = None) -> str:
-    """A term as a query has it: prefixed, sometimes short for plain numbers and with a language tag
-    in upper case.
+    """Return a term as a query has it: prefixed, sometimes short for plain numbers and with a
+    language tag in upper case.
     """
     if is_blank(term):
         raise ValueError("a blank node of the data has no name in a query")
@@ -267,5 +269,5 @@ def written(term: Term, random: Random | None = None) -> str:
 
 
 def nquads(graph: Dataset) -> str:
-    """A dataset as N-Quads, in a fixed order."""
+    """Return a dataset as N-Quads, in a fixed order."""
     return "".join(" ".join(statement) + " .\n" for statement in sorted(graph))

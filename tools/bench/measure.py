@@ -66,7 +66,9 @@ Engine = Callable[[Query, str, Semantics], Iterator[Report]]
 
 
 def engine(name: str) -> Engine:
-    """The engine of that name, over the file of a stream: the one place that knows the engines."""
+    """Return the engine of that name, over the file of a stream: the one place that knows the
+    engines.
+    """
     match name:
         case "incremental":
             from refengine import incremental
@@ -91,7 +93,7 @@ def engine(name: str) -> Engine:
 
 
 def measured(job: Job) -> Result:
-    """The run, in this process."""
+    """Return the run, in this process."""
     run, query, semantics = (
         engine(job.engine),
         from_table(job.query),
@@ -137,7 +139,7 @@ def compared(actual: Iterator[Report], expected: Iterator[Report]) -> Result:
 
 
 def peak_mib() -> float:
-    """The most memory this process has held. Linux's VmHWM counts from the program's start;
+    """Return the most memory this process has held. Linux's VmHWM counts from the program's start;
     ru_maxrss counts the process before that as well, which was its parent's memory.
     """
     try:
@@ -150,7 +152,7 @@ def peak_mib() -> float:
 
 
 def fresh(job: Job) -> Result:
-    """The run, in a fresh process."""
+    """Return the run, in a fresh process."""
     command = [sys.executable, "-m", "tools.bench.measure"]
     run = subprocess.run(
         command, input=json.dumps(job._asdict()), capture_output=True, text=True, cwd=ROOT

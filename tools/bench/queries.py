@@ -30,9 +30,9 @@ class Asked(NamedTuple):
 def temperatures(
     kind: str = "time", size: int | None = 5000, slide: int | None = 5000, **more: Any
 ) -> Asked:
-    """Air temperatures above 50, over 5 s that tumble or another window: a report at each triple by
-    which the content changes, Istream, empty answers suppressed, [o, c), t0 = 0. Range begins with
-    the first element, or it would begin when it is full.
+    """Return air temperatures above 50, over 5 s that tumble or another window: a report at each
+    triple by which the content changes, Istream, empty answers suppressed, [o, c), t0 = 0. Range
+    begins with the first element, or it would begin when it is full.
     """
     window = {"stream": STREAM, "kind": kind, "size": size, "slide": slide} | more
     fields: dict[str, int | str | None] = {"t0": "first-reach" if kind == "range" else 0}
@@ -46,8 +46,8 @@ def temperatures(
 
 
 def csrbench(name: str) -> Asked:
-    """A query of CSRBench with its window, when that closes with content: Rstream, empty answers
-    emitted, [o, c), t0 = 0.
+    """Return a query of CSRBench with its window, when that closes with content: Rstream, empty
+    answers emitted, [o, c), t0 = 0.
     """
     return Asked(
         tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8")), "csparql", {"t0": 0}

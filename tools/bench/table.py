@@ -32,13 +32,13 @@ class Benchmark(NamedTuple):
 
 
 def one(lab: Lab, name: str, asked: Asked, stations: int, seconds: int) -> Iterator[Line]:
-    """A query over a stream."""
+    """Yield a query over a stream."""
     stream = lab.stream(stations, seconds)
     yield line(name, stream.triples, *lab.medians(lab.job(stream, asked)))
 
 
 def checked(lab: Lab, name: str, asked: Asked, stations: int, seconds: int) -> Iterator[Line]:
-    """A query over a stream, and whether all reports equal the definitional engine's."""
+    """Yield a query over a stream, and whether all reports equal the definitional engine's."""
     stream = lab.stream(stations, seconds)
     found = lab.medians(lab.job(stream, asked))
     difference = lab.run(lab.job(stream, asked, check=True)).difference
@@ -47,7 +47,7 @@ def checked(lab: Lab, name: str, asked: Asked, stations: int, seconds: int) -> I
 
 
 def kinds(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
-    """One query by the kind of its window."""
+    """Yield one query by the kind of its window."""
     for kind, asked in KINDS.items():
         yield from one(lab, f"{name}/{kind}", asked, stations, seconds)
 
@@ -99,8 +99,8 @@ def memory(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
 
 
 def naive(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
-    """The body evaluated anew for each report, by the definitional engine, to the engine that is
-    measured: seconds by seconds.
+    """Yield the body evaluated anew for each report, by the definitional engine, to the engine that
+    is measured: seconds by seconds.
     """
     stream, asked = lab.stream(stations, seconds), temperatures()
     mine, anew = lab.medians(lab.job(stream, asked), lab.job(stream, asked, engine="definitional"))
@@ -140,6 +140,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
 
 
 def run(lab: Lab, name: str, tiny: bool = False) -> Iterator[Line]:
-    """The lines of a benchmark."""
+    """Return the lines of a benchmark."""
     benchmark = BENCHMARKS[name]
     return benchmark.lines(lab, name, **(benchmark.tiny if tiny else benchmark.full))
