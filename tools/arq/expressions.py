@@ -56,7 +56,9 @@ class Expressions:
     unbound: bool = True
 
     def draw(self, kind: str = "any", depth: int = 2) -> Node:
-        """Return an expression that is mostly of a kind: boolean, number, string, date, iri or any."""
+        """Return an expression that is mostly of a kind: boolean, number, string, date, iri or
+        any.
+        """
         if kind == "any" or self.random.random() < OFF_TYPE:
             kind = self.random.choice(
                 ("boolean", "number", "number", "string", "string", "date", "iri", "term", "term")

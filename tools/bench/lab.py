@@ -38,9 +38,9 @@ class Lab:
     run: Callable[[Job], Result] = fresh
 
     def stream(self, stations: int, seconds: int) -> Stream:
-        """Return SG1 with an observation a station and second, seed 1, made if it is not there as it was
-        made. The generator's hash is in its name, its size and its own hash are in a file beside
-        it.
+        """Return SG1 with an observation a station and second, seed 1, made if it is not there as
+        it was made. The generator's hash is in its name, its size and its own hash are in a file
+        beside it.
         """
         parameters = sg1.Parameters(stations=stations, interval=1000, duration=1000 * seconds)
         version = hashlib.sha256(Path(sg1.__file__).read_bytes()).hexdigest()[:8]
