@@ -121,8 +121,10 @@ def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Ele
             stroke=colour,
             fill="none",
         ).set("stroke-width", "1.5")
-        side = 12 if to < x(row.at) else -12
-        text(x(row.at) + side, y + 4, str(row.fate), colour, "start" if side > 0 else "end", 12)
+        side, anchor = -12, "end"
+        if to < x(row.at):
+            side, anchor = 12, "start"
+        text(x(row.at) + side, y + 4, str(row.fate), colour, anchor, 12)
     return root
 
 
@@ -137,7 +139,9 @@ def main() -> int:
     options = parser.parse_args()
     judgement, name, slide = judged(options.folder, options.engine, options.query, options.suffix)
     apart = None if judgement.trial is None else judgement.trial.divergence
-    rows = apart.borders if apart is not None and not judgement.passed else ()
+    rows: tuple[BorderRow, ...] = ()
+    if apart is not None and not judgement.passed:
+        rows = apart.borders
     if not rows:
         print(f"{name}: no row is at the edge of a window", file=sys.stderr)
         return 1

@@ -112,12 +112,16 @@ def observations(instant: int, stations: int, draw: Generator) -> Iterator[Obser
                 # the named station's few cool temperatures are fixed: windows without it exist
                 continue
             elif draw.below(4) == 0:
-                values = quantity.warm if phase in WARM_PHASES else quantity.cool
+                values = quantity.cool
+                if phase in WARM_PHASES:
+                    values = quantity.warm
                 yield Observation(station, quantity, draw.between(*values))
 
 
 def station_name(station: int) -> str:
-    return f"C{station:04d}" if station else NAMED_STATION
+    if station:
+        return f"C{station:04d}"
+    return NAMED_STATION
 
 
 PREFIXES = """\
@@ -183,7 +187,9 @@ def write(files: dict[str, bytes], out: Path) -> None:
     and is refused.
     """
     manifest = out / "MANIFEST.json"
-    before = set(json.loads(manifest.read_bytes())["files"]) if manifest.exists() else set()
+    before = set()
+    if manifest.exists():
+        before = set(json.loads(manifest.read_bytes())["files"])
     present = {path.relative_to(out).as_posix() for path in (out / "data").glob("*")}
     if strangers := sorted(present - before):
         sys.exit(

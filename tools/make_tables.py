@@ -46,11 +46,10 @@ def main() -> int:
     text = SPEC.read_text(encoding="utf-8")
     made = filled(text)
     if options.check:
-        print(
-            "SPEC.md's tables are up to date"
-            if made == text
-            else "SPEC.md's tables are out of date: run tools/make_tables.py"
-        )
+        state = "out of date: run tools/make_tables.py"
+        if made == text:
+            state = "up to date"
+        print(f"SPEC.md's tables are {state}")
         return int(made != text)
     SPEC.write_text(made, encoding="utf-8")
     return 0

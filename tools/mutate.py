@@ -119,7 +119,9 @@ def figures(found: dict[str, str]) -> list[str]:
     for module, count in {**counts, "all": sum(counts.values(), Counter())}.items():
         each = [count["killed"], count["timeout"], count["survived"], count["not checked"]]
         tried = sum(each[:3])
-        score = f"{100 * each[0] / tried:.1f} %" if tried else "-"
+        score = "-"
+        if tried:
+            score = f"{100 * each[0] / tried:.1f} %"
         lines.append(
             f"{module:10}" + "".join(f"{number:9}" for number in (sum(each), *each)) + f"{score:>9}"
         )
@@ -128,14 +130,15 @@ def figures(found: dict[str, str]) -> list[str]:
 
 def report(folder: Path) -> None:
     """Print the survivors with their diffs, and the figures."""
-    found, argued = statuses(folder), ARGUED.read_text(encoding="utf-8") if ARGUED.exists() else ""
+    found = statuses(folder)
+    argued = ""
+    if ARGUED.exists():
+        argued = ARGUED.read_text(encoding="utf-8")
     for name, status in found.items():
         if status not in ("killed", "timeout", "not checked"):
-            where = (
-                "argued in docs/mutation.md"
-                if re.search(rf"`{re.escape(name)}`", argued)
-                else "NOT argued in docs/mutation.md"
-            )
+            where = "NOT argued in docs/mutation.md"
+            if re.search(rf"`{re.escape(name)}`", argued):
+                where = "argued in docs/mutation.md"
             diff = mutmut(folder, "show", f"refengine.{name}", output=subprocess.PIPE)
             print(f"{name}: {status}, {where}", *diff.splitlines()[3:], sep="\n", end="\n\n")
     print(*figures(found), sep="\n")

@@ -145,7 +145,9 @@ def _rounds(
 
 
 def _phase(parameters: Parameters, seed: int) -> int:
-    return 0 if parameters.together else _below(parameters.interval, split_mix(seed, 0))
+    if parameters.together:
+        return 0
+    return _below(parameters.interval, split_mix(seed, 0))
 
 
 def _below(bound: int, draw: int) -> int:
@@ -154,7 +156,8 @@ def _below(bound: int, draw: int) -> int:
 
 
 def _within(name: str, part: range | None, count: int) -> range:
-    part = range(count) if part is None else part
+    if part is None:
+        part = range(count)
     if part.step != 1 or (part and not 0 <= part.start <= part.stop <= count):
         raise ValueError(f"{name} must be a range within [0, {count}), got {part}")
     return part
@@ -183,14 +186,14 @@ def chunks(parameters: Parameters) -> Iterator[bytes]:
         yield chunk.encode("ascii")
 
 
-class Written(NamedTuple):
+class WrittenStream(NamedTuple):
     """What was written."""
 
     size: int
     sha256: str
 
 
-def write(parameters: Parameters, path: Path) -> Written:
+def write(parameters: Parameters, path: Path) -> WrittenStream:
     """Writes the stream. The file, behind its links, is there only when it is whole. Raises OSError
     for what is no file.
     """
@@ -208,7 +211,7 @@ def write(parameters: Parameters, path: Path) -> Written:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-    return Written(size, digest.hexdigest())
+    return WrittenStream(size, digest.hexdigest())
 
 
 def whole(text: str) -> int:
@@ -232,7 +235,7 @@ def file(text: str) -> Path:
     return Path(text)
 
 
-def ended(*_: object) -> None:
+def end_run(*_: object) -> None:
     """End a run as an error does when SIGTERM comes, so that nothing is left of it."""
     raise SystemExit(128 + signal.SIGTERM)
 
@@ -278,7 +281,7 @@ def arguments(description: str) -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    signal.signal(signal.SIGTERM, ended)
+    signal.signal(signal.SIGTERM, end_run)
     parser = arguments("Makes a stream as YABench's generator SG1 does.")
     parser.add_argument(
         "--out", type=file, required=True, metavar="FILE", help="the stream, FILE.n3t"

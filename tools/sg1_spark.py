@@ -71,7 +71,7 @@ def rows(
             )
 
 
-def made(
+def rows_of_parts(
     parameters: sg1.Parameters,
     work: list[tuple[range, range]],
     batches: Iterable[pyarrow.RecordBatch],
@@ -97,16 +97,14 @@ def write(
     work = parts(parameters, count or 2 * jobs.slots(spark))
     target = out if URL.match(out) else f"file://{os.path.abspath(out)}"
     frame = spark.range(0, len(work), 1, len(work)).mapInArrow(
-        partial(made, parameters, work), SCHEMA
+        partial(rows_of_parts, parameters, work), SCHEMA
     )
     try:
         frame.write.parquet(target)
     except PySparkException as error:
-        reason = (
-            "is there already; name another folder"
-            if "PATH_ALREADY_EXISTS" in str(error)
-            else jobs.reason(error)
-        )
+        reason = jobs.reason(error)
+        if "PATH_ALREADY_EXISTS" in str(error):
+            reason = "is there already; name another folder"
         raise RefengineError(plain(reason), rule="usage", place=out) from None
     return len(work)
 

@@ -17,7 +17,7 @@ from refengine.model.errors import InvalidStream
 from refengine.rdf import sources
 from refengine.rdf.documents import read_static
 from refengine.rdf.recordings import read_recording
-from refengine.rdf.sources import Piped
+from refengine.rdf.sources import Piped, Text, TextFolder
 from refengine.rdf.streams import PROV_GENERATED_AT_TIME, read_elements, read_stream
 
 zstandard = pytest.importorskip("zstandard")
@@ -55,6 +55,48 @@ def test_a_packed_stream_is_the_stream(tmp_path, name, end):
     assert list(read_stream(tmp_path / (name + end.upper()))) == list(plain) != []
     assert list(read_stream(piped(name + end, data))) == list(plain)
     assert list(read_stream(piped(name, STREAMS[name].encode()))) == list(plain)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_text_is_read_as_the_file_of_its_name(tmp_path, name):
+    (tmp_path / name).write_text(STREAMS[name])
+    assert list(read_stream(Text(name, STREAMS[name]))) == list(read_stream(tmp_path / name)) != []
+    if name == "s.n3t":
+        text = Text(name, "\ufeff" + STREAMS[name])
+        assert (
+            list(read_elements(text))
+            == list(read_stream(text))
+            == list(read_stream(piped(name, text.text.encode())))
+        )
+
+
+def test_an_error_calls_a_text_by_its_title():
+    for text, place in (
+        (Text("s.n3t", "x"), "s.n3t"),
+        (Text("s.n3t", "x", "the case"), "the case"),
+    ):
+        with pytest.raises(InvalidStream, match=f"^{place}:1: IO-1: "):
+            read_stream(text)
+
+
+@pytest.mark.parametrize("prefix", ["", "data/"])
+def test_a_folder_in_memory_is_read_as_one_on_the_disk(tmp_path, prefix):
+    texts = {
+        f"{prefix}data_{number:02}.ttl": f"<urn:a> <urn:p> {number} ." for number in (1, 10, 2)
+    }
+    for path, text in {**texts, "other/data_03.ttl": "x", "notes.txt": "x"}.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+        texts[path] = text
+    found = read_stream(TextFolder("stream", texts))
+    assert list(found) == list(read_stream(tmp_path)) != []
+    assert not found.ordered
+    for path in list(texts):
+        texts[path] = "x"
+    with pytest.raises(InvalidStream, match=f"^stream/{prefix}data_01.ttl:1: IO-1: "):
+        read_stream(TextFolder("stream", texts))
+    with pytest.raises(InvalidStream, match=r"^stream: IO-1: no data_NN"):
+        read_stream(TextFolder("stream", {"notes.txt": ""}))
 
 
 @packed

@@ -89,10 +89,14 @@ def outcome(text: str, ours: Answer, theirs: Answer) -> str:
     """
     if ours.error == "unsupported":
         return "refused"
-    if ours.error == "fails" or theirs.error == "fails":
-        return "ours fails" if ours.error == "fails" else "theirs fails"
+    if ours.error == "fails":
+        return "ours fails"
+    if theirs.error == "fails":
+        return "theirs fails"
+    if ours.error and theirs.error:
+        return "illegal"
     if ours.error or theirs.error:
-        return "illegal" if ours.error and theirs.error else "legality"
+        return "legality"
     assert ours.relation is not None and theirs.relation is not None  # neither is an error
     a, b = ours.relation.rows, theirs.relation.rows
     if re.search(r"\bREDUCED\b", text):
@@ -102,7 +106,9 @@ def outcome(text: str, ours: Answer, theirs: Answer) -> str:
             return "rows"
         if set(ours.relation.variables) != set(theirs.relation.variables):
             return "variables"
-        return "equal" if equal(_with_types(a), _with_types(b)) else "datatypes"
+        if equal(_with_types(a), _with_types(b)):
+            return "equal"
+        return "datatypes"
     except Unsupported:
         return "refused"  # blank nodes too symmetric to compare
 

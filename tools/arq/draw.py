@@ -125,7 +125,9 @@ class Queries(Patterns):
     def aggregate(self, scope: Sequence[str]) -> Node:
         """Return one aggregate."""
         name = self.random.choice(AGGREGATES)
-        distinct = "DISTINCT " if self.chance(0.3) else ""
+        distinct = ""
+        if self.chance(0.3):
+            distinct = "DISTINCT "
         if name == "COUNT" and self.chance(0.4):
             return node("aggregate", f"COUNT({distinct}*)")
         inside = (
@@ -133,11 +135,9 @@ class Queries(Patterns):
             if scope and self.chance(0.75)
             else Expressions(self.random, self.palette, scope).draw("any", 2)
         )
-        tail = (
-            self.random.choice(('; SEPARATOR=","', "", '; SEPARATOR=""'))
-            if name == "GROUP_CONCAT"
-            else ""
-        )
+        tail = ""
+        if name == "GROUP_CONCAT":
+            tail = self.random.choice(('; SEPARATOR=","', "", '; SEPARATOR=""'))
         return node("aggregate", f"{name}({distinct}", inside, f"{tail})")
 
     def _of_aggregates(self, scope: Sequence[str], keys: Sequence[str]) -> Node:
@@ -213,7 +213,9 @@ class Queries(Patterns):
             name = self.new_variable()
             items.append(node("item", "(", self._of_aggregates(scope, keys), f" AS {name})"))
             names.append(name)
-        distinct = "DISTINCT " if self.chance(0.1) else ""
+        distinct = ""
+        if self.chance(0.1):
+            distinct = "DISTINCT "
         head = joined("select", items, " ")
         return Select(
             node(
@@ -249,7 +251,9 @@ class Queries(Patterns):
         triples = []
         for _ in range(self.random.choice((1, 1, 2, 3))):
             subject = self._template_term(visible, ("_:t", "_:t", "[]", ":new"))
-            predicate = self._template_term(visible, (":made",)) if self.chance(0.3) else ":made"
+            predicate = ":made"
+            if self.chance(0.3):
+                predicate = self._template_term(visible, (":made",))
             object_ = self._template_term(
                 visible, ("_:t", "_:u", "1", '"01"^^xsd:integer', '"a"@en', ":x")
             )
@@ -257,8 +261,6 @@ class Queries(Patterns):
         return node("query", "CONSTRUCT {", *triples, " } WHERE ", group, tail)
 
     def _template_term(self, visible: Sequence[str], others: Sequence[str]) -> str:
-        return (
-            self.random.choice(list(visible))
-            if visible and self.chance(0.6)
-            else self.random.choice(list(others))
-        )
+        if visible and self.chance(0.6):
+            return self.random.choice(list(visible))
+        return self.random.choice(list(others))

@@ -22,7 +22,8 @@ KEYS = {"id", "kinds", "title", "says", "right", "smallest", "match"}
 class Explanation:
     """A class of differences. A shrunk difference is of it if its kind is among `kinds`, and every
     pattern of `match` is found: in the query's text, in the data, in both (`all`), in our answer,
-    in theirs, as `seen` has them. `right`: `ours`, `theirs` or `both` (SPARQL leaves it open).
+    in theirs, as `searched_texts` has them. `right`: `ours`, `theirs` or `both` (SPARQL leaves it
+    open).
     """
 
     id: str
@@ -35,7 +36,7 @@ class Explanation:
 
     def covers(self, difference: Difference) -> bool:
         """Whether a difference is of this class."""
-        texts = seen(difference)
+        texts = searched_texts(difference)
         return difference.kind in self.kinds and all(
             re.search(pattern, texts[key], re.DOTALL) for key, pattern in self.match.items()
         )
@@ -54,7 +55,7 @@ class Explanation:
         )
 
 
-def seen(difference: Difference) -> dict[str, str]:
+def searched_texts(difference: Difference) -> dict[str, str]:
     """Return what patterns are looked for in."""
     query, data = difference.text.removeprefix(PREFIXES), "\n".join(difference.data)
     return {
@@ -97,7 +98,7 @@ def class_of(difference: Difference) -> str:
     the shrunk query.
     """
     words = sorted(
-        set(WORD.findall(re.sub(r'"(?:[^"\\]|\\.)*"', '""', seen(difference)["query"])))
+        set(WORD.findall(re.sub(r'"(?:[^"\\]|\\.)*"', '""', searched_texts(difference)["query"])))
         - {"SELECT", "WHERE", "AS"}
     )
     return f"{difference.kind}: {' '.join(words)}"

@@ -81,7 +81,9 @@ class Jena:
             self.close()
             return Answer(None, "fails", f"{type(error).__name__}: {error}")
         if "error" in reply:
-            kind = "invalid" if reply["error"] == "parse" else "fails"
+            kind = "fails"
+            if reply["error"] == "parse":
+                kind = "invalid"
             return Answer(None, kind, reply["message"].splitlines()[0][:200])
         if "boolean" in reply:
             return Answer(

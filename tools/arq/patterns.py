@@ -9,7 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 from tools.arq.expressions import Expressions
-from tools.arq.terms import ABSENT, GRAPHS, NODES, PREDICATES, Palette, written
+from tools.arq.terms import ABSENT, GRAPHS, NODES, PREDICATES, Palette, write_term
 from tools.arq.tree import Node, joined, node
 
 NAMES = ("?x", "?y", "?z", "?w")
@@ -63,7 +63,9 @@ class Patterns(ABC):
             return node("group", "{}"), []
         if self.chance(0.5):
             return self._plain()
-        kinds = ["triples"] if self.chance(0.85) else []
+        kinds = []
+        if self.chance(0.85):
+            kinds.append("triples")
         kinds += self.random.choices(
             (
                 "triples",
@@ -100,7 +102,7 @@ class Patterns(ABC):
             items.append(
                 node(
                     "element",
-                    f"OPTIONAL {{ ?x {written(self.random.choice(PREDICATES))} ?y . }}",
+                    f"OPTIONAL {{ ?x {write_term(self.random.choice(PREDICATES))} ?y . }}",
                     droppable=True,
                 )
             )
@@ -149,31 +151,27 @@ class Patterns(ABC):
 
     def _subject(self) -> str:
         kind = self.random.random()
-        return (
-            self.random.choice(AS_SUBJECT)
-            if kind < 0.85
-            else self._blank()
-            if kind < 0.91
-            else written(self.random.choice(NODES))
-        )
+        if kind < 0.85:
+            return self.random.choice(AS_SUBJECT)
+        if kind < 0.91:
+            return self._blank()
+        return write_term(self.random.choice(NODES))
 
     def _predicate(self) -> str:
         kind = self.random.random()
-        return (
-            written(self.random.choice(PREDICATES))
-            if kind < 0.8
-            else "?w"
-            if kind < 0.95
-            else self.random.choice(NAMES)
-        )
+        if kind < 0.8:
+            return write_term(self.random.choice(PREDICATES))
+        if kind < 0.95:
+            return "?w"
+        return self.random.choice(NAMES)
 
     def _object(self) -> str:
         kind = self.random.random()
         if kind < 0.82:
             return self.random.choice(AS_OBJECT)
-        return (
-            self._blank() if kind < 0.88 else written(self.palette.value(self.random), self.random)
-        )
+        if kind < 0.88:
+            return self._blank()
+        return write_term(self.palette.value(self.random), self.random)
 
     def _optional(
         self, depth: int, scope: list[str], outer: Sequence[str]
@@ -198,7 +196,7 @@ class Patterns(ABC):
         name = (
             self.random.choice(("?g", "?g", *NAMES))
             if self.chance(0.6)
-            else written(self.random.choice([*GRAPHS, GRAPHS[0], ABSENT]))
+            else write_term(self.random.choice([*GRAPHS, GRAPHS[0], ABSENT]))
         )
         group, more = self._pattern(depth, ())
         return node("element", f"GRAPH {name} ", group), [
@@ -221,7 +219,9 @@ class Patterns(ABC):
         )[0]
 
     def _bind(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
-        free = [name for name in NAMES if name not in scope] if self.chance(0.2) else []
+        free: list[str] = []
+        if self.chance(0.2):
+            free = [name for name in NAMES if name not in scope]
         name = free[0] if free else self.new_variable()
         value = Expressions(
             self.random, self.palette, scope, self._exists_group if self.chance(0.1) else None
@@ -238,7 +238,7 @@ class Patterns(ABC):
             if self.chance(0.15):
                 return "UNDEF"
             is_node = name in ("?x", "?y") and self.chance(0.7)
-            return written(
+            return write_term(
                 self.random.choice(NODES) if is_node else self.palette.value(self.random),
                 self.random,
             )
@@ -266,17 +266,17 @@ class Patterns(ABC):
             ends.append(
                 self.random.choice(names)
                 if self.chance(0.8)
-                else written(self.random.choice([*NODES, ABSENT]))
+                else write_term(self.random.choice([*NODES, ABSENT]))
             )
         if self.chance(0.1):
-            ends[1] = written(self.palette.value(self.random), self.random)
+            ends[1] = write_term(self.palette.value(self.random), self.random)
         return node("triple", f"{ends[0]} ", self.path(3), f" {ends[1]} ."), [
             end for end in ends if end.startswith("?")
         ]
 
     def path(self, depth: int) -> Node:
         """Return a property path."""
-        predicate = written(self.random.choice(PREDICATES))
+        predicate = write_term(self.random.choice(PREDICATES))
         if depth == 0 or self.chance(0.1):
             return node("path", predicate)
         match self.random.choice(("^", "/", "/", "|", "|", "*", "*", "+", "+", "?", "!", "!")):
@@ -288,7 +288,8 @@ class Patterns(ABC):
                 members = [
                     node(
                         "item",
-                        self.random.choice(("", "", "^")) + written(self.random.choice(PREDICATES)),
+                        self.random.choice(("", "", "^"))
+                        + write_term(self.random.choice(PREDICATES)),
                     )
                     for _ in range(self.random.choice((1, 1, 2, 3)))
                 ]

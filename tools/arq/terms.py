@@ -186,7 +186,9 @@ class Palette:
 
     def value(self, random: Random) -> Term:
         """Return a literal or, sometimes, an IRI."""
-        return random.choice(NODES) if random.random() < 0.2 else random.choice(self.literals)
+        if random.random() < 0.2:
+            return random.choice(NODES)
+        return random.choice(self.literals)
 
 
 def palette(random: Random) -> Palette:
@@ -208,7 +210,10 @@ def dataset(random: Random, colours: Palette) -> Dataset:
     for _ in range(count):
         subject = random.choice([*NODES, *NODES, *NODES[:1] * 3, *BLANKS])
         predicate = random.choice([*PREDICATES, *PREDICATES[:2], PREDICATES[0]])
-        to_value = random.random() < (0.3 if predicate == PREDICATES[1] else 0.7)
+        chance = 0.7
+        if predicate == PREDICATES[1]:
+            chance = 0.3
+        to_value = random.random() < chance
         object_ = random.choice(colours.literals) if to_value else random.choice([*NODES, *BLANKS])
         statements.append((subject, predicate, object_, *random.choice(names)))
     return frozenset(statements)
@@ -217,7 +222,7 @@ def dataset(random: Random, colours: Palette) -> Dataset:
 PREFIXES = f"PREFIX : <urn:>\nPREFIX xsd: <{XSD}>\n"
 
 
-def written(term: Term, random: Random | None = None) -> str:
+def write_term(term: Term, random: Random | None = None) -> str:
     """Return a term as a query has it: prefixed, sometimes short for plain numbers and with a
     language tag in upper case.
     """
@@ -258,14 +263,14 @@ def written(term: Term, random: Random | None = None) -> str:
         return lexical
     text = literal(lexical).replace("\t", "\\t")
     if language:
-        return f"{text}@{language.upper() if random and random.random() < 0.2 else language}"
+        if random and random.random() < 0.2:
+            language = language.upper()
+        return f"{text}@{language}"
     if datatype == XSD + "string":
         return text
-    return (
-        f"{text}^^xsd:{datatype.removeprefix(XSD)}"
-        if datatype.startswith(XSD)
-        else f"{text}^^<{datatype}>"
-    )
+    if datatype.startswith(XSD):
+        return f"{text}^^xsd:{datatype.removeprefix(XSD)}"
+    return f"{text}^^<{datatype}>"
 
 
 def nquads(graph: Dataset) -> str:

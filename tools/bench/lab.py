@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from tools import sg1
 from tools.bench.measure import Job, Result, RunFailed, fresh
-from tools.bench.queries import Asked
+from tools.bench.queries import BenchmarkQuery
 
 CHEAP = 60.0  # seconds: what takes longer is run once
 Line = dict[str, Any]
@@ -55,7 +55,7 @@ class Lab:
             made.write_text(f"{size} {digest}\n", encoding="ascii")
         return Stream(path, parameters.triples)
 
-    def job(self, stream: Stream, asked: Asked, **more: Any) -> Job:
+    def job(self, stream: Stream, asked: BenchmarkQuery, **more: Any) -> Job:
         """Return a run of the lab's engine."""
         return Job(**{"path": str(stream.path), **asked._asdict(), "engine": self.engine} | more)
 

@@ -100,7 +100,7 @@ def measured(job: Job) -> Result:
         profile(job.profile).but(**job.fields).semantics(),
     )
     if job.check:
-        return compared(
+        return compare_reports(
             run(query, job.path, semantics), engine("definitional")(query, job.path, semantics)
         )
     gc.set_threshold(50_000, 20, 50)  # as `python -m conformance csrbench` does
@@ -111,9 +111,9 @@ def measured(job: Job) -> Result:
     return Result(count, wall, cpu, base, peak_mib(), str(getattr(found, "provenance", job.engine)))
 
 
-def compared(actual: Iterator[Report], expected: Iterator[Report]) -> Result:
-    """Whether all reports are equal: evaluation, trigger, windows, instant, and the relation by
-    value; where they first differ.
+def compare_reports(actual: Iterator[Report], expected: Iterator[Report]) -> Result:
+    """Return whether all reports are equal: evaluation, trigger, windows, instant, and the relation
+    by value; where they first differ.
     """
     number = 0
     for number, (mine, right) in enumerate(zip_longest(actual, expected), 1):

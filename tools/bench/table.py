@@ -8,9 +8,9 @@ from statistics import linear_regression
 from typing import Any, NamedTuple
 
 from tools.bench.lab import Lab, Line, line
-from tools.bench.queries import Asked, csrbench, temperatures
+from tools.bench.queries import BenchmarkQuery, csrbench, temperatures
 
-KINDS: Mapping[str, Asked] = {
+KINDS: Mapping[str, BenchmarkQuery] = {
     "time-tumbling": temperatures(),
     "time-sliding": temperatures(slide=1000),
     "tuple": temperatures("tuple", 3500, 700),
@@ -31,13 +31,15 @@ class Benchmark(NamedTuple):
     tiny: Mapping[str, Any]
 
 
-def one(lab: Lab, name: str, asked: Asked, stations: int, seconds: int) -> Iterator[Line]:
+def one(lab: Lab, name: str, asked: BenchmarkQuery, stations: int, seconds: int) -> Iterator[Line]:
     """Yield a query over a stream."""
     stream = lab.stream(stations, seconds)
     yield line(name, stream.triples, *lab.medians(lab.job(stream, asked)))
 
 
-def checked(lab: Lab, name: str, asked: Asked, stations: int, seconds: int) -> Iterator[Line]:
+def checked(
+    lab: Lab, name: str, asked: BenchmarkQuery, stations: int, seconds: int
+) -> Iterator[Line]:
     """Yield a query over a stream, and whether all reports equal the definitional engine's."""
     stream = lab.stream(stations, seconds)
     found = lab.medians(lab.job(stream, asked))
@@ -112,7 +114,11 @@ def naive(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
 
 
 def _of(
-    lines: Callable[..., Iterator[Line]], asked: Asked, stations: int, seconds: int, tiny: int
+    lines: Callable[..., Iterator[Line]],
+    asked: BenchmarkQuery,
+    stations: int,
+    seconds: int,
+    tiny: int,
 ) -> Benchmark:
     return Benchmark(
         lines,
