@@ -38,6 +38,10 @@ def _put(text: str, name: str, lines: Iterable[str]) -> str:
     return filled
 
 
+# what `--check` says, by whether the tables are those of the code
+STATES = {True: "up to date", False: "out of date: run tools/make_tables.py"}
+
+
 def main() -> int:
     """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -46,10 +50,7 @@ def main() -> int:
     text = SPEC.read_text(encoding="utf-8")
     made = filled(text)
     if options.check:
-        state = "out of date: run tools/make_tables.py"
-        if made == text:
-            state = "up to date"
-        print(f"SPEC.md's tables are {state}")
+        print(f"SPEC.md's tables are {STATES[made == text]}")
         return int(made != text)
     SPEC.write_text(made, encoding="utf-8")
     return 0
