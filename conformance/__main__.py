@@ -32,7 +32,7 @@ COMMANDS: dict[str, Command] = {
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line."""
-    return cli.guarded("conformance", partial(_main, arguments), "interrupted; nothing was written")
+    return cli.run("conformance", partial(_main, arguments), "interrupted; nothing was written")
 
 
 def _main(arguments: list[str] | None) -> int:
@@ -43,7 +43,7 @@ def _main(arguments: list[str] | None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     for command in COMMANDS.values():
         command.add_parser(commands)
-    options = cli.parsed(parser, arguments)
+    options = cli.parse(parser, arguments)
     return COMMANDS[options.command].run(options)
 
 

@@ -26,41 +26,63 @@ from refengine.model.errors import (
     UnknownField,
 )
 
-# the engine is imported where it is used, within `cli.guarded`: that takes long enough to be
+# the engine is imported where it is used, within `cli.run`: that takes long enough to be
 # interrupted
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from refengine.core.engine import Report
+    from refengine.core.engine import Plan, Report
     from refengine.core.query import Body, Query
     from refengine.model.elements import Dataset, Relation, Stream
     from refengine.rdf.sources import Source
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line."""
-    return cli.guarded("refengine", partial(_main, arguments))
+    """Run the command line and return its exit code."""
+    return cli.run("refengine", partial(_main, arguments))
 
 
 def _main(arguments: list[str] | None) -> int:
-    from refengine import dialects
-    from refengine.core import engine, profiles, r2r
-    from refengine.rdf import files
+    from refengine.rdf.recordings import relation_to_json
 
+    options = cli.parse(_parser(), arguments)
+    try:
+        {"run": _run, "profiles": _profiles, "render": _render}[options.command](options)
+    except Disputed as error:
+        for name, relation in sorted(error.answers.items()):
+            error.add_note(
+                f"{name}: {json.dumps(relation_to_json(relation)['results']['bindings'])[:2000]}"
+            )
+        raise
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="refengine", description="The reference engine for RDF stream processing."
     )
     cli.add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True)
-    listed = commands.add_parser("profiles", help="print all profiles as a table, with sources")
-    listed.add_argument("--format", choices=("markdown", "json"), default="markdown")
-    run = commands.add_parser(
-        "run",
-        help="print one JSON object a report",
-        description="Print one JSON object a report, each as it is computed: if no witness "
-        "confirms one, those before it have "
-        "been printed, and the exit code is 4.",
+    profiles = commands.add_parser("profiles", help="print all profiles as a table, with sources")
+    profiles.add_argument("--format", choices=("markdown", "json"), default="markdown")
+    _add_run_options(
+        commands.add_parser(
+            "run",
+            help="print one JSON object a report",
+            description="Print one JSON object a report, each as it is computed: if no witness "
+            "confirms one, those before it have "
+            "been printed, and the exit code is 4.",
+        )
     )
+    _add_render_options(commands.add_parser("render", help="print a query as a text in a dialect"))
+    return parser
+
+
+def _add_run_options(run: argparse.ArgumentParser) -> None:
+    from refengine import dialects
+    from refengine.core import engine, profiles, r2r
+    from refengine.rdf.streams import PROV_GENERATED_AT_TIME
+
     cli.add_query(
         run,
         help="a TOML file: windows, body and optionally r2s; or a case",
@@ -91,7 +113,7 @@ def _main(arguments: list[str] | None) -> int:
     )
     run.add_argument(
         "--time-predicate",
-        default=files.PROV_GENERATED_AT_TIME,
+        default=PROV_GENERATED_AT_TIME,
         metavar="IRI",
         help="dates the graphs of .nq and .trig",
     )
@@ -118,40 +140,33 @@ def _main(arguments: list[str] | None) -> int:
     run.add_argument(
         "--trace", action="store_true", help="print the rules applied to standard error"
     )
-    rendered = commands.add_parser("render", help="print a query as a text in a dialect")
+
+
+def _add_render_options(render: argparse.ArgumentParser) -> None:
+    from refengine import dialects
+
     cli.add_query(
-        rendered,
+        render,
         help="a TOML file or a case; or a text in the dialect of --from",
     )
-    rendered.add_argument("--dialect", required=True, choices=sorted(dialects.DIALECTS))
-    rendered.add_argument(
+    render.add_argument("--dialect", required=True, choices=sorted(dialects.DIALECTS))
+    render.add_argument(
         "--from",
         dest="source",
         choices=sorted(dialects.DIALECTS),
         help="the dialect that QUERY is in",
     )
-    rendered.add_argument(
+    render.add_argument(
         "--semantics",
         nargs="+",
         metavar=("PROFILE", "key=value"),
         help="whose r2s is meant where the query states none (DIA-4)",
     )
-    rendered.add_argument(
+    render.add_argument(
         "--static",
         action="store_true",
         help="the query is asked beside static data, which some patterns do not see",
     )
-    options = cli.parsed(parser, arguments)
-    try:
-        {"run": _run, "profiles": _profiles, "render": _render}[options.command](options)
-    except Disputed as error:
-        for name, relation in sorted(error.answers.items()):
-            error.add_note(
-                f"{name}: "
-                f"{json.dumps(files.relation_to_json(relation)['results']['bindings'])[:2000]}"
-            )
-        raise
-    return 0
 
 
 def _profiles(options: argparse.Namespace) -> None:
@@ -167,7 +182,7 @@ def _render(options: argparse.Namespace) -> None:
     from refengine import dialects
     from refengine.core import profiles
     from refengine.core.semantics import R2S
-    from refengine.rdf import files
+    from refengine.rdf.queries import read_query
 
     r2s = None
     if options.semantics:
@@ -175,46 +190,32 @@ def _render(options: argparse.Namespace) -> None:
         r2s = profiles.profile(name).but(**_overrides(overrides)).fields["r2s"]
         if not isinstance(r2s, R2S):
             raise UnknownField(f"profile {name!r} leaves r2s unknown; give r2s=…", rule="SEM-3")
-    query = files.read_query(options.query, options.source, options.static)
+    query = read_query(options.query, options.source, options.static)
     print(dialects.render(query, options.dialect, r2s, options.static))
 
 
 def _run(options: argparse.Namespace) -> None:
     from refengine import trace
-    from refengine.core import engine, profiles, r2r, startup
-    from refengine.oracle import orders
-    from refengine.rdf import files
+    from refengine.core import engine, profiles
+    from refengine.rdf.documents import read_static
+    from refengine.rdf.queries import read_query
 
     if options.max_reports < 1:
         raise RefengineError(f"--max-reports must be > 0, got {options.max_reports}", rule="ENG-3")
     name, *overrides = options.semantics
     chosen = profiles.profile(name).but(**_overrides(overrides)).semantics()
-    query = files.read_query(options.query, options.dialect, static=bool(options.static))
+    query = read_query(options.query, options.dialect, static=bool(options.static))
     source = _sources(options)
     streams = _streams(options, query, source)
-    static: Dataset = frozenset().union(*map(files.read_static, map(source, options.static)))
-    witnesses = (options.witness,) if options.witness else tuple(r2r.WITNESSES)
+    static: Dataset = frozenset().union(*map(read_static, map(source, options.static)))
+
     planned = engine.plan(query, streams, chosen)
-    read = {spec.stream for spec in query.windows}
-    if (len(read) > 1 or any(not streams[name].ordered for name in read)) and orders.order_matters(
-        planned
-    ):
-        print(
-            "refengine: note: the arrival order of simultaneous elements was not recorded; "
-            "taken by text (ORA-4)",
-            file=sys.stderr,
-        )
-    if planned.late:
-        place = f"the first at {planned.late[0].app}, arrival {planned.late[0].sys}"
-        print(
-            f"refengine: note: {len(planned.late)} late elements dropped, {place} (MOD-2)",
-            file=sys.stderr,
-        )
-    for note in startup.notes(planned):
+    for note in _notes(query, streams, planned):
         print(f"refengine: note: {note}", file=sys.stderr)
     # nothing is printed if this fails
     deque(engine.evaluations(planned, options.max_reports), maxlen=0)
-    answer = Hearing(witnesses, options.seconds)
+
+    answer = Hearing(_witnesses(options), options.seconds)
     for step in engine.steps(
         query, planned, static=static, answer=answer, max_reports=options.max_reports
     ):
@@ -222,9 +223,32 @@ def _run(options: argparse.Namespace) -> None:
             for line in trace.lines(query, planned, step):
                 print(line, file=sys.stderr)
             print(file=sys.stderr)
-        confirming = answer.taken()
+        confirming = answer.take_confirming()
         if step.emitted:
             print(json.dumps(_as_json(query, step.report, confirming), ensure_ascii=False))
+
+
+def _witnesses(options: argparse.Namespace) -> Sequence[str]:
+    from refengine.core import r2r
+
+    if options.witness:
+        return (options.witness,)
+    return tuple(r2r.WITNESSES)
+
+
+def _notes(query: Query, streams: Mapping[str, Stream], planned: Plan) -> Iterator[str]:
+    """Yield what a user should know of the streams before the first report."""
+    from refengine.core import startup
+    from refengine.oracle import orders
+
+    names = {spec.stream for spec in query.windows}
+    is_merged = len(names) > 1 or any(not streams[name].ordered for name in names)
+    if is_merged and orders.order_matters(planned):
+        yield "the arrival order of simultaneous elements was not recorded; taken by text (ORA-4)"
+    if planned.late:
+        place = f"the first at {planned.late[0].app}, arrival {planned.late[0].sys}"
+        yield f"{len(planned.late)} late elements dropped, {place} (MOD-2)"
+    yield from startup.notes(planned)
 
 
 def _overrides(words: list[str]) -> dict[str, str]:
@@ -246,7 +270,8 @@ def _sources(options: argparse.Namespace) -> Callable[[str], Source]:
     from refengine.rdf.sources import Piped
 
     words = [*(word.rpartition("=")[2] for word in options.stream), *options.static]
-    if (end := options.stdin_format) is None and "-" in words:
+    end: str | None = options.stdin_format
+    if end is None and "-" in words:
         reason = "its format is not known; give --stdin-format, such as n3t, nq or trig.gz"
         raise RefengineError(reason, rule="IO-1", place="standard input")
     if end is not None and "-" not in words:
@@ -257,16 +282,20 @@ def _sources(options: argparse.Namespace) -> Callable[[str], Source]:
         raise RefengineError("is read once, but given twice", rule="IO-1", place="standard input")
     if "-" in words and sys.stdin is None:
         raise RefengineError("is closed", rule="IO-1", place="standard input")
-    return lambda word: (
-        Piped(f"stdin.{end.removeprefix('.')}", sys.stdin.buffer) if word == "-" else cli.path(word)
-    )
+
+    def source(word: str) -> Source:
+        if word == "-":
+            return Piped(f"stdin.{(end or '').removeprefix('.')}", sys.stdin.buffer)
+        return cli.path(word)
+
+    return source
 
 
 def _streams(
     options: argparse.Namespace, query: Query, source: Callable[[str], Source]
 ) -> dict[str, Stream]:
-    """The streams by name; one without a name is the stream of the query's window."""
-    from refengine.rdf import files
+    """Return the streams by name; one without a name is the stream of the query's window."""
+    from refengine.rdf.streams import read_stream
 
     streams: dict[str, Stream] = {}
     for word in options.stream:
@@ -275,9 +304,7 @@ def _streams(
             name, path = query.windows[0].stream, word
         if name in streams:
             raise InvalidQuery(f"stream {name!r} is given twice", rule="QRY-4")
-        streams[name] = files.read_stream(
-            source(path), options.time_predicate, options.batch_predicate
-        )
+        streams[name] = read_stream(source(path), options.time_predicate, options.batch_predicate)
     return streams
 
 
@@ -304,33 +331,41 @@ class Hearing:
         self.confirming = [name for name in self.confirming if name in testimony.confirming]
         return testimony.relation
 
-    def taken(self) -> list[str]:
+    def take_confirming(self) -> list[str]:
         """Return the witnesses that confirmed every answer since the last call."""
-        confirming, self.confirming = self.confirming, list(self.witnesses)
+        confirming = self.confirming
+        self.confirming = list(self.witnesses)
         return confirming
 
 
 def _as_json(query: Query, report: Report, witnesses: Sequence[str]) -> dict[str, Any]:
-    from refengine.rdf import files
+    from refengine.rdf.recordings import relation_to_json
 
-    windows = [
-        None if borders is None else dict(zip(("open", "close"), borders, strict=True))
-        for borders in report.windows
-    ]
-    several = {
-        "windows": [
-            {"stream": w.stream, "window": b} for w, b in zip(query.windows, windows, strict=True)
+    shown: dict[str, Any] = {}
+    windows = list(map(_borders_as_json, report.windows))
+    if len(windows) == 1:
+        shown["window"] = windows[0]
+    else:
+        shown["windows"] = [
+            {"stream": spec.stream, "window": borders}
+            for spec, borders in zip(query.windows, windows, strict=True)
         ]
-    }
+    if report.late:
+        shown["late"] = report.late
     return {
-        **({"window": windows[0]} if len(windows) == 1 else several),
-        **({"late": report.late} if report.late else {}),
+        **shown,
         "evaluation": report.evaluation,
         "trigger": report.trigger,
         "instant": report.instant,
         "witnesses": list(witnesses),
-        **files.relation_to_json(report.relation),
+        **relation_to_json(report.relation),
     }
+
+
+def _borders_as_json(borders: tuple[int, int] | None) -> dict[str, int] | None:
+    if borders is None:
+        return None
+    return dict(zip(("open", "close"), borders, strict=True))
 
 
 if __name__ == "__main__":

@@ -29,7 +29,9 @@ EXTRAS = {
 
 
 def path(text: str) -> Path:
-    """A path of the command line; an empty one would be the current folder."""
+    """Return a path of the command line. Raises RefengineError for an empty one, which would be the
+    current folder.
+    """
     if not text:
         raise RefengineError("an empty path; write . for the current folder", rule="IO-1")
     return Path(text)
@@ -64,13 +66,13 @@ class _Version(argparse.Action):
 
 
 def add_query(parser: argparse.ArgumentParser, **words: Any) -> None:
-    """Add the positional argument QUERY, whose place among the options is free (see `parsed`)."""
+    """Add the positional argument QUERY, whose place among the options is free (see `parse`)."""
     query = parser.add_argument("query", type=path, metavar="QUERY", **words)
-    query.required = False  # `parsed` looks whether it is missing
+    query.required = False  # `parse` looks whether it is missing
     parser.set_defaults(command_parser=parser)
 
 
-def parsed(parser: argparse.ArgumentParser, words: list[str] | None) -> argparse.Namespace:
+def parse(parser: argparse.ArgumentParser, words: list[str] | None) -> argparse.Namespace:
     """Return the options, wherever QUERY stands among them.
 
     `--semantics PROFILE key=value …` takes all the words up to the next option. QUERY is the one of
@@ -88,46 +90,57 @@ def parsed(parser: argparse.ArgumentParser, words: list[str] | None) -> argparse
 def _place(options: argparse.Namespace, loose: list[str]) -> list[str]:
     """Give QUERY and the semantics their words; return those that are of neither."""
     profile, *fields = options.semantics or [""]
-    found = [] if options.query is None else [str(options.query)]
-    if found and not loose and (not _is_field(*found) or all(map(_is_field, fields))):
-        return []
-    words = [*found, *loose, *fields]
-    queries = [word for word in words if not _is_field(word)] or [
-        word for word in words if os.path.exists(word)
-    ]
+    if options.query is None:
+        words = [*loose, *fields]
+    else:
+        query = str(options.query)
+        if not loose and (not _is_field(query) or all(map(_is_field, fields))):
+            return []  # each has its own
+        words = [query, *loose, *fields]
+
+    queries = _words_for_query(words)
     if not queries:
         options.command_parser.error("the following arguments are required: QUERY")
     query, *others = queries
     words.remove(query)
-    if others or not options.semantics:
-        return others or words
-    options.query, options.semantics = path(query), [profile, *words]
+    if others:
+        return others
+    if not options.semantics:
+        return words
+    options.query = path(query)
+    options.semantics = [profile, *words]
     return []
+
+
+def _words_for_query(words: list[str]) -> list[str]:
+    """Return the words that may be QUERY: those that have not the form key=value, or else those
+    that are files.
+    """
+    queries = [word for word in words if not _is_field(word)]
+    if not queries:
+        queries = [word for word in words if os.path.exists(word)]
+    return queries
 
 
 def _is_field(word: str) -> bool:
     return re.match(r"\w+=", word) is not None
 
 
-def guarded(name: str, run: Callable[[], int], interrupted: str = "interrupted") -> int:
-    """The exit code of a run. Bad input, an interrupt and an output that cannot be written end it
-    with one line on standard error; the notes of an error follow it.
+def run(name: str, command: Callable[[], int], interrupted: str = "interrupted") -> int:
+    """Run a command and return its exit code. Bad input, an interrupt and an output that cannot be
+    written end it with one line on standard error; the notes of an error follow it.
     """
-    for stream in ("stdout", "stderr"):
-        # closed: print() would then take standard output for standard error
-        if getattr(sys, stream) is None:
-            setattr(sys, stream, _nowhere())
-    # it logs the literals that it cannot read, with tracebacks
-    rdflib = logging.getLogger("rdflib")
-    rdflib.addHandler(logging.NullHandler())
-    rdflib.propagate = False
-    code, lines = 2, []
+    _open_closed_streams()
+    _silence_rdflib()
+    code = 2
+    lines: list[str] = []
     try:
-        with _terminable():
-            code = run()
+        with _ended_by_sigterm():
+            code = command()
             sys.stdout.flush()
     except RefengineError as error:
-        code, lines = error.exit_code, [str(error), *getattr(error, "__notes__", ())]
+        code = error.exit_code
+        lines = [str(error), *getattr(error, "__notes__", ())]
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing not in EXTRAS:
@@ -135,25 +148,41 @@ def guarded(name: str, run: Callable[[], int], interrupted: str = "interrupted")
         install = f"pip install 'refengine[{EXTRAS[missing]}]'"
         lines = [f"usage: {missing} is not installed: {install}"]
     except KeyboardInterrupt:
-        code, lines = 130, [interrupted]
+        code = 130
+        lines = [interrupted]
     except BrokenPipeError:
         code = 0
     except OSError as error:
-        lines = [
-            f"{error.filename or 'standard output'}: usage: cannot be written: {error.strerror}"
-        ]
+        place = error.filename or "standard output"
+        lines = [f"{place}: usage: cannot be written: {error.strerror}"]
     finally:
         with suppress(OSError):
             for line in lines:
                 print(f"{name}: {line}", file=sys.stderr)
-        for standard in (sys.stdout, sys.stderr):
-            _drained(standard)
+        _flush(sys.stdout)
+        _flush(sys.stderr)
     return code
 
 
-def _drained(stream: TextIO) -> None:
-    """What cannot be written any more is dropped: the interpreter would try again when it ends, and
-    complain.
+def _open_closed_streams() -> None:
+    """Open a stream in place of standard output or error that is closed: print() would take
+    standard output for standard error.
+    """
+    for stream in ("stdout", "stderr"):
+        if getattr(sys, stream) is None:
+            setattr(sys, stream, _nowhere())
+
+
+def _silence_rdflib() -> None:
+    """Silence rdflib, which logs the literals that it cannot read, with tracebacks."""
+    rdflib = logging.getLogger("rdflib")
+    rdflib.addHandler(logging.NullHandler())
+    rdflib.propagate = False
+
+
+def _flush(stream: TextIO) -> None:
+    """Flush a stream; drop what cannot be written any more: the interpreter would try again when it
+    ends, and complain.
     """
     try:
         stream.flush()
@@ -162,8 +191,10 @@ def _drained(stream: TextIO) -> None:
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
-    """SIGTERM ends a run as an error does, so that what is open is cleaned up."""
+def _ended_by_sigterm() -> Iterator[None]:
+    """End what runs within as an error does when SIGTERM comes, so that what is open is cleaned
+    up.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return

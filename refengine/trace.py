@@ -19,42 +19,60 @@ CONTENTS = {WindowKind.ROWS: "WIN-14", WindowKind.PARTITION: "WIN-15"}
 
 
 def lines(query: Query, planned: Plan, step: Step) -> Iterator[str]:
-    """The rules that were applied at one evaluation, each as `RULE what it said here`."""
+    """Yield the rules that were applied at one evaluation, each as `RULE what it said here`."""
+    yield from _tick(planned, step)
+    yield from _windows(planned, step)
+    if step.report.late:
+        yield f"MOD-2 {step.report.late} late elements were dropped"
+    yield from _answer(query, planned.semantics, step)
+    yield f"ENG-4 the output instant ({planned.semantics.instant}) is {step.report.instant}"
+
+
+def _tick(planned: Plan, step: Step) -> Iterator[str]:
     semantics, at = planned.semantics, step.at
-    flushed = at.arrival == len(planned.counts[0]) - 1
-    who = (
-        f"the horizon {step.report.trigger}"
-        if flushed
-        else f"arrival {at.arrival + 1} at {step.report.trigger}"
-    )
-    if flushed:
+    who = f"arrival {at.arrival + 1} at {step.report.trigger}"
+    is_flushed = at.arrival == len(planned.counts[0]) - 1
+    if is_flushed:
+        who = f"the horizon {step.report.trigger}"
         yield f"ENG-1 the stream is flushed to {step.report.trigger}"
     yield f"{TICKS[semantics.tick]} {semantics.tick} tick: {who} is looked at"
     yield f"TICK-4 one of its instants is {at.t}"
+
+
+def _windows(planned: Plan, step: Step) -> Iterator[str]:
+    semantics, at = planned.semantics, step.at
+    is_one = len(planned.views) == 1
     for view, held, borders in zip(planned.views, at.windows, step.report.windows, strict=True):
-        label = f"window on {view.spec.stream}: " if len(planned.views) > 1 else ""
         for line in _window(semantics, view, at.t, held, borders, planned.own[at.arrival]):
-            rule, _, said = line.partition(" ")
-            yield f"{rule} {label}{said}"
-    if len(planned.views) > 1:
+            rule, _, text = line.partition(" ")
+            if is_one:
+                yield line
+            else:
+                yield f"{rule} window on {view.spec.stream}: {text}"
+    if not is_one:
         yield f"REP-12 the trigger is {semantics.trigger} of {len(planned.views)} windows"
-    if step.report.late:
-        yield f"MOD-2 {step.report.late} late elements were dropped"
-    yield (
-        "R2R-1 the dataset has "
-        f"{len({t for content in step.report.contents for e in content for t in e.graph})} "
-        "triples of streams"
-    )
+
+
+def _answer(query: Query, semantics: Semantics, step: Step) -> Iterator[str]:
+    triples = {t for content in step.report.contents for e in content for t in e.graph}
+    yield f"R2R-1 the dataset has {len(triples)} triples of streams"
     yield f"{FORMS[query.body.form]} {query.body.form} answers {step.answer.total()} rows"
+
     operator = engine.operator(query, semantics)
-    said = "R2S-6 stated by the query" if query.r2s else "R2S-6 said by the semantics"
-    yield (
-        f"{OPERATORS[operator]} {operator} ({said}) gives {step.report.relation.rows.total()} rows"
-    )
+    source = "R2S-6 said by the semantics"
+    if query.r2s:
+        source = "R2S-6 stated by the query"
+    count = step.report.relation.rows.total()
+    yield f"{OPERATORS[operator]} {operator} ({source}) gives {count} rows"
+
     if not step.report.relation:
-        rule = "R2S-9" if semantics.empty is Empty.ONCE else "R2S-5"
-        yield f"{rule} the empty answer is {'emitted' if step.emitted else 'suppressed'}"
-    yield f"ENG-4 the output instant ({semantics.instant}) is {step.report.instant}"
+        rule = "R2S-5"
+        if semantics.empty is Empty.ONCE:
+            rule = "R2S-9"
+        what = "suppressed"
+        if step.emitted:
+            what = "emitted"
+        yield f"{rule} the empty answer is {what}"
 
 
 def _window(
@@ -67,53 +85,58 @@ def _window(
 ) -> Iterator[str]:
     kind = view.spec.kind
     if view.frame is None or (extent := window.scope(view.frame, t)) is None:
-        reason = startup.reason(view, semantics)
-        yield f"WIN-12 {reason}" if reason else "ENG-5 it has no scope yet"
+        if reason := startup.reason(view, semantics):
+            yield f"WIN-12 {reason}"
+        else:
+            yield "ENG-5 it has no scope yet"
         return
+
     if borders:
         left, right = semantics.closure or "[]"
-        which = (
-            "WIN-12 the latest window that has ended"
-            if kind is WindowKind.RANGE
-            else "WIN-4 the active window"
-        )
+        which = "WIN-4 the active window"
+        if kind is WindowKind.RANGE:
+            which = "WIN-12 the latest window that has ended"
         yield f"{which} is number {held.n}, WIN-3 {left}{borders[0]}, {borders[1]}{right}"
     if kind not in CONTENTS and kind is not WindowKind.UNBOUNDED:
         yield f"WIN-5 the scope is the instants {extent[0]} to {extent[1]}"
     yield f"{CONTENTS.get(kind, 'WIN-8')} the content is {_content(view, held.content)}"
-    yield from _conditions(semantics, view, t, held.content, own)
-
-
-def _conditions(
-    semantics: Semantics, view: View, t: int, content: Content, own: int
-) -> Iterator[str]:
-    for condition in (condition for condition in Condition if condition in semantics.report):
-        match condition:
-            case Condition.CLOSE:
-                frame = view.frame
-                holds = frame is not None and bool(report.closes(frame, range(t, t + 1), own))
-                yield (
-                    f"REP-1 window close {'holds' if holds else 'does not hold'}: {t} is "
-                    f"{'' if holds else 'not '}a window's last instant"
-                )
-            case Condition.CHANGE:
-                change, against = semantics.change, semantics.against
-                yield f"REP-2 content change is of {change}, against the {against}"
-            case Condition.NON_EMPTY:
-                yield f"REP-3 non-empty {'holds' if content else 'does not hold'}"
-            case Condition.PERIODIC:
-                holds = bool(report.beats(semantics, view, range(t, t + 1)))
-                since = report.anchor(semantics, view)
-                yield (
-                    f"REP-4 periodic {'holds' if holds else 'does not hold'}: every "
-                    f"{semantics.period} "
-                    f"from {since}"
-                )
-    if view.spec.kind is WindowKind.TUPLE:
+    for condition in Condition:
+        if condition in semantics.report:
+            yield _condition(condition, semantics, view, t, held.content, own)
+    if kind is WindowKind.TUPLE:
         yield f"REP-7 {t} is the largest id of the tick at which they hold"
 
 
+def _condition(
+    condition: Condition, semantics: Semantics, view: View, t: int, content: Content, own: int
+) -> str:
+    match condition:
+        case Condition.CLOSE:
+            if view.frame is not None and report.closes(view.frame, range(t, t + 1), own):
+                return f"REP-1 window close holds: {t} is a window's last instant"
+            return f"REP-1 window close does not hold: {t} is not a window's last instant"
+        case Condition.CHANGE:
+            change, against = semantics.change, semantics.against
+            return f"REP-2 content change is of {change}, against the {against}"
+        case Condition.NON_EMPTY:
+            return f"REP-3 non-empty {_holds(bool(content))}"
+        case Condition.PERIODIC:
+            holds = _holds(bool(report.beats(semantics, view, range(t, t + 1))))
+            since = report.anchor(semantics, view)
+            return f"REP-4 periodic {holds}: every {semantics.period} from {since}"
+
+
+def _holds(is_true: bool) -> str:
+    if is_true:
+        return "holds"
+    return "does not hold"
+
+
 def _content(view: View, content: Content) -> str:
+    if not content:
+        return "empty"
     shown = ", ".join(f"{i + 1}@{view.elements[i].app}" for i in content[:SHOWN])
-    more = f", … {len(content) - SHOWN} more" if len(content) > SHOWN else ""
-    return f"the elements {shown}{more}" if content else "empty"
+    more = ""
+    if len(content) > SHOWN:
+        more = f", … {len(content) - SHOWN} more"
+    return f"the elements {shown}{more}"

@@ -72,7 +72,9 @@ class Generator:
         self.state = seed
 
     def below(self, bound: int) -> int:
-        """An integer in [0, bound), bound <= 2**32, from the upper 32 bits of the next state."""
+        """Return an integer in [0, bound), bound <= 2**32, from the upper 32 bits of the next
+        state.
+        """
         self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
         return (self.state >> 32) * bound >> 32
 
@@ -92,8 +94,8 @@ class Observation(NamedTuple):
 
 
 def observations(instant: int, stations: int, draw: Generator) -> Iterator[Observation]:
-    """What is observed at an instant: the fixed observations of its phase, and of the others one in
-    four.
+    """Yield what is observed at an instant: the fixed observations of its phase, and of the others
+    one in four.
     """
     phase = instant % PERIOD
     if phase in SILENT:
@@ -110,12 +112,16 @@ def observations(instant: int, stations: int, draw: Generator) -> Iterator[Obser
                 # the named station's few cool temperatures are fixed: windows without it exist
                 continue
             elif draw.below(4) == 0:
-                values = quantity.warm if phase in WARM_PHASES else quantity.cool
+                values = quantity.cool
+                if phase in WARM_PHASES:
+                    values = quantity.warm
                 yield Observation(station, quantity, draw.between(*values))
 
 
 def station_name(station: int) -> str:
-    return f"C{station:04d}" if station else NAMED_STATION
+    if station:
+        return f"C{station:04d}"
+    return NAMED_STATION
 
 
 PREFIXES = """\
@@ -128,7 +134,7 @@ PREFIXES = """\
 
 
 def turtle(instant: int, observed: list[Observation], draw: Generator) -> str:
-    """The file of an instant: one block of triples a subject, shuffled, so that a result can
+    """Return the file of an instant: one block of triples a subject, shuffled, so that a result can
     precede its observation.
     """
     minute, second = divmod(instant, 60)
@@ -159,7 +165,7 @@ def turtle(instant: int, observed: list[Observation], draw: Generator) -> str:
 
 
 def make(seed: int, stations: int, instants: int) -> dict[str, bytes]:
-    """Every file of the fixture, by its path under DIR."""
+    """Return every file of the fixture, by its path under DIR."""
     draw = Generator(seed)
     files = {}
     for instant in range(instants):
@@ -181,7 +187,9 @@ def write(files: dict[str, bytes], out: Path) -> None:
     and is refused.
     """
     manifest = out / "MANIFEST.json"
-    before = set(json.loads(manifest.read_bytes())["files"]) if manifest.exists() else set()
+    before = set()
+    if manifest.exists():
+        before = set(json.loads(manifest.read_bytes())["files"])
     present = {path.relative_to(out).as_posix() for path in (out / "data").glob("*")}
     if strangers := sorted(present - before):
         sys.exit(
@@ -196,7 +204,7 @@ def write(files: dict[str, bytes], out: Path) -> None:
 
 
 def integer(lowest: int, highest: int) -> Callable[[str], int]:
-    """An argument that is an integer in [lowest, highest]."""
+    """Return an argument that is an integer in [lowest, highest]."""
 
     def parse(text: str) -> int:
         if not text.isdecimal() or not lowest <= int(text) <= highest:

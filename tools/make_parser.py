@@ -87,7 +87,7 @@ def number_states(parser: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
@@ -98,11 +98,10 @@ def main() -> int:
         return 0
 
     is_current = FILE.read_text(encoding="utf-8") == tables
-    print(
-        f"{FILE.name} is up to date"
-        if is_current
-        else f"{FILE.name} is out of date: run tools/make_parser.py"
-    )
+    state = "out of date: run tools/make_parser.py"
+    if is_current:
+        state = "up to date"
+    print(f"{FILE.name} is {state}")
     return int(not is_current)
 
 

@@ -20,7 +20,7 @@ SPEC = Path(__file__).resolve().parent.parent / "SPEC.md"
 
 
 def filled(text: str) -> str:
-    """The specification with its tables made anew."""
+    """Return the specification with its tables made anew."""
     text = _put(text, "profiles", profile_tables.markdown(profile_tables.profiles()))
     return _put(text, "dimensions", specification.markdown(specification.table(text)))
 
@@ -38,19 +38,19 @@ def _put(text: str, name: str, lines: Iterable[str]) -> str:
     return filled
 
 
+# what `--check` says, by whether the tables are those of the code
+STATES = {True: "up to date", False: "out of date: run tools/make_tables.py"}
+
+
 def main() -> int:
-    """The command line."""
+    """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     text = SPEC.read_text(encoding="utf-8")
     made = filled(text)
     if options.check:
-        print(
-            "SPEC.md's tables are up to date"
-            if made == text
-            else "SPEC.md's tables are out of date: run tools/make_tables.py"
-        )
+        print(f"SPEC.md's tables are {STATES[made == text]}")
         return int(made != text)
     SPEC.write_text(made, encoding="utf-8")
     return 0

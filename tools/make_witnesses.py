@@ -96,15 +96,14 @@ def section(defect: Defect) -> str:
         "",
     ]
     lines += ["```sparql", defect.query, "```", ""]
-    lines += [f"- over {_code(defect.data)}"] if defect.data else []
+    if defect.data:
+        lines += [f"- over {_code(defect.data)}"]
     lines += [f"- right: {in_words(defect.right)}"]
     lines += [f"- {name}: {in_words(answer)}" for name, answer in defect.answers.items()]
-    lines += (
-        ["- refused by the project, which finds no single answer in such a body (QRY-3)"]
-        if defect.refused
-        else []
-    )
-    lines += [f"- upstream: {', '.join(map(_link, defect.issues))}"] if defect.issues else []
+    if defect.refused:
+        lines += ["- refused by the project, which finds no single answer in such a body (QRY-3)"]
+    if defect.issues:
+        lines += [f"- upstream: {', '.join(map(_link, defect.issues))}"]
     return "\n".join(lines)
 
 
@@ -113,7 +112,9 @@ def _escaped(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    return f"`` {text} ``" if "`" in text else f"`{text}`"
+    if "`" in text:
+        return f"`` {text} ``"
+    return f"`{text}`"
 
 
 def _link(url: str) -> str:
@@ -127,7 +128,9 @@ def in_words(answer: Answer) -> str:
         case bool():
             return _code(str(answer).lower())
         case str():
-            return answer if " " in answer else f"an error, {_code(answer)}"
+            if " " in answer:
+                return answer
+            return f"an error, {_code(answer)}"
         case _:
             rows = [_solution(line) for line, count in sorted(answer.items()) for _ in range(count)]
             return "; ".join(rows) or "no solution"
@@ -135,11 +138,13 @@ def in_words(answer: Answer) -> str:
 
 def _solution(line: Row) -> str:
     bound = ", ".join(f"?{name} = {text_of(term)}" for name, term in line)
-    return _code(bound) if bound else "one solution that binds nothing"
+    if bound:
+        return _code(bound)
+    return "one solution that binds nothing"
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--w3c", type=Path, metavar="FOLDER")
@@ -155,7 +160,9 @@ def main() -> int:
     text = PAGE.read_text(encoding="utf-8")
     made = with_generated_parts(text, catalogue)
     if options.check:
-        state = "up to date" if made == text else "out of date: run python -m tools.make_witnesses"
+        state = "out of date: run python -m tools.make_witnesses"
+        if made == text:
+            state = "up to date"
         print(f"docs/witnesses.md is {state}")
         return int(made != text)
     PAGE.write_text(made, encoding="utf-8")

@@ -40,7 +40,7 @@ ARGUED = ROOT / "docs" / "mutation.md"
 
 
 def prepared(folder: Path) -> Path:
-    """The copy of the checkout in a folder, with its environment beside it."""
+    """Return the copy of the checkout in a folder, with its environment beside it."""
     copy, python = folder / "checkout", folder / "venv" / "bin" / "python"
     for name in COPIED:
         if (ROOT / name).is_dir():
@@ -65,8 +65,8 @@ def prepared(folder: Path) -> Path:
 
 
 def mutmut(folder: Path, *arguments: str, output: int | None = None) -> str:
-    """One call of the tool on the copy. It has a process group of its own, of which nothing is left
-    after an interrupt.
+    """Return one call of the tool on the copy. It has a process group of its own, of which nothing
+    is left after an interrupt.
     """
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
@@ -97,14 +97,14 @@ def mutmut(folder: Path, *arguments: str, output: int | None = None) -> str:
 
 
 def statuses(folder: Path) -> dict[str, str]:
-    """What became of each mutant."""
+    """Return what became of each mutant."""
     listed = mutmut(folder, "results", "--all", "True", output=subprocess.PIPE)
     return dict(re.findall(r"^\s+refengine\.(\S+): (.+)$", listed, re.MULTILINE))
 
 
 def figures(found: dict[str, str]) -> list[str]:
-    """The lines of the table: mutants, killed, timeouts, survived and score, by module. A time
-    limit is no kill: a loaded machine reaches it, too.
+    """Return the lines of the table: mutants, killed, timeouts, survived and score, by module. A
+    time limit is no kill: a loaded machine reaches it, too.
     """
     counts: dict[str, Counter[str]] = {
         module: Counter() for module in sorted({name.split(".")[0] for name in found})
@@ -119,7 +119,9 @@ def figures(found: dict[str, str]) -> list[str]:
     for module, count in {**counts, "all": sum(counts.values(), Counter())}.items():
         each = [count["killed"], count["timeout"], count["survived"], count["not checked"]]
         tried = sum(each[:3])
-        score = f"{100 * each[0] / tried:.1f} %" if tried else "-"
+        score = "-"
+        if tried:
+            score = f"{100 * each[0] / tried:.1f} %"
         lines.append(
             f"{module:10}" + "".join(f"{number:9}" for number in (sum(each), *each)) + f"{score:>9}"
         )
@@ -127,22 +129,23 @@ def figures(found: dict[str, str]) -> list[str]:
 
 
 def report(folder: Path) -> None:
-    """The survivors with their diffs, and the figures."""
-    found, argued = statuses(folder), ARGUED.read_text(encoding="utf-8") if ARGUED.exists() else ""
+    """Print the survivors with their diffs, and the figures."""
+    found = statuses(folder)
+    argued = ""
+    if ARGUED.exists():
+        argued = ARGUED.read_text(encoding="utf-8")
     for name, status in found.items():
         if status not in ("killed", "timeout", "not checked"):
-            where = (
-                "argued in docs/mutation.md"
-                if re.search(rf"`{re.escape(name)}`", argued)
-                else "NOT argued in docs/mutation.md"
-            )
+            where = "NOT argued in docs/mutation.md"
+            if re.search(rf"`{re.escape(name)}`", argued):
+                where = "argued in docs/mutation.md"
             diff = mutmut(folder, "show", f"refengine.{name}", output=subprocess.PIPE)
             print(f"{name}: {status}, {where}", *diff.splitlines()[3:], sep="\n", end="\n\n")
     print(*figures(found), sep="\n")
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -53,7 +53,7 @@ CHUNK = 5000  # observations written at once, some 7 MB
 
 
 def split_mix(seed: int, n: int) -> int:
-    """Output number n, from 0, of SplitMix64(seed)."""
+    """Return output number n, from 0, of SplitMix64(seed)."""
     z = (seed + (n + 1) * GAMMA) & WORD
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & WORD
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & WORD
@@ -121,9 +121,9 @@ class Observation(NamedTuple):
 def observations(
     parameters: Parameters, stations: range | None = None, rounds: range | None = None
 ) -> Iterator[Observation]:
-    """The observations of some stations and rounds (ranges within those of the stream, from 0; by
-    default all), sorted. Those of round k are in [k · interval, (k + 1) · interval). Nothing that
-    comes before is made: parts, merged, are the whole.
+    """Return the observations of some stations and rounds (ranges within those of the stream, from
+    0; by default all), sorted. Those of round k are in [k · interval, (k + 1) · interval). Nothing
+    that comes before is made: parts, merged, are the whole.
     """
     stations = _within("stations", stations, parameters.stations)
     rounds = _within("rounds", rounds, parameters.rounds)
@@ -145,23 +145,26 @@ def _rounds(
 
 
 def _phase(parameters: Parameters, seed: int) -> int:
-    return 0 if parameters.together else _below(parameters.interval, split_mix(seed, 0))
+    if parameters.together:
+        return 0
+    return _below(parameters.interval, split_mix(seed, 0))
 
 
 def _below(bound: int, draw: int) -> int:
-    """An integer in [0, bound), bound <= 2**32, from the upper 32 bits of a draw."""
+    """Return an integer in [0, bound), bound <= 2**32, from the upper 32 bits of a draw."""
     return (draw >> 32) * bound >> 32
 
 
 def _within(name: str, part: range | None, count: int) -> range:
-    part = range(count) if part is None else part
+    if part is None:
+        part = range(count)
     if part.step != 1 or (part and not 0 <= part.start <= part.stop <= count):
         raise ValueError(f"{name} must be a range within [0, {count}), got {part}")
     return part
 
 
 def lines(observation: Observation) -> str:
-    """The seven lines of an observation."""
+    """Return the seven lines of an observation."""
     time, station, temperature = observation
     subject = f"<{SSW}Observation_AirTemperature_A{station}_{time}>"
     measure = f"<{SSW}MeasureData_AirTemperature_A{station}_{time}>"
@@ -177,20 +180,20 @@ def lines(observation: Observation) -> str:
 
 
 def chunks(parameters: Parameters) -> Iterator[bytes]:
-    """The stream's bytes, a few megabytes at a time."""
+    """Yield the stream's bytes, a few megabytes at a time."""
     found = observations(parameters)
     while chunk := "".join(map(lines, islice(found, CHUNK))):
         yield chunk.encode("ascii")
 
 
-class Written(NamedTuple):
+class WrittenStream(NamedTuple):
     """What was written."""
 
     size: int
     sha256: str
 
 
-def write(parameters: Parameters, path: Path) -> Written:
+def write(parameters: Parameters, path: Path) -> WrittenStream:
     """Writes the stream. The file, behind its links, is there only when it is whole. Raises OSError
     for what is no file.
     """
@@ -208,7 +211,7 @@ def write(parameters: Parameters, path: Path) -> Written:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-    return Written(size, digest.hexdigest())
+    return WrittenStream(size, digest.hexdigest())
 
 
 def whole(text: str) -> int:
@@ -218,7 +221,7 @@ def whole(text: str) -> int:
 
 
 def milliseconds(text: str) -> int:
-    """A time as YABench writes it: 200s, 5m, 2h, 500ms; without a unit in ms."""
+    """Return a time as YABench writes it: 200s, 5m, 2h, 500ms; without a unit in ms."""
     match = re.fullmatch(r"([0-9]{1,20})(ms|s|m|h|)", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"must be a time such as 500ms, 30s, 5m or 1h, got {text}")
@@ -226,19 +229,19 @@ def milliseconds(text: str) -> int:
 
 
 def file(text: str) -> Path:
-    """A path of the command line."""
+    """Return a path of the command line."""
     if not text:
         raise argparse.ArgumentTypeError("an empty path")
     return Path(text)
 
 
-def ended(*_: object) -> None:
-    """SIGTERM ends a run as an error does, so that nothing is left of it."""
+def end_run(*_: object) -> None:
+    """End a run as an error does when SIGTERM comes, so that nothing is left of it."""
     raise SystemExit(128 + signal.SIGTERM)
 
 
 def arguments(description: str) -> argparse.ArgumentParser:
-    """A parser of a stream's parameters, under the names that Parameters has for them."""
+    """Return a parser of a stream's parameters, under the names that Parameters has for them."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument(
         "--stations", type=whole, default=10, metavar="N", help="default: %(default)s"
@@ -278,7 +281,7 @@ def arguments(description: str) -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    signal.signal(signal.SIGTERM, ended)
+    signal.signal(signal.SIGTERM, end_run)
     parser = arguments("Makes a stream as YABench's generator SG1 does.")
     parser.add_argument(
         "--out", type=file, required=True, metavar="FILE", help="the stream, FILE.n3t"

@@ -58,7 +58,7 @@ def parts(parameters: sg1.Parameters, count: int) -> list[tuple[range, range]]:
 def rows(
     parameters: sg1.Parameters, rounds: range, stations: range
 ) -> Iterator[tuple[int, int, str, str, str]]:
-    """The rows of a part, sorted."""
+    """Yield the rows of a part, sorted."""
     for observation in sg1.observations(parameters, stations, rounds):
         for number, line in enumerate(sg1.lines(observation).splitlines()):
             subject, predicate, object_ = line.rsplit(' "', 1)[0].split(" ", 2)
@@ -71,12 +71,12 @@ def rows(
             )
 
 
-def made(
+def rows_of_parts(
     parameters: sg1.Parameters,
     work: list[tuple[range, range]],
     batches: Iterable[pyarrow.RecordBatch],
 ) -> Iterator[pyarrow.RecordBatch]:
-    """The rows of the parts whose numbers come, in a worker."""
+    """Yield the rows of the parts whose numbers come, in a worker."""
     for some in batches:
         for number in some.column(0).to_pylist():
             found = rows(parameters, *work[number])
@@ -97,16 +97,14 @@ def write(
     work = parts(parameters, count or 2 * jobs.slots(spark))
     target = out if URL.match(out) else f"file://{os.path.abspath(out)}"
     frame = spark.range(0, len(work), 1, len(work)).mapInArrow(
-        partial(made, parameters, work), SCHEMA
+        partial(rows_of_parts, parameters, work), SCHEMA
     )
     try:
         frame.write.parquet(target)
     except PySparkException as error:
-        reason = (
-            "is there already; name another folder"
-            if "PATH_ALREADY_EXISTS" in str(error)
-            else jobs.reason(error)
-        )
+        reason = jobs.reason(error)
+        if "PATH_ALREADY_EXISTS" in str(error):
+            reason = "is there already; name another folder"
         raise RefengineError(plain(reason), rule="usage", place=out) from None
     return len(work)
 
@@ -142,4 +140,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(cli.guarded("sg1", main))
+    sys.exit(cli.run("sg1", main))

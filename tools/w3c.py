@@ -91,7 +91,7 @@ class Test:
         )
 
     def expected(self, form: str) -> Bag | bool:
-        """The right answer: a truth value, or rows as `refengine` has them."""
+        """Return the right answer: a truth value, or rows as `refengine` has them."""
         if self.result.suffix in TABLES:
             found = pyoxigraph.parse_query_results(
                 self.result.read_bytes(), TABLES[self.result.suffix]
@@ -206,10 +206,12 @@ def outcome(test: Test, answer: Callable[[Body, Dataset], Relation]) -> tuple[st
         is_right = compare.equal(rows, right) or (
             re.search(r"\bREDUCED\b", test.text) is not None and set(rows) == set(right)
         )
-    return ("right", "") if is_right else ("wrong", f"{sum(rows.values())} rows")
+    if is_right:
+        return ("right", "")
+    return ("wrong", f"{sum(rows.values())} rows")
 
 
-def asked() -> dict[str, Callable[[Body, Dataset], Relation]]:
+def evaluations() -> dict[str, Callable[[Body, Dataset], Relation]]:
     """Return who is asked: the definition and each witness alone."""
 
     def by(name: str) -> Callable[[Body, Dataset], Relation]:
@@ -222,7 +224,7 @@ def count(folder: Path, verbose: bool = False) -> dict[str, Counter[str]]:
     """Ask every test of everybody, and count the outcomes."""
     counts: dict[str, Counter[str]] = {}
     every = list(tests(folder))
-    for name, answer in asked().items():
+    for name, answer in evaluations().items():
         counts[name] = Counter()
         for test in every:
             with warnings.catch_warnings():
@@ -235,7 +237,7 @@ def count(folder: Path, verbose: bool = False) -> dict[str, Counter[str]]:
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.w3c", description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=Path, help="sparql/ of a checkout of w3c/rdf-tests")
     parser.add_argument("--verbose", action="store_true", help="name each test that is not right")
@@ -250,7 +252,9 @@ def main() -> int:
         return 2
     for name, outcomes in counts.items():
         print(f"{name}: {', '.join(f'{outcomes[kind]} {kind}' for kind in OUTCOMES)} of {total}")
-    return 1 if counts[r2r.DEFINITION]["wrong"] or counts[r2r.DEFINITION]["broken"] else 0
+    if counts[r2r.DEFINITION]["wrong"] or counts[r2r.DEFINITION]["broken"]:
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

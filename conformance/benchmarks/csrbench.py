@@ -24,8 +24,10 @@ from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import nearest, plain
 from refengine.oracle.explanations import AS_SETS
 from refengine.oracle.trial import Answers
-from refengine.rdf import files
-from refengine.rdf.files import Recording
+from refengine.rdf.queries import read_query
+from refengine.rdf.recordings import Recording, read_recording
+from refengine.rdf.sources import list_files
+from refengine.rdf.streams import read_stream
 
 # these and what evidence rests on are imported where they are used: not every run does, and they
 # take long
@@ -69,7 +71,7 @@ class Cell:
         """Read the recording. Raises InvalidStream."""
         if self.fault is not None:
             raise self.fault
-        return files.read_recording(self.path)
+        return read_recording(self.path)
 
 
 class Written(NamedTuple):
@@ -84,7 +86,7 @@ OURS = Written()
 
 def query(name: str, written: Written = OURS) -> Query:
     """One of the seven queries."""
-    return files.read_query(written.folder / f"{name}.{written.dialect or 'toml'}", written.dialect)
+    return read_query(written.folder / f"{name}.{written.dialect or 'toml'}", written.dialect)
 
 
 def query_table(name: str) -> dict[str, Any]:
@@ -103,7 +105,7 @@ def cells(folder: Path) -> list[Cell]:
         reason = "not a folder" if os.path.exists(folder) else "no such folder"
         raise InvalidStream(reason, rule="IO-1", place=str(folder))
     for name in ANSWER_FOLDERS:
-        found = files.listed(folder / name, "*-answer-*.json", "IO-2")
+        found = list_files(folder / name, "*-answer-*.json", "IO-2")
         if found:
             break
     else:
@@ -148,7 +150,7 @@ def columns(names: Iterable[str]) -> list[str]:
 @lru_cache(maxsize=2)
 def stream(folder: Path) -> Stream:
     """The input stream of a folder."""
-    return files.read_stream(folder)
+    return read_stream(folder)
 
 
 def judge_query(

@@ -19,7 +19,7 @@ from refengine.core.semantics import Disorder, Semantics
 from refengine.model.elements import Element, Stream, admit
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import why
-from refengine.rdf.files import listed, read_text
+from refengine.rdf.sources import list_files, read_text
 
 BODY = Body("SELECT * { ?s ?p ?o }")  # the vectors are about windows: nothing is asked
 
@@ -45,7 +45,7 @@ def read(path: Path) -> Iterator[Vector]:
     `reports`), or of every .jsonl file of a folder.
     """
     if os.path.isdir(path):
-        for file in listed(path, "*.jsonl", "vector"):
+        for file in list_files(path, "*.jsonl", "vector"):
             yield from read(file)
         return
     text = read_text(path, InvalidStream, "vector")

@@ -18,7 +18,10 @@ from refengine.dialects import DIALECTS
 from refengine.model.elements import Stream
 from refengine.model.errors import InvalidQuery, RefengineError
 from refengine.oracle.trial import Missing
-from refengine.rdf import files
+from refengine.rdf.queries import read_query
+from refengine.rdf.recordings import read_recording
+from refengine.rdf.sources import list_files
+from refengine.rdf.streams import read_stream
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Run:
     def query(self) -> Query:
         """Raises InvalidQuery, also where the query has several streams: a run has one."""
         path = self.folder / f"QUERY_{self.name}"
-        found = files.read_query(path, self.engine if self.engine in DIALECTS else "csparql")
+        found = read_query(path, self.engine if self.engine in DIALECTS else "csparql")
         if len({window.stream for window in found.windows}) > 1:
             raise InvalidQuery("a run of YABench has one stream", rule="IO-2", place=str(path))
         return found
@@ -43,12 +46,12 @@ class Run:
     @property
     def stream(self) -> Stream:
         """The elements."""
-        return files.read_stream(self.folder / f"SG_{self.name}")
+        return read_stream(self.folder / f"SG_{self.name}")
 
     @property
     def answers(self) -> list[EngineReport]:
         """The reports, stamped with the clock since the stream began."""
-        recording = files.read_recording(self.folder / f"QR_{self.name}")
+        recording = read_recording(self.folder / f"QR_{self.name}")
         return list(map(EngineReport, recording.relations, recording.timestamps))
 
 
@@ -56,7 +59,7 @@ def runs(engine: str, folder: Path) -> list[Run]:
     """The runs of an engine that a folder has, by name; none if it has no QR_ file."""
     return [
         Run(engine, folder, path.name.removeprefix("QR_"))
-        for path in files.listed(folder, "QR_*", "IO-2")
+        for path in list_files(folder, "QR_*", "IO-2")
     ]
 
 

@@ -1,5 +1,5 @@
 """What `python -m conformance` does, a module a sub-command: its options, and its run.
 
-Imports refengine and all that it runs, each where it is used, within `cli.guarded`: that takes long
+Imports refengine and all that it runs, each where it is used, within `cli.run`: that takes long
 enough to be interrupted. Begin with `csrbench`.
 """

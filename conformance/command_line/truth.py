@@ -134,7 +134,9 @@ def run(options: argparse.Namespace) -> int:
     from conformance.spark import jobs, output, session
     from conformance.spark.truth import Asked
     from refengine.core import profiles
-    from refengine.rdf import files
+    from refengine.rdf.documents import read_static
+    from refengine.rdf.queries import read_query
+    from refengine.rdf.recordings import read_recording
     from refengine.sparql.witnesses import WITNESSES
 
     check_missing(options.missing)
@@ -147,12 +149,12 @@ def run(options: argparse.Namespace) -> int:
         .but(**dict(pair(word, "key=value") for word in fields))
         .semantics()
     )
-    query = files.read_query(options.query, options.dialect, bool(options.static))
-    static = frozenset().union(*map(files.read_static, options.static))
+    query = read_query(options.query, options.dialect, bool(options.static))
+    static = frozenset().union(*map(read_static, options.static))
     asked = Asked(
         query, semantics, static, (options.witness,) if options.witness else tuple(WITNESSES)
     )
-    recording = None if options.answers is None else files.read_recording(options.answers)
+    recording = None if options.answers is None else read_recording(options.answers)
     wanted = output.Wanted(
         asked,
         options.stream,

@@ -5,7 +5,6 @@ queries, streams, profiles and relations.
 from __future__ import annotations
 
 import re
-import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -26,7 +25,9 @@ from refengine.model.elements import XSD, Bag, Dataset, Relation, Stream, Triple
 from refengine.model.errors import RefengineError
 from refengine.model.messages import nearest
 from refengine.model.terms import Term
-from refengine.rdf import files
+from refengine.rdf.recordings import read_recording
+from refengine.rdf.sources import Text, TextFolder
+from refengine.rdf.streams import read_stream
 from refengine.sparql.pyoxigraph_witness import from_pyoxigraph
 
 HERE = Path(__file__).parents[1]
@@ -149,23 +150,11 @@ def _stream(table: Mapping[str, Any]) -> Stream:
             (triples(e["graph"]), e["at"], e.get("batch"), e.get("end")) for e in table["elements"]
         )
         return elements.stream(items, ordered)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / ("stream" if "files" in table else f"stream.{table['format']}")
-        for name, text in table.get("files", {}).items():
-            _write(path / name, text)
-        if "text" in table:
-            _write(path, table["text"])
-        try:
-            read = files.read_stream(path)
-        except RefengineError as error:
-            error.place = error.place.replace(f"{folder}/", "")
-            raise
-        return replace(read, ordered=table.get("ordered", read.ordered))
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="")
+    if "files" in table:
+        read = read_stream(TextFolder("stream", table["files"]))
+    else:
+        read = read_stream(Text(f"stream.{table['format']}", table["text"]))
+    return replace(read, ordered=table.get("ordered", read.ordered))
 
 
 def triples(turtle: str) -> frozenset[Triple]:
@@ -259,11 +248,6 @@ def recording(block: Mapping[str, Any], asked: Query) -> list[Relation]:
     """The recorded relations of a judge block, in order."""
     if "answers" in block:
         return [relation(rows, asked) for rows in block["answers"]]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / ("QR_recording" if "tabbed" in block else "recording.json")
-        _write(path, block["tabbed"] if "tabbed" in block else block["text"])
-        try:
-            return list(files.read_recording(path))
-        except RefengineError as error:
-            error.place = error.place.replace(f"{folder}/", "")
-            raise
+    if "tabbed" in block:
+        return list(read_recording(Text("QR_recording", block["tabbed"])))
+    return list(read_recording(Text("recording.json", block["text"])))

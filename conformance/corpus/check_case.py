@@ -29,7 +29,7 @@ from refengine.core import engine, r2r, semantics
 from refengine.core.arrivals import order_of_pushes
 from refengine.core.query import Query
 from refengine.core.semantics import Closure, Semantics
-from refengine.incremental import parts as slices
+from refengine.incremental import parts
 from refengine.model import compare, elements
 from refengine.model.elements import XSD, Bag, Row, Stream
 from refengine.model.errors import RefengineError, Unsupported
@@ -145,7 +145,7 @@ def _in_parts(
     """
     cuts = sorted({element.app for stream in streams.values() for element in stream})
     try:
-        return slices.evaluate(asked, streams, chosen, cuts, max_reports=max_reports, **options)
+        return parts.evaluate(asked, streams, chosen, cuts, max_reports=max_reports, **options)
     except Unsupported as error:
         if error.rule != "ENG-7":
             raise

@@ -28,7 +28,7 @@ from jsonschema import ValidationError
 
 from conformance.schemas import accepts, validator
 from refengine.model.messages import plain, shown, why
-from refengine.rdf.files import no_key_twice
+from refengine.rdf.recordings import refuse_key_twice
 
 PROTOCOL = 1
 KEPT = 64 * 1024  # bytes of standard error
@@ -234,7 +234,9 @@ class Harness:
     def _reply(self, answer: bytes, command: str) -> dict[str, Any]:
         try:
             reply: dict[str, Any] = json.loads(
-                answer.decode("utf-8"), object_pairs_hook=no_key_twice, parse_constant=_no_constant
+                answer.decode("utf-8"),
+                object_pairs_hook=refuse_key_twice,
+                parse_constant=_no_constant,
             )
         except (ValueError, RecursionError) as error:
             self._break(

@@ -240,7 +240,7 @@ def command(text: str, dialect: str, semantics: str) -> Engine:
     key=value words.
     """
     if dialect != "table":
-        dialects.known(dialect)
+        dialects.find(dialect)
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:

@@ -18,7 +18,7 @@ from refengine.model.elements import Dataset, Element, Stream
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import plain
 from refengine.model.terms import Term
-from refengine.rdf import files
+from refengine.rdf.recordings import relation_from_json
 
 
 class Declined(Exception):
@@ -142,7 +142,7 @@ def _answers(
     for number, entry in enumerate(reply.get("relations", ())):
         where = f"relations[{number}].rows"
         try:
-            relation = files.relation_from_json(entry["rows"], variables, where, labels)
+            relation = relation_from_json(entry["rows"], variables, where, labels)
         except InvalidStream as error:
             raise Broken(f"{command}: {error}") from None
         # 1.0 is an integer, too

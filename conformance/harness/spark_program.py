@@ -15,7 +15,7 @@ from pyspark.sql import functions as sql
 from conformance.harness.relational import COLUMNS, NUMBER, Program
 from refengine import Relation, Window
 from refengine.model.elements import Bag
-from refengine.rdf import files
+from refengine.rdf.recordings import relation_to_json
 
 CONFIG = {
     "ui.enabled": "false",
@@ -97,5 +97,5 @@ def relations(frame: DataFrame, asked: Program) -> list[dict[str, Any]]:
 
 def bindings(relation: Relation) -> list[dict[str, Any]]:
     """Return the rows of a relation as SPARQL's JSON has them."""
-    found: list[dict[str, Any]] = files.relation_to_json(relation)["results"]["bindings"]
+    found: list[dict[str, Any]] = relation_to_json(relation)["results"]["bindings"]
     return found

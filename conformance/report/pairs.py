@@ -13,7 +13,7 @@ from typing import Any
 from refengine.model import compare
 from refengine.model.elements import Bag, Row
 from refengine.model.errors import RefengineError
-from refengine.rdf import files
+from refengine.rdf.recordings import relation_from_json
 
 Report = Mapping[str, Any]
 ROWS = 5  # mappings shown of each kind
@@ -132,7 +132,7 @@ def bag(report: Report | None) -> Bag:
     """The rows of a report. Raises RefengineError for what are no terms."""
     rows = [] if report is None else report["rows"]
     variables = tuple(sorted({name for row in rows for name in row}))
-    return files.relation_from_json(rows, variables, "rows", {}).rows
+    return relation_from_json(rows, variables, "rows", {}).rows
 
 
 def drawn(found: Sequence[Pair], first: int | None, most: int) -> Sequence[Pair]:

@@ -32,8 +32,7 @@ from refengine.core.semantics import Condition
 from refengine.model import compare
 from refengine.model.elements import Bag, Relation
 from refengine.model.errors import RefengineError, Unsupported
-from refengine.rdf import files
-from refengine.rdf.files import Recording
+from refengine.rdf.recordings import Recording, relation_from_json, relation_to_json
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -188,9 +187,7 @@ def given(part: pyarrow.Table, start: int, recording: Recording, missing: int = 
             (
                 True,
                 place,
-                json.dumps(
-                    files.relation_to_json(recording.relations[place])["results"]["bindings"]
-                ),
+                json.dumps(relation_to_json(recording.relations[place])["results"]["bindings"]),
             )
         )
     return pyarrow.Table.from_batches([batch(GIVEN, rows)])
@@ -234,7 +231,7 @@ def _beside(
 
 def relation(asked: Asked, rows: str) -> Relation:
     """A report's relation from its rows as JSON."""
-    return files.relation_from_json(json.loads(rows), asked.query.body.variables, "rows", {})
+    return relation_from_json(json.loads(rows), asked.query.body.variables, "rows", {})
 
 
 def _failed(

@@ -20,7 +20,7 @@ from conformance.spark.rows import FAULT, LONGEST, Reader, Row, batch, timely
 from conformance.spark.survey import File, path_of
 from refengine.model.elements import TIME_BOUND, Triple
 from refengine.model.errors import InvalidStream, RefengineError
-from refengine.rdf import files as io
+from refengine.rdf.lines import parse_line_with_time
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -100,7 +100,7 @@ def _lines(
     """
     for number, raw in enumerate(END.split(bytes(content)), line):
         try:
-            found = io.timed(raw.decode("utf-8-sig" if number == 1 else "utf-8"), "")
+            found = parse_line_with_time(raw.decode("utf-8-sig" if number == 1 else "utf-8"), "")
             if found is None:
                 continue
             triple, time = found

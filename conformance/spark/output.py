@@ -33,7 +33,7 @@ from refengine.core.semantics import End, show
 from refengine.model import elements
 from refengine.model.errors import InvalidStream, RefengineError, Unsupported
 from refengine.model.messages import plain
-from refengine.rdf.files import Recording
+from refengine.rdf.recordings import Recording
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

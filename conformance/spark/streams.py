@@ -1,7 +1,7 @@
 """A stream that Spark reads: what kind it is of, one pass over it, and what each part needs of it.
 
 It is a folder of `.n3t` files, or one (lines.py); or of Parquet (table.py); or what
-`refengine.rdf.files.read_stream` reads, which the driver does (held.py).
+`refengine.rdf.streams.read_stream` reads, which the driver does (held.py).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from conformance.spark.survey import Extent, File
 from conformance.spark.table import Table
 from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import InvalidStream
-from refengine.rdf import files as io
+from refengine.rdf.streams import read_stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
@@ -116,7 +116,7 @@ def read(spark: SparkSession, path: str) -> Stream:
         return Stream(path, Lines(files) if lines else Table(files), len(there) - len(chosen))
     if URL.match(path):
         raise InvalidStream("neither .n3t nor .parquet files", rule="IO-1", place=path)
-    return Stream(path, held(spark, io.read_stream(path)))
+    return Stream(path, held(spark, read_stream(path)))
 
 
 def _url(path: str) -> str:

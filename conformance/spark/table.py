@@ -22,7 +22,7 @@ from refengine.model.elements import TIME_BOUND, Triple
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import plain, shown
 from refengine.model.terms import PLAIN_IRI
-from refengine.rdf import files as io
+from refengine.rdf.lines import PLAIN_OBJECT, parse_line_with_time
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SCHEMA = "time long, element long, subject string, predicate string, object string"
 COLUMNS = {name: KINDS[kind] for name, kind in (column.split() for column in SCHEMA.split(", "))}
 BATCH = 5_000  # rows that are read at once
-PLAIN = re.compile(rf"(?:{PLAIN_IRI}\t{PLAIN_IRI}\t{io.PLAIN_OBJECT}\n)*+")
+PLAIN = re.compile(rf"(?:{PLAIN_IRI}\t{PLAIN_IRI}\t{PLAIN_OBJECT}\n)*+")
 UNREADABLE = (OSError, UnicodeDecodeError, pyarrow.ArrowException)
 OTHERS = ("<x:s>", "<x:p>", "<x:o>")
 
@@ -90,7 +90,7 @@ def triple(
     if time is None or None in (element, *given):
         raise InvalidStream("a null", rule="IO-1")
     timely(-TIME_BOUND, time)
-    found = io.timed(f'{subject} {predicate} {object_} "{time}" .', "")
+    found = parse_line_with_time(f'{subject} {predicate} {object_} "{time}" .', "")
     return given if found == (given, time) else (_term(given, 0), _term(given, 1), _term(given, 2))
 
 
@@ -99,7 +99,7 @@ def _term(given: tuple[str, str, str], position: int) -> str:
     its own has the same twice.
     """
     one = [*OTHERS[:position], given[position], *OTHERS[position + 1 :]]
-    found = [io.timed(f'{" ".join(one)} "{time}" .', "") for time in (0, 1)]
+    found = [parse_line_with_time(f'{" ".join(one)} "{time}" .', "") for time in (0, 1)]
     terms = []
     for time, told in enumerate(found):
         if (

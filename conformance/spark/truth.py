@@ -20,22 +20,20 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
-from conformance.spark import jobs
+from conformance.spark import jobs, streams
 from conformance.spark.rows import Reader, Row, batch
-from conformance.spark.streams import Stream
 from conformance.spark.survey import Extent
 from refengine import incremental
 from refengine.core import r2r, window
 from refengine.core.engine import Report
 from refengine.core.query import Body, Query
 from refengine.core.semantics import Semantics
-from refengine.incremental import parts as slices
+from refengine.incremental import parts
 from refengine.incremental.parts import Part, Short
-from refengine.model import elements as model
-from refengine.model.elements import Dataset, Element
+from refengine.model.canonical import CanonicalElements
+from refengine.model.elements import Dataset, Element, Relation, Stream
 from refengine.model.errors import RefengineError, Unsupported
-from refengine.model.terms import CanonicalElements
-from refengine.rdf import files
+from refengine.rdf.recordings import relation_to_json
 from refengine.sparql.witnesses import WITNESSES
 
 if TYPE_CHECKING:
@@ -81,7 +79,7 @@ class Asked:
         """The stream's name."""
         return self.query.windows[0].stream
 
-    def answer(self, body: Any, dataset: Dataset) -> model.Relation:
+    def answer(self, body: Any, dataset: Dataset) -> Relation:
         """Return the definition's answer, which one of its witnesses confirms (R2R-5). Raises
         Disputed.
         """
@@ -92,15 +90,15 @@ def _asked(text: str, query: Query, *rest: Any) -> Asked:
     return Asked(replace(query, body=Body(text)), *rest)
 
 
-def cuts(asked: Asked, extent: Extent, parts: int) -> tuple[list[int], str | None]:
+def cuts(asked: Asked, extent: Extent, count: int) -> tuple[list[int], str | None]:
     """Where the stream is cut, and why it is not, if it is not. Within a slide, a cut is where the
     part needs the fewest elements from before it.
     """
-    if reason := slices.refused(asked.query, asked.semantics):
+    if reason := parts.refused(asked.query, asked.semantics):
         return [], reason
     slide = max(window.slide(spec, asked.semantics.slide).step for spec in asked.query.windows)
     found = set()
-    for cut in extent.cuts(parts):
+    for cut in extent.cuts(count):
         first, last = bisect_left(extent.instants, cut), bisect_left(extent.instants, cut + slide)
         places = range(first, max(first + 1, last), max(1, (last - first) // TRIED))
         found.add(
@@ -116,7 +114,7 @@ def _before(asked: Asked, extent: Extent, at: int) -> int:
 
 
 def evaluate(
-    asked: Asked, stream: Stream, at: Sequence[int], todo: Iterable[int], parallel: int
+    asked: Asked, stream: streams.Stream, at: Sequence[int], todo: Iterable[int], parallel: int
 ) -> Iterator[tuple[int, pyarrow.Table, str]]:
     """Of each part to do its number, its reports (a row each, REPORT) and their provenance, as they
     come. A part for which what is given begins too late is given more. Raises the RefengineError of
@@ -142,14 +140,14 @@ def evaluate(
 
 
 def _since(asked: Asked, extent: Extent, start: int | None) -> Iterator[int | None]:
-    if start is None or slices.refused(asked.query, asked.semantics):
+    if start is None or parts.refused(asked.query, asked.semantics):
         return iter([None])
-    return slices.candidates(
+    return parts.candidates(
         asked.query, asked.semantics, {asked.name: extent.first}, start, extent.instants
     )
 
 
-def _job(asked: Asked, stream: Stream, part: Part) -> Callable[[], DataFrame]:
+def _job(asked: Asked, stream: streams.Stream, part: Part) -> Callable[[], DataFrame]:
     def frame() -> DataFrame:
         rows, reader = stream.part(part.since, part.stop)
         return rows.mapInArrow(partial(_reports, asked, stream.extent.first, part, reader), SCHEMA)
@@ -164,16 +162,20 @@ def _reports(
     # elements live as long as the part: looking for what does not is a fifth of the time
     gc.set_threshold(50_000, 20, 50)
     try:
-        streams = {asked.name: model.Stream(CanonicalElements(elements(reader(batches))))}
+        stream = Stream(CanonicalElements(elements(reader(batches))))
         found: Iterator[Report]
-        if slices.refused(asked.query, asked.semantics):
+        if parts.refused(asked.query, asked.semantics):
             found = run = incremental.evaluate(
-                asked.query, streams, asked.semantics, static=asked.static, answer=asked.answer
+                asked.query,
+                {asked.name: stream},
+                asked.semantics,
+                static=asked.static,
+                answer=asked.answer,
             )
         else:
-            found, run = slices.reports(
+            found, run = parts.reports(
                 asked.query,
-                streams,
+                {asked.name: stream},
                 asked.semantics,
                 {asked.name: first},
                 part,
@@ -205,7 +207,7 @@ def elements(rows: Iterable[Row]) -> Iterator[Element]:
 def _row(report: Report) -> tuple[Any, ...]:
     opens, closes = report.window or (None, None)
     rows = json.dumps(
-        files.relation_to_json(report.relation)["results"]["bindings"], separators=(",", ":")
+        relation_to_json(report.relation)["results"]["bindings"], separators=(",", ":")
     )
     return (
         report.evaluation,

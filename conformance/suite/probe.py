@@ -22,7 +22,7 @@ from refengine.core.semantics import Closure, Disorder, show
 from refengine.model import compare
 from refengine.model.elements import Dataset, Relation, Stream
 from refengine.model.errors import Disputed, InvalidStream, RefengineError, Unsupported
-from refengine.oracle import judge as infer
+from refengine.oracle.judge import judge
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ def holds(tested: Engine, question: Question, deviations: Iterable[Deviation]) -
         question = replace(question, query=replace(question.query, r2s=None))
     profile = tested.claim(question.query).but(**fields)
     try:
-        facts = infer.judge(
+        facts = judge(
             question.query, question.streams, profile, question.relations, **question.options
         )
     # unsupported or disputed, or what the engine takes and its semantics, so changed, refuses

@@ -17,7 +17,7 @@ from refengine.core.semantics import Semantics, show
 from refengine.model.elements import Dataset, Relation, Stream
 from refengine.model.errors import TooManyReports, Unsupported
 from refengine.oracle import judge
-from refengine.rdf import files
+from refengine.rdf.recordings import relation_to_json
 
 # kept of each; what is beyond is left out, and `cut` says so
 TEXT, TRIPLES, ROWS, REPORTS = 4_000, 400, 2_000, 1_000
@@ -194,7 +194,7 @@ def _reports(
 def _kept(reports: Iterable[Told]) -> Iterable[dict[str, Any]]:
     left = ROWS
     for relation, window, instant in islice(reports, REPORTS):
-        rows = files.relation_to_json(relation)["results"]["bindings"][: max(0, left)]
+        rows = relation_to_json(relation)["results"]["bindings"][: max(0, left)]
         left -= len(rows)
         said = {"window": None if window is None else list(window), "instant": instant}
         yield {

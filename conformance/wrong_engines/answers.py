@@ -36,7 +36,6 @@ from refengine.core.semantics import R2S, Empty, End, Gap, Instant, Semantics
 from refengine.core.window import Content, View
 from refengine.model import compare, terms
 from refengine.model.compare import Mode, Number
-from refengine.model.compare import _matching as right_matching
 from refengine.model.compare import near as right_near
 from refengine.model.compare import value as right_value
 from refengine.model.elements import (
@@ -53,6 +52,8 @@ from refengine.model.elements import (
     row,
 )
 from refengine.model.errors import RefengineError
+from refengine.model.matching import match_in_step
+from refengine.model.matching import match_rows as right_match_rows
 from refengine.model.terms import Term
 from refengine.oracle import orders
 from refengine.oracle.assignments import Candidates
@@ -69,18 +70,19 @@ from refengine.oracle.orders import orders as right_orders
 from refengine.oracle.trial import Divergence, Origin, State
 from refengine.oracle.trial import accepted as right_accepted
 from refengine.oracle.trial import advance as right_advance
-from refengine.rdf import files
-from refengine.rdf.files import Recording
-from refengine.rdf.files import _dated_graphs as right_dated_graphs
-from refengine.rdf.files import _epoch as right_epoch
-from refengine.rdf.files import _in_time as right_in_time
-from refengine.rdf.files import _lines as right_lines
-from refengine.rdf.files import _timed as right_timed
-from refengine.rdf.files import _turtle as right_turtle
-from refengine.rdf.files import _untyped as right_untyped
-from refengine.rdf.files import read_recording as right_read_recording
+from refengine.rdf.documents import read_turtle as right_read_turtle
+from refengine.rdf.lines import TIMED_TOKEN, parse_terms
+from refengine.rdf.lines import parse_statement_with_time as right_parse_statement_with_time
+from refengine.rdf.lines import read_lines as right_read_lines
+from refengine.rdf.recordings import Recording
+from refengine.rdf.recordings import parse_tabbed_term as right_parse_tabbed_term
+from refengine.rdf.recordings import read_recording as right_read_recording
+from refengine.rdf.sources import Source, suffix_of
+from refengine.rdf.streams import build_stream as right_build_stream
+from refengine.rdf.streams import build_stream_of_graphs as right_build_stream_of_graphs
+from refengine.rdf.terms import parse_datetime as right_parse_datetime
 from refengine.rdf.turtle import Statement
-from refengine.rdf.turtle import statements as right_statements
+from refengine.rdf.turtle import parse_statements as right_parse_statements
 
 NOBODY = "none known"
 right_step = RelationToStream.step
@@ -566,7 +568,7 @@ def in_order(
 def in_the_order_of_their_numbers(ours: list[Any], theirs: list[Any]) -> dict[int, int]:
     """Rows with one number are paired in its order, as if all numbers had one tolerance."""
     numbers, _ = (ours or theirs)[0]
-    return (compare._in_step if len(numbers) == 1 else right_matching)(ours, theirs)
+    return (match_in_step if len(numbers) == 1 else right_match_rows)(ours, theirs)
 
 
 def labels_are_names(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
@@ -923,38 +925,38 @@ def nothing_is_near(*args: Any, **options: Any) -> tuple[Any, ...]:
 
 def order_is_recorded(items: list[Any], ordered: bool = True) -> Stream:
     """The order of the triples of a file is taken for the arrival order."""
-    return right_in_time(items, True)
+    return right_build_stream(items, True)
 
 
 def seconds_for_milliseconds(items: list[Any], ordered: bool = True) -> Stream:
     """Times are taken for seconds."""
-    return right_in_time([(payload, app // 1000, *more) for payload, app, *more in items], ordered)
+    return right_build_stream([item._replace(app=item.app // 1000) for item in items], ordered)
 
 
 def a_triple_is_an_element(items: list[Any], ordered: bool = True) -> Stream:
     """Every triple is an element, those of a named graph too."""
     split = []
-    for payload, *more in items:
-        graph = [payload] if isinstance(payload, tuple) else sorted(payload)
-        split += [(triple, *more) for triple in graph]
-    return right_in_time(split, ordered)
+    for item in items:
+        graph = [item.payload] if isinstance(item.payload, tuple) else sorted(item.payload)
+        split += [item._replace(payload=triple) for triple in graph]
+    return right_build_stream(split, ordered)
 
 
 def sorted_by_time(items: list[Any], ordered: bool = True) -> Stream:
     """Elements are sorted by time, so that none is late."""
-    return right_in_time(sorted(items, key=lambda item: item[1]), ordered)
+    return right_build_stream(sorted(items, key=lambda item: item.app), ordered)
 
 
 def labels_are_of_the_folder(path: Path, language: str, prefix: str) -> list[Any]:
     """A blank node label means one node in all files of a folder."""
-    return right_turtle(path, language, "b")
+    return right_read_turtle(path, language, "b")
 
 
 def a_query_replaces_the_last_segment(text: str, language: str, prefix: str) -> Iterator[Statement]:
     """A relative IRI that is a query alone is resolved against the folder of the base, as in RFC
     2396.
     """
-    return right_statements(text.replace("<?", "<./?"), language, prefix)
+    return right_parse_statements(text.replace("<?", "<./?"), language, prefix)
 
 
 def undated_graphs_are_left_out(
@@ -966,24 +968,24 @@ def undated_graphs_are_left_out(
     kept = [
         statement for statement in statements if statement.graph is None or statement.graph in dated
     ]
-    return right_dated_graphs(path, kept, time_predicate, *more)
+    return right_build_stream_of_graphs(path, kept, time_predicate, *more)
 
 
-def untimed_lines_are_left_out(path: Path) -> Iterator[tuple[str, int]]:
+def untimed_lines_are_left_out(path: Source) -> Iterator[tuple[str, int]]:
     """A line that has no time is no element."""
-    for line, place in right_lines(path):
-        if path.suffix != ".n3t" or len(files._terms(line, files._TIMED_TOKEN)) == 4:
+    for line, place in right_read_lines(path):
+        if suffix_of(path) != ".n3t" or len(parse_terms(line, TIMED_TOKEN)) == 4:
             yield line, place
 
 
 def unquoted_literals_are_strings(line: str, place: str) -> tuple[Triple, int]:
     """A literal without quotes loses its datatype."""
-    return right_timed(re.sub(r' ([^ "<]+)\^\^<[^>]*>', r' "\1"', line), place)
+    return right_parse_statement_with_time(re.sub(r' ([^ "<]+)\^\^<[^>]*>', r' "\1"', line), place)
 
 
 def local_time(lexical: str) -> int:
     """The zone of a date is cut off."""
-    return right_epoch(lexical.split("+")[0])
+    return right_parse_datetime(lexical.split("+")[0])
 
 
 def empty_relations_are_no_reports(path: str | Path) -> Recording:
@@ -1005,7 +1007,7 @@ def bindings_are_a_set(path: str | Path) -> Recording:
 
 def datatypes_are_dropped(value: str) -> Term:
     """What follows a literal's ^^ is left out."""
-    return right_untyped(value if value.startswith("http") else value.partition("^^")[0])
+    return right_parse_tabbed_term(value if value.startswith("http") else value.partition("^^")[0])
 
 
 def sorted_by_timestamp(path: str | Path) -> Recording:
@@ -1314,12 +1316,12 @@ MINIATURES = (
         "refengine.model.compare:difference",
         unbound_is_anything,
     ),
-    Miniature("CMP-3", "in order", NOBODY, "refengine.model.compare:_pairs", in_order),
+    Miniature("CMP-3", "in order", NOBODY, "refengine.model.matching:match", in_order),
     Miniature(
         "CMP-3",
         "in the order of their numbers",
         "refengine, until it told tolerances apart",
-        "refengine.model.compare:_matching",
+        "refengine.model.matching:match_rows",
         in_the_order_of_their_numbers,
     ),
     Miniature(
@@ -1418,7 +1420,7 @@ MINIATURES = (
         "ORA-3",
         "sorted by timestamp",
         NOBODY,
-        "refengine.rdf.files:read_recording",
+        "refengine.rdf.recordings:read_recording",
         sorted_by_timestamp,
     ),
     Miniature(
@@ -1560,81 +1562,87 @@ MINIATURES = (
         nothing_is_near,
     ),
     Miniature(
-        "IO-1", "order is recorded", NOBODY, "refengine.rdf.files:_in_time", order_is_recorded
+        "IO-1", "order is recorded", NOBODY, "refengine.rdf.streams:build_stream", order_is_recorded
     ),
     Miniature(
         "IO-1",
         "seconds for milliseconds",
         NOBODY,
-        "refengine.rdf.files:_in_time",
+        "refengine.rdf.streams:build_stream",
         seconds_for_milliseconds,
     ),
     Miniature(
         "IO-1",
         "a triple is an element",
         NOBODY,
-        "refengine.rdf.files:_in_time",
+        "refengine.rdf.streams:build_stream",
         a_triple_is_an_element,
     ),
-    Miniature("IO-1", "sorted by time", NOBODY, "refengine.rdf.files:_in_time", sorted_by_time),
+    Miniature(
+        "IO-1", "sorted by time", NOBODY, "refengine.rdf.streams:build_stream", sorted_by_time
+    ),
     Miniature(
         "IO-1",
         "labels are of the folder",
         NOBODY,
-        "refengine.rdf.files:_turtle",
+        "refengine.rdf.documents:read_turtle",
         labels_are_of_the_folder,
     ),
     Miniature(
         "IO-1",
         "a query replaces the last segment",
         "rdflib 7.6: the parser of Notation 3, Turtle and TriG",
-        "refengine.rdf.turtle:statements",
+        "refengine.rdf.turtle:parse_statements",
         a_query_replaces_the_last_segment,
     ),
     Miniature(
         "IO-1",
         "undated graphs are left out",
         NOBODY,
-        "refengine.rdf.files:_dated_graphs",
+        "refengine.rdf.streams:build_stream_of_graphs",
         undated_graphs_are_left_out,
     ),
     Miniature(
         "IO-1",
         "untimed lines are left out",
         NOBODY,
-        "refengine.rdf.files:_lines",
+        "refengine.rdf.lines:read_lines",
         untimed_lines_are_left_out,
     ),
     Miniature(
         "IO-1",
         "unquoted literals are strings",
         NOBODY,
-        "refengine.rdf.files:_timed",
+        "refengine.rdf.lines:parse_statement_with_time",
         unquoted_literals_are_strings,
     ),
-    Miniature("IO-1", "local time", NOBODY, "refengine.rdf.files:_epoch", local_time),
+    Miniature("IO-1", "local time", NOBODY, "refengine.rdf.terms:parse_datetime", local_time),
     Miniature(
         "IO-2",
         "empty relations are no reports",
         NOBODY,
-        "refengine.rdf.files:read_recording",
+        "refengine.rdf.recordings:read_recording",
         empty_relations_are_no_reports,
     ),
     Miniature(
         "IO-2",
         "bindings are a set",
         NOBODY,
-        "refengine.rdf.files:read_recording",
+        "refengine.rdf.recordings:read_recording",
         bindings_are_a_set,
     ),
     Miniature(
         "IO-2",
         "datatypes are dropped",
         NOBODY,
-        "refengine.rdf.files:_untyped",
+        "refengine.rdf.recordings:parse_tabbed_term",
         datatypes_are_dropped,
     ),
     Miniature(
-        "IO-2", "languages are dropped", NOBODY, "refengine.rdf.files:_term", languages_are_dropped
+        "IO-2",
+        "languages are dropped",
+        NOBODY,
+        "refengine.rdf.recordings:parse_term",
+        languages_are_dropped,
     ),
 )

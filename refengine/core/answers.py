@@ -14,8 +14,8 @@ from refengine.core.query import Body, Query
 from refengine.core.r2s import AnswerChange
 from refengine.core.semantics import R2S
 from refengine.core.window import Content
+from refengine.model.canonical import canonical_dataset
 from refengine.model.elements import Bag, Dataset, Relation
-from refengine.model.terms import canonical_dataset
 
 # R2R: a body and a dataset to a relation
 Answer = Callable[[Body, Dataset], Relation]

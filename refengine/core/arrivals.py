@@ -14,9 +14,9 @@ from refengine.core.query import Query, Window, WindowKind
 from refengine.core.semantics import Anchor, Disorder, End, Semantics
 from refengine.core.window import View
 from refengine.model import elements as model
+from refengine.model.canonical import canonical_elements
 from refengine.model.elements import TIME_BOUND, Element, Stream, valid
 from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError
-from refengine.model.terms import canonical_elements
 
 
 class GrowingView:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
 from refengine.core.semantics import (
@@ -40,17 +40,11 @@ from refengine.core.semantics import (
     Trigger,
 )
 from refengine.model.elements import Bag, Dataset, Element
+from refengine.model.errors import require
 
 # REP-5; the other conditions are on the content
 ON_INSTANTS = {Condition.CLOSE, Condition.PERIODIC}
 Content = tuple[int, ...]  # the indices of elements in their admitted stream
-T = TypeVar("T")
-
-
-def given(value: T | None) -> T:
-    """Return a value that the query or the semantics must have here, by QRY-5 and SEM-2."""
-    assert value is not None
-    return value
 
 
 class Arrival(NamedTuple):
@@ -205,7 +199,7 @@ class Definition:
             for name in named
             for i, e in enumerate(self.elements[name])
         ]
-        return sorted(arrivals, key=lambda a: (a.app, a.sys, named.index(given(a.stream))))
+        return sorted(arrivals, key=lambda a: (a.app, a.sys, named.index(require(a.stream))))
 
     def sentinel(self) -> list[Arrival]:
         """ENG-1: the arrival without payload, in a batch of its own, that a horizon appends."""
@@ -279,7 +273,7 @@ class Definition:
     def span(self, window: Window) -> int:
         """WIN-10: ω, of windows that have both borders."""
         has_both = window.kind in (WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE)
-        return given(window.size) if has_both else 0
+        return require(window.size) if has_both else 0
 
     def origin(self, window: Window) -> int | None:
         """WIN-10: where window 0 opens; none without the t1 that is needed."""
@@ -290,7 +284,7 @@ class Definition:
             return first if first is None or t0 is T0.FIRST else first - size
         if not size:
             return first
-        offset = given(self.semantics.offset)
+        offset = require(self.semantics.offset)
         aligned = [o for o in self.integers if (o - offset) % self.slide(window) == 0]
         return next(
             o
@@ -300,7 +294,7 @@ class Definition:
 
     def first_instant(self, window: Window) -> int:
         """WIN-5: the first instant of window 0; s0 is the instant before it."""
-        origin = given(self.origins[window])
+        origin = require(self.origins[window])
         return min(t for t in self.integers if self.opened(window, origin, t))
 
     def enumerate_windows(self, window: Window) -> Iterator[Extent]:
@@ -332,7 +326,7 @@ class Definition:
         """WIN-11: number and opening of the first window: 0, or, a slide earlier each, the last
         that t0 cuts.
         """
-        number, o = 0, (t0 := given(self.origins[window]))
+        number, o = 0, (t0 := require(self.origins[window]))
         while (
             self.semantics.partial is not Partial.SUPPRESSED
             and o - self.slide(window) + self.span(window) > t0
@@ -406,12 +400,12 @@ class Definition:
             for i in range(max((ids[j] for j in arrived), default=0) + 1)
             if i % self.slide(window) == 0
         )
-        return [j for j in arrived if up_to - given(window.size) < ids[j] <= up_to]
+        return [j for j in arrived if up_to - require(window.size) < ids[j] <= up_to]
 
     def among_latest(self, window: Window, index: int, later: list[int]) -> bool:
         """WIN-15: an element stays until so many later ones have its key."""
         later_of_key = sum(self.key(window, j) == self.key(window, index) for j in later)
-        return later_of_key < given(window.size)
+        return later_of_key < require(window.size)
 
     def key(self, window: Window, index: int) -> list[str]:
         """WIN-15: positions of an element of one triple, or the one object of a predicate."""
@@ -498,7 +492,7 @@ class Definition:
                 return self.content(window, t, k) != ()
             case Condition.PERIODIC:
                 anchor = self.anchor(window)
-                period = given(self.semantics.period)
+                period = require(self.semantics.period)
                 return anchor is not None and (self.border(t) - anchor) % period == 0
 
     def differs(self, window: Window, content: Content, other: Content) -> bool:

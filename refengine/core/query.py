@@ -9,9 +9,8 @@ from enum import StrEnum
 from typing import Any
 
 from refengine.core.semantics import R2S, parse_field
-from refengine.model.errors import InvalidQuery, InvalidWindow
-from refengine.model.guard import shallow
-from refengine.model.messages import near, nearest, shown
+from refengine.model.errors import InvalidQuery, InvalidWindow, refuse_deep_nesting
+from refengine.model.messages import did_you_mean, nearest, shown
 from refengine.sparql.algebra import Call, Var, walk
 from refengine.sparql.algebra import Query as Algebra
 from refengine.sparql.functions import TIMESTAMP
@@ -147,7 +146,7 @@ class Body:
     algebra: Algebra = field(init=False, compare=False, repr=False)
     plain: str = field(init=False, compare=False, repr=False)
 
-    @shallow
+    @refuse_deep_nesting
     def __post_init__(self) -> None:
         algebra, plain = read(self.text)
         nodes = list(walk(algebra.pattern))
@@ -228,7 +227,7 @@ def _one_of(values: type[StrEnum], key: str, entry: Mapping[str, Any], place: st
     if entry[key] not in list(values):
         reason = (
             f"{key} must be one of {', '.join(values)}, got "
-            f"{shown(entry[key])}{near(entry[key], values)}"
+            f"{shown(entry[key])}{did_you_mean(entry[key], values)}"
         )
         raise InvalidQuery(reason, rule="QRY-1", place=place)
     return values(entry[key])

@@ -12,7 +12,7 @@ from math import gcd
 from refengine.core.semantics import Against, Anchor, Change, Condition, Gap, Semantics, Trigger
 from refengine.core.window import Content, Frame, View, borders
 from refengine.model.elements import Triple
-from refengine.model.guard import there
+from refengine.model.errors import require
 
 # progressions of instants, and what each window holds at all of them
 Firing = tuple[list[range], tuple[Content, ...]]
@@ -89,7 +89,7 @@ def beats(semantics: Semantics, view: View, span: range) -> range:
     c.
     """
     high, since = borders(semantics.closure)[1], anchor(semantics, view)
-    return range(0) if since is None else progression(since + high, there(semantics.period), span)
+    return range(0) if since is None else progression(since + high, require(semantics.period), span)
 
 
 def meet(a: range, b: range) -> range:

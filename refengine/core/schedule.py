@@ -18,8 +18,7 @@ from refengine.core.report import Firing
 from refengine.core.semantics import Against, Condition, Semantics
 from refengine.core.window import Content, Frame, View
 from refengine.model.elements import Element
-from refengine.model.errors import TooManyReports
-from refengine.model.guard import there
+from refengine.model.errors import TooManyReports, require
 
 MAX_REPORTS = 10**7
 
@@ -101,7 +100,7 @@ class Schedule:
         """
         if self.last_tick is None and not self._begin():
             return
-        last = there(self.last_tick)
+        last = require(self.last_tick)
         semantics = self.planned.semantics
         arrival = self.planned.arrivals[k]
         own = self.planned.own[k]

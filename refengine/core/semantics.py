@@ -9,9 +9,9 @@ from itertools import product
 from types import MappingProxyType, NoneType
 from typing import Any, get_args, get_type_hints
 
+from refengine.model.elements import require_64_bits
 from refengine.model.errors import InvalidSemantics, UnknownField
-from refengine.model.guard import bounded
-from refengine.model.messages import integer, near, nearest, shown
+from refengine.model.messages import did_you_mean, integer, nearest, shown
 
 
 class Closure(StrEnum):
@@ -292,7 +292,7 @@ def parse_field(name: str, value: Any) -> Any:
         and not isinstance(value, bool)
         and (number := integer(value)) is not None
     ):
-        return bounded(name, number, InvalidSemantics, "SEM-1")
+        return require_64_bits(name, number, InvalidSemantics, "SEM-1")
     words = [str(member) for member in ENUMS.get(name, ())]
     if isinstance(value, str) and value in words:
         return ENUMS[name](value)
@@ -301,7 +301,8 @@ def parse_field(name: str, value: Any) -> Any:
         ["one of " + ", ".join(words)] if words[1:] else words
     )
     raise InvalidSemantics(
-        f"{name} must be {' or '.join(kinds)}, got {shown(value)}{near(value, words)}", rule="SEM-1"
+        f"{name} must be {' or '.join(kinds)}, got {shown(value)}{did_you_mean(value, words)}",
+        rule="SEM-1",
     )
 
 

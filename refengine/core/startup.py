@@ -8,7 +8,7 @@ from refengine.core.engine import Plan
 from refengine.core.query import WindowKind
 from refengine.core.semantics import Partial, Semantics
 from refengine.core.window import View
-from refengine.model.guard import there
+from refengine.model.errors import require
 
 
 def first_shown(view: View) -> int | None:
@@ -42,10 +42,10 @@ def notes(planned: Plan) -> Iterator[str]:
         first = first_shown(view)
         if first is None or not view.elements or view.elements[0].app >= first:
             continue
-        slide = there(view.frame).slide
+        slide = require(view.frame).slide
         slides = -((view.elements[0].app - first) // slide)
         other = " or partial=reported" if planned.semantics.partial is Partial.SUPPRESSED else ""
         yield (
             f"{reason(view, planned.semantics)}; write "
-            f"t0={there(view.t0) - slides * slide}{other} to see what comes before (WIN-12)"
+            f"t0={require(view.t0) - slides * slide}{other} to see what comes before (WIN-12)"
         )

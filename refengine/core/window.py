@@ -14,8 +14,7 @@ from typing import NamedTuple
 from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
 from refengine.core.semantics import POLICIES, T0, Closure, Partial, Semantics, Slide
 from refengine.model.elements import TIME_BOUND, Element, valid
-from refengine.model.errors import InvalidSemantics, InvalidStream
-from refengine.model.guard import there
+from refengine.model.errors import InvalidSemantics, InvalidStream, require
 
 # indices of elements, ascending: a range where they follow one another, else a tuple
 Content = Sequence[int]
@@ -173,7 +172,7 @@ def policy(
         case T0.FIRST:
             return first
         case T0.EPOCH if size:
-            offset = there(semantics.offset)
+            offset = require(semantics.offset)
             last = offset + size + borders(semantics.closure)[1]
             return offset - (last - first) // step * step
         case T0.REACH | T0.EPOCH:
@@ -313,7 +312,7 @@ def content(view: View, t: int, arrived: int) -> Content:
 
 def rows(view: View, arrived: int) -> Content:
     """WIN-14: the latest N elements, or triples, looked up at every L-th."""
-    size, step = there(view.spec.size), view.spec.step
+    size, step = require(view.spec.size), view.spec.step
     newest = view.ids[arrived - 1] // step * step if arrived else 0
     return range(
         bisect_right(view.ids, newest - size), bisect_right(view.ids, newest, 0, arrived)
@@ -324,7 +323,7 @@ def partition(view: View, arrived: int) -> Content:
     """WIN-15: of each key the latest N elements."""
     seen: Counter[tuple[str, ...]] = Counter()
     kept = []
-    size = there(view.spec.size)
+    size = require(view.spec.size)
     for i in reversed(range(arrived)):
         seen[view.keys[i]] += 1
         if seen[view.keys[i]] <= size:
@@ -358,7 +357,7 @@ def key(spec: Window, element: Element, place: str) -> tuple[str, ...]:
 def overlapping(view: View, first: int, last: int, arrived: int) -> Content:
     """WIN-18: the elements that are valid at some instant from `first` to `last`."""
     begun = bisect_right(view.times, last, 0, arrived) if first <= last else 0
-    ends = there(view.ends)
+    ends = require(view.ends)
     return tuple(i for i in range(begun) if ends[i] >= first) or range(0)
 
 

@@ -39,7 +39,7 @@ def read(text: str, dialect: str, static: bool = False) -> Query:
     `static`: whether it is asked beside static data, which the patterns of windows do not see
     (DIA-5). Raises InvalidQuery, InvalidWindow, Unsupported, Refused, each with line and column.
     """
-    spoken = known(dialect)
+    spoken = find(dialect)
     try:
         source = Source(text, spoken.added.parser.parse(text))
     except UnexpectedInput as error:
@@ -64,21 +64,8 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
 
     Raises Unrenderable, which names the construct that the dialect cannot say.
     """
-    spoken, names = (
-        known(dialect),
-        [window.name for window in query.windows if window.name is not None],
-    )
-    for place, reason, wrong in (
-        ("registered", "no text says when it was registered", query.registered is not None),
-        (
-            "windows",
-            "no text says which window triggers",
-            any(window.triggers for window in query.windows),
-        ),
-        ("windows", "two windows have one name", len(set(names)) < len(names)),
-    ):
-        if wrong:
-            raise Unrenderable(reason, rule="DIA-6", place=place)
+    spoken = find(dialect)
+    _check_renderable(query)
     try:
         source = Source(query.body.text, PLAIN.parser.parse(query.body.text), "body")
     except UnexpectedInput as error:
@@ -90,7 +77,10 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
         ) from None
     operator = _operator(query, spoken, r2s)
     if spoken.register and (clause := spoken.register(query, operator)):
-        source.insert(0 if spoken.first else source.form.meta.start_pos, [clause])
+        offset = source.form.meta.start_pos
+        if spoken.first:
+            offset = 0
+        source.insert(offset, [clause])
     if operator and spoken.operators:
         after = stop(grammar.leaf(source.form, 0))
         source.put(after, after, f" {operator.upper()}")
@@ -98,8 +88,19 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
     return source.edited()
 
 
-def known(dialect: str) -> Dialect:
-    """A dialect by its name. Raises InvalidQuery, with the nearest valid one."""
+def _check_renderable(query: Query) -> None:
+    """Check that a query has nothing that no dialect can say. Raises Unrenderable."""
+    if query.registered is not None:
+        raise Unrenderable("no text says when it was registered", rule="DIA-6", place="registered")
+    if any(window.triggers for window in query.windows):
+        raise Unrenderable("no text says which window triggers", rule="DIA-6", place="windows")
+    names = [window.name for window in query.windows if window.name is not None]
+    if len(set(names)) < len(names):
+        raise Unrenderable("two windows have one name", rule="DIA-6", place="windows")
+
+
+def find(dialect: str) -> Dialect:
+    """Return a dialect by its name. Raises InvalidQuery, with the nearest valid one."""
     if dialect not in DIALECTS:
         raise InvalidQuery(
             f"no dialect {dialect!r}{nearest(dialect, DIALECTS)}", rule="DIA-1", place="dialect"
@@ -130,29 +131,35 @@ def _operator(query: Query, spoken: Dialect, r2s: R2S | None) -> R2S | None:
         return wanted
     if own is None or (own is r2s and not spoken.states(query.body.form)):
         return None  # there the semantics says it
-    of = f" of {query.body.form}" if spoken.operators and own in IN_TEXT else ""
-    said = f", and the semantics says {r2s}" if r2s not in (None, own) else ""
-    raise Unrenderable(f"{spoken.title} cannot state {own}{of}{said}", rule="DIA-6", place="r2s")
+    reason = f"{spoken.title} cannot state {own}"
+    if spoken.operators and own in IN_TEXT:
+        reason += f" of {query.body.form}"
+    if r2s not in (None, own):
+        reason += f", and the semantics says {r2s}"
+    raise Unrenderable(reason, rule="DIA-6", place="r2s")
 
 
 def _likely(text: str, spoken: Dialect, far: int) -> str:
-    """`; this looks like C-SPARQL (csparql)`: of the dialects that found a clause of their own, the
-    one that reads furthest, if it reads further than the one that was asked for.
+    """Return `; this looks like C-SPARQL (csparql)`: of the dialects that found a clause of their
+    own, the one that reads furthest, if it reads further than the one that was asked for.
     """
     reach = {name: _reach(text, other) for name, other in DIALECTS.items() if other is not spoken}
     best = max(reach, key=reach.__getitem__)
-    return f"; this looks like {DIALECTS[best].title} ({best})" if reach[best] > far else ""
+    if reach[best] <= far:
+        return ""
+    return f"; this looks like {DIALECTS[best].title} ({best})"
 
 
 def _reach(text: str, dialect: Dialect) -> int:
-    """How many characters a dialect reads of a text in which it finds a clause of its own; none of
-    another.
+    """Return how many characters a dialect reads of a text in which it finds a clause of its own;
+    none of another.
     """
     try:
-        trees, far = [dialect.added.parser.parse(text)], len(text) + 1
+        trees = [dialect.added.parser.parse(text)]
+        far = len(text) + 1
     except UnexpectedInput as error:
-        trees, far = (
-            [item for item in grammar.unfinished(error) if isinstance(item, Tree)],
-            grammar.reached(text, error),
-        )
-    return far if any(node.data in OWN for tree in trees for node in grammar.nodes(tree)) else 0
+        trees = [item for item in grammar.unfinished(error) if isinstance(item, Tree)]
+        far = grammar.reached(text, error)
+    if any(node.data in OWN for tree in trees for node in grammar.nodes(tree)):
+        return far
+    return 0

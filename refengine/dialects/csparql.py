@@ -44,14 +44,10 @@ def declared(source: Source, static: bool) -> list[Window]:
     for node in source.nodes("window_clause"):
         iri, extent = (child for child in node.children if isinstance(child, Tree))
         stream = source.resolve(iri)
-        found.append(
-            windows.read(
-                source,
-                stream,
-                extent,
-                windows.absolute(stream) if leaf(node, 1).type == "NAMED" else None,
-            )
-        )
+        name = None
+        if leaf(node, 1).type == "NAMED":
+            name = windows.absolute(stream)
+        found.append(windows.read(source, stream, extent, name))
         source.cut(node)
     return found
 
@@ -62,16 +58,20 @@ def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
         if window.name not in (None, name := windows.absolute(window.stream)):
             reason = f"{dialect.title} names a window by its stream; the name would be {name!r}"
             raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
-    lines = (
-        f"FROM {'NAMED ' if window.name else ''}STREAM {dialect.over(window, source)}"
-        for window in query.windows
-    )
+    lines = []
+    for window in query.windows:
+        words = "FROM STREAM"
+        if window.name:
+            words = "FROM NAMED STREAM"
+        lines.append(f"{words} {dialect.over(window, source)}")
     source.insert(source.where.meta.start_pos, lines)
 
 
 def register(query: Query, r2s: R2S | None) -> str:
-    """A query whose answer is a graph is registered as a stream."""
-    return f"REGISTER {'STREAM' if query.body.form is Form.CONSTRUCT else 'QUERY'} q AS"
+    """Return the clause that registers a query; one whose answer is a graph is a stream."""
+    if query.body.form is Form.CONSTRUCT:
+        return "REGISTER STREAM q AS"
+    return "REGISTER QUERY q AS"
 
 
 CSPARQL = Dialect(

@@ -13,8 +13,7 @@ from refengine.dialects import windows
 from refengine.dialects.grammar import Additions, branch, leaf
 from refengine.dialects.source import Source, Unrenderable, start
 from refengine.dialects.windows import RESERVED, Extents
-from refengine.model.errors import Unsupported
-from refengine.model.guard import there
+from refengine.model.errors import Unsupported, require
 
 IN_TEXT = frozenset({R2S.RSTREAM, R2S.ISTREAM, R2S.DSTREAM})  # append has no text
 
@@ -48,12 +47,15 @@ class Dialect:
 
     def over(self, window: Window, source: Source) -> str:
         """DIA-3: the stream and, in brackets, the extent, unless the dialect leaves it out."""
-        extent = self.extents.written(window, self.title)
-        return windows.iri(window.stream, source, "stream") + (f" [{extent}]" if extent else "")
+        stream = windows.iri(window.stream, source, "stream")
+        extent = self.extents.write(window, self.title)
+        if not extent:
+            return stream
+        return f"{stream} [{extent}]"
 
 
 def references(source: Source, names: Iterable[str]) -> list[tuple[Tree[Token], str]]:
-    """The GRAPH patterns of the windows of these names, in the order of the text."""
+    """Return the GRAPH patterns of the windows of these names, in the order of the text."""
     known = set(names)
     graphs = [
         (node, source.resolve(node.children[1]))
@@ -64,8 +66,8 @@ def references(source: Source, names: Iterable[str]) -> list[tuple[Tree[Token], 
 
 
 def variable(source: Source) -> Tree[Token] | None:
-    """The first GRAPH with a variable: it would find the name that a window has in a text only, or
-    in the body only.
+    """Return the first GRAPH with a variable: it would find the name that a window has in a text
+    only, or in the body only.
     """
     return next(
         (node for node in source.nodes("graph") if isinstance(node.children[1], Token)), None
@@ -73,7 +75,7 @@ def variable(source: Source) -> Tree[Token] | None:
 
 
 def bound(source: Source) -> None:
-    """DIA-6: there is no GRAPH with a variable. Raises Unrenderable."""
+    """DIA-6: check that there is no GRAPH with a variable. Raises Unrenderable."""
     if (node := variable(source)) is not None:
         raise Unrenderable(
             "GRAPH with a variable would find the window's name, too",
@@ -86,8 +88,12 @@ def bound(source: Source) -> None:
 
 
 def outside(source: Source) -> Tree[Token] | None:
-    """The first pattern outside of WHERE, which a pattern around WHERE would leave where it is."""
-    template = source.form.children[-1] if leaf(source.form, 0).type == "CONSTRUCT" else None
+    """Return the first pattern outside of WHERE, which a pattern around WHERE would leave where it
+    is.
+    """
+    template = None
+    if leaf(source.form, 0).type == "CONSTRUCT":
+        template = source.form.children[-1]
     first, last = start(source.where), source.where.meta.end_pos
     return next(
         (g for g in source.nodes("group") if g is not template and not first <= start(g) < last),
@@ -96,15 +102,19 @@ def outside(source: Source) -> Tree[Token] | None:
 
 
 def lone(source: Source, kind: str = "window_pattern") -> Tree[Token] | None:
-    """The pattern of a kind that is all of WHERE, if there is one, and no other pattern outside."""
+    """Return the pattern of a kind that is all of WHERE, if there is one, and no other pattern
+    outside.
+    """
     inner = source.pattern.children[1:-1]
     if len(inner) != 1 or not isinstance(inner[0], Tree):
         return None
-    return inner[0] if inner[0].data == kind and outside(source) is None else None
+    if inner[0].data != kind or outside(source) is not None:
+        return None
+    return inner[0]
 
 
 def unwrap(source: Source, pattern: Tree[Token]) -> None:
-    """What is inside a lone pattern becomes all of WHERE."""
+    """Make what is inside a lone pattern all of WHERE."""
     inner = branch(pattern, -1)
     source.put(start(source.pattern) + 1, start(inner) + 1, "")
     source.put(inner.meta.end_pos - 1, source.pattern.meta.end_pos - 1, "")
@@ -175,22 +185,8 @@ def as_streams(source: Source, named: list[Window], dialect: Dialect, alone: boo
     same names. `alone`: a pattern that is all of WHERE would be read as a window without one.
     """
     bound(source)
-    found = references(source, [there(window.name) for window in named])
-    for number, window in enumerate(named, 1):
-        if reason := _unnumbered(window, number, named[: number - 1], dialect, source):
-            raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
-        if window.name not in {name for _, name in found}:
-            raise Unrenderable(
-                "it has no pattern, which is all that it has here",
-                rule="DIA-6",
-                place=f"window {window.name!r}",
-            )
-    if list(dict.fromkeys(name for _, name in found)) != [window.name for window in named]:
-        raise Unrenderable(
-            f"{dialect.title} numbers its windows in the order of their patterns",
-            rule="DIA-6",
-            place="windows",
-        )
+    found = references(source, [require(window.name) for window in named])
+    _check_numbers(source, named, dialect, [name for _, name in found])
     texts = {window.name: f"STREAM {dialect.over(window, source)} " for window in named}
     for node, name in found:
         group = start(node.children[-1])
@@ -209,17 +205,36 @@ def as_streams(source: Source, named: list[Window], dialect: Dialect, alone: boo
         source.put(start(node), group, texts[name])
 
 
+def _check_numbers(source: Source, named: list[Window], dialect: Dialect, found: list[str]) -> None:
+    """Check that each window would be read as the one of its number; `found` are the names of the
+    patterns. Raises Unrenderable.
+    """
+    for number, window in enumerate(named, 1):
+        if reason := _unnumbered(window, number, named[: number - 1], dialect, source):
+            raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
+        if window.name not in found:
+            raise Unrenderable(
+                "it has no pattern, which is all that it has here",
+                rule="DIA-6",
+                place=f"window {window.name!r}",
+            )
+    if list(dict.fromkeys(found)) != [window.name for window in named]:
+        raise Unrenderable(
+            f"{dialect.title} numbers its windows in the order of their patterns",
+            rule="DIA-6",
+            place="windows",
+        )
+
+
 def _unnumbered(
     window: Window, number: int, before: list[Window], dialect: Dialect, source: Source
 ) -> str:
-    """Why a window would not be read as the one of its number; nothing if it would."""
+    """Return why a window would not be read as the one of its number; nothing if it would."""
     if window.name != (name := f"{RESERVED}:{number}"):
         return f"{dialect.title} has no names; window {number} is read as {name}"
     if "[" not in dialect.over(window, source):
         return f"a STREAM pattern of {dialect.title} has an extent"
     twins = [other.name for other in before if replace(other, name=window.name) == window]
-    return (
-        f"it has the stream and the extent of {twins[0]}, and would be read as that"
-        if twins
-        else ""
-    )
+    if not twins:
+        return ""
+    return f"it has the stream and the extent of {twins[0]}, and would be read as that"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from refengine.model.guard import there
+from refengine.model.errors import require
 from refengine.model.messages import integer
 
 UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
@@ -23,35 +23,41 @@ def milliseconds(parts: Iterable[tuple[str, str]]) -> int | None:
     that is no whole number of milliseconds, which only nanoseconds can miss.
     """
     return _whole(
-        sum((there(integer(number)) * _length(unit) for number, unit in parts), Fraction())
+        sum((require(integer(number)) * _length(unit) for number, unit in parts), Fraction())
     )
 
 
 def _length(unit: str) -> Fraction:
-    """The milliseconds of a unit: `s`, `S`, `SECONDS`; `m` and `MIN` are minutes."""
+    """Return the milliseconds of a unit: `s`, `S`, `SECONDS`; `m` and `MIN` are minutes."""
     word = unit.lower()
-    return (
-        Fraction(1, 10**6) if word == "ns" else Fraction(UNITS["ms" if word == "ms" else word[0]])
-    )
+    if word == "ns":
+        return Fraction(1, 10**6)
+    if word == "ms":
+        return Fraction(UNITS["ms"])
+    return Fraction(UNITS[word[0]])
 
 
 def iso(text: str) -> int | None:
-    """DIA-2: an ISO 8601 duration; None if it is none, has years or months, or is no whole number
-    of milliseconds.
+    """DIA-2: return the milliseconds of an ISO 8601 duration; None if it is none, has years or
+    months, or is no whole number of milliseconds.
     """
-    match = ISO.fullmatch(text) if len(text) <= LONGEST else None
-    found = {part: value for part, value in match.groupdict().items() if value} if match else {}
-    return (
-        _whole(
-            sum(Fraction(value.replace(",", ".")) * PARTS[part] for part, value in found.items())
-        )
-        if found
-        else None
+    if len(text) > LONGEST:
+        return None
+    match = ISO.fullmatch(text)
+    if match is None:
+        return None
+    found = {part: value for part, value in match.groupdict().items() if value}
+    if not found:
+        return None
+    return _whole(
+        sum(Fraction(value.replace(",", ".")) * PARTS[part] for part, value in found.items())
     )
 
 
 def _whole(duration: Fraction | int) -> int | None:
-    return int(duration) if duration.denominator == 1 else None
+    if duration.denominator != 1:
+        return None
+    return int(duration)
 
 
 def written(duration: int, forms: Mapping[str, str]) -> str:
@@ -63,8 +69,8 @@ def written(duration: int, forms: Mapping[str, str]) -> str:
 
 
 def written_iso(duration: int) -> str:
-    """DIA-2: `PT10S`, `PT1.5S`: below a second as a fraction of one. Days would be without the T
-    that rsp4j asks for.
+    """DIA-2: return `PT10S`, `PT1.5S`: below a second as a fraction of one. Days would be without
+    the T that rsp4j asks for.
     """
     if duration % UNITS["s"]:
         return f"PT{duration // 1000}.{duration % 1000:03}".rstrip("0") + "S"

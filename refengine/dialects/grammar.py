@@ -16,8 +16,7 @@ from typing import cast
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from refengine.model.errors import InvalidQuery
-from refengine.model.guard import there
+from refengine.model.errors import InvalidQuery, require
 from refengine.model.messages import shown
 
 ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
@@ -145,37 +144,37 @@ class Additions:
 
 
 def place(text: str, offset: int) -> str:
-    """`line 3 column 7` of an offset, both from 1."""
+    """Return `line 3 column 7` of an offset, both from 1."""
     before = text[:offset]
     return f"line {before.count(chr(10)) + 1} column {offset - before.rfind(chr(10))}"
 
 
 def fault(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
-    """DIA-7: what stands where a text cannot be read further, and what was expected there; the
-    bracket that is still open, if it is the text's end or another bracket that stands there.
+    """DIA-7: return what stands where a text cannot be read further, and what was expected there;
+    the bracket that is still open, if it is the text's end or another bracket that stands there.
     """
     offset = reached(text, error)
     opened: Token | None = None
     expected: Iterable[str]
     match error:
         case UnexpectedCharacters():
-            found, expected = (
-                "a string that is not closed" if text[offset] in "\"'" else shown(text[offset]),
-                SPARQL,
-            )
+            found = shown(text[offset])
+            if text[offset] in "\"'":
+                found = "a string that is not closed"
+            expected = SPARQL
         case UnexpectedToken() if error.token.type == "$END":
-            found, expected, opened = "the end", error.accepts or error.expected, _open(error)
+            found = "the end"
+            expected = error.accepts or error.expected
+            opened = _open(error)
         case UnexpectedToken():
-            found, expected = shown(str(error.token)), error.accepts or error.expected
-            innermost = _open(error) if error.token.type in BRACKETS.values() else None
-            opened = (
-                innermost if innermost and BRACKETS[innermost.type] != error.token.type else None
-            )
+            found = shown(str(error.token))
+            expected = error.accepts or error.expected
+            opened = _unmatched(error)
         case _:
             raise AssertionError(error)  # LALR(1) has no other
     still = ""
     if opened:
-        still = f"; {shown(str(opened))} at {place(text, there(opened.start_pos))} is not closed"
+        still = f"; {shown(str(opened))} at {place(text, require(opened.start_pos))} is not closed"
     return InvalidQuery(
         f"expected {_either(set(expected))}, got {found}{still}{hint}",
         rule="DIA-7",
@@ -184,67 +183,80 @@ def fault(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
 
 
 def reached(text: str, error: UnexpectedInput) -> int:
-    """The offset of the first character that cannot be read."""
-    return (
-        len(text)
-        if isinstance(error, UnexpectedToken) and error.token.type == "$END"
-        else there(error.pos_in_stream)
-    )
+    """Return the offset of the first character that cannot be read."""
+    if isinstance(error, UnexpectedToken) and error.token.type == "$END":
+        return len(text)
+    return require(error.pos_in_stream)
 
 
 def _either(terminals: set[str]) -> str:
-    """`'}', an IRI or SPARQL`: where many of SPARQL's own terminals fit they are no news."""
-    many = len(terminals & SPARQL) > 3
-    own = (
-        terminals - SPARQL - (SUBSELECT if terminals >= SUBSELECT else frozenset())
-        if many
-        else terminals
-    )
-    names = sorted(WORDS.get(name, name) for name in own) + ["SPARQL"] * many
+    """Return `'}', an IRI or SPARQL`: where many of SPARQL's own terminals fit they are no news."""
+    names = sorted(WORDS.get(name, name) for name in terminals)
+    if len(terminals & SPARQL) > 3:
+        own = terminals - SPARQL
+        if terminals >= SUBSELECT:
+            own -= SUBSELECT
+        names = [*sorted(WORDS.get(name, name) for name in own), "SPARQL"]
     return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "nothing"
 
 
 def _open(error: UnexpectedToken) -> Token | None:
-    """The innermost bracket without its other half."""
+    """Return the innermost bracket without its other half."""
     waiting: list[Token] = []
     for item in unfinished(error):
         if isinstance(item, Token) and item.type in BRACKETS:
             waiting.append(item)
         elif isinstance(item, Token) and item.type in BRACKETS.values():
             waiting.pop()
-    return waiting[-1] if waiting else None
+    if not waiting:
+        return None
+    return waiting[-1]
+
+
+def _unmatched(error: UnexpectedToken) -> Token | None:
+    """Return the innermost open bracket, if another bracket than its other half stands there."""
+    if error.token.type not in BRACKETS.values():
+        return None
+    innermost = _open(error)
+    if innermost is None or BRACKETS[innermost.type] == error.token.type:
+        return None
+    return innermost
 
 
 def unfinished(error: UnexpectedInput) -> list[Tree[Token] | Token]:
-    """What the parser had read when it could not go on: trees, and the tokens of what is not yet
-    one.
+    """Return what the parser had read when it could not go on: trees, and the tokens of what is not
+    yet one.
     """
     state = getattr(error, "interactive_parser", None)
-    return list(state.parser_state.value_stack) if state else []
+    if not state:
+        return []
+    return list(state.parser_state.value_stack)
 
 
 def leaf(node: Tree[Token], place: int) -> Token:
-    """A node's child that the grammar says is a token."""
+    """Return a node's child that the grammar says is a token."""
     return cast(Token, node.children[place])
 
 
 def branch(node: Tree[Token], place: int) -> Tree[Token]:
-    """A node's child that the grammar says is a node."""
+    """Return a node's child that the grammar says is a node."""
     return cast("Tree[Token]", node.children[place])
 
 
 def nodes(tree: Tree[Token]) -> Iterator[Tree[Token]]:
-    """Every node of a parse tree, in the order of the text."""
+    """Return every node of a parse tree, in the order of the text."""
     return (item for item in _items(tree) if isinstance(item, Tree))
 
 
 def tokens(tree: Tree[Token]) -> Iterator[Token]:
-    """Every token below a node, in the order of the text."""
+    """Return every token below a node, in the order of the text."""
     return (item for item in _items(tree) if isinstance(item, Token))
 
 
 def _items(tree: Tree[Token]) -> Iterator[Tree[Token] | Token]:
-    """Nothing recurs: a text may be nested deeply."""
+    """Yield the items of a tree in the order of the text. Nothing recurs: a text may be nested
+    deeply.
+    """
     stack: list[Tree[Token] | Token] = [tree]
     while stack:
         item = stack.pop()

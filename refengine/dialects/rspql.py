@@ -63,18 +63,7 @@ def declared(source: Source, static: bool) -> list[Window]:
             Refused,
             "QRY-2",
         )
-    found: dict[str, Window] = {}
-    for node in source.nodes("window_clause"):
-        trees = [child for child in node.children if isinstance(child, Tree)]
-        if trees[1].data != "iri":  # FROM NAMED WINDOW ON s [extent] AS w
-            trees = [trees[2], *trees[:2]]
-        window_iri, stream_iri, extent = trees
-        name = windows.absolute(source.resolve(window_iri))
-        if name in found:
-            source.fail(window_iri, f"expected a new name, got <{name}> again")
-        window = windows.read(source, source.resolve(stream_iri), extent)
-        found[name] = source.made(window_iri, replace, window, name=name)
-        source.cut(node)
+    found = _declarations(source)
     nameless = None
     if RESERVED in found and not static:
         nameless = lone(source)
@@ -91,12 +80,31 @@ def declared(source: Source, static: bool) -> list[Window]:
     return list(found.values())
 
 
+def _declarations(source: Source) -> dict[str, Window]:
+    """Return the windows of FROM NAMED WINDOW by their names, and cut the clauses."""
+    found: dict[str, Window] = {}
+    for node in source.nodes("window_clause"):
+        trees = [child for child in node.children if isinstance(child, Tree)]
+        if trees[1].data != "iri":  # FROM NAMED WINDOW ON s [extent] AS w
+            trees = [trees[2], *trees[:2]]
+        window_iri, stream_iri, extent = trees
+        name = windows.absolute(source.resolve(window_iri))
+        if name in found:
+            source.fail(window_iri, f"expected a new name, got <{name}> again")
+        window = windows.read(source, source.resolve(stream_iri), extent)
+        found[name] = source.make(window_iri, replace, window, name=name)
+        source.cut(node)
+    return found
+
+
 def _name(source: Source, iri: Tree[Token] | Token) -> str | None:
-    return windows.absolute(source.resolve(iri)) if isinstance(iri, Tree) else None
+    if not isinstance(iri, Tree):
+        return None
+    return windows.absolute(source.resolve(iri))
 
 
 def _refer(source: Source, node: Tree[Token], found: dict[str, Window], static: bool) -> None:
-    """A pattern becomes one of GRAPH, under the name that its window has."""
+    """Make a pattern one of GRAPH, under the name that its window has."""
     keyword, iri = leaf(node, 0), node.children[1]
     name, reads_window = _name(source, iri), node.data == "window_pattern"
     if reads_window and name is None and static:
@@ -106,9 +114,16 @@ def _refer(source: Source, node: Tree[Token], found: dict[str, Window], static: 
     if reads_window and name is not None and name not in found:
         source.fail(iri, f"expected a declared window, got <{name}>{nearest(name, found)}")
     if reads_window:
-        source.put(start(keyword), stop(keyword), "graph" if keyword.islower() else "GRAPH")
+        _replace_keyword(source, keyword, "GRAPH")
     if isinstance(iri, Tree) and name in found and source.resolve(iri) != name:
         source.put(iri.meta.start_pos, iri.meta.end_pos, f"<{name}>")
+
+
+def _replace_keyword(source: Source, keyword: Token, other: str) -> None:
+    """Put another keyword in the place of one, in lower case if that is."""
+    if keyword.islower():
+        other = other.lower()
+    source.put(start(keyword), stop(keyword), other)
 
 
 def writer(
@@ -120,46 +135,57 @@ def writer(
     """
 
     def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
-        nameless = [window for window in query.windows if window.name is None]
-        if len(nameless) > 1:
-            raise Unrenderable(
-                f"{dialect.title} does not merge windows; it names each",
-                rule="DIA-6",
-                place="windows",
-            )
-        if RESERVED in [window.name for window in query.windows]:
-            raise Unrenderable(
-                f"<{RESERVED}> is the window without a name", rule="DIA-6", place="windows"
-            )
-        names = [windows.iri(window.name or RESERVED, source, "window") for window in query.windows]
-        clauses = zip(
-            names, (dialect.over(window, source) for window in query.windows), strict=True
-        )
-        source.insert(
-            source.where.meta.start_pos,
-            (f"FROM NAMED WINDOW {name} {on} {over}" for name, over in clauses),
-        )
-        for node, _ in references(source, [window.name for window in query.windows if window.name]):
+        _check_nameless(query, dialect)
+        names = [window.name for window in query.windows if window.name]
+        iris = [windows.iri(window.name or RESERVED, source, "window") for window in query.windows]
+        clauses = [
+            f"FROM NAMED WINDOW {iri} {on} {dialect.over(window, source)}"
+            for iri, window in zip(iris, query.windows, strict=True)
+        ]
+        source.insert(source.where.meta.start_pos, clauses)
+        for node, _ in references(source, names):
             keyword = leaf(node, 0)
             if pattern and (keyword.isupper() or keyword.islower()):
-                source.put(
-                    start(keyword),
-                    stop(keyword),
-                    pattern.lower() if keyword.islower() else pattern,
-                )
-        if nameless:
+                _replace_keyword(source, keyword, pattern)
+        if len(names) < len(query.windows):
             bound(source)
             wrap(source, f"WINDOW <{RESERVED}>", static)
-        for token in source.tokens:
-            if not lines and token.type == "STRING" and len(token.splitlines()) > 1:
-                reason = f"a string over several lines, of which {dialect.title} trims each"
-                raise Unrenderable(reason, rule="DIA-6", place=source.locate(token))
+        if not lines:
+            _check_strings(source, dialect)
 
     return write
 
 
+def _check_nameless(query: Query, dialect: Dialect) -> None:
+    """Check that at most one window has no name, and none its name. Raises Unrenderable."""
+    names = [window.name for window in query.windows]
+    if names.count(None) > 1:
+        raise Unrenderable(
+            f"{dialect.title} does not merge windows; it names each",
+            rule="DIA-6",
+            place="windows",
+        )
+    if RESERVED in names:
+        raise Unrenderable(
+            f"<{RESERVED}> is the window without a name", rule="DIA-6", place="windows"
+        )
+
+
+def _check_strings(source: Source, dialect: Dialect) -> None:
+    """Check that no string is over several lines. Raises Unrenderable."""
+    for token in source.tokens:
+        if token.type == "STRING" and len(token.splitlines()) > 1:
+            reason = f"a string over several lines, of which {dialect.title} trims each"
+            raise Unrenderable(reason, rule="DIA-6", place=source.locate(token))
+
+
 def _register(operator: Callable[[R2S], str]) -> Callable[[Query, R2S | None], str]:
-    return lambda query, r2s: f"REGISTER {operator(r2s)} <out> AS" if r2s else ""
+    def register(query: Query, r2s: R2S | None) -> str:
+        if r2s is None:
+            return ""
+        return f"REGISTER {operator(r2s)} <out> AS"
+
+    return register
 
 
 FORMS = {"time": "RANGE {size} STEP {slide}", "tuple": "ELEMENTS {size} STEP {slide}"}

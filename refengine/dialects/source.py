@@ -15,8 +15,7 @@ from lark import Token, Tree
 from refengine.core.query import Body
 from refengine.dialects import grammar
 from refengine.model import iris
-from refengine.model.errors import InvalidQuery, RefengineError, Unsupported
-from refengine.model.guard import there
+from refengine.model.errors import InvalidQuery, RefengineError, Unsupported, require
 from refengine.model.messages import nearest
 
 T = TypeVar("T")
@@ -39,7 +38,7 @@ class Source:
     edits: list[tuple[int, int, str]] = field(default_factory=list)
 
     def nodes(self, *names: str) -> list[Tree[Token]]:
-        """The nodes of these names, in the order of the text."""
+        """Return the nodes of these names, in the order of the text."""
         return [node for node in grammar.nodes(self.tree) if node.data in names]
 
     @cached_property
@@ -73,17 +72,19 @@ class Source:
         kind: type[RefengineError] = InvalidQuery,
         rule: str = "DIA-7",
     ) -> NoReturn:
-        """An error at a node or a token."""
+        """Raise an error at a node or a token."""
         raise kind(reason, rule=rule, place=self.locate(at))
 
     def locate(self, at: Tree[Token] | Token) -> str:
-        """`line 3 column 7`, or `body line 3 column 7`."""
+        """Return `line 3 column 7`, or `body line 3 column 7`."""
         return " ".join(filter(None, (self.name, grammar.place(self.text, start(at)))))
 
-    def made(self, at: Tree[Token] | Token, make: Callable[..., T], *args: Any, **fields: Any) -> T:
-        """A value of the text, whose errors name the place."""
+    def make(
+        self, at: Tree[Token] | Token, maker: Callable[..., T], *args: Any, **fields: Any
+    ) -> T:
+        """Return a value of the text, whose errors name the place."""
         try:
-            return make(*args, **fields)
+            return maker(*args, **fields)
         except RefengineError as error:
             raise error.at(self.locate(at)) from None
 
@@ -105,7 +106,9 @@ class Source:
         return base, namespaces
 
     def check_prefixes(self) -> None:
-        """Every prefix is declared. Raises InvalidQuery where the first that is not is used."""
+        """Check that every prefix is declared. Raises InvalidQuery where the first that is not is
+        used.
+        """
         _, namespaces = self.prologue
         for token in self.tokens:
             if token.type == "PNAME" and (name := _prefix(token)) not in namespaces:
@@ -116,8 +119,8 @@ class Source:
                 )
 
     def resolve(self, node: Tree[Token]) -> str:
-        """The IRI of an `iri` node, whose prefix is declared; a relative one is kept as it is
-        written, unless there is a base.
+        """Return the IRI of an `iri` node, whose prefix is declared; a relative one is kept as it
+        is written, unless there is a base.
         """
         token, (base, namespaces) = grammar.leaf(node, 0), self.prologue
         if token.type == "IRIREF":
@@ -126,7 +129,7 @@ class Source:
         return namespaces[_prefix(token)] + _unescaped(local)
 
     def _inner(self, token: Token) -> str:
-        """The IRI between its brackets, its escapes read."""
+        """Return the IRI between its brackets, its escapes read."""
         iri = _unescaped(token[1:-1])
         if re.search(r'[<>"{}|^`\\\x00-\x20]', iri):
             self.fail(token, f"expected an IRI, got {iri!r}")
@@ -135,38 +138,42 @@ class Source:
     # Edits
 
     def cut(self, node: Tree[Token]) -> None:
-        """A dialect's own clause, which is no part of the body."""
+        """Cut a dialect's own clause, which is no part of the body."""
         self.clauses.append((start(node), node.meta.end_pos))
 
     def put(self, begin: int, end: int, replacement: str) -> None:
-        """A replacement of a piece of text."""
+        """Put a replacement in the place of a piece of text."""
         self.edits.append((begin, end, replacement))
 
     def insert(self, at: int, lines: Iterable[str]) -> None:
-        """Clauses on lines of their own, before an offset: what `cut` takes out again."""
-        self.put(at, at, ("\n" if at else "") + "".join(f"{line}\n" for line in lines))
+        """Insert clauses on lines of their own, before an offset: what `cut` takes out again."""
+        text = "".join(f"{line}\n" for line in lines)
+        if at:
+            text = "\n" + text
+        self.put(at, at, text)
 
     def edited(self) -> str:
-        """The text after all edits."""
+        """Return the text after all edits."""
         return "".join(piece for piece, _ in self._pieces())
 
     def body(self) -> Body:
-        """The SPARQL that is left. Its errors name the place in this text."""
+        """Return the SPARQL that is left. Its errors name the place in this text."""
         try:
             return Body(self.edited())
         except RefengineError as error:
             found = re.fullmatch(r"body line (\d+) column (\d+)", error.place)
-            offset = (
-                self._origin(int(found[1]), int(found[2])) if found else self._blamed(error.reason)
-            )
+            if found:
+                offset = self._origin(int(found[1]), int(found[2]))
+            else:
+                offset = self._blamed(error.reason)
             error.place = grammar.place(self.text, offset)
             # which count in the body
             error.reason = re.sub(r"\s*\(at char \d+\), \(line:\d+, col:\d+\)", "", error.reason)
             raise
 
     def _blamed(self, reason: str) -> int:
-        """A guess where a reason without a place belongs: at the first token of the body that it
-        names, a keyword or an IRI, or else at WHERE.
+        """Return a guess where a reason without a place belongs: at the first token of the body
+        that it names, a keyword or an IRI, or else at WHERE.
         """
         words = set(re.findall(r"<[^<>]*>|\b[A-Z_]{3,}\b", reason))
         gone = [*self.clauses, *(edit[:2] for edit in self.edits)]
@@ -181,8 +188,9 @@ class Source:
         )
 
     def _pieces(self) -> list[tuple[str, int]]:
-        """The pieces of the edited text, each with the offset that it comes from."""
-        pieces, position = [], 0
+        """Return the pieces of the edited text, each with the offset that it comes from."""
+        pieces = []
+        position = 0
         cuts = [(*self._loosened(*clause), "") for clause in self._adjacent()]
         for begin, end, replacement in sorted(self.edits + cuts):
             pieces += [(self.text[position:begin], position), (replacement, begin)]
@@ -190,7 +198,7 @@ class Source:
         return [*pieces, (self.text[position:], position)]
 
     def _origin(self, line: int, column: int) -> int:
-        """The offset in this text of a place in the edited one."""
+        """Return the offset in this text of a place in the edited one."""
         offset = sum(len(text) + 1 for text in self.edited().split("\n")[: line - 1]) + column - 1
         for piece, origin in self._pieces():
             if offset < len(piece):
@@ -199,7 +207,7 @@ class Source:
         return len(self.text)
 
     def _adjacent(self) -> list[tuple[int, int]]:
-        """The clauses, those that only white space parts as one."""
+        """Return the clauses, those that only white space parts as one."""
         merged: list[tuple[int, int]] = []
         for begin, end in sorted(self.clauses):
             if merged and not self.text[merged[-1][1] : begin].strip():
@@ -208,8 +216,8 @@ class Source:
         return merged
 
     def _loosened(self, begin: int, end: int) -> tuple[int, int]:
-        """What a clause takes with it: the line end after it, and then the one before it, or the
-        space after it. The line end before it stays where it ends a comment, or keeps two words
+        """Return what a clause takes with it: the line end after it, and then the one before it, or
+        the space after it. The line end before it stays where it ends a comment, or keeps two words
         apart.
         """
         text = self.text
@@ -225,17 +233,19 @@ class Source:
 
 
 def start(at: Tree[Token] | Token) -> int:
-    """The offset at which a node or a token starts."""
-    return there(at.start_pos) if isinstance(at, Token) else at.meta.start_pos
+    """Return the offset at which a node or a token starts."""
+    if isinstance(at, Token):
+        return require(at.start_pos)
+    return at.meta.start_pos
 
 
 def stop(token: Token) -> int:
-    """The offset at which a token has ended."""
-    return there(token.end_pos)
+    """Return the offset at which a token has ended."""
+    return require(token.end_pos)
 
 
 def _unescaped(text: str) -> str:
-    """A text with its codepoint escapes read (SPARQL §19.2)."""
+    """Return a text with its codepoint escapes read (SPARQL §19.2)."""
     return re.sub(grammar.ESCAPE, lambda found: chr(min(int(found[0][2:], 16), 0x10FFFF)), text)
 
 

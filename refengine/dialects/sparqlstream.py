@@ -35,8 +35,9 @@ def declared(source: Source, static: bool) -> list[Window]:
     """
     found = []
     for node in source.nodes("window_clause"):
-        iri, *extent = (child for child in node.children if isinstance(child, Tree))
-        found.append(windows.read(source, source.resolve(iri), extent[0] if extent else None))
+        iri, *extents = (child for child in node.children if isinstance(child, Tree))
+        extent = next(iter(extents), None)
+        found.append(windows.read(source, source.resolve(iri), extent))
         source.cut(node)
     return found + streams(source, alone=False)
 

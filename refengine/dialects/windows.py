@@ -13,8 +13,8 @@ from refengine.dialects import durations
 from refengine.dialects.grammar import leaf
 from refengine.dialects.source import Source, Unrenderable, start
 from refengine.model import iris
+from refengine.model.elements import require_64_bits
 from refengine.model.errors import InvalidWindow, Unsupported
-from refengine.model.guard import bounded
 from refengine.model.messages import integer, shown
 
 RESERVED = "urn:window"  # DIA-5: this name, and those that begin with it and a colon
@@ -30,7 +30,7 @@ class Extents:
     forms: Mapping[str, str]
     duration: Callable[[int], str]
 
-    def written(self, window: Window, title: str) -> str:
+    def write(self, window: Window, title: str) -> str:
         """DIA-3: a window's extent as text, without brackets. Raises Unrenderable for a form that
         the dialect has not.
         """
@@ -49,7 +49,9 @@ class Extents:
                 rule="DIA-6",
                 place=f"window on {window.stream!r}",
             )
-        length = str if form in COUNTED else self.duration
+        length: Callable[[int], str] = self.duration
+        if form in COUNTED:
+            length = str
         lengths = {
             name: length(value)
             for name in ("size", "slide")
@@ -59,11 +61,13 @@ class Extents:
 
 
 def _symbols(form: str) -> dict[str, str]:
-    return {"size": "n", "slide": "m"} if form in COUNTED else {"size": "ω", "slide": "β"}
+    if form in COUNTED:
+        return {"size": "n", "slide": "m"}
+    return {"size": "ω", "slide": "β"}
 
 
 def shape(window: Window) -> str:
-    """The form of a window's extent, one word where a dialect has it."""
+    """Return the form of a window's extent, one word where a dialect has it."""
     match window.kind, window.unit:
         case WindowKind.RANGE | WindowKind.ROWS, _ if window.slide is not None:
             return f"{window.kind} with a slide"
@@ -88,6 +92,7 @@ def read(
         for node in extent.children
         if isinstance(node, Tree) or node.type == "INTEGER"
     ]
+    fields: dict[str, object]
     match str(extent.data):
         case "until":  # NOW - ω TO NOW - 0 [SLIDE β]
             if lengths.pop(1) != 0:
@@ -96,24 +101,25 @@ def read(
                     "a window in the past has no definition here; write NOW - ω SLIDE β",
                     Unsupported,
                 )
-            fields: dict[str, object] = {
-                "kind": WindowKind.TIME if lengths[1:] else WindowKind.RANGE
-            }
+            fields = {"kind": WindowKind.RANGE}
+            if lengths[1:]:
+                fields = {"kind": WindowKind.TIME}
         case "triples":
             fields = {"kind": WindowKind.ROWS, "unit": Unit.TRIPLES}
         case "tumbling":
-            fields, lengths = {"kind": WindowKind.TIME}, lengths * 2
+            fields = {"kind": WindowKind.TIME}
+            lengths = lengths * 2
         case form:
             fields = {"kind": WindowKind(form)}
     fields |= dict(zip(("size", "slide"), lengths, strict=False))
-    return source.made(extent, Window, stream, **fields, name=name)
+    return source.make(extent, Window, stream, **fields, name=name)
 
 
 def _length(source: Source, node: Tree[Token] | Token) -> int:
-    """A number of elements, or a duration in milliseconds."""
+    """Return a number of elements, or a duration in milliseconds."""
     if isinstance(node, Token):
-        return source.made(
-            node, bounded, "a window's extent", integer(str(node)), InvalidWindow, "WIN-1"
+        return source.make(
+            node, require_64_bits, "a window's extent", integer(str(node)), InvalidWindow, "WIN-1"
         )
     words = [str(token) for token in node.children]
     if leaf(node, 0).type == "ISO":
@@ -129,16 +135,18 @@ def _length(source: Source, node: Tree[Token] | Token) -> int:
             f"got {written}"
         )
         source.fail(node, reason, rule="DIA-2")
-    return source.made(node, bounded, "a window's extent", found, InvalidWindow, "WIN-1")
+    return source.make(node, require_64_bits, "a window's extent", found, InvalidWindow, "WIN-1")
 
 
 def absolute(name: str) -> str:
     """DIA-5: a window's name; a relative one is put under the reserved one."""
-    return name if iris.has_scheme(name) else f"{RESERVED}:{name}"
+    if iris.has_scheme(name):
+        return name
+    return f"{RESERVED}:{name}"
 
 
 def iri(name: str, source: Source, what: str) -> str:
-    """A name as an IRI reference that reads back as the same name. Raises Unrenderable."""
+    """Return a name as an IRI reference that reads back as the same name. Raises Unrenderable."""
     if not re.fullmatch(r'[^<>"{}|^`\\\x00-\x20]+', name):
         raise Unrenderable("its name is no IRI", rule="DIA-6", place=f"{what} {name!r}")
     base, _ = source.prologue

@@ -16,10 +16,10 @@ from refengine.core.engine import Plan
 from refengine.core.query import Query, Unit, WindowKind
 from refengine.core.semantics import Against, Change, Closing, Disorder, End, Semantics, Tick
 from refengine.core.window import Content
-from refengine.model import elements as model
+from refengine.model import elements
+from refengine.model.canonical import canonical_iterator
 from refengine.model.elements import TIME_BOUND, Element, Stream
 from refengine.model.errors import RefengineError, Unsupported
-from refengine.model.terms import canonical_iterator
 
 AT_ONCE = 1024  # items that are forgotten together, at least
 
@@ -107,8 +107,8 @@ def check(before: Element | None, element: Element, position: int) -> None:
         )
     try:
         pair = [element] if before is None else [before, element]
-        model.check(pair)
-        model.admit(pair, Disorder.REJECT)
+        elements.check(pair)
+        elements.admit(pair, Disorder.REJECT)
     except RefengineError as error:
         error.place = place
         raise

@@ -19,9 +19,9 @@ from refengine.incremental.algebra import Network
 from refengine.incremental.answer_delta import Kept
 from refengine.incremental.numbers import Beyond
 from refengine.incremental.partitions import Latest, Turnover
+from refengine.model.canonical import canonical_dataset
 from refengine.model.elements import Bag, Dataset, Row, Triple
 from refengine.model.errors import Disputed, Unsupported
-from refengine.model.terms import canonical_dataset
 
 
 class Moving:

@@ -15,7 +15,7 @@ from refengine.core.query import WindowKind
 from refengine.core.schedule import Evaluation, Held, bounded
 from refengine.core.semantics import Against, Change, Condition, Tick
 from refengine.core.window import Content, View
-from refengine.model.guard import there
+from refengine.model.errors import require
 
 
 class Latest(Sequence[int]):
@@ -61,7 +61,7 @@ class Turnover:
             going, since = sorted(i for kept in self.kept.values() for i in kept), 0
             self.kept.clear()
         out = set()
-        size = there(view.spec.size)
+        size = require(view.spec.size)
         for i in range(since, content.arrived):
             kept = self.kept[view.keys[i]]
             kept.append(i)
@@ -91,7 +91,7 @@ def stretches(planned: Plan, max_reports: int) -> Iterator[Sequence[Evaluation]]
     """engine.stretches, where a partition is covered: its content changes with every arrival, and
     with nothing else.
     """
-    view, start = planned.views[0], window.start(there(planned.views[0].frame))
+    view, start = planned.views[0], window.start(require(planned.views[0].frame))
     reported = count = 0
     for k, interval in tick.ticks(planned.arrivals, planned.own, planned.semantics.tick, start):
         t = max(interval.start, start)

@@ -33,10 +33,9 @@ from refengine.core.semantics import (
 )
 from refengine.core.window import Frame, View
 from refengine.incremental import Run
+from refengine.model.canonical import CanonicalElements
 from refengine.model.elements import Element, Stream
-from refengine.model.errors import Unsupported
-from refengine.model.guard import there
-from refengine.model.terms import CanonicalElements
+from refengine.model.errors import Unsupported, require
 
 # kinds whose windows are bounded in time
 BOUNDED = frozenset({WindowKind.TIME, WindowKind.RANGE, WindowKind.NOW})
@@ -180,7 +179,7 @@ def settled(planned: Plan, since: int) -> int | None:
 
 def begins(view: View, t: int) -> int:
     """The first instant of the window at t; where there is none yet, that of the first to come."""
-    frame = there(view.frame)
+    frame = require(view.frame)
     extent = window.scope(frame, t)
     return extent[0] if extent else frame.first + frame.least * frame.slide
 

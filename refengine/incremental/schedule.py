@@ -16,7 +16,7 @@ from refengine.core.query import WindowKind
 from refengine.core.schedule import MAX_REPORTS, Evaluation, Held, Seen
 from refengine.core.semantics import Against, Change, Closing, Condition, Expiry, Tick
 from refengine.incremental import partitions
-from refengine.model.guard import there
+from refengine.model.errors import require
 
 
 class Together(Sequence[Evaluation]):
@@ -96,7 +96,7 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
     semantics, view, frame, own = (
         planned.semantics,
         planned.views[0],
-        there(planned.views[0].frame),
+        require(planned.views[0].frame),
         planned.own,
     )
     closes, start = Condition.CLOSE in semantics.report, window.start(frame)

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from refengine.model.errors import InvalidStream
+from refengine.model.canonical import canonical_elements, graph_of
+from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.terms import XSD as XSD
 from refengine.model.terms import Literal as Literal
 from refengine.model.terms import Term as Term
-from refengine.model.terms import canonical_elements, graph_of
 from refengine.model.terms import is_blank as is_blank
 from refengine.model.terms import literal as literal
 from refengine.model.terms import parse_literal as parse_literal
@@ -32,7 +32,7 @@ Bag = Counter[Row]
 
 
 def row(mapping: dict[str, Term] | Iterable[tuple[str, Term]]) -> Row:
-    """The canonical form of a solution mapping."""
+    """Return the canonical form of a solution mapping."""
     return tuple(sorted(dict(mapping).items()))
 
 
@@ -50,8 +50,9 @@ class Relation:
 
 
 class Element(NamedTuple):
-    """⟨payload, t_app, t_sys, batch, end⟩: a graph, its application time, its place in the arrival
-    order, its batch id, and the last instant of its validity (None: t_app).
+    """An element of a stream, ⟨payload, t_app, t_sys, batch, end⟩: a graph, its application time,
+    its place in the arrival order, its batch id, and the last instant of its validity (None:
+    t_app).
     """
 
     graph: frozenset[Triple]
@@ -62,8 +63,12 @@ class Element(NamedTuple):
 
 
 def valid(element: Element) -> tuple[int, int]:
-    """MOD-3: the first and the last instant at which an element is valid; a point has one."""
-    return element.app, element.app if element.end is None else element.end
+    """MOD-3: return the first and the last instant at which an element is valid; of a point they
+    are one.
+    """
+    if element.end is None:
+        return element.app, element.app
+    return element.app, element.end
 
 
 @dataclass(frozen=True)
@@ -88,54 +93,66 @@ class Stream:
 
 
 def check(elements: Iterable[Element]) -> None:
-    """MOD-1: times are integers within 64 bits; t_sys and batch ids are those of an arrival order.
-    MOD-3: end >= t_app.
+    """MOD-1: check that times are integers within 64 bits, and t_sys and batch ids those of an
+    arrival order. MOD-3: check that end >= t_app. Raises InvalidStream.
     """
     before: Element | None = None
     for position, element in enumerate(elements, 1):
         place = f"element {position}"
-        for name, value in (
-            ("t_app", element.app),
-            ("t_sys", element.sys),
-            ("batch", element.batch),
-            ("end", element.end),
-        ):
-            if value is None and name in ("batch", "end"):
-                continue
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise InvalidStream(
-                    f"{name} must be an integer, got {value!r}", rule="MOD-1", place=place
-                )
-            if not -TIME_BOUND <= value < TIME_BOUND:
-                raise InvalidStream(
-                    f"{name} must be within 64 bits, got {value}", rule="MOD-1", place=place
-                )
-        if valid(element)[1] < element.app:
+        _check_times(element, place)
+        if before is not None:
+            _check_order(before, element, place)
+        before = element
+
+
+def _check_times(element: Element, place: str) -> None:
+    _check_integer("t_app", element.app, place)
+    _check_integer("t_sys", element.sys, place)
+    if element.batch is not None:
+        _check_integer("batch", element.batch, place)
+    if element.end is not None:
+        _check_integer("end", element.end, place)
+        if element.end < element.app:
             raise InvalidStream(
                 f"end {element.end} is before t_app {element.app}; a point has end {element.app}",
                 rule="MOD-3",
                 place=place,
             )
-        if element.batch is not None and element.batch < 1:
-            raise InvalidStream(
-                f"batch ids start at 1, got {element.batch}", rule="MOD-1", place=place
-            )
-        if before is not None:
-            if element.sys <= before.sys:
-                raise InvalidStream(
-                    f"t_sys must increase, got {element.sys} after {before.sys}",
-                    rule="MOD-1",
-                    place=place,
-                )
-            if (element.batch is None) != (before.batch is None) or (element.batch or 0) < (
-                before.batch or 0
-            ):
-                raise InvalidStream(
-                    "batch ids must be on all elements or none, and never decrease",
-                    rule="MOD-1",
-                    place=place,
-                )
-        before = element
+    if element.batch is not None and element.batch < 1:
+        raise InvalidStream(f"batch ids start at 1, got {element.batch}", rule="MOD-1", place=place)
+
+
+def _check_integer(name: str, value: object, place: str) -> None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InvalidStream(f"{name} must be an integer, got {value!r}", rule="MOD-1", place=place)
+    if not -TIME_BOUND <= value < TIME_BOUND:
+        raise InvalidStream(
+            f"{name} must be within 64 bits, got {value}", rule="MOD-1", place=place
+        )
+
+
+def _check_order(before: Element, element: Element, place: str) -> None:
+    if element.sys <= before.sys:
+        raise InvalidStream(
+            f"t_sys must increase, got {element.sys} after {before.sys}", rule="MOD-1", place=place
+        )
+    has_batch = element.batch is not None
+    had_batch = before.batch is not None
+    if has_batch != had_batch or (element.batch or 0) < (before.batch or 0):
+        raise InvalidStream(
+            "batch ids must be on all elements or none, and never decrease",
+            rule="MOD-1",
+            place=place,
+        )
+
+
+def require_64_bits(name: str, value: int, kind: type[RefengineError], rule: str) -> int:
+    """Return an integer that is within 64 bits, as times are (MOD-1); raise an error of this kind
+    if it is not.
+    """
+    if not -TIME_BOUND <= value < TIME_BOUND:
+        raise kind(f"{name} must be within 64 bits", rule=rule)
+    return value
 
 
 class Admitted(NamedTuple):
@@ -146,32 +163,34 @@ class Admitted(NamedTuple):
 
 
 def admit(elements: Iterable[Element], disorder: int | str) -> Admitted:
-    """MOD-2: elements out of order are refused, or put in order if they are late by at most
-    `disorder`, or else dropped.
+    """MOD-2: put elements in the order of t_app. One that is late by more than `disorder` is
+    dropped; if `disorder` is no number, InvalidStream is raised for any that is out of order.
     """
     elements = tuple(elements)
     if all(a.app <= b.app for a, b in itertools.pairwise(elements)):
         return Admitted(elements, ())
-    kept, late, newest = [], [], None
+
+    kept: list[Element] = []
+    late: list[Element] = []
+    newest = elements[0].app
     for position, element in enumerate(elements, 1):
-        if newest is not None and element.app < newest:
-            if not isinstance(disorder, int):
-                reason = (
-                    f"t_app decreases from {newest} to {element.app}; write "
-                    f"disorder={newest - element.app} to reorder"
-                )
-                raise InvalidStream(reason, rule="MOD-2", place=f"element {position}")
-            if element.app < newest - disorder:
-                late.append(element)
-                continue
-        newest = element.app if newest is None else max(newest, element.app)
-        kept.append(element)
+        if element.app < newest and not isinstance(disorder, int):
+            reason = (
+                f"t_app decreases from {newest} to {element.app}; write "
+                f"disorder={newest - element.app} to reorder"
+            )
+            raise InvalidStream(reason, rule="MOD-2", place=f"element {position}")
+        if isinstance(disorder, int) and element.app < newest - disorder:
+            late.append(element)
+        else:
+            newest = max(newest, element.app)
+            kept.append(element)
     return Admitted(tuple(sorted(kept, key=lambda element: element.app)), tuple(late))
 
 
 def stream(items: Iterable[tuple[Any, ...]], ordered: bool = True) -> Stream:
-    """A stream from (graph or triple, t_app[, batch[, end]]) items in arrival order; t_sys is the
-    position, from 1.
+    """Return a stream of (graph or triple, t_app[, batch[, end]]) items in arrival order; t_sys is
+    the position, from 1.
 
     >>> len(stream([(("<urn:a>", "<urn:p>", "<urn:b>"), 0), (("<urn:a>", "<urn:p>", '"c"'), 5)]))
     2
@@ -180,8 +199,8 @@ def stream(items: Iterable[tuple[Any, ...]], ordered: bool = True) -> Stream:
 
 
 def arrivals(items: Iterable[tuple[Any, ...]]) -> Iterator[Element]:
-    """The elements of (graph or triple, t_app[, batch[, end]]) items; t_sys is the position, from
-    1.
+    """Yield the elements of (graph or triple, t_app[, batch[, end]]) items; t_sys is the position,
+    from 1.
     """
     for position, (payload, app, *more) in enumerate(items, 1):
         yield Element(graph_of(payload, f"element {position}"), app, position, *more)

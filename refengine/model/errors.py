@@ -7,12 +7,16 @@ line.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from refengine.model.messages import plain
 
 if TYPE_CHECKING:
     from refengine.model.elements import Relation
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class RefengineError(Exception):
@@ -27,23 +31,24 @@ class RefengineError(Exception):
         self.reason, self.rule, self.place = reason, rule, place
 
     def __str__(self) -> str:
-        return plain(
-            f"{self.place}: {self.rule}: {self.reason}"
-            if self.place
-            else f"{self.rule}: {self.reason}"
-        )
+        text = f"{self.rule}: {self.reason}"
+        if self.place:
+            text = f"{self.place}: {text}"
+        return plain(text)
 
     def __reduce__(self) -> tuple[Callable[..., RefengineError], tuple[Any, ...]]:
-        """Errors cross process borders whole."""
-        return _rebuilt, (type(self), dict(vars(self)))
+        """Return how another process makes the same error: with all that was added to it."""
+        return _rebuild, (type(self), dict(vars(self)))
 
     def at(self, place: str) -> RefengineError:
-        """The same error with an outer place in front (a file, a case)."""
-        self.place = f"{place}: {self.place}" if self.place else place
+        """Return the same error with an outer place in front (a file, a case)."""
+        if self.place:
+            place = f"{place}: {self.place}"
+        self.place = place
         return self
 
 
-def _rebuilt(kind: type[RefengineError], fields: Mapping[str, object]) -> RefengineError:
+def _rebuild(kind: type[RefengineError], fields: Mapping[str, object]) -> RefengineError:
     error = kind.__new__(kind)
     vars(error).update(fields)
     return error
@@ -74,7 +79,7 @@ class Refused(RefengineError):
 
 
 class TooManyReports(RefengineError):
-    """ENG-3: more reports than the caller's bound."""
+    """ENG-3: there are more reports than the caller's bound."""
 
 
 class Unsupported(RefengineError):
@@ -107,3 +112,26 @@ class Disputed(RefengineError):
     ):
         super().__init__(reason, rule=rule, place=place)
         self.answers = answers or {}
+
+
+def require(value: T | None) -> T:
+    """Return a value that may be None in general; whoever asks has made sure that it is not."""
+    if value is None:
+        raise AssertionError("a value is needed here")
+    return value
+
+
+def refuse_deep_nesting(function: Callable[P, T]) -> Callable[P, T]:
+    """Wrap a function of a body: one that is nested too deeply for Python is `Unsupported`.
+
+    Whether such a body is valid is not known, so no other error would do.
+    """
+
+    @wraps(function)
+    def refusing(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return function(*args, **kwargs)
+        except RecursionError:
+            raise Unsupported("nested too deeply", rule="QRY-1", place="body") from None
+
+    return refusing

@@ -40,14 +40,16 @@ def resolve(base: str, reference: str) -> str:
         path = remove_dot_segments(path)
     elif not path:
         path = base_path
-        query = base_query if query is None else query
+        if query is None:
+            query = base_query
     elif path.startswith("/"):
         path = remove_dot_segments(path)
     elif base_authority is not None and not base_path:
         path = remove_dot_segments("/" + path)
     else:
         path = remove_dot_segments(base_path[: base_path.rfind("/") + 1] + path)
-    authority = base_authority if authority is None else authority
+    if authority is None:
+        authority = base_authority
     pieces = (
         ("", scheme, ":"),
         ("//", authority, ""),

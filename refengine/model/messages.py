@@ -15,65 +15,79 @@ LISTED = 30  # valid words
 
 
 def plain(text: str) -> str:
-    """A text as one line of bounded length, in which nothing steers a terminal: control and bidi
-    characters are escaped.
+    """Return a text as one line of bounded length, in which nothing steers a terminal: control and
+    bidi characters are escaped.
     """
     return _cut(escaped(_cut(text, MESSAGE)), MESSAGE)
 
 
 def escaped(text: str) -> str:
-    """A text in which whatever is not printable is written as Python escapes it."""
-    return (
-        text
-        if text.isprintable()
-        else "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    )
+    """Return a text in which whatever is not printable is written as Python escapes it."""
+    if text.isprintable():
+        return text
+    return "".join(map(_escape_character, text))
+
+
+def _escape_character(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode()
 
 
 def _cut(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
     half = (most - 3) // 2
-    return text if len(text) <= most else f"{text[:half]} … {text[-half:]}"
+    return f"{text[:half]} … {text[-half:]}"
 
 
 def shown(value: Any) -> str:
-    """A value on one line, however long it is."""
+    """Return a value on one line, cut if it is long."""
+    if isinstance(value, str):
+        value = value[:MESSAGE]
     try:
-        text = repr(value[:MESSAGE] if isinstance(value, str) else value)
+        text = repr(value)
     except ValueError:  # Python writes no integer of thousands of digits
         return "an integer of thousands of digits"
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]} …"
+    if len(text) <= SHOWN:
+        return text
+    return f"{text[: SHOWN - 4]} …"
 
 
-def near(word: Any, valid: Iterable[str]) -> str:
-    """`; did you mean 'slide'?`, or nothing where no valid word is near."""
+def did_you_mean(word: Any, valid: Iterable[str]) -> str:
+    """Return `; did you mean 'slide'?`, or nothing where no valid word is near."""
+    if not isinstance(word, str) or len(word) > SHOWN:
+        return ""
     words = [str(other) for other in sorted(valid)[:1000] if len(other) <= SHOWN]
-    found = (
-        difflib.get_close_matches(word, words, n=1)
-        if isinstance(word, str) and len(word) <= SHOWN
-        else []
-    )
+    found = difflib.get_close_matches(word, words, n=1)
     return "".join(f"; did you mean {other!r}?" for other in found)
 
 
 def nearest(word: Any, valid: Iterable[str]) -> str:
-    """`; did you mean 'slide'?`, or the valid words where none is near."""
+    """Return `; did you mean 'slide'?`, or the valid words where none is near."""
     words = sorted(valid)
-    more = f", … {len(words) - LISTED} more" if len(words) > LISTED else ""
-    return near(word, words) or f"; valid: {', '.join(words[:LISTED])}{more}"
+    more = ""
+    if len(words) > LISTED:
+        more = f", … {len(words) - LISTED} more"
+    return did_you_mean(word, words) or f"; valid: {', '.join(words[:LISTED])}{more}"
 
 
 def integer(text: str | int) -> int | None:
-    """The integer that ASCII digits write, or None; thousands of them are cut, which leaves it
-    beyond 64 bits.
+    """Return the integer that ASCII digits write, or None; thousands of them are cut, which leaves
+    it beyond 64 bits.
     """
     if isinstance(text, int):
         return text
     match = re.fullmatch(r"([+-]?)0*([0-9]+)", text)
-    return int(match[1] + match[2][:20]) if match else None
+    if match is None:
+        return None
+    return int(match[1] + match[2][:20])
 
 
 def why(error: Exception) -> str:
-    """What a parser found wrong, in our words where Python would advise on Python."""
+    """Return what a parser found wrong, in our words where Python would advise on Python."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
-    return "an integer of thousands of digits" if "int_max_str_digits" in str(error) else str(error)
+    if "int_max_str_digits" in str(error):
+        return "an integer of thousands of digits"
+    return str(error)

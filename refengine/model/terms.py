@@ -1,31 +1,23 @@
 """§1 Terms: text in, canonical N-Triples text out, checked once where a user gives it.
 
 A term is its canonical N-Triples text (`<iri>`, `_:label`, `"lexical"^^<datatype>`,
-`"lexical"@tag`), so terms compare, hash and sort as text. Streams and static data are checked as a
-whole: terms in the common plain form are accepted together by one regular expression, and only if
-that fails are triples taken apart. Nothing here imports the model.
+`"lexical"@tag`), so terms compare, hash and sort as text. Nothing here imports the model.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import chain
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import SHOWN, shown
-
-if TYPE_CHECKING:
-    from refengine.model.elements import Dataset, Element, Quad, Triple
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 
 Term = str
-T = TypeVar("T")
 
 # Literals
 
@@ -55,17 +47,19 @@ class Literal(NamedTuple):
 
 
 def literal(lexical: str, datatype: str = XSD + "string", language: str = "") -> Term:
-    """The term of a literal. xsd:string is left implicit and language tags are lower case, as in
-    canonical N-Triples.
+    """Return the term of a literal. xsd:string is left implicit and language tags are lower case,
+    as in canonical N-Triples.
     """
     text = '"' + re.sub(r'[\\"\n\r]', lambda m: _ESCAPES[m[0]], lexical) + '"'
     if language:
         return f"{text}@{language.lower()}"
-    return text if datatype == XSD + "string" else f"{text}^^<{datatype}>"
+    if datatype == XSD + "string":
+        return text
+    return f"{text}^^<{datatype}>"
 
 
 def parse_literal(term: Term) -> Literal:
-    """The parts of a literal term, N-Triples' escapes read; the inverse of `literal`. Raises
+    """Return the parts of a literal term, N-Triples' escapes read; the inverse of `literal`. Raises
     ValueError for another term.
     """
     match = _LITERAL.fullmatch(term)
@@ -83,10 +77,12 @@ def is_blank(term: Term) -> bool:
 
 
 def unescape(text: str) -> str:
-    """A text in which N-Triples' escapes are the characters that they stand for. Raises
+    """Return a text in which N-Triples' escapes are the characters that they stand for. Raises
     InvalidStream for a code point that is none.
     """
-    return _ESCAPE.sub(_character, text) if "\\" in text else text
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(_character, text)
 
 
 def _character(escape: re.Match[str]) -> str:
@@ -152,7 +148,7 @@ _PLAIN_CHARACTERS = r'(?:[^\x00-\x1f"\\\x7f-\x9f\ud800-\udfff]++|\\[nr"\\])*+'
 _PLAIN_TAG = r"@[a-z]{2,3}(?:-[a-z]{2})?(?![a-z0-9-])"
 _PLAIN_TEXT = rf'"{_PLAIN_CHARACTERS}"(?:\^\^{PLAIN_DATATYPE}|{_PLAIN_TAG})?'
 _PLAIN_TERM = re.compile(rf"{_PLAIN_SUBJECT}|{_PLAIN_TEXT}")
-_PLAIN_TRIPLES = re.compile(
+PLAIN_TRIPLES = re.compile(  # each term with a line end
     rf"(?:{_PLAIN_SUBJECT}\n{_PLAIN_NAME}\n(?:{_PLAIN_SUBJECT}|{_PLAIN_TEXT})\n)*+"
 )
 
@@ -181,7 +177,7 @@ def canonical(term: Term) -> Term:
 
 
 def _read(text: str) -> Term | None:
-    """The canonical term of a text; None if the text has not the form of a term. Raises
+    """Return the canonical term of a text; None if the text has not the form of a term. Raises
     InvalidStream for parts that are none.
     """
     if _PLAIN_TERM.fullmatch(text):
@@ -200,7 +196,9 @@ def term_of(
     datatype: str | None,
     language: str | None,
 ) -> Term:
-    """The canonical term of the groups of TERM, which are N-Triples text. Raises InvalidStream."""
+    """Return the canonical term of the groups of TERM, which are N-Triples text. Raises
+    InvalidStream.
+    """
     if iri is not None:
         return iri_term(unescape(iri[1:-1]))
     if blank is not None:
@@ -216,7 +214,7 @@ def term_of(
 
 @lru_cache(maxsize=2**16)
 def iri_term(text: str) -> Term:
-    """The term of an absolute IRI (RFC 3987). Raises InvalidStream for another text."""
+    """Return the term of an absolute IRI (RFC 3987). Raises InvalidStream for another text."""
     if not re.match(r"[A-Za-z][A-Za-z0-9+.\-]*:", text):
         raise _invalid(f"relative IRI {shown(text)}; write it in full")
     if not ABSOLUTE_IRI.fullmatch(text):
@@ -225,36 +223,36 @@ def iri_term(text: str) -> Term:
 
 
 def literal_term(lexical: str, datatype: str | None = None, language: str | None = None) -> Term:
-    """The term of a literal whose parts are checked. Raises InvalidStream for a surrogate, a
-    relative datatype or what is no language tag (RFC 5646).
+    """Return the term of a literal whose parts are checked. Raises InvalidStream for a surrogate,
+    a relative datatype or what is no language tag (RFC 5646).
     """
     if _SURROGATE.search(lexical):
         raise _invalid(f"a surrogate is no character: {shown(lexical)}")
     if language and not _LANGUAGE.fullmatch(language):
         raise _invalid(f"not a language tag (RFC 5646): {shown(language)}")
-    return literal(
-        lexical,
-        iri_term(datatype)[1:-1] if datatype is not None else XSD + "string",
-        language or "",
-    )
+    if datatype is None:
+        datatype = XSD + "string"
+    else:
+        iri_term(datatype)
+    return literal(lexical, datatype, language or "")
 
 
 # What is wrong with a term
 
 
 def _nearest(term: str) -> str:
-    """`; write … or …`: the terms that are nearest to a text that is none."""
+    """Return `; write … or …`: the terms that are nearest to a text that is none."""
     if re.fullmatch(r"[?$]\w+", term):
         return "; a variable is no RDF term"
     if term.startswith(('"', "'", "<", "_:")):
-        return _write(_first_term(_repaired(term)))
+        return _write(_first_term(_repairs(term)))
     return _write(
         _first_term((f"<{term}>", f"<http://example.org/{term}>")), _first_term((literal(term),))
     )
 
 
-def _repaired(term: str) -> Iterator[str]:
-    """What a text that begins like a term may have been meant to be."""
+def _repairs(term: str) -> Iterator[str]:
+    """Yield what a text that begins like a term may have been meant to be."""
     if quoted := re.fullmatch(r"(['\"])(.*)\1(?:(@|\^\^)(.*))?", term, re.DOTALL):
         _, lexical, mark, rest = quoted.groups()
         text = '"' + re.sub(r'\\(?!["\\])|(?<!\\)"|[\n\r]', lambda m: _ESCAPES[m[0]], lexical) + '"'
@@ -268,17 +266,15 @@ def _repaired(term: str) -> Iterator[str]:
     elif term.startswith(('"', "'")):
         yield literal(term.strip("\"'"))
     elif term.startswith("<"):
-        yield (
-            "<"
-            + re.sub(r'[\x00-\x20<>"{}|^`\\]', lambda m: f"%{ord(m[0]):02X}", term.strip("<>"))
-            + ">"
-        )
+        iri = term.strip("<>")
+        iri = re.sub(r'[\x00-\x20<>"{}|^`\\]', lambda m: f"%{ord(m[0]):02X}", iri)
+        yield f"<{iri}>"
     elif term.startswith("_:"):
         yield "_:" + (re.sub(r"[^A-Za-z0-9]+", "-", term[2:]).strip("-") or "b")
 
 
 def _python_literal(value: Any) -> str:
-    """The literal of a number or truth value of Python; '' for another value."""
+    """Return the literal of a number or truth value of Python; '' for another value."""
     match value:
         case bool():
             return literal(str(value).lower(), XSD + "boolean")
@@ -291,7 +287,7 @@ def _python_literal(value: Any) -> str:
 
 
 def _first_term(texts: Iterable[str]) -> str:
-    """The first text that is a term and short enough to be shown; '' if there is none."""
+    """Return the first text that is a term and short enough to be shown; '' if there is none."""
     for text in texts:
         try:
             if len(text) <= SHOWN and _read(text):
@@ -302,152 +298,18 @@ def _first_term(texts: Iterable[str]) -> str:
 
 
 def _write(*texts: str) -> str:
-    """`; write … or …` with those texts that are not empty; '' if there are none."""
-    return "; write " + " or ".join(filter(None, texts)) if any(texts) else ""
+    """Return `; write … or …` with those texts that are not empty; '' if there are none."""
+    if not any(texts):
+        return ""
+    return "; write " + " or ".join(filter(None, texts))
 
 
-# What users give
-
-_GRAPH = attrgetter("graph")
-
-
-class CanonicalElements(tuple["Element", ...]):
-    """Elements of a stream whose terms are canonical: they are not checked again."""
-
-    __slots__ = ()
-
-
-class CanonicalIterator(Iterator["Element"]):
-    """An iterator over elements whose terms are canonical, as a reader makes it: they are not
-    checked again.
-    """
-
-    def __init__(self, elements: Iterator[Element]) -> None:
-        self.elements = elements
-
-    def __iter__(self) -> Iterator[Element]:
-        return self.elements
-
-    def __next__(self) -> Element:
-        return next(self.elements)
-
-
-def graph_of(payload: Any, place: str) -> frozenset[Triple]:
-    """The graph of a triple or of several. Raises InvalidStream for what is no set of triples."""
-    single = isinstance(payload, tuple) and len(payload) == 3 and isinstance(payload[0], str)
-    try:
-        return frozenset([payload]) if single else frozenset(payload)
-    except TypeError:  # no iterable, or with lists in it
-        raise InvalidStream(
-            f"a graph is triples, tuples of text, got {shown(payload)}", rule="MOD-4", place=place
-        ) from None
-
-
-def canonical_elements(elements: Iterable[Element]) -> CanonicalElements:
-    """The elements with canonical terms (MOD-4), from such as have a `graph`. Raises InvalidStream
-    with the element's position.
-    """
-    if isinstance(elements, CanonicalElements):
-        return elements
-    given = tuple(elements)
-    if set(map(type, map(_GRAPH, given))) <= {frozenset} and not _changes(
-        list(chain.from_iterable(map(_GRAPH, given)))
-    ):
-        return CanonicalElements(given)
-    return CanonicalElements(
-        _canonical_element(element, f"element {n}") for n, element in enumerate(given, 1)
-    )
-
-
-def _changes(triples: Collection[Triple]) -> bool:
-    """Whether any of the triples is not canonical, or is none. Those that are plain are compared in
-    one go.
-    """
-    try:
-        text = "\n".join(chain.from_iterable(triples)) + "\n" if triples else ""
-        if (
-            set(map(len, triples)) <= {3}
-            and text.count("\n") == 3 * len(triples)
-            and _PLAIN_TRIPLES.fullmatch(text)
-        ):
-            return False
-        return any(_canonical_triple(triple) != triple for triple in dict.fromkeys(triples))
-    except (TypeError, InvalidStream):
-        return True
-
-
-def canonical_iterator(elements: Iterable[Element]) -> Iterator[Element]:
-    """An iterator over elements that gives each with canonical terms (MOD-4). Raises InvalidStream
-    with the element's position.
-    """
-    if isinstance(elements, CanonicalIterator) or isinstance(
-        getattr(elements, "elements", None), CanonicalElements
-    ):
-        return iter(elements)
-    return (_canonical_element(element, f"element {n}") for n, element in enumerate(elements, 1))
-
-
-def _canonical_element(element: Element, place: str) -> Element:
-    graph = element.graph
-    try:
-        found = frozenset(_canonical_triple(triple) for triple in _in_order(graph))
-    except InvalidStream as error:
-        raise error.at(place) from None
-    return element if type(graph) is frozenset and found == graph else element._replace(graph=found)
-
-
-def _in_order(graph: Collection[T]) -> Collection[T]:
-    """The statements in an order that does not depend on hashing, so that of several faults always
-    the same is told.
-    """
-    return sorted(graph, key=repr) if len(graph) > 1 else graph
-
-
-def canonical_dataset(static: Iterable[Triple | Quad]) -> Dataset:
-    """Static data with canonical terms (MOD-4), from triples of the default graph and quads of
-    named ones. Raises InvalidStream.
-    """
-    return _canonical_dataset(frozenset(static))
-
-
-@lru_cache(maxsize=4)  # the same data is given for every evaluation of a search
-def _canonical_dataset(static: Dataset) -> Dataset:
-    try:
-        found = frozenset(_canonical_statement(statement) for statement in _in_order(static))
-    except InvalidStream as error:
-        raise error.at("static data") from None
-    return static if found == static else found
-
-
-def _canonical_triple(statement: object) -> Triple:
-    if not isinstance(statement, tuple) or len(statement) != 3:
-        raise _no_triple(statement)
-    try:
-        subject, predicate, object_ = map(canonical, statement)
-    except TypeError:  # unhashable
-        raise _invalid(f"a term must be text, got {shown(statement)}") from None
-    return triple_of(subject, predicate, object_)
-
-
-def _canonical_statement(statement: object) -> Triple | Quad:
-    if not isinstance(statement, tuple) or len(statement) != 4:
-        return _canonical_triple(statement)
-    try:
-        subject, predicate, object_, graph = map(canonical, statement)
-    except TypeError:  # unhashable
-        raise _invalid(f"a term must be text, got {shown(statement)}") from None
-    return (*triple_of(subject, predicate, object_), graph_name(graph))
-
-
-def _no_triple(statement: object) -> InvalidStream:
-    return _invalid(
-        f"a triple is three terms, got {shown(statement)}; write ('<urn:s>', '<urn:p>', '<urn:o>')"
-    )
+# Places of terms
 
 
 def triple_of(subject: Term, predicate: Term, object_: Term) -> tuple[Term, Term, Term]:
-    """A triple of terms that may stand where they do. Raises InvalidStream for a literal that is a
-    subject, and for a predicate that is no IRI.
+    """Return a triple of terms that may stand where they do. Raises InvalidStream for a literal
+    that is a subject, and for a predicate that is no IRI.
     """
     if subject.startswith('"'):
         raise _invalid(f"a subject must be an IRI or a blank node, got {shown(subject)}")
@@ -457,7 +319,7 @@ def triple_of(subject: Term, predicate: Term, object_: Term) -> tuple[Term, Term
 
 
 def graph_name(term: Term) -> Term:
-    """The name of a graph. Raises InvalidStream for a literal."""
+    """Return a term that may name a graph. Raises InvalidStream for a literal."""
     if term.startswith('"'):
         raise _invalid(f"a graph must be an IRI or a blank node, got {shown(term)}")
     return term

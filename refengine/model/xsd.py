@@ -85,11 +85,9 @@ def date_time(lexical: str) -> Moment:
     if match is None:
         raise ValueError("not an xsd:dateTime")
     year, month, day, hour, minute, second = map(int, match.groups()[:6])
-    fraction, zone = Fraction(match[7] or 0), match[8]
-    offset = (
-        0 if zone in (None, "Z") else int(zone[0] + "1") * (int(zone[1:3]) * 60 + int(zone[4:]))
-    )
-    midnight = hour == 24 and minute == second == fraction == 0
+    fraction = Fraction(match[7] or 0)
+    zone = match[8]
+    is_midnight = hour == 24 and minute == second == fraction == 0
     # the calendar repeats every 400 years = 146,097 days, so any year has its twin in 2000..2399
     try:
         days = (
@@ -99,14 +97,19 @@ def date_time(lexical: str) -> Moment:
         )
     except ValueError:
         raise ValueError("no such day") from None
-    if (
-        not (hour < 24 or midnight)
-        or minute > 59
-        or second > 59
-        or abs(offset) > 840
-        or (zone or "")[4:] > "59"
-    ):
+    if (hour > 23 and not is_midnight) or minute > 59 or second > 59:
         raise ValueError("no such time of day")
-    return Moment(
-        ((days * 24 + hour) * 60 + minute - offset) * 60 + second + fraction, zone is not None
-    )
+    minutes = (days * 24 + hour) * 60 + minute - _offset(zone)
+    return Moment(minutes * 60 + second + fraction, zone is not None)
+
+
+def _offset(zone: str | None) -> int:
+    """Return the minutes by which a zone, as `+01:00`, is before UTC. Raises ValueError for more
+    than 14 hours.
+    """
+    if zone in (None, "Z"):
+        return 0
+    sign, hours, minutes = int(zone[0] + "1"), int(zone[1:3]), int(zone[4:])
+    if minutes > 59 or hours * 60 + minutes > 840:
+        raise ValueError("no such time of day")
+    return sign * (hours * 60 + minutes)

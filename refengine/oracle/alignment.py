@@ -18,8 +18,7 @@ from refengine.core.semantics import Semantics
 from refengine.incremental.numbers import Beyond
 from refengine.model import compare
 from refengine.model.elements import Bag
-from refengine.model.errors import TooManyReports
-from refengine.model.guard import there
+from refengine.model.errors import TooManyReports, require
 from refengine.oracle import divergence
 from refengine.oracle.instants import part_by_sums
 from refengine.oracle.trial import Alignment, Answers, Distance, Gap, Recorded, Trial
@@ -89,7 +88,7 @@ def aligned(recorded: Recorded, winner: Trial, answers: Answers) -> Alignment | 
     """
     if not winner.ordered:
         return None
-    state = there(winner.accepted)
+    state = require(winner.accepted)
     reports = islice(
         reports_of(recorded, winner.semantics, answers), state.before + state.matched + state.after
     )
@@ -115,7 +114,7 @@ def nearest_trial(recorded: Recorded, failed: Sequence[Trial], answers: Answers)
 
     candidates.sort(key=lambda candidate: (candidate.number, candidate.before))
     told = [_told(recorded, candidate, answers) for candidate in candidates[:TIES]]
-    best = min(told, key=lambda trial: there(trial.divergence).cost, default=None)
+    best = min(told, key=lambda trial: require(trial.divergence).cost, default=None)
     if best is None or best.ordered:
         return best
     return part_by_sums(recorded, best, answers)

@@ -27,8 +27,7 @@ from refengine.core.semantics import (
     Tick,
 )
 from refengine.model.elements import TIME_BOUND, Stream
-from refengine.model.errors import InvalidSemantics, InvalidStream, Unsupported
-from refengine.model.guard import there
+from refengine.model.errors import InvalidSemantics, InvalidStream, Unsupported, require
 from refengine.oracle.trial import Borders, Origin
 
 ORIGIN_BOUND = 50_000  # classes, or single values, of t0 that are tried
@@ -178,7 +177,7 @@ def _beat(semantics: Semantics) -> int:
     """After how many instants of t0 a period that counts from t0 is the same again; 1 for every
     other report (REP-11).
     """
-    return there(semantics.period) if semantics.anchor is Anchor.T0 else 1
+    return require(semantics.period) if semantics.anchor is Anchor.T0 else 1
 
 
 def _formulas(planned: engine.Plan) -> Iterator[int]:

@@ -18,7 +18,7 @@ from typing import Any
 from refengine.core.query import Body, Form
 from refengine.model.compare import equal
 from refengine.model.elements import Row, Term, Triple, row
-from refengine.model.guard import shallow
+from refengine.model.errors import refuse_deep_nesting
 from refengine.sparql.algebra import (
     Basic,
     Call,
@@ -106,7 +106,7 @@ def _is_safe(expressions: Any) -> bool:
     )
 
 
-@shallow
+@refuse_deep_nesting
 def derivations(body: Body, graph: Iterable[Triple] | Index, known: Row = ()) -> list[Derivation]:
     """Return the derivations of the WHERE clause over a graph; rows are projected to the body's
     variables. With `known`, those alone that agree with it in its IRIs (its literals may be written

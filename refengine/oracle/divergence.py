@@ -15,8 +15,7 @@ from refengine.core.semantics import Condition, Semantics
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Relation, Row, Stream, Triple, is_blank
-from refengine.model.errors import Unsupported
-from refengine.model.guard import there
+from refengine.model.errors import Unsupported, require
 from refengine.oracle import derivations
 from refengine.oracle.trial import (
     Alignment,
@@ -139,14 +138,14 @@ def border_rows(
         return []
 
     step = window.slide(spec, semantics.slide).step
-    asked = answers.asked(recorded, answers.planned(recorded, semantics), derivations=True)
-    number = {there(report.window)[0]: index for index, report in enumerate(reports)}
+    asked = answers.asked(recorded, answers.planned(recorded, semantics), for_derivations=True)
+    number = {require(report.window)[0]: index for index, report in enumerate(reports)}
     found = []
     for index, report in enumerate(reports):
         if not report.contents[0]:
             continue
         first, last = report.contents[0][0].app, report.contents[0][-1].app
-        borders = there(report.window)
+        borders = require(report.window)
         before = number.get(borders[0] - step, -1)
         after = number.get(borders[0] + step, -1)
         for line, at in _completions(body, report, asked, answers):
@@ -283,7 +282,7 @@ def out_of_reach(
         except Unsupported:  # over the whole stream; over a window it may have an answer
             return None
         least = min((_span([dates[triple] for triple in d.support]) for d in derived), default=None)
-        if least is None or least > there(spec.size):
+        if least is None or least > require(spec.size):
             return (
                 FarRow(line, least)
                 if _answered(body, frozenset(dates), one, mode) == len(derived)

@@ -15,8 +15,7 @@ from typing import NamedTuple
 from refengine.core import r2s, window
 from refengine.model import compare
 from refengine.model.elements import Bag
-from refengine.model.errors import Unsupported
-from refengine.model.guard import there
+from refengine.model.errors import Unsupported, require
 from refengine.oracle import orders
 from refengine.oracle.trial import Answers, Distance, Divergence, Recorded, Trial
 
@@ -171,7 +170,7 @@ def _dealt(
     state = (len(sums), len(recorded.rows))
     while state != (0, 0):
         cost, came_from = reached[state]
-        before = there(came_from)
+        before = require(came_from)
         if before[0] < state[0]:
             found.append(
                 Dealt(sums[before[0]], before[1], state[1], (cost - reached[before][0]) // APART)

@@ -17,8 +17,7 @@ from refengine.incremental.numbers import Beyond
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Stream
-from refengine.model.errors import Disputed, TooManyReports, Unsupported
-from refengine.model.guard import there
+from refengine.model.errors import Disputed, TooManyReports, Unsupported, require
 from refengine.oracle import derivations, orders
 from refengine.oracle.alignment import aligned, nearest_trial
 from refengine.oracle.assignments import Candidates, assignments, is_range, searched
@@ -210,9 +209,9 @@ def wrong_windows(recorded: Recorded, winner: Trial, answers: Answers) -> tuple[
     """ORA-11: the windows that the engine tells of its answers, where the answers are of others."""
     alignment = winner.alignment or aligned(recorded, replace(winner, ordered=True), answers)
     closure, found = winner.semantics.closure, []
-    for index, report in enumerate(there(alignment).beside):
+    for index, report in enumerate(require(alignment).beside):
         if not recorded.is_about(index, report.window, closure):
-            expected, told = there(report.window), there(recorded.windows[index])
+            expected, told = require(report.window), require(recorded.windows[index])
             found.append(WrongWindow(index + 1, report.evaluation, expected, told))
     return tuple(found)
 

@@ -34,7 +34,7 @@ from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Element, Row, Triple
 from refengine.model.errors import Unsupported
-from refengine.oracle import derivations as derive
+from refengine.oracle import derivations
 from refengine.oracle.trial import (
     Answers,
     Borders,
@@ -287,9 +287,9 @@ class Look:
 
     def _derivations(self, moment: Moment) -> list[Grown] | None:
         body = self.recorded.query.body
-        if derive.pattern(body) is None:
+        if derivations.pattern(body) is None:
             return None
-        asked = self.answers.asked(self.recorded, self.planned, derivations=True)
+        asked = self.answers.asked(self.recorded, self.planned, for_derivations=True)
         whole = range((moment.kept or moment.arriving).start, moment.arriving.stop)
         if isinstance(asked, Asked) and (found := asked.completed(whole)) is not None:
             waiting = (
@@ -357,7 +357,7 @@ def _monotone(look: Look, moment: Moment) -> bool:
     """Whether ORA-5 applies to the semantics and the body, and the instant was seen to its end."""
     semantics = look.semantics
     return (
-        derive.projects(look.recorded.query.body)
+        derivations.projects(look.recorded.query.body)
         and look.operator is R2S.ISTREAM
         and semantics.empty is Empty.SUPPRESS
         and semantics.collection is Collection.BAG

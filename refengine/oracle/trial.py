@@ -18,10 +18,11 @@ from refengine.core.window import Content
 from refengine.incremental import Asked
 from refengine.incremental.numbers import Beyond
 from refengine.model import compare
+from refengine.model.canonical import canonical_dataset
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Element, Relation, Row, Stream, Triple
-from refengine.model.terms import canonical_dataset
-from refengine.oracle import derivations as derive
+from refengine.oracle import derivations
+from refengine.oracle.derivations import Derivation
 from refengine.sparql.witnesses import WITNESSES
 
 T = TypeVar("T")
@@ -165,7 +166,7 @@ class Answers:
         self.testimonies: dict[tuple[str, Dataset, tuple[str, ...]], r2r.Testimony] = {}
         self.relied_on: list[r2r.Testimony] = []  # what a verdict rests on so far
         self.known: dict[tuple[str, str, Dataset], Relation] = {}
-        self.derived: dict[tuple[str, frozenset[Triple]], list[derive.Derivation]] = {}
+        self.derived: dict[tuple[str, frozenset[Triple]], list[Derivation]] = {}
         self.made: dict[Hashable, tuple[Sequence[object], Any]] = {}
         self.quick = True  # whether incremental evaluation may answer in a witness's place
 
@@ -219,17 +220,19 @@ class Answers:
             planned, semantics=semantics, views=(replace(view, t0=semantics.t0, frame=frame),)
         )
 
-    def asked(self, recorded: Recorded, planned: Plan, derivations: bool = False) -> Asked | str:
+    def asked(
+        self, recorded: Recorded, planned: Plan, for_derivations: bool = False
+    ) -> Asked | str:
         """Incremental answers over contents of the windows, which all plans of the same elements
-        share; or why there are none: a witness is to answer (`derivations` alone are no answers,
-        and ORA-5 holds them to those), the body is not covered, answers are compared as terms, or
-        rounding decides how many there are.
+        share; or why there are none: a witness is to answer (what is wanted for derivations alone
+        is no answer, and ORA-5 holds them to those), the body is not covered, answers are compared
+        as terms, or rounding decides how many there are.
         """
-        if not self.quick and not derivations:
+        if not self.quick and not for_derivations:
             return "a witness answers"
         if recorded.mode is Mode.TERM:
             return "answers are compared as terms"
-        if planned.semantics.collection is Collection.SET and not derive.projects(
+        if planned.semantics.collection is Collection.SET and not derivations.projects(
             recorded.query.body
         ):
             return "a set of what is computed"
@@ -268,11 +271,11 @@ class Answers:
         self.relied_on.append(self.testimonies[key])
         return self.testimonies[key].relation
 
-    def derivations(self, body: Body, graph: frozenset[Triple]) -> list[derive.Derivation]:
+    def derivations(self, body: Body, graph: frozenset[Triple]) -> list[Derivation]:
         """The derivations of the body over a graph."""
         key = (body.text, graph)
         if key not in self.derived:
-            self.derived[key] = derive.derivations(body, graph)
+            self.derived[key] = derivations.derivations(body, graph)
         return self.derived[key]
 
 

@@ -1,4 +1,5 @@
 """Reading RDF texts (SPEC.md §12): streams, static data, queries and recordings.
 
-Imports `model` and `core`. Begin with `files`.
+Imports `model`, `core` and `dialects`. Begin with `streams`; `sources` says what can be read:
+files, packed or not, pipes, and texts in memory.
 """

@@ -14,8 +14,7 @@ from typing import IO, NamedTuple, cast
 
 import pyoxigraph
 
-from refengine.model.errors import InvalidStream
-from refengine.model.guard import there
+from refengine.model.errors import InvalidStream, require
 from refengine.model.messages import shown
 from refengine.model.terms import Term, iri_term, literal_term
 
@@ -55,40 +54,28 @@ class Misread(ValueError):
         self.reason, self.line = reason, line
 
 
-def statements(text: str, language: str, prefix: str) -> Iterator[Statement]:
-    """The statements of a text in Turtle or TriG (`language`), in its order. Blank nodes are named
-    `_:`, `prefix` and a number from 1, in the order in which they appear. A graph of TriG is
+def parse_statements(text: str, language: str, prefix: str) -> Iterator[Statement]:
+    """Yield the statements of a text in Turtle or TriG (`language`), in its order. Blank nodes are
+    named `_:`, `prefix` and a number from 1, in the order in which they appear. A graph of TriG is
     announced, even if it is empty. Raises Misread.
     """
     # no text has the digest of itself
     mark = f"urn:refengine:graph:{sha256(text.encode()).hexdigest()}"
     if language == "TriG":
-        text = _BRACE.sub(
-            lambda found: f"{{ <{mark}> <{mark}> <{mark}> . " if found["opens"] else found[0], text
-        )
+        text = _mark_graphs(text, f"{{ <{mark}> <{mark}> <{mark}> . ")
     lines = _Lines(text)
     labels: dict[str, Term] = {}
 
     def term(found: object) -> Term:
-        match found:
-            case pyoxigraph.NamedNode():
-                return iri_term(found.value)
-            case pyoxigraph.BlankNode():
-                return labels.setdefault(found.value, f"_:{prefix}{len(labels) + 1}")
-            case pyoxigraph.Literal() if found.language is None:
-                return literal_term(found.value, found.datatype.value)
-            case pyoxigraph.Literal() if found.direction is None:
-                return literal_term(found.value, language=found.language)
-            case _:
-                raise Misread(f"of RDF 1.2, which is not read: {shown(str(found))}", lines.number)
+        if isinstance(found, pyoxigraph.BlankNode):
+            return labels.setdefault(found.value, f"_:{prefix}{len(labels) + 1}")
+        return _term_of(found, lines)
 
     try:
         for quad in pyoxigraph.parse(cast("IO[bytes]", lines), FORMATS[language]):
-            graph = (
-                None
-                if isinstance(quad.graph_name, pyoxigraph.DefaultGraph)
-                else term(quad.graph_name)
-            )
+            graph = None
+            if not isinstance(quad.graph_name, pyoxigraph.DefaultGraph):
+                graph = term(quad.graph_name)
             if quad.predicate.value != mark:
                 yield Statement(
                     graph,
@@ -104,6 +91,32 @@ def statements(text: str, language: str, prefix: str) -> Iterator[Statement]:
         raise Misread(error.reason, lines.number) from None
 
 
+def _mark_graphs(text: str, mark: str) -> str:
+    """Return a TriG text with a mark in place of each brace that opens a graph."""
+
+    def replacement(found: re.Match[str]) -> str:
+        if found["opens"]:
+            return mark
+        return found[0]
+
+    return _BRACE.sub(replacement, text)
+
+
+def _term_of(found: object, lines: _Lines) -> Term:
+    """Return the term of an IRI or a literal. Raises InvalidStream; Misread for what is of RDF
+    1.2.
+    """
+    match found:
+        case pyoxigraph.NamedNode():
+            return iri_term(found.value)
+        case pyoxigraph.Literal() if found.language is None:
+            return literal_term(found.value, found.datatype.value)
+        case pyoxigraph.Literal() if found.direction is None:
+            return literal_term(found.value, language=found.language)
+        case _:
+            raise Misread(f"of RDF 1.2, which is not read: {shown(str(found))}", lines.number)
+
+
 class _Lines:
     """A text as a file that gives at most a line at a time. `number` is that of the line given
     last.
@@ -114,25 +127,31 @@ class _Lines:
         self.number, self.rest = 0, b""
 
     def line(self, number: int) -> str:
-        """A line by its number; '' for a number that no line has."""
-        return self.lines[number - 1].decode() if 0 < number <= len(self.lines) else ""
+        """Return a line by its number; '' for a number that no line has."""
+        if not 0 < number <= len(self.lines):
+            return ""
+        return self.lines[number - 1].decode()
 
     def read(self, size: int = -1) -> bytes:
-        """The rest of the line that is being read, or the next one; at most `size` bytes; none at
-        the end.
+        """Return the rest of the line that is being read, or the next one; at most `size` bytes;
+        none at the end.
         """
         if not self.rest and self.number < len(self.lines):
             self.rest = self.lines[self.number] + b"\n" * (self.number + 1 < len(self.lines))
             self.number += 1
-        size = len(self.rest) if size < 0 else size
-        given, self.rest = self.rest[:size], self.rest[size:]
-        return given
+        if size < 0:
+            size = len(self.rest)
+        piece = self.rest[:size]
+        self.rest = self.rest[size:]
+        return piece
 
 
 def _reason(message: str, line: str, language: str) -> str:
-    """What is wrong, in our words where a file of N-Triples would be told the same."""
-    first, last, said = there(_ERROR.fullmatch(message)).groups()
-    token = line[int(first) - 1 : int(last) - 1] if first else ""
+    """Return what is wrong, in our words where a file of N-Triples would be told the same."""
+    first, last, said = require(_ERROR.fullmatch(message)).groups()
+    token = ""
+    if first:
+        token = line[int(first) - 1 : int(last) - 1]
     iri = shown(token.strip("<>"))
     if said.startswith("No scheme found") and token:
         return f"relative IRI {iri}; write it in full or give @base"

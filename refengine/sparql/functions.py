@@ -22,8 +22,7 @@ from unicodedata import ucd_3_2_0
 from urllib.parse import quote
 
 from refengine.model.elements import XSD, Term, is_blank, literal, parse_literal
-from refengine.model.errors import NoSingleAnswer
-from refengine.model.guard import there
+from refengine.model.errors import NoSingleAnswer, require
 from refengine.model.iris import has_scheme, resolve
 from refengine.model.terms import LANG_STRING
 from refengine.model.xsd import INTEGERS, Moment
@@ -515,7 +514,7 @@ def _fields(term: Term) -> re.Match[str] | Error:
         )
     if not isinstance(moment, Moment):
         return ERROR
-    match = there(_DATE_TIME.fullmatch(parse_literal(term).lexical))
+    match = require(_DATE_TIME.fullmatch(parse_literal(term).lexical))
     if match[4] == "24":
         raise NoSingleAnswer("a part of a dateTime that is written with 24:00:00")
     return match
@@ -636,7 +635,7 @@ def cast_date_time(lexical_form: str) -> str:
     """Return the text of a dateTime by XPath's cast to a string (F&O §17.1.5): no zeros after the
     last digit of the seconds, and `Z` for the zone +00:00.
     """
-    match = there(_DATE_TIME.fullmatch(lexical_form))
+    match = require(_DATE_TIME.fullmatch(lexical_form))
     if match[4] == "24":
         raise NoSingleAnswer("a dateTime that is written with 24:00:00 as a string")
     seconds_text = match[6].rstrip("0").rstrip(".") if "." in match[6] else match[6]

@@ -17,9 +17,8 @@ import lark
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from refengine.model.errors import InvalidQuery, Refused, Unsupported
-from refengine.model.guard import there
-from refengine.model.messages import near, shown
+from refengine.model.errors import InvalidQuery, Refused, Unsupported, require
+from refengine.model.messages import did_you_mean, shown
 
 _FOLDER = files("refengine.sparql")
 TABLES = "grammar_tables.json"  # made by tools/make_parser.py
@@ -356,8 +355,8 @@ def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
     what was expected there; or of an update.
     """
     at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
-    offset = len(text) if at_end else there(error.pos_in_stream)
-    word = there(re.match(r"\w*", text[offset:]))[0]
+    offset = len(text) if at_end else require(error.pos_in_stream)
+    word = require(re.match(r"\w*", text[offset:]))[0]
     expected: set[str] = set()
     if isinstance(error, UnexpectedCharacters):
         expected = set(error.allowed or ())
@@ -382,9 +381,8 @@ def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
     words = {name for name in expected if name in KEYWORDS}
     if "FUNCTION" in expected:
         words |= {*FUNCTIONS}
-    reason = (
-        f"not SPARQL 1.1: expected {_either(expected)}, got {obstacle}{near(word.upper(), words)}"
-    )
+    hint = did_you_mean(word.upper(), words)
+    reason = f"not SPARQL 1.1: expected {_either(expected)}, got {obstacle}{hint}"
     return InvalidQuery(reason, rule="QRY-1", place=place(text, offset))
 
 
@@ -425,7 +423,7 @@ def unescape(text: str, token: Token, source: str) -> str:
             raise InvalidQuery(
                 f"{match[0]} {problem}",
                 rule="QRY-1",
-                place=place(source, there(token.start_pos) + match.start()),
+                place=place(source, require(token.start_pos) + match.start()),
             )
         return chr(number)
 

@@ -11,8 +11,7 @@ from typing import Any, cast
 from lark import Token, Tree
 
 from refengine.model.elements import XSD, Term, literal
-from refengine.model.errors import InvalidQuery, RefengineError, Refused, Unsupported
-from refengine.model.guard import there
+from refengine.model.errors import InvalidQuery, RefengineError, Refused, Unsupported, require
 from refengine.model.iris import has_scheme, resolve
 from refengine.model.messages import nearest
 from refengine.sparql.algebra import (
@@ -142,7 +141,7 @@ class Reader:
                 pattern = self.select(form, values)
                 listed = next(node for node in walk(pattern) if isinstance(node, Project)).variables
                 names = [variable.name for variable in listed]
-                is_star = there(child(form, "select_clause")).children[-1] == "*"
+                is_star = require(child(form, "select_clause")).children[-1] == "*"
                 return Query(
                     "SELECT",
                     pattern,
@@ -182,7 +181,7 @@ class Reader:
     def construct(self, form: Tree[Token], values: Tree[Token] | None) -> Query:
         """Translate CONSTRUCT: a template over the solutions (§16.2)."""
         if form.data == "short_construct":
-            last = there(child(form, "short_template")).children[-1]
+            last = require(child(form, "short_template")).children[-1]
             template = self.triples(last if isinstance(last, Tree) else None)
             self.basic_number += 1
             pattern, _ = self.modified(form, [], values, where=Basic(template))
@@ -202,7 +201,7 @@ class Reader:
 
     def select(self, form: Tree[Token], values: Tree[Token] | None) -> Pattern:
         """Translate SELECT (§18.2.4, §18.2.5), of a query or a subquery."""
-        clause = there(child(form, "select_clause"))
+        clause = require(child(form, "select_clause"))
         items = [node for node in clause.children if isinstance(node, Tree)]
         is_star = clause.children[-1] == "*"
         pattern, order = self.modified(form, items, values, is_star=is_star)
@@ -258,7 +257,7 @@ class Reader:
         already.
         """
         if where is None:
-            where = self.group(there(child(child(form, "where_clause"), "group_graph_pattern")))
+            where = self.group(require(child(child(form, "where_clause"), "group_graph_pattern")))
         modifier = child(form, "solution_modifier")
         scope = visible(where)
         keys = self.keys(child(modifier, "group_clause"), scope)
@@ -669,7 +668,7 @@ class Reader:
             )
         iri = self.prefixes[prefix] + unescape(local, token, self.text)
         if local.count(".") > 1:
-            self.edits.append((there(token.start_pos), there(token.end_pos), f"<{iri}>"))
+            self.edits.append((require(token.start_pos), require(token.end_pos), f"<{iri}>"))
         return iri
 
     def resolved(self, token: Token) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 from typing import TypedDict, Unpack
 
 from hypothesis import strategies as st
@@ -42,7 +41,9 @@ class Shape:
     @property
     def most(self) -> int:
         """How many elements there are at most."""
-        return max(8, 2 * self.min_size) if self.max_size is None else self.max_size
+        if self.max_size is None:
+            return max(8, 2 * self.min_size)
+        return self.max_size
 
 
 class ShapeKeywords(TypedDict, total=False):
@@ -88,17 +89,21 @@ def streams(
     >>> test_elements_come_in_order()
     """
     shape = Shape(**options)
-    over = (windows,) if isinstance(windows, Window) else tuple(several("windows", windows))
+    if isinstance(windows, Window):
+        windows = [windows]
+    over = tuple(several("windows", windows))
     for window in over:
         check("windows", window, Window, "a window or several; extents are size=10, slide=5")
     check("t0", shape.t0, int | None, "an integer, or None for anywhere")
     if size is None and slide is not None:
         raise InvalidArgument("slide is that of a size; write size=10, slide=5")
     if size is not None:
-        over += (Window("s", WindowKind.TIME, size, size if slide is None else slide),)
-    return _arrivals({"s": over}, {"s": graphs() if payloads is None else payloads}, shape).map(
-        lambda found: found["s"]
-    )
+        if slide is None:
+            slide = size
+        over += (Window("s", WindowKind.TIME, size, slide),)
+    if payloads is None:
+        payloads = graphs()
+    return _arrivals({"s": over}, {"s": payloads}, shape).map(lambda found: found["s"])
 
 
 def inputs(
@@ -110,7 +115,7 @@ def inputs(
     max_size: int | None = None,
     intervals: bool = False,
 ) -> Strategy[dict[str, Stream]]:
-    """{name: stream} of every stream that a query names, as `evaluate` takes it, together of
+    """Return {name: stream} of every stream that a query names, as `evaluate` takes it, together of
     `min_size` to `max_size` elements in one order of arrival (`sys`). They hug the borders of the
     query's windows under the semantics (without one, with t0 = 0) and mean something with both:
     batch ids for the tick by batch, keys for partitions, order unless the semantics reorders (then
@@ -136,47 +141,45 @@ def inputs(
         for name in dict.fromkeys(w.stream for w in query.windows)
     }
     drawn = {name: _keyed(windows, payloads) for name, windows in over.items()}
-    late = semantics.disorder + 2 if semantics and isinstance(semantics.disorder, int) else 0
-    before = semantics.horizon if semantics and isinstance(semantics.horizon, int) else None
-    batched = semantics is not None and semantics.tick is Tick.BATCH
-    return _arrivals(
-        over,
-        drawn,
-        Shape(
-            _around(query, semantics),
-            min_size,
-            max_size,
-            batched,
-            intervals,
-            late,
-            before,
-        ),
-    )
+    late = 0
+    before = None
+    if semantics and isinstance(semantics.disorder, int):
+        late = semantics.disorder + 2
+    if semantics and isinstance(semantics.horizon, int):
+        before = semantics.horizon
+    has_batches = semantics is not None and semantics.tick is Tick.BATCH
+    around = _around(query, semantics)
+    shape = Shape(around, min_size, max_size, has_batches, intervals, late, before)
+    return _arrivals(over, drawn, shape)
 
 
 def _around(query: Query, semantics: Semantics | None) -> int | None:
-    """The instant near which windows open; None where that is wherever the stream begins."""
-    t0: int | T0 = 0 if semantics is None else semantics.t0
+    """Return the instant near which windows open; None where that is wherever the stream begins."""
+    t0: int | T0 = 0
+    if semantics is not None:
+        t0 = semantics.t0
     if query.windows[0].kind is WindowKind.TUPLE:
         return 0
     if t0 is T0.REGISTRATION:
         return query.registered
-    if (
-        isinstance(t0, T0)
-        and t0 not in (T0.FLINK, T0.STORM)
-        and not (semantics and isinstance(semantics.horizon, int))
-    ):
-        return None
-    return 0 if isinstance(t0, T0) else t0
+    if not isinstance(t0, T0):
+        return t0
+    has_horizon = semantics is not None and isinstance(semantics.horizon, int)
+    if t0 in (T0.FLINK, T0.STORM) or has_horizon:
+        return 0
+    return None
 
 
 def _keyed(windows: Iterable[Window], payloads: Payloads | None) -> Payloads:
-    """Graphs that have the keys of all partitions."""
+    """Return graphs that have the keys of all partitions."""
     keys = {key for window in windows for key in window.by}
-    if payloads is not None or not keys:
-        return graphs() if payloads is None else payloads
-    predicates, single = sorted(keys - {*POSITIONS}), bool(keys & {*POSITIONS})
-    if single and len(predicates) > 1:
+    if payloads is not None:
+        return payloads
+    if not keys:
+        return graphs()
+    predicates = sorted(keys - {*POSITIONS})
+    is_single = bool(keys & {*POSITIONS})
+    if is_single and len(predicates) > 1:
         raise InvalidQuery(
             f"no graph of one triple has the keys {', '.join(predicates)}",
             rule="WIN-15",
@@ -198,8 +201,10 @@ def _arrivals(
     payloads: Mapping[str, Payloads],
     shape: Shape,
 ) -> dict[str, Stream]:
-    """Elements of all streams in one order of arrival."""
-    t0 = draw(st.sampled_from([0, -500, MILLISECONDS])) if shape.t0 is None else shape.t0
+    """Return elements of all streams in one order of arrival."""
+    t0 = shape.t0
+    if t0 is None:
+        t0 = draw(st.sampled_from([0, -500, MILLISECONDS]))
     rush = draw(RUSH)
     # lists alone would often be empty
     least = max(shape.min_size, draw(st.sampled_from([0, shape.most // 2, shape.most // 2])))
@@ -208,25 +213,35 @@ def _arrivals(
     for (name, app, payload), (tie, again), lasting, step, lag in draw(
         _lists(tuple(over.items()), tuple(payloads.values()), shape, t0, least)
     ):
-        at = (
-            found[-1][-1].app
-            if found and tie != rush
-            else app
-            if shape.before is None
-            else min(app, shape.before - 1)
-        )
-        last[name] = graph = last[name] if again and name in last else _graph(payload)
-        end = None if lasting is None else at + lasting
-        found.append((at + lag, name, Element(graph, at, 0, step, end)))
-    found.sort(key=lambda arrival: arrival[0])
-    batches = accumulate((element.batch or 0 for *_, element in found), initial=1)
-    arrived = [
-        (name, element._replace(sys=sys, batch=batch if shape.batches else None))
-        for sys, ((_, name, element), batch) in enumerate(zip(found, batches, strict=False), 1)
-    ]
-    return {
-        name: Stream(tuple(element for other, element in arrived if other == name)) for name in over
-    }
+        if found and tie != rush:
+            app = found[-1][-1].app
+        elif shape.before is not None:
+            app = min(app, shape.before - 1)
+        if not again or name not in last:
+            last[name] = _graph(payload)
+        end = None
+        if lasting is not None:
+            end = app + lasting
+        found.append((app + lag, name, Element(last[name], app, 0, step, end)))
+    return _streams(found, over, shape)
+
+
+def _streams(
+    found: list[tuple[int, str, Element]], names: Iterable[str], shape: Shape
+) -> dict[str, Stream]:
+    """Return the streams of elements, each with the instant at which it arrives and its stream; the
+    batch of an element is by how much the batch id rises with it.
+    """
+    streams: dict[str, list[Element]] = {name: [] for name in names}
+    batch = 1
+    for sys, (_, name, element) in enumerate(sorted(found, key=lambda arrival: arrival[0]), 1):
+        rise = element.batch or 0
+        element = element._replace(sys=sys, batch=None)
+        if shape.batches:
+            element = element._replace(batch=batch)
+        streams[name].append(element)
+        batch += rise
+    return {name: Stream(tuple(elements)) for name, elements in streams.items()}
 
 
 @lru_cache(maxsize=1024)
@@ -237,8 +252,8 @@ def _lists(
     t0: int,
     least: int,
 ) -> Strategy[list[Drawn]]:
-    """At least so many elements. Kept, since Hypothesis looks at all parts of a new strategy before
-    the first draw.
+    """Return at least so many elements. Kept, since Hypothesis looks at all parts of a new strategy
+    before the first draw.
     """
     named = zip(over, payloads, strict=True)
     one: list[Strategy[tuple[str, int, Graph | Triple]]] = [
@@ -261,14 +276,18 @@ LIKE_THE_LAST = st.sampled_from(
 def _more(
     over: Mapping[str, Iterable[Window]], shape: Shape
 ) -> tuple[Strategy[int | None], Strategy[int], Strategy[int]]:
-    """How long an element is valid, by how much its batch id rises, and how late it arrives."""
+    """Return how long an element is valid, by how much its batch id rises, and how late it
+    arrives.
+    """
     size, slide = max(
         (extent_of(window) for windows in over.values() for window in windows), default=(0, 1)
     )
     lasting: Strategy[int | None] = st.none()
     if shape.intervals:
         lasting = st.sampled_from([None, 0, 1, max(0, size - 1), size, size + 1, size + slide + 1])
-    step = st.integers(0, 2) if shape.batches else st.just(0)
+    step = st.just(0)
+    if shape.batches:
+        step = st.integers(0, 2)
     return lasting, step, st.integers(0, shape.disorder)
 
 
@@ -288,8 +307,8 @@ def _graph(payload: Graph | Triple) -> Graph:
 
 @lru_cache(maxsize=1024)
 def _instants(extents: tuple[tuple[int, int], ...], t0: int) -> Strategy[int]:
-    """Instants on borders and one beside them, elsewhere, and before t0; a gap longer than a window
-    is between the near ones and the far ones.
+    """Return instants on borders and one beside them, elsewhere, and before t0; a gap longer than a
+    window is between the near ones and the far ones.
     """
     extents = extents or ((0, 1),)
     reach = max(size + slide for size, slide in extents)

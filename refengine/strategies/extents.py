@@ -41,7 +41,7 @@ class ChoicesKeywords(TypedDict, total=False):
 
 
 def extent_of(window: Window) -> tuple[int, int]:
-    """ω and β where they are spans of time."""
+    """Return ω and β where they are spans of time."""
     if window.kind not in (WindowKind.TIME, WindowKind.RANGE):
         return 0, 1
     return window.span, window.step
@@ -53,11 +53,11 @@ def windows(
     names: Sequence[str] = (),
     **options: Unpack[ChoicesKeywords],
 ) -> Strategy[Window]:
-    """Windows of the given kinds over the given `streams`. `sizes` and `slides` are strategies,
-    `units` is what may be counted. Sizes and slides are by default small, multiples of 1,000,
-    60,000 or 3,600,000 (seconds, minutes, hours in milliseconds), or odd; a slide is often the
-    size, a part of it, or more. `names` are IRIs that a window may have; `keys`, what a partition
-    may be `by`; with `triggers` some are explicit triggers.
+    """Return windows of the given kinds over the given `streams`. `sizes` and `slides` are
+    strategies, `units` is what may be counted. Sizes and slides are by default small, multiples of
+    1,000, 60,000 or 3,600,000 (seconds, minutes, hours in milliseconds), or odd; a slide is often
+    the size, a part of it, or more. `names` are IRIs that a window may have; `keys`, what a
+    partition may be `by`; with `triggers` some are explicit triggers.
 
     >>> from hypothesis import given
     >>> from refengine.strategies import windows
@@ -72,7 +72,7 @@ def windows(
 def windows_of(
     kinds: Iterable[WindowKind | str], names: Sequence[str], choices: Choices
 ) -> Strategy[Window]:
-    """Windows of some kinds, which may have some names. Raises InvalidArgument."""
+    """Return windows of some kinds, which may have some names. Raises InvalidArgument."""
     for name, strategy in (("sizes", choices.sizes), ("slides", choices.slides)):
         check(name, strategy, Strategy | None, "a strategy, such as st.just(10)")
     several("streams", choices.streams)
@@ -93,8 +93,12 @@ def _window(
 ) -> Window:
     size = _size(draw, kind, choices.sizes)
     slide = _slide(draw, kind, size, choices.slides)
-    unit = draw(st.sampled_from(units)) if kind in COUNTING else Unit.ELEMENTS
-    by = draw(st.sampled_from(choices.keys)) if kind is WindowKind.PARTITION else ()
+    unit = Unit.ELEMENTS
+    if kind in COUNTING:
+        unit = draw(st.sampled_from(units))
+    by: tuple[str, ...] = ()
+    if kind is WindowKind.PARTITION:
+        by = draw(st.sampled_from(choices.keys))
     return Window(
         draw(st.sampled_from(choices.streams)),
         kind,
@@ -112,8 +116,9 @@ def _size(draw: st.DrawFn, kind: WindowKind, sizes: Strategy[int] | None) -> int
         return None
     if sizes is not None:
         return draw(sizes)
-    is_counted = kind in COUNTING or kind is WindowKind.PARTITION
-    return draw(st.integers(1, 12) if is_counted else _sizes())
+    if kind in COUNTING or kind is WindowKind.PARTITION:
+        return draw(st.integers(1, 12))
+    return draw(_sizes())
 
 
 def _slide(
@@ -121,9 +126,13 @@ def _slide(
 ) -> int | None:
     if kind not in SLIDING or size is None:
         return None
-    slide = draw(_slides(size) if slides is None else slides)
+    if slides is None:
+        slides = _slides(size)
+    slide = draw(slides)
     may_have_none = kind in (WindowKind.RANGE, WindowKind.ROWS)
-    return None if may_have_none and draw(st.integers(0, 3)) == 3 else slide
+    if may_have_none and draw(st.integers(0, 3)) == 3:
+        return None
+    return slide
 
 
 def _sizes() -> Strategy[int]:
@@ -131,13 +140,10 @@ def _sizes() -> Strategy[int]:
 
 
 def _slides(size: int) -> Strategy[int]:
-    parts = sorted(
-        {
-            size,
-            *(size // n for n in (2, 3, 4, 5, 10) if size % n == 0),
-            1 if size < 100 else size - 1,
-        }
-    )
+    odd = 1
+    if size >= 100:
+        odd = size - 1
+    parts = sorted({size, *(size // n for n in (2, 3, 4, 5, 10) if size % n == 0), odd})
     return (
         st.just(size)
         | st.sampled_from(parts)

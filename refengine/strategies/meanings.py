@@ -76,9 +76,9 @@ NEUTRAL = {
 
 
 def semantics(query: Query | None = None, /, **fields: Any) -> Strategy[Semantics]:
-    """Every complete Semantics; with a query, those that mean something with it (SEM-2, QRY-5, and
-    WIN-7 of tuples). Integers are as large as the query's sizes and slides, t0 and a horizon near
-    0; streams that fit are those of `inputs`.
+    """Return every complete Semantics; with a query, those that mean something with it (SEM-2,
+    QRY-5, and WIN-7 of tuples). Integers are as large as the query's sizes and slides, t0 and a
+    horizon near 0; streams that fit are those of `inputs`.
 
     A keyword fixes a field to a value or its text (`report="window-close,non-empty"`), or keeps it
     to some, as in a profile: `OneOf`, `Between` or `UNKNOWN`; `**profile("cqels").fields` are those
@@ -100,25 +100,29 @@ def semantics(query: Query | None = None, /, **fields: Any) -> Strategy[Semantic
     check("query", query, Query | None, "a Query; the fields of a profile are **profile.fields")
     for name in fields:
         known_field(name)
-    scale = max(sum(extent_of(window)) for window in query.windows) if query else SCALE
+    scale = SCALE
+    if query:
+        scale = max(sum(extent_of(window)) for window in query.windows)
     choices = tuple(_choices(name, fields.get(name, UNKNOWN)) for name in FIELDS)
-    asked = query and _Asked(
-        tuple(_AskedWindow(w.kind, w.triggers) for w in query.windows), query.r2s, query.registered
+    asked = query and _QueryMeaning(
+        tuple(_WindowMeaning(w.kind, w.triggers) for w in query.windows),
+        query.r2s,
+        query.registered,
     )
     return _semantics(choices, _legal(asked, choices), scale)
 
 
-class _AskedWindow(NamedTuple):
+class _WindowMeaning(NamedTuple):
     """What of a window QRY-5 looks at."""
 
     kind: WindowKind
     triggers: bool
 
 
-class _Asked(NamedTuple):
+class _QueryMeaning(NamedTuple):
     """What of a query QRY-5 looks at: queries that share it have the same semantics."""
 
-    windows: tuple[_AskedWindow, ...]
+    windows: tuple[_WindowMeaning, ...]
     r2s: R2S | None
     registered: int | None
 
@@ -140,21 +144,27 @@ def _semantics(
     ranges = {name: Between(lo * scale, hi * scale) for name, (lo, hi) in RANGES.items()} | {
         "period": Between(1, max(2, scale // 2))
     }
-    integers = {name: ranges[name] if value is INTEGER else value for name, value in values.items()}
-    fields: dict[str, Any] = {
-        name: draw(st.integers(value.lo, value.hi)) if isinstance(value, Between) else value
-        for name, value in integers.items()
-    }
+    fields: dict[str, Any] = {}
+    for name, value in values.items():
+        if value is INTEGER:
+            value = ranges[name]
+        if isinstance(value, Between):
+            value = draw(st.integers(value.lo, value.hi))
+        fields[name] = value
     return Semantics(**fields)
 
 
 def _one_of(draw: st.DrawFn, values: Iterable[T]) -> T:
     first, *others = values
-    return draw(st.sampled_from([first, *others])) if others else first
+    if not others:
+        return first
+    return draw(st.sampled_from([first, *others]))
 
 
 def _choices(name: str, value: object) -> Values:
-    """The values that a field may have, the plainest first; an integer of a range is that range."""
+    """Return the values that a field may have, the plainest first; an integer of a range is that
+    range.
+    """
     if isinstance(value, Between):
         return (value,)
     if isinstance(value, OneOf):
@@ -163,16 +173,18 @@ def _choices(name: str, value: object) -> Values:
         return (parse_field(name, value),)
     if name == "report":
         return REPORTS
-    none: Values = (None,) if name in OPTIONAL else ()
-    integers: Values = (INTEGER,) if name in INTEGRAL else ()
+    none: Values = (None,) * (name in OPTIONAL)
+    integers: Values = (INTEGER,) * (name in INTEGRAL)
     words: Values = tuple(ENUMS.get(name, ()))
-    return none + (integers + words if name in ("t0", "anchor") else words + integers)
+    if name in ("t0", "anchor"):
+        return none + integers + words
+    return none + words + integers
 
 
 @lru_cache(maxsize=256)
-def _legal(query: _Asked | None, choices: tuple[Values, ...]) -> list[list[Values]]:
-    """For each group the combinations of values that mean something, given that those of the groups
-    before do.
+def _legal(query: _QueryMeaning | None, choices: tuple[Values, ...]) -> list[list[Values]]:
+    """Return for each group the combinations of values that mean something, given that those of the
+    groups before do.
     """
     of = dict(zip(FIELDS, choices, strict=True))
     base = {name: _example(values[0]) for name, values in of.items()} | NEUTRAL
@@ -180,11 +192,12 @@ def _legal(query: _Asked | None, choices: tuple[Values, ...]) -> list[list[Value
     for group in GROUPS:
         legal: list[Values] = []
         refused: InvalidSemantics | InvalidQuery | None = None
-        # an operator asks for a base, which comes next
-        asked = query and query._replace(r2s=None) if group is GROUPS[0] else query
+        asked = query
+        if query and group is GROUPS[0]:  # an operator asks for a base, which comes next
+            asked = query._replace(r2s=None)
         for shape in product(*(of[name] for name in group)):
             try:
-                _meant(asked, base | dict(zip(group, map(_example, shape), strict=True)))
+                _check_meaning(asked, base | dict(zip(group, map(_example, shape), strict=True)))
                 legal.append(shape)
             except (InvalidSemantics, InvalidQuery) as error:
                 refused = refused or error
@@ -196,11 +209,17 @@ def _legal(query: _Asked | None, choices: tuple[Values, ...]) -> list[list[Value
 
 
 def _example(value: object) -> object:
-    return 1 if value is INTEGER else value.lo if isinstance(value, Between) else value
+    if value is INTEGER:
+        return 1
+    if isinstance(value, Between):
+        return value.lo
+    return value
 
 
-def _meant(query: _Asked | None, fields: Mapping[str, object]) -> None:
-    """Raises where fields mean nothing together or with the query."""
+def _check_meaning(query: _QueryMeaning | None, fields: Mapping[str, object]) -> None:
+    """Check that fields mean something together and with the query. Raises InvalidSemantics and
+    InvalidQuery.
+    """
     # a Semantics would parse every field again
     semantics = cast(Semantics, SimpleNamespace(**fields))
     contradictions(semantics)

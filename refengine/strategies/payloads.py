@@ -51,9 +51,9 @@ LITERALS = (
 
 
 def triples() -> Strategy[Triple]:
-    """Triples of terms as N-Triples text, from a vocabulary so small that they recur: `urn:p` and
-    `urn:q` lead from one of three subjects to another, to a string or, one in four, to a literal of
-    `LITERALS`; `urn:n` leads to an integer.
+    """Return triples of terms as N-Triples text, from a vocabulary so small that they recur:
+    `urn:p` and `urn:q` lead from one of three subjects to another, to a string or, one in four, to
+    a literal of `LITERALS`; `urn:n` leads to an integer.
 
     `LITERALS` have languages and datatypes, escapes and characters beyond ASCII; several are one
     value in different forms ("01"^^xsd:integer), ill-typed ("abc"^^xsd:integer) or NaN. Some are

@@ -56,12 +56,12 @@ def queries(
     bodies: Strategy[Body] | None = None,
     **options: Unpack[QueryKeywords],
 ) -> Strategy[Query]:
-    """Queries that are valid as they are: `min_windows` to `max_windows` windows as `windows` draws
-    them (a tuple-based one alone, QRY-5; no two of one name, QRY-4), over some of the streams,
-    whose names are words or absolute IRIs; a body as `bodies` draws it, which reads the named
-    windows; an operator of `r2s`; and `registered`, by default sometimes an instant. `options` are
-    the keywords of `windows` (`streams`, `sizes`, `slides`, `units`, `keys`, `triggers`) and of
-    `bodies` (`forms`, `graph_variable`).
+    """Return queries that are valid as they are: `min_windows` to `max_windows` windows as
+    `windows` draws them (a tuple-based one alone, QRY-5; no two of one name, QRY-4), over some of
+    the streams, whose names are words or absolute IRIs; a body as `bodies` draws it, which reads
+    the named windows; an operator of `r2s`; and `registered`, by default sometimes an instant.
+    `options` are the keywords of `windows` (`streams`, `sizes`, `slides`, `units`, `keys`,
+    `triggers`) and of `bodies` (`forms`, `graph_variable`).
 
     >>> from hypothesis import given
     >>> from refengine import Body
@@ -80,14 +80,15 @@ def queries(
     for name, strategy in (("bodies", bodies), ("registered", registered)):
         check(name, strategy, Strategy | None, "a strategy, such as st.none()")
     operators = [None if operator is None else R2S(operator) for operator in several("r2s", r2s)]
-    when = st.sampled_from([None, 0, 5, -1]) if registered is None else registered
+    if registered is None:
+        registered = st.sampled_from([None, 0, 5, -1])
     forms = [Form(form) for form in choices.forms]
     return _queries(
         possible,
         st.integers(min_windows, max_windows),
         names,
         replace(choices, forms=forms),
-        Beside(st.sampled_from(operators), when, bodies),
+        Beside(st.sampled_from(operators), registered, bodies),
     )
 
 
@@ -101,15 +102,20 @@ def _queries(
     beside: Beside,
 ) -> Query:
     joinable = [kind for kind in kinds if kind is not WindowKind.TUPLE]
-    count = draw(counts) if joinable else 1
+    count = 1
+    if joinable:
+        count = draw(counts)
+    if count > 1:
+        kinds = joinable
     found: list[Window] = []
     for _ in range(count):
         free = [name for name in names if name not in [window.name for window in found]]
-        found.append(draw(extents.windows_of(kinds if count == 1 else joinable, free[:1], choices)))
+        found.append(draw(extents.windows_of(kinds, free[:1], choices)))
     named = [window.name for window in found if window.name]
-    body = draw(
-        drawn_bodies(names=named, forms=choices.forms, graph_variable=choices.graph_variable)
-        if beside.body is None
-        else beside.body
-    )
+    bodies = beside.body
+    if bodies is None:
+        bodies = drawn_bodies(
+            names=named, forms=choices.forms, graph_variable=choices.graph_variable
+        )
+    body = draw(bodies)
     return Query(tuple(found), body, draw(beside.operator), draw(beside.registered))

@@ -91,7 +91,7 @@ def bodies(
     forms: Iterable[Form | str] = tuple(Form),
     graph_variable: bool = False,
 ) -> Strategy[Body]:
-    """Bodies in SPARQL 1.1 over the terms of `triples`, each with a single answer: SELECT
+    """Return bodies in SPARQL 1.1 over the terms of `triples`, each with a single answer: SELECT
     (variables, *, DISTINCT, expressions), ASK and CONSTRUCT; FILTER with and without EXISTS,
     OPTIONAL, UNION, MINUS, BIND, VALUES, GROUP BY, HAVING, the aggregates that have one answer,
     subselects, property paths; GRAPH with the given names and, if asked for, with a variable.
@@ -115,10 +115,8 @@ def _bodies(draw: st.DrawFn, names: Sequence[str], forms: Sequence[Form], variab
     prologue, prefix = draw(st.sampled_from(PROLOGUES))
     writer = _Writer(draw, draw(st.sampled_from(VARIABLES)), prefix, names, variable)
     tokens = [*prologue, *writer.query(draw(st.sampled_from(forms)))]
-    case, spaces = (
-        draw(st.sampled_from(CASES)),
-        draw(st.lists(st.sampled_from(SPACES), min_size=1, max_size=4)),
-    )
+    case = draw(st.sampled_from(CASES))
+    spaces = draw(st.lists(st.sampled_from(SPACES), min_size=1, max_size=4))
     words = [case(token) if token in KEYWORDS else token for token in tokens]
     first = draw(st.sampled_from(["", "\n", "# SELECT * { } \n"]))
     return Body(first + "".join(word + spaces[i % len(spaces)] for i, word in enumerate(words)))
@@ -135,36 +133,35 @@ class _Writer:
         names: Sequence[str],
         graph_variable: bool,
     ):
-        self.draw, self.prefix, self.names, self.graph_variable = (
-            draw,
-            prefix,
-            names,
-            graph_variable,
-        )
+        self.draw = draw
+        self.prefix = prefix
+        self.names = names
+        self.graph_variable = graph_variable
         self.s, self.o, self.n, self.g = (f"?{name}" for name in variables[:4])
-        self.stem, self.made = variables[4], 0
+        self.stem = variables[4]
+        self.count = 0  # of the fresh variables
         self.visible: list[str] = []
 
     def pick(self, *choices: T) -> T:
         return self.draw(st.sampled_from(choices))
 
     def fresh(self) -> str:
-        """A variable that is nowhere else."""
-        self.made += 1
-        return f"${self.stem}{self.made}" if self.made % 3 == 0 else f"?{self.stem}{self.made}"
+        """Return a variable that is nowhere else."""
+        self.count += 1
+        if self.count % 3 == 0:
+            return f"${self.stem}{self.count}"
+        return f"?{self.stem}{self.count}"
 
-    def shown(self) -> str:
-        """A new variable that can be projected."""
+    def projected_variable(self) -> str:
+        """Return a new variable that can be projected."""
         self.visible.append(new := self.fresh())
         return new
 
     def iri(self, term: Term) -> str:
-        """An IRI whole, or as a prefixed name."""
-        return (
-            term
-            if self.prefix is None
-            else self.prefix + term.removeprefix("<urn:").removesuffix(">")
-        )
+        """Return an IRI whole, or as a prefixed name."""
+        if self.prefix is None:
+            return term
+        return self.prefix + term.removeprefix("<urn:").removesuffix(">")
 
     def subject(self) -> str:
         return self.iri(self.pick(*SUBJECTS))
@@ -189,17 +186,18 @@ class _Writer:
 
     def construct(self) -> list[str]:
         if self.draw(st.integers(0, 4)) == 4:
-            return _filled("CONSTRUCT WHERE { _ _ _ }", self.s, self.link(), self.o)
+            return _fill("CONSTRUCT WHERE { _ _ _ }", self.s, self.link(), self.o)
         where = self.where()
         template = self.pick(
-            _filled("_ <urn:made> _", self.s, self.o),
-            _filled("_ _ _", self.s, self.link(), self.text()),
-            _filled("_ _ _ . _ a _ .", self.s, self.link(), self.s, self.subject(), self.o),
+            _fill("_ <urn:made> _", self.s, self.o),
+            _fill("_ _ _", self.s, self.link(), self.text()),
+            _fill("_ _ _ . _ a _ .", self.s, self.link(), self.s, self.subject(), self.o),
         )
         return ["CONSTRUCT", "{", *template, "}", *where]
 
     def select(self) -> list[str]:
-        where, head = self.where(), list(self.pick((), ("DISTINCT",)))
+        where = self.where()
+        head = list(self.pick((), ("DISTINCT",)))
         match self.pick("variables", "all", "expression"):
             case "all":
                 head.append("*")
@@ -213,18 +211,17 @@ class _Writer:
         return self.pick(
             [],
             *(
-                _filled(form, self.s)
+                _fill(form, self.s)
                 for form in ("ORDER BY _", "ORDER BY DESC ( _ )", "ORDER BY ASC ( _ )")
             ),
         )
 
     def aggregated(self) -> list[str]:
-        head, tail = [], []
+        head = []
+        tail = []
         if key := self.pick(None, self.s, self.s):
-            head, tail = (
-                [key],
-                ["GROUP", "BY", key, *self.pick([], _filled("HAVING ( COUNT ( * ) > 1 )"))],
-            )
+            head = [key]
+            tail = ["GROUP", "BY", key, *self.pick([], _fill("HAVING ( COUNT ( * ) > 1 )"))]
         for _ in range(self.draw(st.integers(1, 2))):
             head += ["(", *self.aggregate(), "AS", self.fresh(), ")"]
         return ["SELECT", *head, *self.where(*self.number()), *tail]
@@ -232,22 +229,23 @@ class _Writer:
     def aggregate(self) -> list[str]:
         function = self.pick("COUNT", "SUM", "AVG", "MIN", "MAX")
         if function == "COUNT" and self.draw(st.booleans()):
-            return _filled("COUNT ( * )")
+            return _fill("COUNT ( * )")
         return [function, "(", *self.pick((), ("DISTINCT",)), self.n, ")"]
 
     def group(self, *first: str) -> list[str]:
-        """A group: triples, and up to three more patterns."""
+        """Return a group: triples, and up to three more patterns."""
         tokens = ["{", *(first or self.core())]
         self.visible += [
             v for v in (self.s, self.o, self.n) if v in tokens and v not in self.visible
         ]
         for pattern in self.draw(st.lists(st.sampled_from(self.patterns()), max_size=3)):
-            dot = self.pick((), (".",)) if tokens[-1] != "}" else ()
-            tokens += [*dot, *pattern()]
+            if tokens[-1] != "}":
+                tokens += self.pick((), (".",))
+            tokens += pattern()
         return [*tokens, "}"]
 
     def core(self) -> list[str]:
-        """The triples that a group begins with, in the default graph or in a window's."""
+        """Return the triples that a group begins with, in the default graph or in a window's."""
         triples = self.pick(self.plain, self.several, self.path, self.number)()
         if bool(self.names) and self.draw(st.booleans()):
             return ["GRAPH", f"<{self.pick(*self.names)}>", "{", *triples, "}"]
@@ -274,8 +272,11 @@ class _Writer:
         return [self.s, *path, self.o]
 
     def patterns(self) -> list[Callable[[], list[str]]]:
-        more = [self.graph] if self.names else []
-        more += [self.any_graph] if self.graph_variable else []
+        more = []
+        if self.names:
+            more.append(self.graph)
+        if self.graph_variable:
+            more.append(self.any_graph)
         return [
             self.filter,
             self.exists,
@@ -293,16 +294,16 @@ class _Writer:
 
     def condition(self) -> list[str]:
         return self.pick(
-            _filled("_ > 1", self.n),
-            _filled("_ + 1 <= 3", self.n),
-            _filled("_ = _", self.o, self.text()),
-            _filled("_ != _", self.o, self.subject()),
-            _filled("STR ( _ ) = _", self.o, self.text()),
-            _filled("REGEX ( STR ( _ ) , '[ab#]' )", self.s),
-            _filled("BOUND ( _ )", self.o),
-            _filled("! BOUND ( _ )", self.n),
-            _filled("_ IN ( _ , _ )", self.s, self.subject(), self.subject()),
-            _filled("ISIRI ( _ ) || _ = _", self.o, self.s, self.subject()),
+            _fill("_ > 1", self.n),
+            _fill("_ + 1 <= 3", self.n),
+            _fill("_ = _", self.o, self.text()),
+            _fill("_ != _", self.o, self.subject()),
+            _fill("STR ( _ ) = _", self.o, self.text()),
+            _fill("REGEX ( STR ( _ ) , '[ab#]' )", self.s),
+            _fill("BOUND ( _ )", self.o),
+            _fill("! BOUND ( _ )", self.n),
+            _fill("_ IN ( _ , _ )", self.s, self.subject(), self.subject()),
+            _fill("ISIRI ( _ ) || _ = _", self.o, self.s, self.subject()),
         )
 
     def exists(self) -> list[str]:
@@ -317,38 +318,38 @@ class _Writer:
         ]
 
     def optional(self) -> list[str]:
-        return _filled("OPTIONAL { _ _ _ }", self.s, self.link(), self.shown())
+        return _fill("OPTIONAL { _ _ _ }", self.s, self.link(), self.projected_variable())
 
     def union(self) -> list[str]:
-        new = self.shown()
+        new = self.projected_variable()
         other = self.pick(
-            _filled("_ _ _", self.s, self.link(), new), _filled("BIND ( _ AS _ )", self.text(), new)
+            _fill("_ _ _", self.s, self.link(), new), _fill("BIND ( _ AS _ )", self.text(), new)
         )
-        return [*_filled("{ _ _ _ } UNION {", self.s, self.link(), new), *other, "}"]
+        return [*_fill("{ _ _ _ } UNION {", self.s, self.link(), new), *other, "}"]
 
     def minus(self) -> list[str]:
-        return _filled(
+        return _fill(
             "MINUS { _ _ _ }", self.s, self.link(), self.pick(self.subject(), self.text(), "[ ]")
         )
 
     def bind(self) -> list[str]:
-        return ["BIND", "(", *self.expression(), "AS", self.shown(), ")"]
+        return ["BIND", "(", *self.expression(), "AS", self.projected_variable(), ")"]
 
     def expression(self) -> list[str]:
         return self.pick(
             [self.text()],
-            _filled("STR ( _ )", self.s),
-            _filled("STRLEN ( STR ( _ ) )", self.s),
+            _fill("STR ( _ )", self.s),
+            _fill("STRLEN ( STR ( _ ) )", self.s),
             # pyoxigraph reads no space before its bracket, nor before CONCAT's
-            _filled("COALESCE( _ , 0 )", self.n),
-            _filled("IF ( BOUND ( _ ) , _ , 'b' )", self.o, self.text()),
-            _filled("CONCAT( STR ( _ ) , _ )", self.s, self.text()),
+            _fill("COALESCE( _ , 0 )", self.n),
+            _fill("IF ( BOUND ( _ ) , _ , 'b' )", self.o, self.text()),
+            _fill("CONCAT( STR ( _ ) , _ )", self.s, self.text()),
         )
 
     def values(self) -> list[str]:
         return self.pick(
-            _filled("VALUES _ { _ _ }", self.s, self.subject(), self.subject()),
-            _filled(
+            _fill("VALUES _ { _ _ }", self.s, self.subject(), self.subject()),
+            _fill(
                 "VALUES ( _ _ ) { ( _ UNDEF ) ( _ _ ) }",
                 self.s,
                 self.o,
@@ -359,9 +360,9 @@ class _Writer:
         )
 
     def subselect(self) -> list[str]:
-        inner = _filled("{ _ _ _ }", self.s, self.link(), self.fresh())
+        inner = _fill("{ _ _ _ }", self.s, self.link(), self.fresh())
         return [
-            *_filled("{ SELECT _ ( COUNT ( * ) AS _ ) WHERE", self.s, self.shown()),
+            *_fill("{ SELECT _ ( COUNT ( * ) AS _ ) WHERE", self.s, self.projected_variable()),
             *inner,
             "GROUP",
             "BY",
@@ -370,23 +371,23 @@ class _Writer:
         ]
 
     def graph(self) -> list[str]:
-        return _filled(
+        return _fill(
             "GRAPH _ { _ _ _ }", f"<{self.pick(*self.names)}>", self.s, self.link(), self.fresh()
         )
 
     def any_graph(self) -> list[str]:
-        return _filled("GRAPH _ { _ _ _ }", self.g, self.s, self.link(), self.fresh())
+        return _fill("GRAPH _ { _ _ _ }", self.g, self.s, self.link(), self.fresh())
 
 
-def _filled(template: str, *words: str) -> list[str]:
-    """The tokens of a template, with a word in each place that is left open."""
+def _fill(template: str, *words: str) -> list[str]:
+    """Return the tokens of a template, with a word in each place that is left open."""
     rest = iter(words)
     return [next(rest) if token == "_" else token for token in template.split()]
 
 
 def quoted(lexical: str, quote: str) -> str:
-    """A string in one of SPARQL's four quotings; in the long ones quotes and line ends stand as
-    they are.
+    """Return a string in one of SPARQL's four quotings; in the long ones quotes and line ends stand
+    as they are.
     """
     text = lexical.replace("\\", "\\\\")
     if len(quote) == 1:

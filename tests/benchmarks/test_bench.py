@@ -185,10 +185,10 @@ def reports(path: str) -> tuple:
 def test_the_check_finds_a_wrong_report(lab, wrong, reason):
     found = reports(str(lab.stream(2, 3).path))
     assert len(found) == 3
-    result = measure.compared(iter(wrong(list(found))), iter(found))
+    result = measure.compare_reports(iter(wrong(list(found))), iter(found))
     assert (
         reason in result.difference
-        and measure.compared(iter(found), iter(found)).difference is None
+        and measure.compare_reports(iter(found), iter(found)).difference is None
     )
 
 

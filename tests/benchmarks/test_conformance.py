@@ -26,7 +26,7 @@ from conformance.verdict.results import Result
 from refengine import profile
 from refengine.dialects import render
 from refengine.oracle import judge
-from refengine.rdf import files
+from refengine.rdf.recordings import read_recording
 
 ROOT = Path(__file__).parents[2]
 
@@ -154,7 +154,7 @@ def test_what_cqels_was_seen_to_do_explains_its_recordings(shared, query):
     """
     folder, asked = shared / "data" / "csrbench", csrbench.query(query)
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
-    recording = files.read_recording(folder / "answers" / f"cqels-answer-{query[1]}.json").relations
+    recording = read_recording(folder / "answers" / f"cqels-answer-{query[1]}.json").relations
     found = judge.judge(asked, streams, profile("cqels-observed"), recording)
     assert found.passed and found.trial.accepted.before == found.trial.accepted.after == 0
 
@@ -166,7 +166,7 @@ def test_what_csparql_was_seen_to_do_explains_its_start_up(shared):
     """
     folder, asked = shared / "data" / "csrbench", csrbench.query("Q5")
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
-    recording = files.read_recording(folder / "answers" / "csparql-answer-5.json").relations
+    recording = read_recording(folder / "answers" / "csparql-answer-5.json").relations
     where = judge.judge(asked, streams, profile("csparql-observed"), recording).trial.divergence
     assert not judge.judge(asked, streams, profile("csparql"), recording).passed
     assert (where.index, where.window) == (

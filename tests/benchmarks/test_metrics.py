@@ -35,7 +35,7 @@ from refengine.core.semantics import Closure
 from refengine.model import compare
 from refengine.model.elements import XSD, Bag, Row
 from refengine.oracle.trial import Answers
-from refengine.rdf import files
+from refengine.rdf.recordings import read_recording
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 
@@ -842,7 +842,7 @@ def test_csparqls_second_run_is_right_in_gracious_mode(shared):
     folder = shared / "data" / "csrbench"
     query, streams = csrbench.query("Q3"), {}
     streams[query.windows[0].stream] = csrbench.stream(folder)
-    recording = files.read_recording(folder / "answers" / "csparql-answer-3-rerun.json").relations
+    recording = read_recording(folder / "answers" / "csparql-answer-3-rerun.json").relations
     answers = Answers()
     semantics = profile("csparql").but(t0=0).semantics()
     reports = list(evaluate(query, streams, semantics, answer=answers))

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from refengine import evaluate, profile
-from refengine.rdf.files import read_query, read_stream
+from refengine.rdf.queries import read_query
+from refengine.rdf.streams import read_stream
 from tools import sg1
 from tools.sg1 import Parameters
 

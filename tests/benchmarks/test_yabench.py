@@ -16,7 +16,7 @@ from refengine import evaluate, from_table, literal, profile
 from refengine.core import r2r
 from refengine.core.query import Query
 from refengine.model.elements import XSD, row
-from refengine.rdf import files
+from refengine.rdf.streams import read_stream
 
 FAST = r2r.defined
 
@@ -49,7 +49,7 @@ def test_the_generators_quirks():
 def test_an_observation_is_read_as_it_was_drawn(tmp_path):
     path = tmp_path / "SG_small1"
     generator.write(path, seed=1430236808, stations=1, duration=1031)
-    stream = list(files.read_stream(path))
+    stream = list(read_stream(path))
     assert [element.app for element in stream] == [0] * 7 + [1031] * 7
     values = [
         triple[2]
@@ -70,7 +70,7 @@ def test_a_folder_over_spark_has_the_same_lines(tmp_path):
     generator.write(path, seed=7, stations=3, duration=2000)
     found = list(lines._lines(pyarrow.py_buffer(path.read_bytes()), 1, -(2**63)))
     assert [(time, frozenset((triple,))) for _, time, triple, _ in found] == [
-        (one.app, one.graph) for one in files.read_stream(path)
+        (one.app, one.graph) for one in read_stream(path)
     ]
 
 
@@ -133,7 +133,7 @@ def test_the_expected_sizes_are_those_that_yabench_published(tmp_path, name):
     path = tmp_path / "SG_published"
     generator.write(path, seed, stations, duration)
 
-    query, streams = tumbling(body), {"s": files.read_stream(path)}
+    query, streams = tumbling(body), {"s": read_stream(path)}
     semantics = profile("csparql").but(t0=0, closure="[]").semantics()
     reports = list(evaluate(query, streams, semantics, answer=FAST))[: len(rows)]
     assert [report.relation.rows.total() for report in reports] == rows
@@ -158,7 +158,7 @@ def test_an_exact_engine_has_the_published_figures_under_content_change(tmp_path
     _, seed, stations, duration, triples, rows = PUBLISHED["experiment 1, small"]
     path = tmp_path / "SG_small1"
     generator.write(path, seed, stations, duration)
-    streams = {"s": files.read_stream(path)}
+    streams = {"s": read_stream(path)}
     hot = [one for one in generator.observations(seed, stations, duration) if one.temperature > 50]
     actual = [bag([(one.station, one.time, one.temperature)]) for one in hot]
     semantics = profile("cqels").but(t0=0).semantics()
@@ -250,7 +250,7 @@ def test_measures_are_those_of_the_literal_script(tmp_path, seed):
     observations = [one._replace(time=one.time // step * step) for one in drawn]
     path.write_text("".join(line for one in observations for line in generator.lines(one)))
 
-    streams = {"s": files.read_stream(path)}
+    streams = {"s": read_stream(path)}
     query = from_table(
         {"body": HOT, "windows": [{"stream": "s", "kind": "time", "size": size, "slide": slide}]}
     )

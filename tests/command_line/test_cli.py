@@ -660,7 +660,7 @@ def test_a_termination_cleans_up_and_is_told_by_the_exit_code():
         return 0
 
     with pytest.raises(SystemExit) as ended:
-        cli.guarded("test", run)
+        cli.run("test", run)
     assert ended.value.code == 143 and cleaned and signal.getsignal(signal.SIGTERM) is before
 
 

@@ -1,4 +1,4 @@
-"""slices.py is the definition, in parts: the same reports wherever a
+"""parts.py is the definition, in parts: the same reports wherever a
 stream is cut, in gaps, too.
 """
 
@@ -18,12 +18,12 @@ from conformance import corpus
 from refengine import from_table, literal, profile, stream
 from refengine.core import engine
 from refengine.core.semantics import OneOf
-from refengine.incremental import parts as slices
+from refengine.incremental import parts
 from refengine.model.elements import XSD
 from refengine.model.errors import Disputed
 from refengine.strategies import bodies, graphs, queries, semantics
 
-right = slices.reports
+right = parts.reports
 
 
 # Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made
@@ -87,11 +87,11 @@ def agree(query, streams, picked, static, cuts) -> str:
         given_from.append(part.since)
         return found
 
-    def parts(*args: Any, **options: Any):
-        with patch.object(slices, "reports", noted):
-            yield from slices.evaluate(*args, **options)
+    def in_parts(*args: Any, **options: Any):
+        with patch.object(parts, "reports", noted):
+            yield from parts.evaluate(*args, **options)
 
-    found, other = taken(parts, query, streams, picked, cuts, static=static)
+    found, other = taken(in_parts, query, streams, picked, cuts, static=static)
     if other is not None and other.rule == "ENG-7":
         return str(other).partition("parts: ")[2].partition(",")[0]
     if not isinstance(error, Disputed):  # else the definition has no answer here
@@ -126,7 +126,7 @@ def test_more_is_given_each_time(size, slide, report):
     )
     picked = profile("cqels").but(t0=0, report=report, tick="tuple").semantics()
     for start in (1, 2, 99, 2001, 2013, 9999):
-        found = list(slices.candidates(query, picked, {"s": 0}, start, range(10_000)))
+        found = list(parts.candidates(query, picked, {"s": 0}, start, range(10_000)))
         assert found.pop() is None and all(
             earlier < later for later, earlier in zip([start, *found], found, strict=False)
         )

@@ -24,9 +24,10 @@ from refengine import (
     profile,
     stream,
 )
-from refengine.model import terms as refengine_terms
+from refengine.model import canonical as canonical_module
+from refengine.model.canonical import CanonicalElements
 from refengine.model.elements import XSD
-from refengine.model.terms import CanonicalElements, canonical
+from refengine.model.terms import canonical
 
 A, P = "<urn:a>", "<urn:p>"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
@@ -212,7 +213,7 @@ def test_a_graph_that_was_no_frozenset_is_one():
 
 def test_what_is_canonical_is_not_checked_again(monkeypatch):
     checked = one('"é"@EN')
-    monkeypatch.setattr(refengine_terms, "_changes", None)
+    monkeypatch.setattr(canonical_module, "_changes", None)
     assert replace(checked, ordered=False).elements is checked.elements
     assert Stream(checked.elements) == checked
 

@@ -26,7 +26,7 @@ from refengine import (
     stream,
 )
 from refengine.oracle.trial import Missing
-from refengine.rdf import files
+from refengine.rdf.recordings import relation_to_json
 
 EXAMPLE = "http://example.org/"
 QUERY = Query(
@@ -88,7 +88,7 @@ def test_two_outputs_that_are_missing_are_said_and_can_be_allowed(tmp_path, caps
     folder = tmp_path / "bench"
     (folder / "answers").mkdir(parents=True)
     (folder / "data").symlink_to(csrbench.embedded() / "data")
-    told = [{"timestamp": 0, **files.relation_to_json(relation)} for relation in recording[2:]]
+    told = [{"timestamp": 0, **relation_to_json(relation)} for relation in recording[2:]]
     (folder / "answers" / "csparql-answer-5.json").write_text(json.dumps({"relations": told}))
     for bound, outcome in ((1, "fail"), (2, "pass")):
         assert main(["csrbench", str(folder), "--format", "tsv", "--missing", str(bound)]) == 0

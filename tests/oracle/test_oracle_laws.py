@@ -71,7 +71,7 @@ from refengine.core.semantics import (
 )
 from refengine.model import compare
 from refengine.model.elements import Bag, Dataset, Element, Row
-from refengine.oracle import judge as infer
+from refengine.oracle.judge import Judgement, judge
 from refengine.oracle.trial import Borders, Fate
 
 DRAWS = {"full": 10_000, "fuzz": 20_000, "mutation": 60}.get(PROFILE)
@@ -487,9 +487,7 @@ def test_nothing_is_searched_where_windows_are_to_be_passed(t0: object):
         is_bounded = report == "window-close"
         opened = asked.but(t0=Between(-3, 0) if is_bounded and t0 == UNKNOWN else t0)
         for shown in (items, other):
-            facts = infer.judge(
-                query, {"s": stream(shown, ordered=False)}, opened, recording, missing=0
-            )
+            facts = judge(query, {"s": stream(shown, ordered=False)}, opened, recording, missing=0)
             assert facts.passed, report
             assert facts.trial.ordered, report
 
@@ -578,7 +576,7 @@ def test_no_right_engine_is_failed():
         is_open = profile.fields["t0"] == UNKNOWN
         kind = f"{'known' if is_ordered else 'unknown'} order"
         try:
-            facts = infer.judge(
+            facts = judge(
                 own.query, streams, profile, recording, missing=bound, static=own.static, **told
             )
         except Unsupported as error:
@@ -667,9 +665,9 @@ class Case:
         variables = self.own.query.body.variables
         return [Relation(variables, rows) for rows in self.changed.relations]
 
-    def judgement(self) -> infer.Judgement:
+    def judgement(self) -> Judgement:
         """The oracle's."""
-        return infer.judge(
+        return judge(
             self.own.query, self.streams, self.profile, self.recording, missing=self.missing
         )
 
@@ -724,8 +722,8 @@ def test_a_period_may_count_from_an_early_t0():
     asked = Profile("asked", "here", {}).but(**{**plain, **periodic, "t0": -2})
     recording = [report.relation for report in evaluate(query, {"s": source}, asked.semantics())]
     for t0 in range(0, 4):
-        assert not infer.judge(query, {"s": source}, asked.but(t0=t0), recording, missing=0).passed
-    assert infer.judge(query, {"s": source}, asked.but(t0=UNKNOWN), recording, missing=0).passed
+        assert not judge(query, {"s": source}, asked.but(t0=t0), recording, missing=0).passed
+    assert judge(query, {"s": source}, asked.but(t0=UNKNOWN), recording, missing=0).passed
 
 
 def test_an_assignment_without_end_hides_no_other():
@@ -746,8 +744,8 @@ def test_an_assignment_without_end_hides_no_other():
     asked = Profile("asked", "here", {}).but(**{**plain, "instant": "close", "t0": far})
     recording = [report.relation for report in evaluate(query, {"s": source}, asked.semantics())]
     with pytest.raises(TooManyReports):
-        infer.judge(query, {"s": source}, asked.but(t0=0), recording)
-    assert infer.judge(query, {"s": source}, asked.but(t0=OneOf((0, far))), recording).passed
+        judge(query, {"s": source}, asked.but(t0=0), recording)
+    assert judge(query, {"s": source}, asked.but(t0=OneOf((0, far))), recording).passed
 
 
 def test_a_stream_without_elements_bounds_no_t0():
@@ -769,7 +767,7 @@ def test_a_stream_without_elements_bounds_no_t0():
     }
     asked = Profile("asked", "here", {}).but(**{**plain, "instant": "close", "t0": far - 2})
     recording = [report.relation for report in evaluate(query, streams, asked.semantics())]
-    assert infer.judge(query, streams, asked.but(t0=UNKNOWN), recording, missing=0).passed
+    assert judge(query, streams, asked.but(t0=UNKNOWN), recording, missing=0).passed
 
 
 # LAW 2
@@ -878,7 +876,7 @@ def explanations(case: Case) -> dict[tuple, int]:
     return found
 
 
-def told_gaps(case: Case, facts: infer.Judgement) -> dict[int, tuple[Bag, Bag]] | None:
+def told_gaps(case: Case, facts: Judgement) -> dict[int, tuple[Bag, Bag]] | None:
     """The rows that each relation lacks, and has too many, by the nearest assignment; None if
     reports are missing, too.
     """
@@ -895,7 +893,7 @@ def told_gaps(case: Case, facts: infer.Judgement) -> dict[int, tuple[Bag, Bag]] 
     return found
 
 
-def names_the_change(case: Case, facts: infer.Judgement) -> bool:
+def names_the_change(case: Case, facts: Judgement) -> bool:
     """Whether the nearest assignment differs from the recording in the change and in nothing else,
     first where it is first.
     """
@@ -913,7 +911,7 @@ def names_the_change(case: Case, facts: infer.Judgement) -> bool:
 SINGLE = {BODIES["pattern"]: ("s", "o")}  # each row rests on one triple
 
 
-def slip_of(case: Case, facts: infer.Judgement) -> Fate | None:
+def slip_of(case: Case, facts: Judgement) -> Fate | None:
     """ORA-12: what a moved row is told as, if it was completed at an edge of its window; None where
     that is not asked.
     """
@@ -1011,7 +1009,7 @@ def test_a_fail_names_the_change():
         said["another as small"] += is_other
         said[f"not named, {case.changed.kind}"] += 1
 
-    def check_slip(case: Case, facts: infer.Judgement, said: Counter[str]) -> None:
+    def check_slip(case: Case, facts: Judgement, said: Counter[str]) -> None:
         fate = slip_of(case, facts)
         if fate is None:
             return

@@ -25,14 +25,11 @@ from refengine.model.errors import (
     Refused,
 )
 from refengine.model.messages import nearest, plain
-from refengine.rdf import files
-from refengine.rdf.files import (
-    PROV_GENERATED_AT_TIME,
-    read_query,
-    read_recording,
-    read_stream,
-    relation_to_json,
-)
+from refengine.model.xsd import INTEGERS
+from refengine.rdf.documents import read_static
+from refengine.rdf.queries import read_query
+from refengine.rdf.recordings import read_recording, relation_to_json
+from refengine.rdf.streams import PROV_GENERATED_AT_TIME, read_elements, read_stream
 
 A, B, C, P, Q = (f"<http://e/{name}>" for name in "abcpq")
 PREFIXES = "@prefix : <http://e/> .\n@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
@@ -214,7 +211,7 @@ def test_relative_iris_are_resolved_as_rfc_3986_says(write, name, base):
         f'{A} {P} <{relative}>, "{number}"^^<{relative}> .\n'
         for number, relative in enumerate(RESOLVED)
     )
-    found = files.read_static(write(name, f"{base.format('http://a/b/c/d;p?q')}\n{lines}"))
+    found = read_static(write(name, f"{base.format('http://a/b/c/d;p?q')}\n{lines}"))
     assert found == {(A, P, f"<{iri}>") for iri in RESOLVED.values()} | {
         (A, P, literal(str(number), iri)) for number, iri in enumerate(RESOLVED.values())
     }
@@ -245,7 +242,7 @@ def test_relative_iris_are_resolved_as_rfc_3986_says(write, name, base):
     ],
 )
 def test_a_base_may_have_a_fragment_or_no_authority(write, base, relative, iri):
-    assert files.read_static(write("s.ttl", f"@base <{base}> . {A} {P} <{relative}> .")) == {
+    assert read_static(write("s.ttl", f"@base <{base}> . {A} {P} <{relative}> .")) == {
         (A, P, f"<{iri}>")
     }
 
@@ -271,7 +268,7 @@ TRICKY = r'''
 
 
 def test_braces_that_open_no_graph_are_left_alone(write):
-    found = files.read_static(write("s.trig", TRICKY))
+    found = read_static(write("s.trig", TRICKY))
     assert {t[2] for t in found} == {
         literal(text) for text in ("{ ' x", 'b{"', 'a{"{""b', "'{", "}", "\n{")
     }
@@ -437,7 +434,7 @@ OBSERVED = f'{A} {P} 76.0^^<{FLOAT}> "1234" .'
 def test_a_literal_of_yabench_may_lack_its_quotes(write, name, written, term):
     path = write(name, f'{A} {P} {written} "1" .')
     assert objects(read_stream(path)) == [term]
-    assert [only(element)[2] for element in files.elements(path)] == [term]
+    assert [only(element)[2] for element in read_elements(path)] == [term]
 
 
 def test_a_stream_of_yabench_with_its_other_lines(write):
@@ -456,7 +453,7 @@ def test_a_stream_of_yabench_with_its_other_lines(write):
 def test_a_literal_without_quotes_is_none_elsewhere(write, name):
     path = write(name, f"{A} {P} 76.0^^<{FLOAT}> .")
     with pytest.raises(InvalidStream, match="no term at column"):
-        (read_stream if name == "s.nq" else files.read_static)(path)
+        (read_stream if name == "s.nq" else read_static)(path)
 
 
 def test_a_comment_is_no_literal(write):
@@ -716,7 +713,7 @@ def test_datetimes_are_epoch_milliseconds(write):
 
 def test_every_integer_type_dates_and_white_space_around_it_does_not_count(write):
     assert moments(
-        write, *(literal(f" {i} ", kind) for i, kind in enumerate(sorted(files.INTEGERS)))
+        write, *(literal(f" {i} ", kind) for i, kind in enumerate(sorted(INTEGERS)))
     ) == list(range(13))
 
 
@@ -1306,10 +1303,10 @@ def test_a_graph_has_an_end_and_a_batch_id_and_keeps_its_place(tmp_path):
     MOD-2 says.
     """
     (tmp_path / "s.trig").write_text(DATED)
-    found = files.read_stream(tmp_path / "s.trig", batch_predicate="http://e/batch")
+    found = read_stream(tmp_path / "s.trig", batch_predicate="http://e/batch")
     assert [(e.app, e.end, e.batch, e.sys) for e in found] == [(5, 9, 1, 1), (3, None, 2, 2)]
     with pytest.raises(InvalidStream, match="in no graph, so part of no element, and no date"):
-        files.read_stream(tmp_path / "s.trig")
+        read_stream(tmp_path / "s.trig")
 
 
 @pytest.mark.parametrize(
@@ -1319,17 +1316,17 @@ def test_a_graph_has_an_end_and_a_batch_id_and_keeps_its_place(tmp_path):
 def test_an_end_is_a_date_not_before_the_start(tmp_path, end, reason):
     (tmp_path / "s.trig").write_text(DATED.replace("AtTime 9", f"AtTime {end}"))
     with pytest.raises(InvalidStream, match=reason):
-        files.read_stream(tmp_path / "s.trig", batch_predicate="http://e/batch")
+        read_stream(tmp_path / "s.trig", batch_predicate="http://e/batch")
 
 
 def test_static_data_is_triples_and_quads(tmp_path):
     (tmp_path / "d.trig").write_text("@prefix : <http://e/> . :a :p :b . :g { :c :p :d }")
     (tmp_path / "d.ttl").write_text("@prefix : <http://e/> . :a :p :b .")
     triple = ("<http://e/a>", "<http://e/p>", "<http://e/b>")
-    assert files.read_static(tmp_path / "d.trig") == {
+    assert read_static(tmp_path / "d.trig") == {
         triple,
         ("<http://e/c>", "<http://e/p>", "<http://e/d>", "<http://e/g>"),
     }
-    assert files.read_static(tmp_path / "d.ttl") == {triple}
+    assert read_static(tmp_path / "d.ttl") == {triple}
     with pytest.raises(InvalidStream, match=r"no static data ends in '\.csv'"):
-        files.read_static(tmp_path / "d.csv")
+        read_static(tmp_path / "d.csv")

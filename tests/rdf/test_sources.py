@@ -14,8 +14,11 @@ import pytest
 
 from refengine.__main__ import main
 from refengine.model.errors import InvalidStream
-from refengine.rdf import files, sources
-from refengine.rdf.sources import Piped
+from refengine.rdf import sources
+from refengine.rdf.documents import read_static
+from refengine.rdf.recordings import read_recording
+from refengine.rdf.sources import Piped, Text, TextFolder
+from refengine.rdf.streams import PROV_GENERATED_AT_TIME, read_elements, read_stream
 
 zstandard = pytest.importorskip("zstandard")
 
@@ -23,9 +26,9 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,
     ".zst": zstandard.ZstdCompressor().compress,
 }
-DATED = f"<urn:g> <{files.PROV_GENERATED_AT_TIME}> 5 .\n<urn:g> {{ <urn:a> <urn:p> <urn:b> }}\n"
+DATED = f"<urn:g> <{PROV_GENERATED_AT_TIME}> 5 .\n<urn:g> {{ <urn:a> <urn:p> <urn:b> }}\n"
 QUADS = (
-    f'<urn:g> <{files.PROV_GENERATED_AT_TIME}> "5"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+    f'<urn:g> <{PROV_GENERATED_AT_TIME}> "5"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
     "<urn:a> <urn:p> <urn:b> <urn:g> .\n"
 )
 STREAMS = {
@@ -46,12 +49,54 @@ def piped(name: str, data: bytes) -> Piped:
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_packed_stream_is_the_stream(tmp_path, name, end):
     (tmp_path / name).write_text(STREAMS[name])
-    plain = files.read_stream(tmp_path / name)
+    plain = read_stream(tmp_path / name)
     data = PACKERS[end](STREAMS[name].encode())
     (tmp_path / (name + end.upper())).write_bytes(data)
-    assert list(files.read_stream(tmp_path / (name + end.upper()))) == list(plain) != []
-    assert list(files.read_stream(piped(name + end, data))) == list(plain)
-    assert list(files.read_stream(piped(name, STREAMS[name].encode()))) == list(plain)
+    assert list(read_stream(tmp_path / (name + end.upper()))) == list(plain) != []
+    assert list(read_stream(piped(name + end, data))) == list(plain)
+    assert list(read_stream(piped(name, STREAMS[name].encode()))) == list(plain)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_text_is_read_as_the_file_of_its_name(tmp_path, name):
+    (tmp_path / name).write_text(STREAMS[name])
+    assert list(read_stream(Text(name, STREAMS[name]))) == list(read_stream(tmp_path / name)) != []
+    if name == "s.n3t":
+        text = Text(name, "\ufeff" + STREAMS[name])
+        assert (
+            list(read_elements(text))
+            == list(read_stream(text))
+            == list(read_stream(piped(name, text.text.encode())))
+        )
+
+
+def test_an_error_calls_a_text_by_its_title():
+    for text, place in (
+        (Text("s.n3t", "x"), "s.n3t"),
+        (Text("s.n3t", "x", "the case"), "the case"),
+    ):
+        with pytest.raises(InvalidStream, match=f"^{place}:1: IO-1: "):
+            read_stream(text)
+
+
+@pytest.mark.parametrize("prefix", ["", "data/"])
+def test_a_folder_in_memory_is_read_as_one_on_the_disk(tmp_path, prefix):
+    texts = {
+        f"{prefix}data_{number:02}.ttl": f"<urn:a> <urn:p> {number} ." for number in (1, 10, 2)
+    }
+    for path, text in {**texts, "other/data_03.ttl": "x", "notes.txt": "x"}.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+        texts[path] = text
+    found = read_stream(TextFolder("stream", texts))
+    assert list(found) == list(read_stream(tmp_path)) != []
+    assert not found.ordered
+    for path in list(texts):
+        texts[path] = "x"
+    with pytest.raises(InvalidStream, match=f"^stream/{prefix}data_01.ttl:1: IO-1: "):
+        read_stream(TextFolder("stream", texts))
+    with pytest.raises(InvalidStream, match=r"^stream: IO-1: no data_NN"):
+        read_stream(TextFolder("stream", {"notes.txt": ""}))
 
 
 @packed
@@ -59,14 +104,12 @@ def test_packed_static_data_and_recordings_are_read(tmp_path, end):
     for name, text in (("d.ttl", "<urn:a> <urn:p> <urn:b> ."), ("a.json", RECORDED)):
         (tmp_path / name).write_text(text)
         (tmp_path / (name + end)).write_bytes(PACKERS[end](text.encode()))
-    assert files.read_static(tmp_path / f"d.ttl{end}") == files.read_static(tmp_path / "d.ttl")
-    assert files.read_recording(tmp_path / f"a.json{end}") == files.read_recording(
-        tmp_path / "a.json"
-    )
+    assert read_static(tmp_path / f"d.ttl{end}") == read_static(tmp_path / "d.ttl")
+    assert read_recording(tmp_path / f"a.json{end}") == read_recording(tmp_path / "a.json")
     tabbed = "0\nx\t\n5\n<urn:a>\t\n".replace("<urn:a>", "http://a")
     (tmp_path / "QR_1").write_text(tabbed)
     (tmp_path / f"QR_1{end}").write_bytes(PACKERS[end](tabbed.encode()))
-    assert files.read_recording(tmp_path / f"QR_1{end}") == files.read_recording(tmp_path / "QR_1")
+    assert read_recording(tmp_path / f"QR_1{end}") == read_recording(tmp_path / "QR_1")
 
 
 @packed
@@ -74,8 +117,8 @@ def test_packed_parts_after_one_another_are_one_text(tmp_path, end):
     path = tmp_path / f"s.n3t{end}"
     parts = ['<urn:a> <urn:p> "1" ', '"5" .\n', "", '<urn:b> <urn:p> "1" "6" .\n' * 300]
     path.write_bytes(b"".join(PACKERS[end](part.encode()) for part in parts))
-    assert [element.app for element in files.read_stream(path)] == [5] + [6] * 300
-    assert [element.app for element in files.elements(path)] == [5] + [6] * 300
+    assert [element.app for element in read_stream(path)] == [5] + [6] * 300
+    assert [element.app for element in read_elements(path)] == [5] + [6] * 300
 
 
 LINES = "".join(f'<urn:a> <urn:p> "{number}" "{number}" .\n' for number in range(3000)).encode()
@@ -100,7 +143,7 @@ def test_a_damaged_file_is_one_error(tmp_path, end, fault):
     )
     damage, said = FAULTS[fault]
     path.write_bytes(damage(frame))
-    for read in (files.read_stream, lambda path: list(files.elements(path))):
+    for read in (read_stream, lambda path: list(read_elements(path))):
         with pytest.raises(InvalidStream) as error:
             read(path)
         assert str(error.value).startswith(f"{path}: IO-1: cannot be read: {said}")
@@ -111,11 +154,11 @@ def test_a_text_that_is_too_long_is_refused(tmp_path, monkeypatch, end):
     monkeypatch.setattr(sources, "MOST_BYTES", len(LINES) - 1)
     (tmp_path / f"s.n3t{end}").write_bytes(PACKERS[end](LINES))
     with pytest.raises(InvalidStream, match=f"IO-1: .* more than {len(LINES) - 1} bytes"):
-        files.read_stream(tmp_path / f"s.n3t{end}")
+        read_stream(tmp_path / f"s.n3t{end}")
     with pytest.raises(InvalidStream, match=r"^standard input: IO-1: .* more than"):
-        files.read_stream(piped("s.n3t", LINES))
+        read_stream(piped("s.n3t", LINES))
     (tmp_path / "s.n3t").write_bytes(LINES)  # which is as long as its folder says
-    assert len(files.read_stream(tmp_path / "s.n3t")) == 3000
+    assert len(read_stream(tmp_path / "s.n3t")) == 3000
 
 
 @packed
@@ -123,7 +166,7 @@ def test_a_line_without_end_is_refused_where_a_stream_is_read_as_it_comes(tmp_pa
     (tmp_path / f"s.n3t{end}").write_bytes(PACKERS[end](b" " * (sources.MOST_OF_A_LINE * 8)))
     tracemalloc.start()
     with pytest.raises(InvalidStream, match=r"IO-1: cannot be read: a line of \d+ characters"):
-        list(files.elements(tmp_path / f"s.n3t{end}"))
+        list(read_elements(tmp_path / f"s.n3t{end}"))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 6 * sources.MOST_OF_A_LINE
@@ -132,7 +175,7 @@ def test_a_line_without_end_is_refused_where_a_stream_is_read_as_it_comes(tmp_pa
 def peak(path: Path) -> int:
     """Return the most memory that reading a stream of 60,000 elements needs."""
     tracemalloc.start()
-    assert sum(1 for _ in files.elements(path)) == 60_000
+    assert sum(1 for _ in read_elements(path)) == 60_000
     found = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return found
@@ -151,15 +194,15 @@ def test_a_long_stream_is_read_in_the_memory_of_a_piece(tmp_path, end):
 def test_a_byte_that_is_no_text_is_told_with_its_line(tmp_path, end):
     (tmp_path / f"s.n3t{end}").write_bytes(PACKERS[end](b'<urn:a> <urn:p> "1" "5" .\n\xff'))
     with pytest.raises(InvalidStream, match=r":2: IO-1: not UTF-8"):
-        files.read_stream(tmp_path / f"s.n3t{end}")
+        read_stream(tmp_path / f"s.n3t{end}")
     with pytest.raises(InvalidStream, match=r"IO-1: not UTF-8"):
-        list(files.elements(tmp_path / f"s.n3t{end}"))
+        list(read_elements(tmp_path / f"s.n3t{end}"))
 
 
 def test_zstandard_that_is_missing_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "zstandard", None)
     (tmp_path / "s.n3t.zst").write_bytes(b"")
-    for read in (files.read_stream, lambda path: list(files.elements(path))):
+    for read in (read_stream, lambda path: list(read_elements(path))):
         with pytest.raises(InvalidStream) as error:
             read(tmp_path / "s.n3t.zst")
         said = "IO-1: cannot be read: zstandard is not installed: pip install 'refengine[zst]'"

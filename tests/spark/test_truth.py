@@ -40,8 +40,9 @@ from refengine import from_table, profile, stream
 from refengine.core import engine
 from refengine.model.elements import Relation, Stream
 from refengine.model.errors import InvalidStream, RefengineError
-from refengine.rdf import files as io
-from refengine.rdf.files import Recording
+from refengine.rdf.lines import parse_line_with_time
+from refengine.rdf.queries import read_query
+from refengine.rdf.recordings import Recording, relation_from_json
 from tools import sg1, sg1_spark
 
 spark = pytest.mark.xdist_group("truth")  # beside the suite's tests, with a server of their own
@@ -303,7 +304,7 @@ def test_terms_of_rows_are_canonical():
     assert table.triple(3, 1, "_:b", "<urn:p>", '"A"@EN') == (
         "_:b",
         "<urn:p>",
-        io.timed('_:b <urn:p> "A"@EN "3" .', "")[0][2],
+        parse_line_with_time('_:b <urn:p> "A"@EN "3" .', "")[0][2],
     )
 
 
@@ -515,7 +516,7 @@ def recorded(*bags: str, timestamps: tuple[int, ...] = ()) -> Recording:
     relations = [
         Relation(
             ("x",),
-            io.relation_from_json(
+            relation_from_json(
                 [{"x": {"type": "uri", "value": f"urn:{x}"}} for x in bag], ("x",), "", {}
             ).rows,
         )
@@ -663,9 +664,7 @@ def test_what_cannot_be_compared_is_its_error():
         (
             Relation(
                 ("z",),
-                io.relation_from_json(
-                    [{"z": {"type": "uri", "value": "urn:a"}}], ("z",), "", {}
-                ).rows,
+                relation_from_json([{"z": {"type": "uri", "value": "urn:a"}}], ("z",), "", {}).rows,
             ),
         ),
         (None,),
@@ -772,7 +771,7 @@ def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
     parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
     text = b"".join(sg1.chunks(parameters)).decode().splitlines(keepends=True)
     written(tmp_path / "lines", "".join(text[:100]), "".join(text[100:101]), "".join(text[101:]))
-    triples = [io.timed(one, "") for one in text]
+    triples = [parse_line_with_time(one, "") for one in text]
     columns = {
         "time": [t for _, t in triples],
         "element": [2**40 * (n - 100) for n in range(len(triples))],
@@ -999,7 +998,7 @@ def test_sg1_is_the_same_as_a_job(connected, tmp_path, count, parts):
         )
         found = found_by(connected, wanted, tmp_path / "out")
         assert [row for part in found.parts for row in rows(part)] == definition(
-            wanted, stream([io.timed(one, "") for one in text.splitlines()])
+            wanted, stream([parse_line_with_time(one, "") for one in text.splitlines()])
         )
 
 
@@ -1060,12 +1059,12 @@ def test_a_driver_that_is_killed_goes_on(master, tmp_path):  # noqa: F811
     said = run([*words, "--resume"], 0, env=classic()).stdout
     assert all(file.stat().st_ino == inode for file, inode in done.items())
     query, chosen = (
-        io.read_query(tmp_path / "query.toml"),
+        read_query(tmp_path / "query.toml"),
         profile("csparql").but(t0=0, report="window-close", tick="tuple").semantics(),
     )
     wanted = definition(
         output.Wanted(Asked(query, chosen), path),
-        stream([io.timed(one, "") for one in text.splitlines()]),
+        stream([parse_line_with_time(one, "") for one in text.splitlines()]),
     )
     parts = [pyarrow.parquet.read_table(out / "parts" / f"{n:05d}.parquet") for n in range(5)]
     assert [row for part in parts for row in rows(part)] == wanted

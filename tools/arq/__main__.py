@@ -19,7 +19,7 @@ from typing import Any, TextIO
 from tools import sg1
 from tools.arq.differ import AGREE, Answer, Difference, Evaluate, our_answer, outcome, shrink
 from tools.arq.draw import Draw, draw
-from tools.arq.explained import class_of, explain, explanations, seen, table
+from tools.arq.explained import class_of, explain, explanations, searched_texts, table
 from tools.arq.jena import JARS, Jena, lacks
 
 DEFAULT = "tools.arq.differ:definition"
@@ -28,7 +28,7 @@ EXAMPLES = 3  # of a class that is not explained
 
 
 def named(text: str) -> Evaluate:
-    """The function of MODULE:FUNCTION."""
+    """Return the function of MODULE:FUNCTION."""
     module, _, name = text.partition(":")
     try:
         found: Evaluate = getattr(importlib.import_module(module), name)
@@ -38,8 +38,8 @@ def named(text: str) -> Evaluate:
 
 
 def compare_draw(number: int, case: Draw, evaluate: Evaluate, jena: Jena) -> dict[str, Any]:
-    """The result of one draw, for NDJSON: its outcome, whether it is legal and has rows, and, for a
-    difference, the shrunk case.
+    """Return the result of one draw, for NDJSON: its outcome, whether it is legal and has rows,
+    and, for a difference, the shrunk case.
     """
     ours, theirs = our_answer(evaluate, case.text, case.data), jena.ask(case.text, case.data)
     kind = outcome(case.text, ours, theirs)
@@ -82,9 +82,11 @@ def compare_draw(number: int, case: Draw, evaluate: Evaluate, jena: Jena) -> dic
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """The results of a run before; a line that was cut short is left out."""
+    """Return the results of a run before; a line that was cut short is left out."""
+    if not path.is_file():
+        return []
     results = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
+    for line in path.read_text(encoding="utf-8").splitlines():
         try:
             results.append(json.loads(line))
         except ValueError:
@@ -132,7 +134,7 @@ def report(results: Sequence[dict[str, Any]], out: TextIO) -> bool:
             :EXAMPLES
         ]:
             print(f"    draw {difference.number}", file=out)
-            for part, text in seen(difference).items():
+            for part, text in searched_texts(difference).items():
                 if part == "all":
                     continue
                 print(f"      {part + ':':8}{text.replace(chr(10), chr(10) + ' ' * 14)}", file=out)
@@ -198,7 +200,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.results or JARS.parent / f"{options.answer.replace(':', '-')}-{options.seed}.ndjson"
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    results = [] if options.anew else read(path)
+    results = []
+    if not options.anew:
+        results = read(path)
     status = 0
     try:
         with path.open("w", encoding="utf-8") as file:
@@ -209,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = range(options.first, options.first + options.draws)
     complete = report([result for result in results if result["draw"] in wanted], sys.stdout)
     print(f"results: {path}")
-    return status or (0 if complete else 1)
+    return status or int(not complete)
 
 
 def run(
@@ -257,9 +261,11 @@ def show(case: Draw, evaluate: Evaluate) -> int:
         print(f"{name}: {json.dumps(answer.plain(), ensure_ascii=False)}")
     kind = outcome(case.text, ours, theirs)
     print(kind)
-    return 0 if kind in AGREE else 1
+    if kind in AGREE:
+        return 0
+    return 1
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, sg1.ended)
+    signal.signal(signal.SIGTERM, sg1.end_run)
     raise SystemExit(main())

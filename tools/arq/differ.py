@@ -26,7 +26,7 @@ AGREE = ("equal", "refused", "illegal")  # outcomes that are no differences
 
 
 def solutions(variables: Sequence[str], mappings: Iterable[dict[str, Term]]) -> Relation:
-    """A relation from its solution mappings."""
+    """Return a relation from its solution mappings."""
     return Relation(tuple(variables), Counter(map(row, mappings)))
 
 
@@ -41,7 +41,7 @@ class Answer:
     message: str = ""
 
     def plain(self) -> Any:
-        """The answer for JSON."""
+        """Return the answer for JSON."""
         if self.relation is None:
             return {self.error: self.message}
         if self.relation.variables == ("ask",):
@@ -50,13 +50,13 @@ class Answer:
 
 
 def definition(text: str, data: Dataset) -> Relation:
-    """The answer of refengine.sparql to a body."""
+    """Return the answer of refengine.sparql to a body."""
     return evaluate(Body(text).algebra, data, Limits(steps=STEPS))
 
 
 def our_answer(ours: Evaluate, text: str, data: Dataset) -> Answer:
-    """The answer of the evaluation that is held against ARQ; whatever it
-    raises is an answer, too.
+    """Return the answer of the evaluation that is held against ARQ; whatever it raises is an
+    answer, too.
     """
 
     def late(*_: object) -> None:
@@ -82,16 +82,21 @@ def our_answer(ours: Evaluate, text: str, data: Dataset) -> Answer:
 
 
 def outcome(text: str, ours: Answer, theirs: Answer) -> str:
-    """How two answers compare: `equal`; `refused`, by us; `illegal`, both say; or a difference:
-    `rows`, `variables` (the same rows under others), `datatypes` (the same values of other types),
-    `legality` (only one says that the query is legal), `ours fails` or `theirs fails`.
+    """Return how two answers compare: `equal`; `refused`, by us; `illegal`, both say; or a
+    difference: `rows`, `variables` (the same rows under others), `datatypes` (the same values of
+    other types), `legality` (only one says that the query is legal), `ours fails` or `theirs
+    fails`.
     """
     if ours.error == "unsupported":
         return "refused"
-    if ours.error == "fails" or theirs.error == "fails":
-        return "ours fails" if ours.error == "fails" else "theirs fails"
+    if ours.error == "fails":
+        return "ours fails"
+    if theirs.error == "fails":
+        return "theirs fails"
+    if ours.error and theirs.error:
+        return "illegal"
     if ours.error or theirs.error:
-        return "illegal" if ours.error and theirs.error else "legality"
+        return "legality"
     assert ours.relation is not None and theirs.relation is not None  # neither is an error
     a, b = ours.relation.rows, theirs.relation.rows
     if re.search(r"\bREDUCED\b", text):
@@ -101,13 +106,15 @@ def outcome(text: str, ours: Answer, theirs: Answer) -> str:
             return "rows"
         if set(ours.relation.variables) != set(theirs.relation.variables):
             return "variables"
-        return "equal" if equal(_with_types(a), _with_types(b)) else "datatypes"
+        if equal(_with_types(a), _with_types(b)):
+            return "equal"
+        return "datatypes"
     except Unsupported:
         return "refused"  # blank nodes too symmetric to compare
 
 
 def _with_types(rows: Bag) -> Bag:
-    """The rows with a column more for each number, its datatype."""
+    """Return the rows with a column more for each number, its datatype."""
     typed: Bag = Counter()
     for line, count in rows.items():
         typed[_with_type(line)] += count
@@ -142,8 +149,8 @@ class Difference:
 
 
 def shrink(case: Draw, differs: Callable[[Draw], bool]) -> Draw:
-    """A smaller draw that differs still: fewer triples, then a smaller query, as long as there is
-    any in TRIES questions.
+    """Return a smaller draw that differs still: fewer triples, then a smaller query, as long as
+    there is any in TRIES questions.
     """
     tries = TRIES
     again = True

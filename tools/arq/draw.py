@@ -29,7 +29,7 @@ class Draw(NamedTuple):
 
 
 def draw(seed: int, number: int) -> Draw:
-    """One draw; it depends on the seed and its number alone."""
+    """Return one draw; it depends on the seed and its number alone."""
     random = Random(f"{seed}/{number}")
     colours = palette(random)
     return Draw(Queries(random, colours).query(), dataset(random, colours))
@@ -39,7 +39,7 @@ class Queries(Patterns):
     """Draws a query, of any form."""
 
     def query(self) -> Node:
-        """A whole query."""
+        """Return a whole query."""
         match self.random.choices(("select", "aggregate", "ask", "construct"), (12, 5, 2, 3))[0]:
             case "select":
                 form = self.select(depth=2, top=True).text
@@ -57,7 +57,7 @@ class Queries(Patterns):
         return node("modifier", "\n", self.values()[0], droppable=True)
 
     def select(self, depth: int, top: bool = False) -> Select:
-        """A SELECT without groups."""
+        """Return a SELECT without groups."""
         group, scope = self.group(depth)
         scope = list(dict.fromkeys(scope))
         quantity = self.random.choices(("", " DISTINCT", " REDUCED"), (6, 3, 1 if top else 0))[0]
@@ -123,9 +123,11 @@ class Queries(Patterns):
         return self.random.choice((name, name, f"DESC({name})", f"ASC({name})"))
 
     def aggregate(self, scope: Sequence[str]) -> Node:
-        """One aggregate."""
+        """Return one aggregate."""
         name = self.random.choice(AGGREGATES)
-        distinct = "DISTINCT " if self.chance(0.3) else ""
+        distinct = ""
+        if self.chance(0.3):
+            distinct = "DISTINCT "
         if name == "COUNT" and self.chance(0.4):
             return node("aggregate", f"COUNT({distinct}*)")
         inside = (
@@ -133,15 +135,13 @@ class Queries(Patterns):
             if scope and self.chance(0.75)
             else Expressions(self.random, self.palette, scope).draw("any", 2)
         )
-        tail = (
-            self.random.choice(('; SEPARATOR=","', "", '; SEPARATOR=""'))
-            if name == "GROUP_CONCAT"
-            else ""
-        )
+        tail = ""
+        if name == "GROUP_CONCAT":
+            tail = self.random.choice(('; SEPARATOR=","', "", '; SEPARATOR=""'))
         return node("aggregate", f"{name}({distinct}", inside, f"{tail})")
 
     def _of_aggregates(self, scope: Sequence[str], keys: Sequence[str]) -> Node:
-        """An expression over aggregates and keys, mostly one aggregate alone."""
+        """Return an expression over aggregates and keys, mostly one aggregate alone."""
         if self.chance(0.75):
             return node("expr", self.aggregate(scope))
         if self.chance(0.6):
@@ -159,7 +159,7 @@ class Queries(Patterns):
         return node("expr", f"{name}(", node("expr", self.aggregate(scope)), ")")
 
     def keys(self, scope: Sequence[str]) -> tuple[list[Node], list[str]]:
-        """The conditions of a GROUP BY and the variables that name them."""
+        """Return the conditions of a GROUP BY and the variables that name them."""
         conditions, names = [], []
         for _ in range(self.random.choice((1, 1, 1, 2))):
             if scope and self.chance(0.7):
@@ -203,7 +203,7 @@ class Queries(Patterns):
         return node("modifier", "\nHAVING (", condition, ")", droppable=True)
 
     def grouped(self, depth: int, top: bool = False) -> Select:
-        """A SELECT with groups."""
+        """Return a SELECT with groups."""
         group, scope = self.group(depth)
         grouping, keys = self.grouping(scope)
         having = self.having(scope, keys)
@@ -213,7 +213,9 @@ class Queries(Patterns):
             name = self.new_variable()
             items.append(node("item", "(", self._of_aggregates(scope, keys), f" AS {name})"))
             names.append(name)
-        distinct = "DISTINCT " if self.chance(0.1) else ""
+        distinct = ""
+        if self.chance(0.1):
+            distinct = "DISTINCT "
         head = joined("select", items, " ")
         return Select(
             node(
@@ -238,7 +240,7 @@ class Queries(Patterns):
         return node("query", "ASK ", group)
 
     def construct(self) -> Node:
-        """CONSTRUCT, with a template or WHERE alone, sometimes with groups."""
+        """Return a CONSTRUCT, with a template or WHERE alone, sometimes with groups."""
         if self.chance(0.15):
             return node("query", "CONSTRUCT WHERE { ", self._triples(0, [], ())[0], "}")
         group, scope = self.group(2)
@@ -249,7 +251,9 @@ class Queries(Patterns):
         triples = []
         for _ in range(self.random.choice((1, 1, 2, 3))):
             subject = self._template_term(visible, ("_:t", "_:t", "[]", ":new"))
-            predicate = self._template_term(visible, (":made",)) if self.chance(0.3) else ":made"
+            predicate = ":made"
+            if self.chance(0.3):
+                predicate = self._template_term(visible, (":made",))
             object_ = self._template_term(
                 visible, ("_:t", "_:u", "1", '"01"^^xsd:integer', '"a"@en', ":x")
             )
@@ -257,8 +261,6 @@ class Queries(Patterns):
         return node("query", "CONSTRUCT {", *triples, " } WHERE ", group, tail)
 
     def _template_term(self, visible: Sequence[str], others: Sequence[str]) -> str:
-        return (
-            self.random.choice(list(visible))
-            if visible and self.chance(0.6)
-            else self.random.choice(list(others))
-        )
+        if visible and self.chance(0.6):
+            return self.random.choice(list(visible))
+        return self.random.choice(list(others))

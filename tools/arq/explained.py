@@ -22,7 +22,8 @@ KEYS = {"id", "kinds", "title", "says", "right", "smallest", "match"}
 class Explanation:
     """A class of differences. A shrunk difference is of it if its kind is among `kinds`, and every
     pattern of `match` is found: in the query's text, in the data, in both (`all`), in our answer,
-    in theirs, as `seen` has them. `right`: `ours`, `theirs` or `both` (SPARQL leaves it open).
+    in theirs, as `searched_texts` has them. `right`: `ours`, `theirs` or `both` (SPARQL leaves it
+    open).
     """
 
     id: str
@@ -35,13 +36,13 @@ class Explanation:
 
     def covers(self, difference: Difference) -> bool:
         """Whether a difference is of this class."""
-        texts = seen(difference)
+        texts = searched_texts(difference)
         return difference.kind in self.kinds and all(
             re.search(pattern, texts[key], re.DOTALL) for key, pattern in self.match.items()
         )
 
     def example(self) -> Difference:
-        """The smallest case."""
+        """Return the smallest case."""
         case = self.smallest
         data = tuple(case["data"])
         return Difference(
@@ -54,8 +55,8 @@ class Explanation:
         )
 
 
-def seen(difference: Difference) -> dict[str, str]:
-    """What patterns are looked for in."""
+def searched_texts(difference: Difference) -> dict[str, str]:
+    """Return what patterns are looked for in."""
     query, data = difference.text.removeprefix(PREFIXES), "\n".join(difference.data)
     return {
         "query": query,
@@ -68,8 +69,8 @@ def seen(difference: Difference) -> dict[str, str]:
 
 @cache
 def explanations(file: Path = FILE) -> tuple[Explanation, ...]:
-    """The explanations in the order of the file. Raises ValueError for keys that are not known or
-    patterns that match anything.
+    """Return the explanations in the order of the file. Raises ValueError for keys that are not
+    known or patterns that match anything.
     """
     with file.open("rb") as opened:
         table = tomllib.load(opened)
@@ -85,7 +86,7 @@ def explanations(file: Path = FILE) -> tuple[Explanation, ...]:
 
 
 def explain(difference: Difference, known: tuple[Explanation, ...]) -> Explanation | None:
-    """The first explanation that covers a difference."""
+    """Return the first explanation that covers a difference."""
     return next((entry for entry in known if entry.covers(difference)), None)
 
 
@@ -93,18 +94,18 @@ WORD = re.compile(r"[A-Za-z:0-9]+(?=\()|\b[A-Z]{2,}\b")
 
 
 def class_of(difference: Difference) -> str:
-    """A rough class for what is not explained: the kind, and the keywords and functions of the
-    shrunk query.
+    """Return a rough class for what is not explained: the kind, and the keywords and functions of
+    the shrunk query.
     """
     words = sorted(
-        set(WORD.findall(re.sub(r'"(?:[^"\\]|\\.)*"', '""', seen(difference)["query"])))
+        set(WORD.findall(re.sub(r'"(?:[^"\\]|\\.)*"', '""', searched_texts(difference)["query"])))
         - {"SELECT", "WHERE", "AS"}
     )
     return f"{difference.kind}: {' '.join(words)}"
 
 
 def table(known: tuple[Explanation, ...]) -> str:
-    """The explanations as a table of docs/arq.md."""
+    """Return the explanations as a table of docs/arq.md."""
     lines = ["| class | difference | right | what the recommendation says |", "|---|---|---|---|"]
     lines += [f"| `{entry.id}` | {entry.title} | {entry.right} | {entry.says} |" for entry in known]
     return "\n".join(line.replace("\n", " ") for line in lines) + "\n"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from tools.arq.terms import ABSENT, NODES, THEMES, Palette, written
+from tools.arq.terms import ABSENT, NODES, THEMES, Palette, write_term
 from tools.arq.tree import Node, node
 
 OFF_TYPE = 0.06  # how often an operand is of another type than the function takes
@@ -56,7 +56,9 @@ class Expressions:
     unbound: bool = True
 
     def draw(self, kind: str = "any", depth: int = 2) -> Node:
-        """An expression that is mostly of a kind: boolean, number, string, date, iri or any."""
+        """Return an expression that is mostly of a kind: boolean, number, string, date, iri or
+        any.
+        """
         if kind == "any" or self.random.random() < OFF_TYPE:
             kind = self.random.choice(
                 ("boolean", "number", "number", "string", "string", "date", "iri", "term", "term")
@@ -67,7 +69,7 @@ class Expressions:
         return drawn
 
     def atom(self, kind: str) -> Node:
-        """A variable, in most cases, or a term of the kind."""
+        """Return a variable, in most cases, or a term of the kind."""
         random = self.random
         if self.variables and random.random() < 0.65:
             return node("expr", random.choice(self.variables))
@@ -80,10 +82,12 @@ class Expressions:
             "boolean": ("booleans",),
         }
         if kind == "iri":
-            return node("expr", written(random.choice([*NODES, ABSENT])))
+            return node("expr", write_term(random.choice([*NODES, ABSENT])))
         if kind in themes and random.random() < 0.6:
-            return node("expr", written(random.choice(THEMES[random.choice(themes[kind])]), random))
-        return node("expr", written(self.palette.value(random), random))
+            return node(
+                "expr", write_term(random.choice(THEMES[random.choice(themes[kind])]), random)
+            )
+        return node("expr", write_term(self.palette.value(random), random))
 
     def _call(self, name: str, *arguments: Node) -> Node:
         parts: list[str | Node] = [f"{name}("]
@@ -142,7 +146,8 @@ class Expressions:
                 "expr",
                 f"BOUND({self.random.choice([*self.variables, *['?unbound'] * self.unbound])})",
             )
-        name = "isIRI" if name == "BOUND" else name
+        if name == "BOUND":
+            name = "isIRI"
         arguments = [self.draw("any", depth) for _ in range(2 if name == "sameTerm" else 1)]
         return self._call(name, *arguments)
 
@@ -150,7 +155,7 @@ class Expressions:
         random = self.random
         match random.choice(("REGEX", "REGEX", "LANGMATCHES", "STRSTARTS", "STRENDS", "CONTAINS")):
             case "REGEX":
-                flags = [node("expr", f'"{random.choice(FLAGS)}"')] if random.random() < 0.4 else []
+                flags = self._flags(0.4)
                 return self._call(
                     "REGEX",
                     self.draw("string", depth),
@@ -213,6 +218,12 @@ class Expressions:
             case _:
                 return self._conditional(depth, "number")
 
+    def _flags(self, chance: float) -> list[Node]:
+        """Return the flags of a regular expression, with some chance, or none."""
+        if self.random.random() >= chance:
+            return []
+        return [node("expr", f'"{self.random.choice(FLAGS)}"')]
+
     def _string(self, depth: int) -> Node:
         random = self.random
         name = random.choice(
@@ -253,7 +264,7 @@ class Expressions:
                     *(self.draw("string", depth) for _ in range(random.choice((0, 1, 2, 2, 2, 3)))),
                 )
             case "REPLACE":
-                flags = [node("expr", f'"{random.choice(FLAGS)}"')] if random.random() < 0.3 else []
+                flags = self._flags(0.3)
                 pattern, new = (
                     node("expr", f'"{random.choice(texts)}"') for texts in (PATTERNS, REPLACEMENTS)
                 )
@@ -281,7 +292,7 @@ class Expressions:
                 return self._call(name, self.draw("string", depth))
 
     def _small(self) -> Node:
-        """A position or a length."""
+        """Return a position or a length."""
         random = self.random
         if random.random() < 0.2:
             return self.draw("number", 1)
@@ -315,11 +326,9 @@ class Expressions:
             case "DATATYPE":
                 return self._call("DATATYPE", self.draw("any", depth))
             case "BNODE":
-                return (
-                    node("expr", "BNODE()")
-                    if random.random() < 0.4
-                    else self._call("BNODE", self.draw("string", depth))
-                )
+                if random.random() < 0.4:
+                    return node("expr", "BNODE()")
+                return self._call("BNODE", self.draw("string", depth))
             case "if":
                 return self._conditional(depth, "iri")
             case name:

@@ -22,7 +22,7 @@ PATIENCE = 60.0  # seconds, start of the process and a query together
 
 
 def lacks() -> str:
-    """What is lacking to run ARQ, in one line; nothing if it can be run."""
+    """Return what is lacking to run ARQ, in one line; nothing if it can be run."""
     if shutil.which("java") is None:
         return "there is no java (17 or newer)"
     if not any(JARS.glob("jena-arq-*.jar")):
@@ -56,7 +56,7 @@ class Jena:
         self._process, self._rest = None, b""
 
     def ask(self, text: str, data: Dataset) -> Answer:
-        """ARQ's answer."""
+        """Return ARQ's answer."""
         if self._process is None:
             command = [
                 "java",
@@ -81,7 +81,9 @@ class Jena:
             self.close()
             return Answer(None, "fails", f"{type(error).__name__}: {error}")
         if "error" in reply:
-            kind = "invalid" if reply["error"] == "parse" else "fails"
+            kind = "fails"
+            if reply["error"] == "parse":
+                kind = "invalid"
             return Answer(None, kind, reply["message"].splitlines()[0][:200])
         if "boolean" in reply:
             return Answer(
@@ -103,7 +105,7 @@ class Jena:
         return Answer(solutions(reply["variables"], reply["rows"]))
 
     def _line(self, output: IO[bytes]) -> bytes:
-        """The next line of the process."""
+        """Return the next line of the process."""
         while b"\n" not in self._rest:
             ready, _, _ = select.select([output], [], [], PATIENCE)
             if not ready:

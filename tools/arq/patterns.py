@@ -9,7 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 from tools.arq.expressions import Expressions
-from tools.arq.terms import ABSENT, GRAPHS, NODES, PREDICATES, Palette, written
+from tools.arq.terms import ABSENT, GRAPHS, NODES, PREDICATES, Palette, write_term
 from tools.arq.tree import Node, joined, node
 
 NAMES = ("?x", "?y", "?z", "?w")
@@ -45,17 +45,17 @@ class Patterns(ABC):
 
     @abstractmethod
     def select(self, depth: int, top: bool = False) -> Select:
-        """A SELECT without groups."""
+        """Return a SELECT without groups."""
 
     @abstractmethod
     def grouped(self, depth: int, top: bool = False) -> Select:
-        """A SELECT with groups."""
+        """Return a SELECT with groups."""
 
     # Patterns: each gives a node and the variables in scope.
 
     def group(self, depth: int, outer: Sequence[str] = ()) -> tuple[Node, list[str]]:
-        """A group graph pattern. `outer`: variables of a group around it, which filters of OPTIONAL
-        and EXISTS may name.
+        """Return a group graph pattern. `outer`: variables of a group around it, which filters of
+        OPTIONAL and EXISTS may name.
         """
         scope: list[str] = []
         items: list[Node] = []
@@ -63,7 +63,9 @@ class Patterns(ABC):
             return node("group", "{}"), []
         if self.chance(0.5):
             return self._plain()
-        kinds = ["triples"] if self.chance(0.85) else []
+        kinds = []
+        if self.chance(0.85):
+            kinds.append("triples")
         kinds += self.random.choices(
             (
                 "triples",
@@ -88,8 +90,8 @@ class Patterns(ABC):
         return node("group", "{", *items, " }"), scope
 
     def _plain(self) -> tuple[Node, list[str]]:
-        """A group that nearly always has solutions: a triple pattern, perhaps an optional one, and
-        perhaps a BIND or a FILTER.
+        """Return a group that nearly always has solutions: a triple pattern, perhaps an optional
+        one, and perhaps a BIND or a FILTER.
         """
         predicate = self.random.choice((":p", ":p", ":q", "?w"))
         items, scope = (
@@ -100,7 +102,7 @@ class Patterns(ABC):
             items.append(
                 node(
                     "element",
-                    f"OPTIONAL {{ ?x {written(self.random.choice(PREDICATES))} ?y . }}",
+                    f"OPTIONAL {{ ?x {write_term(self.random.choice(PREDICATES))} ?y . }}",
                     droppable=True,
                 )
             )
@@ -115,7 +117,7 @@ class Patterns(ABC):
         return node("group", "{ ", *(part for item in items for part in (item, " ")), "}"), scope
 
     def _pattern(self, depth: int, outer: Sequence[str]) -> tuple[Node, list[str]]:
-        """A group, a small one when it is deep inside."""
+        """Return a group, a small one when it is deep inside."""
         if depth > 0:
             return self.group(depth, outer)
         item, scope = self._triples(0, [], ())
@@ -149,31 +151,27 @@ class Patterns(ABC):
 
     def _subject(self) -> str:
         kind = self.random.random()
-        return (
-            self.random.choice(AS_SUBJECT)
-            if kind < 0.85
-            else self._blank()
-            if kind < 0.91
-            else written(self.random.choice(NODES))
-        )
+        if kind < 0.85:
+            return self.random.choice(AS_SUBJECT)
+        if kind < 0.91:
+            return self._blank()
+        return write_term(self.random.choice(NODES))
 
     def _predicate(self) -> str:
         kind = self.random.random()
-        return (
-            written(self.random.choice(PREDICATES))
-            if kind < 0.8
-            else "?w"
-            if kind < 0.95
-            else self.random.choice(NAMES)
-        )
+        if kind < 0.8:
+            return write_term(self.random.choice(PREDICATES))
+        if kind < 0.95:
+            return "?w"
+        return self.random.choice(NAMES)
 
     def _object(self) -> str:
         kind = self.random.random()
         if kind < 0.82:
             return self.random.choice(AS_OBJECT)
-        return (
-            self._blank() if kind < 0.88 else written(self.palette.value(self.random), self.random)
-        )
+        if kind < 0.88:
+            return self._blank()
+        return write_term(self.palette.value(self.random), self.random)
 
     def _optional(
         self, depth: int, scope: list[str], outer: Sequence[str]
@@ -198,7 +196,7 @@ class Patterns(ABC):
         name = (
             self.random.choice(("?g", "?g", *NAMES))
             if self.chance(0.6)
-            else written(self.random.choice([*GRAPHS, GRAPHS[0], ABSENT]))
+            else write_term(self.random.choice([*GRAPHS, GRAPHS[0], ABSENT]))
         )
         group, more = self._pattern(depth, ())
         return node("element", f"GRAPH {name} ", group), [
@@ -221,7 +219,9 @@ class Patterns(ABC):
         )[0]
 
     def _bind(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
-        free = [name for name in NAMES if name not in scope] if self.chance(0.2) else []
+        free: list[str] = []
+        if self.chance(0.2):
+            free = [name for name in NAMES if name not in scope]
         name = free[0] if free else self.new_variable()
         value = Expressions(
             self.random, self.palette, scope, self._exists_group if self.chance(0.1) else None
@@ -232,13 +232,13 @@ class Patterns(ABC):
         return self.values()
 
     def values(self) -> tuple[Node, list[str]]:
-        """VALUES over one variable or two, with UNDEF."""
+        """Return VALUES over one variable or two, with UNDEF."""
 
         def cell(name: str) -> str:
             if self.chance(0.15):
                 return "UNDEF"
             is_node = name in ("?x", "?y") and self.chance(0.7)
-            return written(
+            return write_term(
                 self.random.choice(NODES) if is_node else self.palette.value(self.random),
                 self.random,
             )
@@ -266,17 +266,17 @@ class Patterns(ABC):
             ends.append(
                 self.random.choice(names)
                 if self.chance(0.8)
-                else written(self.random.choice([*NODES, ABSENT]))
+                else write_term(self.random.choice([*NODES, ABSENT]))
             )
         if self.chance(0.1):
-            ends[1] = written(self.palette.value(self.random), self.random)
+            ends[1] = write_term(self.palette.value(self.random), self.random)
         return node("triple", f"{ends[0]} ", self.path(3), f" {ends[1]} ."), [
             end for end in ends if end.startswith("?")
         ]
 
     def path(self, depth: int) -> Node:
-        """A property path."""
-        predicate = written(self.random.choice(PREDICATES))
+        """Return a property path."""
+        predicate = write_term(self.random.choice(PREDICATES))
         if depth == 0 or self.chance(0.1):
             return node("path", predicate)
         match self.random.choice(("^", "/", "/", "|", "|", "*", "*", "+", "+", "?", "!", "!")):
@@ -288,7 +288,8 @@ class Patterns(ABC):
                 members = [
                     node(
                         "item",
-                        self.random.choice(("", "", "^")) + written(self.random.choice(PREDICATES)),
+                        self.random.choice(("", "", "^"))
+                        + write_term(self.random.choice(PREDICATES)),
                     )
                     for _ in range(self.random.choice((1, 1, 2, 3)))
                 ]

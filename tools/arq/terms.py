@@ -185,19 +185,23 @@ class Palette:
     literals: tuple[Term, ...]
 
     def value(self, random: Random) -> Term:
-        """A literal or, sometimes, an IRI."""
-        return random.choice(NODES) if random.random() < 0.2 else random.choice(self.literals)
+        """Return a literal or, sometimes, an IRI."""
+        if random.random() < 0.2:
+            return random.choice(NODES)
+        return random.choice(self.literals)
 
 
 def palette(random: Random) -> Palette:
-    """Three to seven literals, most of them of one or two themes."""
+    """Return three to seven literals, most of them of one or two themes."""
     themes = random.choices(list(WEIGHTS), list(WEIGHTS.values()), k=random.choice([1, 2, 2, 3]))
     drawn = [random.choice(THEMES[random.choice(themes)]) for _ in range(random.randint(2, 5))]
     return Palette((*drawn, random.choice(SIMPLE), random.choice(SIMPLE)))
 
 
 def dataset(random: Random, colours: Palette) -> Dataset:
-    """Up to a dozen triples in the default graph, and sometimes some in one or two named graphs."""
+    """Return up to a dozen triples in the default graph, and sometimes some in one or two named
+    graphs.
+    """
     count = random.choice([0, *range(1, 13), *range(8, 13), *range(8, 13), *range(8, 13)])
     names: list[tuple[()] | tuple[Term]] = [()]
     if random.random() < 0.4:
@@ -206,7 +210,10 @@ def dataset(random: Random, colours: Palette) -> Dataset:
     for _ in range(count):
         subject = random.choice([*NODES, *NODES, *NODES[:1] * 3, *BLANKS])
         predicate = random.choice([*PREDICATES, *PREDICATES[:2], PREDICATES[0]])
-        to_value = random.random() < (0.3 if predicate == PREDICATES[1] else 0.7)
+        chance = 0.7
+        if predicate == PREDICATES[1]:
+            chance = 0.3
+        to_value = random.random() < chance
         object_ = random.choice(colours.literals) if to_value else random.choice([*NODES, *BLANKS])
         statements.append((subject, predicate, object_, *random.choice(names)))
     return frozenset(statements)
@@ -215,9 +222,9 @@ def dataset(random: Random, colours: Palette) -> Dataset:
 PREFIXES = f"PREFIX : <urn:>\nPREFIX xsd: <{XSD}>\n"
 
 
-def written(term: Term, random: Random | None = None) -> str:
-    """A term as a query has it: prefixed, sometimes short for plain numbers and with a language tag
-    in upper case.
+def write_term(term: Term, random: Random | None = None) -> str:
+    """Return a term as a query has it: prefixed, sometimes short for plain numbers and with a
+    language tag in upper case.
     """
     if is_blank(term):
         raise ValueError("a blank node of the data has no name in a query")
@@ -256,16 +263,16 @@ def written(term: Term, random: Random | None = None) -> str:
         return lexical
     text = literal(lexical).replace("\t", "\\t")
     if language:
-        return f"{text}@{language.upper() if random and random.random() < 0.2 else language}"
+        if random and random.random() < 0.2:
+            language = language.upper()
+        return f"{text}@{language}"
     if datatype == XSD + "string":
         return text
-    return (
-        f"{text}^^xsd:{datatype.removeprefix(XSD)}"
-        if datatype.startswith(XSD)
-        else f"{text}^^<{datatype}>"
-    )
+    if datatype.startswith(XSD):
+        return f"{text}^^xsd:{datatype.removeprefix(XSD)}"
+    return f"{text}^^<{datatype}>"
 
 
 def nquads(graph: Dataset) -> str:
-    """A dataset as N-Quads, in a fixed order."""
+    """Return a dataset as N-Quads, in a fixed order."""
     return "".join(" ".join(statement) + " .\n" for statement in sorted(graph))

@@ -21,13 +21,13 @@ class Node:
 
 
 def node(sort: str, *parts: str | Node, droppable: bool = False) -> Node:
-    """A node from its parts."""
+    """Return a node from its parts."""
     return Node(sort, parts, droppable)
 
 
 def joined(sort: str, items: list[Node], between: str) -> Node:
-    """A node of items with a text between them, of which the first stays and each of the others may
-    be dropped with that text.
+    """Return a node of items with a text between them, of which the first stays and each of the
+    others may be dropped with that text.
     """
     first, *others = items
     return Node(sort, (first, *(Node("next", (between, item), droppable=True) for item in others)))
@@ -37,8 +37,8 @@ SMALLEST = {"expr": ("1", "true", "?x"), "path": (":p",), "group": ("{}",), "sel
 
 
 def smaller(tree: Node) -> Iterator[Node]:
-    """Every tree in which one node is left out, or a node of the same sort inside it, or a smallest
-    one, has taken its place; nodes near the root come first.
+    """Yield every tree in which one node is left out, or a node of the same sort inside it, or a
+    smallest one, has taken its place; nodes near the root come first.
     """
     for trail in _trails(tree):
         here = _at(tree, trail)
@@ -54,7 +54,7 @@ def smaller(tree: Node) -> Iterator[Node]:
 
 
 def _trails(tree: Node) -> Iterator[tuple[int, ...]]:
-    """The positions of all nodes that have parts, breadth first."""
+    """Yield the positions of all nodes that have parts, breadth first."""
     layer: list[tuple[tuple[int, ...], Node]] = [((), tree)]
     while layer:
         below = []

@@ -79,9 +79,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.exit(1, f"{name}: {error}\n")
         except KeyboardInterrupt:
             parser.exit(130, f"{name}: interrupted\n")
-    return 0 if equal else 1
+    if equal:
+        return 0
+    return 1
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, sg1.ended)
+    signal.signal(signal.SIGTERM, sg1.end_run)
     raise SystemExit(main())

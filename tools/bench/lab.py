@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from tools import sg1
 from tools.bench.measure import Job, Result, RunFailed, fresh
-from tools.bench.queries import Asked
+from tools.bench.queries import BenchmarkQuery
 
 CHEAP = 60.0  # seconds: what takes longer is run once
 Line = dict[str, Any]
@@ -38,9 +38,9 @@ class Lab:
     run: Callable[[Job], Result] = fresh
 
     def stream(self, stations: int, seconds: int) -> Stream:
-        """SG1 with an observation a station and second, seed 1, made if it is not there as it was
-        made. The generator's hash is in its name, its size and its own hash are in a file beside
-        it.
+        """Return SG1 with an observation a station and second, seed 1, made if it is not there as
+        it was made. The generator's hash is in its name, its size and its own hash are in a file
+        beside it.
         """
         parameters = sg1.Parameters(stations=stations, interval=1000, duration=1000 * seconds)
         version = hashlib.sha256(Path(sg1.__file__).read_bytes()).hexdigest()[:8]
@@ -55,13 +55,13 @@ class Lab:
             made.write_text(f"{size} {digest}\n", encoding="ascii")
         return Stream(path, parameters.triples)
 
-    def job(self, stream: Stream, asked: Asked, **more: Any) -> Job:
-        """A run of the lab's engine."""
+    def job(self, stream: Stream, asked: BenchmarkQuery, **more: Any) -> Job:
+        """Return a run of the lab's engine."""
         return Job(**{"path": str(stream.path), **asked._asdict(), "engine": self.engine} | more)
 
     def medians(self, *jobs: Job) -> list[tuple[Result, int]]:
-        """Of each job the medians of its runs, and their number. The jobs take turns, so that a
-        machine that slows down slows all.
+        """Return of each job the medians of its runs, and their number. The jobs take turns, so
+        that a machine that slows down slows all.
         """
         rounds: list[Sequence[Result]] = []
         started = perf_counter()
@@ -77,8 +77,8 @@ def _digest(path: Path, size: int, changed: int) -> str:
 
 
 def _stamp(path: Path) -> str:
-    """The size and the hash of a file: of some 1.5 GB in a second or two, once as long as it does
-    not change.
+    """Return the size and the hash of a file: of some 1.5 GB in a second or two, once as long as it
+    does not change.
     """
     found = path.stat()
     return f"{found.st_size} {_digest(path, found.st_size, found.st_mtime_ns)}\n"
@@ -96,7 +96,7 @@ def _median(results: Sequence[Result]) -> Result:
 
 
 def line(name: str, triples: int, found: tuple[Result, int], **more: Any) -> Line:
-    """A benchmark's line."""
+    """Return a benchmark's line."""
     result, runs = found
     return {
         "name": name,

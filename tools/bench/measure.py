@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from refengine import Query, Report, Semantics, equal, evaluate, from_table, profile
 from refengine.core import r2r
-from refengine.rdf.files import read_stream
+from refengine.rdf.streams import read_stream
 from tools.bench.queries import STREAM
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,17 +66,19 @@ Engine = Callable[[Query, str, Semantics], Iterator[Report]]
 
 
 def engine(name: str) -> Engine:
-    """The engine of that name, over the file of a stream: the one place that knows the engines."""
+    """Return the engine of that name, over the file of a stream: the one place that knows the
+    engines.
+    """
     match name:
         case "incremental":
             from refengine import incremental
-            from refengine.rdf.files import elements
+            from refengine.rdf.streams import read_elements
 
             def evaluated(query: Query, path: str, semantics: Semantics) -> Iterator[Report]:
                 # ENG-6: partitions need their streams whole
                 whole = any(window.by for window in query.windows)
                 return incremental.evaluate(
-                    query, {STREAM: read_stream(path) if whole else elements(path)}, semantics
+                    query, {STREAM: read_stream(path) if whole else read_elements(path)}, semantics
                 )
 
             return evaluated
@@ -91,14 +93,14 @@ def engine(name: str) -> Engine:
 
 
 def measured(job: Job) -> Result:
-    """The run, in this process."""
+    """Return the run, in this process."""
     run, query, semantics = (
         engine(job.engine),
         from_table(job.query),
         profile(job.profile).but(**job.fields).semantics(),
     )
     if job.check:
-        return compared(
+        return compare_reports(
             run(query, job.path, semantics), engine("definitional")(query, job.path, semantics)
         )
     gc.set_threshold(50_000, 20, 50)  # as `python -m conformance csrbench` does
@@ -109,9 +111,9 @@ def measured(job: Job) -> Result:
     return Result(count, wall, cpu, base, peak_mib(), str(getattr(found, "provenance", job.engine)))
 
 
-def compared(actual: Iterator[Report], expected: Iterator[Report]) -> Result:
-    """Whether all reports are equal: evaluation, trigger, windows, instant, and the relation by
-    value; where they first differ.
+def compare_reports(actual: Iterator[Report], expected: Iterator[Report]) -> Result:
+    """Return whether all reports are equal: evaluation, trigger, windows, instant, and the relation
+    by value; where they first differ.
     """
     number = 0
     for number, (mine, right) in enumerate(zip_longest(actual, expected), 1):
@@ -137,7 +139,7 @@ def compared(actual: Iterator[Report], expected: Iterator[Report]) -> Result:
 
 
 def peak_mib() -> float:
-    """The most memory this process has held. Linux's VmHWM counts from the program's start;
+    """Return the most memory this process has held. Linux's VmHWM counts from the program's start;
     ru_maxrss counts the process before that as well, which was its parent's memory.
     """
     try:
@@ -150,7 +152,7 @@ def peak_mib() -> float:
 
 
 def fresh(job: Job) -> Result:
-    """The run, in a fresh process."""
+    """Return the run, in a fresh process."""
     command = [sys.executable, "-m", "tools.bench.measure"]
     run = subprocess.run(
         command, input=json.dumps(job._asdict()), capture_output=True, text=True, cwd=ROOT

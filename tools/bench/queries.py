@@ -19,7 +19,7 @@ SELECT ?sensor ?obs ?value WHERE {
 }"""
 
 
-class Asked(NamedTuple):
+class BenchmarkQuery(NamedTuple):
     """A query's table, and a profile with the fields that are replaced."""
 
     query: dict[str, Any]
@@ -29,26 +29,28 @@ class Asked(NamedTuple):
 
 def temperatures(
     kind: str = "time", size: int | None = 5000, slide: int | None = 5000, **more: Any
-) -> Asked:
-    """Air temperatures above 50, over 5 s that tumble or another window: a report at each triple by
-    which the content changes, Istream, empty answers suppressed, [o, c), t0 = 0. Range begins with
-    the first element, or it would begin when it is full.
+) -> BenchmarkQuery:
+    """Return air temperatures above 50, over 5 s that tumble or another window: a report at each
+    triple by which the content changes, Istream, empty answers suppressed, [o, c), t0 = 0. Range
+    begins with the first element, or it would begin when it is full.
     """
     window = {"stream": STREAM, "kind": kind, "size": size, "slide": slide} | more
-    fields: dict[str, int | str | None] = {"t0": "first-reach" if kind == "range" else 0}
+    fields: dict[str, int | str | None] = {"t0": 0}
+    if kind == "range":
+        fields["t0"] = "first-reach"
     if kind not in ("time", "tuple", "range", "landmark"):
         fields["closure"] = None
     table = {
         "windows": [{key: value for key, value in window.items() if value is not None}],
         "body": TEMPERATURE,
     }
-    return Asked(table, "cqels", fields)
+    return BenchmarkQuery(table, "cqels", fields)
 
 
-def csrbench(name: str) -> Asked:
-    """A query of CSRBench with its window, when that closes with content: Rstream, empty answers
-    emitted, [o, c), t0 = 0.
+def csrbench(name: str) -> BenchmarkQuery:
+    """Return a query of CSRBench with its window, when that closes with content: Rstream, empty
+    answers emitted, [o, c), t0 = 0.
     """
-    return Asked(
+    return BenchmarkQuery(
         tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8")), "csparql", {"t0": 0}
     )

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from tools.bench.lab import Lab, Line, line
 from tools.bench.pushes import pushes
-from tools.bench.queries import Asked, csrbench, temperatures
+from tools.bench.queries import BenchmarkQuery, csrbench, temperatures
 
-KINDS: Mapping[str, Asked] = {
+KINDS: Mapping[str, BenchmarkQuery] = {
     "time-tumbling": temperatures(),
     "time-sliding": temperatures(slide=1000),
     "tuple": temperatures("tuple", 3500, 700),
@@ -32,14 +32,16 @@ class Benchmark(NamedTuple):
     tiny: Mapping[str, Any]
 
 
-def one(lab: Lab, name: str, asked: Asked, stations: int, seconds: int) -> Iterator[Line]:
-    """A query over a stream."""
+def one(lab: Lab, name: str, asked: BenchmarkQuery, stations: int, seconds: int) -> Iterator[Line]:
+    """Yield a query over a stream."""
     stream = lab.stream(stations, seconds)
     yield line(name, stream.triples, *lab.medians(lab.job(stream, asked)))
 
 
-def checked(lab: Lab, name: str, asked: Asked, stations: int, seconds: int) -> Iterator[Line]:
-    """A query over a stream, and whether all reports equal the definitional engine's."""
+def checked(
+    lab: Lab, name: str, asked: BenchmarkQuery, stations: int, seconds: int
+) -> Iterator[Line]:
+    """Yield a query over a stream, and whether all reports equal the definitional engine's."""
     stream = lab.stream(stations, seconds)
     found = lab.medians(lab.job(stream, asked))
     difference = lab.run(lab.job(stream, asked, check=True)).difference
@@ -48,7 +50,7 @@ def checked(lab: Lab, name: str, asked: Asked, stations: int, seconds: int) -> I
 
 
 def kinds(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
-    """One query by the kind of its window."""
+    """Yield one query by the kind of its window."""
     for kind, asked in KINDS.items():
         yield from one(lab, f"{name}/{kind}", asked, stations, seconds)
 
@@ -100,8 +102,8 @@ def memory(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
 
 
 def naive(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
-    """The body evaluated anew for each report, by the definitional engine, to the engine that is
-    measured: seconds by seconds.
+    """Yield the body evaluated anew for each report, by the definitional engine, to the engine that
+    is measured: seconds by seconds.
     """
     stream, asked = lab.stream(stations, seconds), temperatures()
     mine, anew = lab.medians(lab.job(stream, asked), lab.job(stream, asked, engine="definitional"))
@@ -113,7 +115,11 @@ def naive(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
 
 
 def _of(
-    lines: Callable[..., Iterator[Line]], asked: Asked, stations: int, seconds: int, tiny: int
+    lines: Callable[..., Iterator[Line]],
+    asked: BenchmarkQuery,
+    stations: int,
+    seconds: int,
+    tiny: int,
 ) -> Benchmark:
     return Benchmark(
         lines,
@@ -142,6 +148,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
 
 
 def run(lab: Lab, name: str, tiny: bool = False) -> Iterator[Line]:
-    """The lines of a benchmark."""
+    """Return the lines of a benchmark."""
     benchmark = BENCHMARKS[name]
     return benchmark.lines(lab, name, **(benchmark.tiny if tiny else benchmark.full))

@@ -10,7 +10,6 @@ computes what changed (ENG-6).
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import logging
 import sys
@@ -27,8 +26,9 @@ from refengine.incremental import MaintainedWhileCovered
 from refengine.model.elements import Dataset, Element, Triple
 from refengine.model.errors import RefengineError, Unsupported
 from refengine.model.messages import nearest
-from refengine.rdf import files
-from refengine.rdf.sources import Piped
+from refengine.rdf.documents import read_static
+from refengine.rdf.recordings import relation_to_json
+from refengine.rdf.sources import Text
 
 Reports = list[Report]
 
@@ -70,14 +70,14 @@ class Reference:
 
 
 def _relation(report: Report) -> dict[str, Any]:
-    rows = files.relation_to_json(report.relation)["results"]["bindings"]
+    rows = relation_to_json(report.relation)["results"]["bindings"]
     borders = {} if report.window is None else {"window": list(report.window)}
     return {"rows": rows, "instant": report.instant, **borders}
 
 
 def _statements(text: str) -> Dataset:
     """The triples and quads of N-Quads."""
-    return files.read_static(Piped("text.nq", io.BytesIO(text.encode()), "text"))
+    return read_static(Text("text.nq", text, "text"))
 
 
 def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,155 @@
+"""The value of a literal, and when two numbers are near (CMP-1, CMP-2)."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from refengine.model.elements import XSD, Row, Term, parse_literal
+from refengine.model.xsd import (
+    BOOLEANS,
+    DECIMAL_FORM,
+    INTEGER_FORM,
+    INTEGERS,
+    date_time,
+    double,
+    in_range,
+)
+
+TOLERANCE = {"double": 1e-9, "float": 1e-6, "decimal": 1e-17}
+LEAST_DECIMAL = Fraction(1, 10**18)  # two decimals may differ by so much, however small they are
+# characters of a literal that is read as a value: fewer than Python takes for an integer
+LONGEST = 4000
+
+
+class Mode(StrEnum):
+    """CMP-1: how literals are compared: `value` compares them in their value space, `term` as
+    terms.
+    """
+
+    VALUE = "value"
+    TERM = "term"
+
+
+# What must be equal of a row: its variables, each with a value, or with Number for one that must be
+# near.
+Exact = tuple[tuple[str, object], ...]
+
+
+class Number(NamedTuple):
+    """A numeric value with the relative tolerance of its datatype (0: exact)."""
+
+    value: Fraction | float
+    tolerance: float
+
+
+@lru_cache(maxsize=2**16)
+def value(term: Term) -> Term | Number | tuple[object, ...]:
+    """CMP-1: return a literal's value; the term itself where it has none that we know (an
+    ill-typed, a foreign or an endless literal).
+    """
+    if not term.startswith('"') or len(term) > LONGEST:
+        return term
+
+    try:
+        lexical, datatype, _ = parse_literal(term)
+        found = _value_of(lexical, datatype)
+    except (ValueError, InvalidOperation, OverflowError):
+        return term  # ill-typed, or beyond what Python reads
+    if found is None:
+        return term
+    return found
+
+
+def _value_of(lexical: str, datatype: str) -> Number | tuple[object, ...] | None:
+    if datatype in INTEGERS:
+        if not INTEGER_FORM.fullmatch(lexical):
+            return None
+        number = int(lexical)
+        if not in_range(number, datatype):
+            return None
+        return Number(Fraction(number), 0.0)
+
+    match datatype.removeprefix(XSD):
+        case "decimal" if DECIMAL_FORM.fullmatch(lexical):
+            return Number(Fraction(Decimal(lexical)), TOLERANCE["decimal"])
+        case "double" | "float" as kind:
+            return Number(double(lexical), TOLERANCE[kind])
+        case "boolean" if lexical in BOOLEANS:
+            return ("boolean", BOOLEANS[lexical])
+        case "dateTime":
+            return ("dateTime", *date_time(lexical))
+        case _:
+            return None
+
+
+def near(a: Number, b: Number) -> bool:
+    """CMP-2: return whether two numbers are the same.
+
+    They are if they differ by at most the larger tolerance of the two, relative to the larger of
+    them; decimals also if they differ by LEAST_DECIMAL at most; an integer and another number only
+    if they are equal.
+    """
+    x, y = a.value, b.value
+    if (isinstance(x, float) and not math.isfinite(x)) or (
+        isinstance(y, float) and not math.isfinite(y)
+    ):
+        return x == y or (x != x and y != y)
+
+    x, y = Fraction(x), Fraction(y)
+    if x == y:
+        return True
+    tolerance = shared_tolerance(a.tolerance, b.tolerance)
+    apart = abs(x - y)
+    if apart <= Fraction(tolerance) * max(abs(x), abs(y)):
+        return True
+    return tolerance == TOLERANCE["decimal"] and apart <= LEAST_DECIMAL
+
+
+def shared_tolerance(a: float, b: float) -> float:
+    """Return the relative tolerance of two numbers by those of their types (CMP-2): an integer's,
+    which is 0, or else the larger.
+    """
+    if not a or not b:
+        return 0.0
+    return max(a, b)
+
+
+def margin(value: Fraction | float) -> Fraction:
+    """Return how far from a finite number another may be that is near to it, whatever their types;
+    rather too far.
+    """
+    return 2 * Fraction(max(TOLERANCE.values())) * abs(Fraction(value)) + LEAST_DECIMAL
+
+
+def maybe_near(x: Fraction | float, y: Fraction | float) -> bool:
+    """Return whether two values can be near, whatever their types. NaN never is."""
+    if x == y:
+        return True
+    # no decimals; twice the tolerance is more than rounding takes away
+    if isinstance(x, float) and isinstance(y, float):
+        return abs(x - y) <= 2 * max(TOLERANCE.values()) * min(abs(x), abs(y)) < math.inf
+    if any(isinstance(value, float) and not math.isfinite(value) for value in (x, y)):
+        return False
+    return abs(Fraction(x) - Fraction(y)) <= margin(x)
+
+
+def split(line: Row, mode: Mode) -> tuple[Exact, tuple[Number, ...]]:
+    """Return what of a row must be equal, and its numbers, which must be near."""
+    if mode is Mode.TERM:
+        return line, ()
+
+    exact: list[tuple[str, object]] = []
+    numbers: list[Number] = []
+    for name, term in line:
+        what = value(term)
+        if isinstance(what, Number):
+            exact.append((name, Number))
+            numbers.append(what)
+        else:
+            exact.append((name, what))
+    return tuple(exact), tuple(numbers)
