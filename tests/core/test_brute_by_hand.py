@@ -1,5 +1,5 @@
-"""The definition by enumeration (`brute.py`) says what follows from SPEC.md by hand; each
-derivation is in the docstring.
+"""The definition by enumeration (`refengine/core/definition.py`) says what follows from SPEC.md by
+hand; each derivation is in the docstring.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from test_brute import CLOSING, TRIPLES, objects
 
 from refengine import Element, Window, WindowKind, row
 from refengine.core.definition import Definition
+from refengine.core.definition_r2s import DefinitionWithR2S
 from refengine.core.query import Unit
 from refengine.model.elements import Triple
 
@@ -56,7 +57,7 @@ def told(
 
 def rows(window: Window, items: list[Element], **choices: object) -> list[list[str]]:
     """The objects that are emitted, relation by relation."""
-    one = Definition([window], {"s": items}, replace(CHANGING, **choices))
+    one = DefinitionWithR2S([window], {"s": items}, replace(CHANGING, **choices))
     return [sorted(term for ((_, term),) in e.rows.elements()) for e in one.emitted(objects, None)]
 
 
@@ -174,7 +175,7 @@ def test_late_elements_are_dropped():
     """MOD-2, disorder 2: after 5, 3 is two late and kept, 2 is three late and dropped. The trigger
     5 came before it, 6 and the sentinel after it.
     """
-    one = Definition(
+    one = DefinitionWithR2S(
         [window("unbounded")],
         {"s": elements(5, 3, 2, 6)},
         replace(CHANGING, closure=None, disorder=2),
@@ -193,7 +194,7 @@ def test_a_border_that_must_be_passed():
 
     def triggers(closing: str) -> list:
         semantics = replace(HALF_OPEN, closing=closing, horizon="none")
-        one = Definition([window("time", 5, 5)], {"s": elements(1, 5, 6)}, semantics)
+        one = DefinitionWithR2S([window("time", 5, 5)], {"s": elements(1, 5, 6)}, semantics)
         return [(r.t, r.arrival, r.windows[0].content) for r in one.reports()]
 
     assert triggers("reached") == [(4, 1, (0,))]
@@ -303,7 +304,7 @@ def test_two_streams_are_one_sequence():
     """
     streams = {"s": elements((1, None, None, 2)), "r": elements((1, None, None, 1))}
     two = [window("unbounded"), window("unbounded", stream="r")]
-    one = Definition(two, streams, replace(CHANGING, closure=None))
+    one = DefinitionWithR2S(two, streams, replace(CHANGING, closure=None))
     found = [(r.t, r.arrival, *(held.content for held in r.windows)) for r in one.reports()]
     assert found == [(1, 1, (), (0,)), (1, 2, (0,), (0,))]
 
@@ -350,7 +351,7 @@ def test_what_the_body_sees():
         seen.append(dataset)
         return Counter([row({"o": "<urn:x>"})])
 
-    one = Definition(
+    one = DefinitionWithR2S(
         two, {"s": elements((0, [A_X]))}, replace(CHANGING, closure=None, horizon=1), static=static
     )
     assert [e.contents for e in one.emitted(answer, None)] == [((0,), (0,))]
