@@ -14,14 +14,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from conformance.corpus import specification
-from refengine.core import profile_tables
+from refengine.core import profiles
 
 SPEC = Path(__file__).resolve().parent.parent / "SPEC.md"
 
 
 def filled(text: str) -> str:
     """The specification with its tables made anew."""
-    text = _put(text, "profiles", profile_tables.markdown(profile_tables.profiles()))
+    text = _put(text, "profiles", profiles.markdown(profiles.table()))
     return _put(text, "dimensions", specification.markdown(specification.table(text)))
 
 
