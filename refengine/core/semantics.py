@@ -232,9 +232,9 @@ def contradictions(semantics: Semantics) -> None:
             otherwise = what.replace(" is ", " is not ")
             reason = f"{name} given, but {otherwise}; write {name}=none"
             raise InvalidSemantics(reason, rule="SEM-2")
-    reason = value_without_meaning(semantics)
-    if reason is not None:
-        raise InvalidSemantics(reason, rule="SEM-2")
+    problem = value_without_meaning(semantics)
+    if problem is not None:
+        raise InvalidSemantics(problem, rule="SEM-2")
 
 
 def companions(semantics: Semantics) -> tuple[tuple[str, bool, str, str], ...]:

@@ -11,8 +11,9 @@ from refengine.model.errors import InvalidSemantics
 
 
 def due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
-    """TICK-1 tuple: every arrival is looked at. TICK-2 time: one whose t_app exceeds the last
-    ticked one's. TICK-3 batch: one whose batch id exceeds the last ticked one's.
+    """Whether an arrival is looked at, after one with the time `app` and the batch id `batch`:
+    TICK-1 tuple: every arrival is. TICK-2 time: one whose t_app is greater. TICK-3 batch: one whose
+    batch id is greater.
     """
     match tick:
         case Tick.TUPLE:
@@ -28,28 +29,34 @@ def due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
 
 
 def interval(before: int, own: int) -> range:
-    """TICK-4: an arrival is evaluated at every instant from the previously ticked one's up to, not
-    including, its own; or at its own, if the two are equal.
+    """TICK-4: Return the instants at which an arrival is evaluated: from the previously ticked
+    one's up to, not including, its own; or its own, if the two are equal.
     """
-    return range(own, own + 1) if own == before else range(before, own)
+    if own == before:
+        return range(own, own + 1)
+    return range(before, own)
 
 
 def ticks(
     arrivals: Sequence[Element], times: Sequence[int], tick: Tick, start: int
 ) -> Iterator[tuple[int, range]]:
-    """TICK-5: (k, instants) for each arrival k that ticks, in arrival order; the first comparisons
-    are with s0 and batch 0.
+    """TICK-5: Yield (k, instants) for each arrival k that ticks, in arrival order; the first
+    comparisons are with s0 and batch 0.
     """
-    before, app, batch = start, start, 0
+    before = start
+    app = start
+    batch = 0
     for k, (arrival, own) in enumerate(zip(arrivals, times, strict=True)):
         if due(tick, arrival, app, batch):
             yield k, interval(before, own)
-            before, app, batch = own, arrival.app, arrival.batch or 0
+            before = own
+            app = arrival.app
+            batch = arrival.batch or 0
 
 
 def own(semantics: Semantics, instant: int) -> int:
-    """TICK-6: an arrival's own instant, as seen by time-based windows: a window [o, c) that is to
-    be passed is closed by an arrival after c, as if every arrival came an instant earlier.
+    """TICK-6: Return an arrival's own instant, as time-based windows see it: a window [o, c) that
+    is to be passed is closed by an arrival after c, as if every arrival came an instant earlier.
     """
     match semantics.closing:
         case Closing.REACHED:
@@ -59,10 +66,11 @@ def own(semantics: Semantics, instant: int) -> int:
 
 
 def shifted(expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]) -> range:
-    """TICK-7: where expiry is eager and another window takes its place at the arrival's own
-    instant, that is evaluated without the arrival, too.
+    """TICK-7: Return the instants at which an arrival is evaluated, its own among them where expiry
+    is eager and another window takes the place of the current one there.
     """
     if expiry is Expiry.REPLAYED or interval.stop != own:
         return interval
-    moves = any(number(frame, own - 1) not in (None, number(frame, own)) for frame in frames)
-    return range(interval.start, own + 1) if moves else interval
+    if any(number(frame, own - 1) not in (None, number(frame, own)) for frame in frames):
+        return range(interval.start, own + 1)
+    return interval
