@@ -210,12 +210,12 @@ def results_so_far(copy: Path) -> Counter[str]:
 def progress(before: Counter[str], now: Counter[str], minutes: float) -> str:
     """Return how far a run is, by what was tried before it began and what is tried now."""
     if now["tried"] == before["tried"]:
-        return f"{minutes:.0f} minutes: makes the mutants and times the tests"
+        return f"makes the mutants and times the tests; {minutes:.0f} min so far"
     left = now["all"] - now["tried"]
     rest = left * minutes / (now["tried"] - before["tried"])
     return (
         f"{now['tried']:,} of {now['all']:,} tried, {now['tried'] - now['killed']:,} not killed; "
-        f"{minutes:.0f} minutes, {rest:.0f} more for all that is left"
+        f"{minutes:.0f} min so far, some {rest:.0f} left"
     )
 
 

@@ -203,7 +203,7 @@ class Definition:
         return self.span(window)
 
     def own(self, arrival: Arrival) -> int:
-        """WIN-6, TICK-6: an arrival's own instant: its app, or one less where a [o, c) must be
+        """WIN-6, TICK-6: an arrival's own instant: its app, or one less where [o, c) must be
         passed; for a tuple-based window its id.
         """
         window = self.windows[0]
@@ -324,7 +324,8 @@ class Definition:
         windows, the first that closes after t0.
         """
         number = 0
-        t0 = o = there(self.origins[window])
+        t0 = there(self.origins[window])
+        o = t0
         if self.semantics.partial is Partial.SUPPRESSED:
             return number, o
         while o - self.slide(window) + self.span(window) > t0:  # the one before is partial, too
