@@ -170,12 +170,12 @@ def _add_render_options(render: argparse.ArgumentParser) -> None:
 
 
 def _profiles(options: argparse.Namespace) -> None:
-    from refengine.core import profile_tables
+    from refengine.core import profiles
 
     if options.format == "json":
-        print(json.dumps(list(profile_tables.profiles()), indent=2, ensure_ascii=False))
+        print(json.dumps(list(profiles.table()), indent=2, ensure_ascii=False))
     else:
-        print("\n".join(profile_tables.markdown(profile_tables.profiles())))
+        print("\n".join(profiles.markdown(profiles.table())))
 
 
 def _render(options: argparse.Namespace) -> None:

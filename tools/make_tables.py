@@ -14,14 +14,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from conformance.corpus import specification
-from refengine.core import profile_tables
+from refengine.core import profiles
 
 SPEC = Path(__file__).resolve().parent.parent / "SPEC.md"
 
 
 def filled(text: str) -> str:
-    """Return the specification with its tables made anew."""
-    text = _put(text, "profiles", profile_tables.markdown(profile_tables.profiles()))
+    """The specification with its tables made anew."""
+    text = _put(text, "profiles", profiles.markdown(profiles.table()))
     return _put(text, "dimensions", specification.markdown(specification.table(text)))
 
 
@@ -38,19 +38,19 @@ def _put(text: str, name: str, lines: Iterable[str]) -> str:
     return filled
 
 
-# what `--check` says, by whether the tables are those of the code
-STATES = {True: "up to date", False: "out of date: run tools/make_tables.py"}
-
-
 def main() -> int:
-    """Run the command line and return its exit code."""
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     text = SPEC.read_text(encoding="utf-8")
     made = filled(text)
     if options.check:
-        print(f"SPEC.md's tables are {STATES[made == text]}")
+        print(
+            "SPEC.md's tables are up to date"
+            if made == text
+            else "SPEC.md's tables are out of date: run tools/make_tables.py"
+        )
         return int(made != text)
     SPEC.write_text(made, encoding="utf-8")
     return 0

@@ -1,55 +1,57 @@
-"""The definition by enumeration: every window, every instant, every element is visited, and
-membership is a comparison.
+"""The definition by enumeration: the reports of a query, read off SPEC.md rule by rule.
 
-SPEC.md §4 to §6, §8 and §9, MOD-2 and MOD-3, as plainly as they can be written. It shares nothing
-with `engine` but the data types, and computes no window number: window follows window, instant
-follows instant, and each integer is held against the borders. It is too slow for anything but
-small streams; `engine` gives the same reports, and tests hold it to this.
+It covers §4 to §6, MOD-2, MOD-3, ENG-1 and ENG-5, as plainly as they can be written, and
+`definition_r2s` goes on with §8. Window follows window, instant follows instant, and whether an
+instant is in a window is a comparison with its borders. No window number is computed and nothing is
+skipped, so that it serves small streams alone. `engine` must give the same reports, and tests hold
+it to this; the two share nothing but the data types. The published formulas for t0 (WIN-7) leave
+nothing to enumerate and are left out.
+
+This is the definition of *when* a query is reported, over *which* elements. What a body answers
+over them (§7) has a definition of its own, `refengine.sparql.evaluation`: that one is meant where
+`r2r` and the witnesses speak of the definition.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
 from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
 from refengine.core.semantics import (
-    R2S,
     T0,
     Against,
     Anchor,
-    Base,
     Change,
     Closing,
     Closure,
-    Collection,
     Condition,
-    Empty,
+    Disorder,
     End,
     Expiry,
     Gap,
-    Instant,
     Partial,
     Semantics,
     Slide,
     Tick,
     Trigger,
 )
-from refengine.model.elements import Bag, Dataset, Element
+from refengine.model.elements import Dataset, Element
 from refengine.model.errors import require
 
-# REP-5; the other conditions are on the content
+# REP-5: the conditions on the instant; the others are on the content
 ON_INSTANTS = {Condition.CLOSE, Condition.PERIODIC}
-Content = tuple[int, ...]  # the indices of elements in their admitted stream
+
+Borders = tuple[int, int] | None  # (o, c); None for a window without borders
+Content = tuple[int, ...]  # places of elements in their stream, as `Definition.elements` has it
 
 
 class Arrival(NamedTuple):
-    """An element in the one sequence of all: its stream and its index there (none: the sentinel),
-    app, sys and batch.
+    """An element as it arrives: its stream, its place in it, app, sys and batch. The sentinel of
+    ENG-1 has no stream.
     """
 
     stream: str | None
@@ -59,54 +61,42 @@ class Arrival(NamedTuple):
     batch: int
 
 
-class Extent(NamedTuple):
-    """A window: its number and borders (o, c), if its kind has them, and
-    its instants, ascending.
+class WindowInstance(NamedTuple):
+    """One window of the sequence that a query's window stands for: its number, if it has one, its
+    borders, and all its instants, ascending.
     """
 
     number: int | None
-    borders: tuple[int, int] | None
+    borders: Borders
     instants: tuple[int, ...]
 
 
-class Held(NamedTuple):
-    """What a window shows at an instant: its number and borders, none without a scope, and its
-    content.
+class ShownWindow(NamedTuple):
+    """What a query's window shows at an instant: number and borders of the current instance (None
+    without a scope), and its content.
     """
 
     number: int | None
-    borders: tuple[int, int] | None
+    borders: Borders
     content: Content
 
 
-class Reported(NamedTuple):
-    """A report: the instant, the index of the arrival that triggered it, and what each window
+class QueryReport(NamedTuple):
+    """A report: its instant, the index of the arrival that triggered it, and what each window
     shows.
     """
 
     t: int
     arrival: int
-    windows: tuple[Held, ...]
-
-
-class Emitted(NamedTuple):
-    """An emitted relation: evaluation instant, trigger's app, borders and content of each window,
-    output instant, late, rows.
-    """
-
-    t: int
-    trigger: int
-    borders: tuple[tuple[int, int] | None, ...]
-    instant: int
-    contents: tuple[Content, ...]
-    late: int
-    rows: Bag
+    windows: tuple[ShownWindow, ...]
 
 
 class Definition:
-    """The reports of a query, by enumeration. Each rule is a method, so that a test can break one.
+    """The reports of a query over streams under a semantics, by enumeration.
 
-    `semantics.t0` is no formula of WIN-7, and no blank node occurs (R2R-7, R2R-8).
+    Each rule is a method, so that a test can break one. `registered` is the instant of the query's
+    registration, `static` the data that is always there. `semantics.t0` is an integer or a policy.
+    No blank node occurs (R2R-7, R2R-8).
     """
 
     def __init__(
@@ -118,376 +108,401 @@ class Definition:
         registered: int | None = None,
         static: Dataset = frozenset(),
     ):
-        self.windows, self.semantics, self.registered, self.static = (
-            windows,
-            semantics,
-            registered,
-            static,
-        )
+        self.windows = windows
+        self.semantics = semantics
+        self.registered = registered
+        self.static = static
+
         self.elements = {window.stream: self.admitted(streams[window.stream]) for window in windows}
-        self.late = [
-            e
-            for name in self.elements
-            for i, e in enumerate(streams[name])
-            if self.is_late(e, streams[name][:i])
-        ]
+        self.late = [element for name in self.elements for element in self.dropped(streams[name])]
         self.ids = {window: self.count(window) for window in windows}
         self.arrivals = self.merged() + self.sentinel()
         self.integers = self.all_integers()
+
         self.origins = {window: self.origin(window) for window in windows}
-        self.starts = {
-            window: self.first_instant(window) - 1
-            for window in windows
-            if self.origins[window] is not None
-        }
-        self.start = min(self.starts.values(), default=0)  # TICK-5: of several windows the first s0
-        self.extents = {window: tuple(self.enumerate_windows(window)) for window in self.starts}
-        # for speed alone
+        opening = [window for window in windows if self.origins[window] is not None]
+        self.starts = {window: self.first_instant(window) - 1 for window in opening}
+        self.start = min(self.starts.values(), default=0)  # ENG-5: of several windows the least s0
+        self.instances = {window: list(self.enumerate_windows(window)) for window in opening}
+
+        # for speed alone: what these return is remembered
         for name in ("current", "scope", "content"):
             setattr(self, name, cache(getattr(self, name)))
 
-    def all_integers(self) -> range:
-        """All instants and ids that could matter: those of the arrivals, the origins and all within
-        a window's reach of them.
-        """
-        reach = max(2 * (window.size or 0) + (window.slide or 1) + 3 for window in self.windows)
-        places = [arrival.app for arrival in self.arrivals] + [
-            i for ids in self.ids.values() for i in ids
-        ]
-        places += [t for t in (self.semantics.t0, self.registered, 0) if isinstance(t, int)]
-        return range(min(places) - reach, max(places) + reach + 1)
+    # Streams and arrivals: MOD-2, MOD-3, WIN-6, WIN-16, ENG-1, ENG-5, TICK-6
 
     def is_late(self, element: Element, before: Sequence[Element]) -> bool:
-        """MOD-2: late is what comes after an element whose app is greater by more than the
-        disorder.
-        """
-        # under reject all are in order, or the stream is refused
+        """MOD-2: whether some app before it is greater than its own by more than the disorder."""
         disorder = self.semantics.disorder
-        return isinstance(disorder, int) and any(
-            other.app - element.app > disorder for other in before
-        )
+        if disorder is Disorder.REJECT:
+            return False  # a stream out of order is refused
+        return any(other.app - element.app > disorder for other in before)
+
+    def dropped(self, elements: Sequence[Element]) -> list[Element]:
+        """MOD-2: the elements of a stream that are late."""
+        return [e for i, e in enumerate(elements) if self.is_late(e, elements[:i])]
 
     def admitted(self, elements: Sequence[Element]) -> list[Element]:
-        """MOD-2: the elements that are not late by app, ties in arrival order."""
-        return sorted(
-            (e for i, e in enumerate(elements) if not self.is_late(e, elements[:i])),
-            key=lambda e: e.app,
-        )
+        """MOD-2: the elements of a stream that are not late, by app, ties in arrival order."""
+        in_time = [e for i, e in enumerate(elements) if not self.is_late(e, elements[:i])]
+        return sorted(in_time, key=lambda element: element.app)
 
     def valid(self, element: Element) -> range:
-        """MOD-3: the instants from app to end, both included."""
-        return range(element.app, (element.app if element.end is None else element.end) + 1)
+        """MOD-3: the instants of an element, from app to end, both included."""
+        if element.end is None:
+            return range(element.app, element.app + 1)
+        return range(element.app, element.end + 1)
 
     def count(self, window: Window) -> list[int]:
-        """WIN-6, WIN-16: the ids of the elements: positions from 1, or the number of triples so
-        far.
+        """WIN-6, WIN-16: the id of each element: its position from 1, or the number of triples up
+        to and including it.
         """
-        return list(
-            accumulate(
-                len(e.graph) if window.unit is Unit.TRIPLES else 1
-                for e in self.elements[window.stream]
-            )
-        )
+        elements = self.elements[window.stream]
+        if window.unit is Unit.TRIPLES:
+            return list(accumulate(len(element.graph) for element in elements))
+        return list(range(1, len(elements) + 1))
 
     def merged(self) -> list[Arrival]:
-        """ENG-5: all streams' elements by app, then sys, then the order in which the windows name
-        the streams.
+        """ENG-5: the elements of all streams, by app, then sys, then the order in which the windows
+        name the streams.
         """
-        named = list(self.elements)
+        names = list(self.elements)
         arrivals = [
-            Arrival(name, i, e.app, e.sys, e.batch or 0)
-            for name in named
-            for i, e in enumerate(self.elements[name])
+            Arrival(name, place, element.app, element.sys, element.batch or 0)
+            for name in names
+            for place, element in enumerate(self.elements[name])
         ]
-        return sorted(arrivals, key=lambda a: (a.app, a.sys, named.index(require(a.stream))))
+        return sorted(arrivals, key=lambda a: (a.app, a.sys, names.index(require(a.stream))))
 
     def sentinel(self) -> list[Arrival]:
-        """ENG-1: the arrival without payload, in a batch of its own, that a horizon appends."""
-        horizon, ends = (
-            self.semantics.horizon,
-            [self.valid(e)[-1] for elements in self.elements.values() for e in elements],
-        )
-        if horizon is End.FLUSH and ends:
-            waits = {
-                window: self.slide(window) - 1 if window.kind is WindowKind.RANGE else 0
-                for window in self.windows
-            }
-            horizon = (
-                max(ends) + max(self.span(window) + waits[window] for window in self.windows) + 2
-            )
-        if isinstance(horizon, End):
+        """ENG-1: the arrival without payload, last and in a batch of its own, if there is a
+        horizon.
+        """
+        horizon = self.horizon()
+        if horizon is None:
             return []
-        return [
-            Arrival(
-                None, 0, horizon, math.inf, max((a.batch for a in self.merged()), default=0) + 1
-            )
-        ]
+        batches = [arrival.batch for arrival in self.merged()]
+        return [Arrival(None, 0, horizon, math.inf, max(batches, default=0) + 1)]
+
+    def horizon(self) -> int | None:
+        """ENG-1: the instant at which the sentinel arrives: none, as stated, or for `flush` the
+        greatest end + 2 + the longest that a window still holds an element.
+        """
+        horizon = self.semantics.horizon
+        if isinstance(horizon, int):
+            return horizon
+        ends = [self.valid(e)[-1] for elements in self.elements.values() for e in elements]
+        if horizon is End.NONE or not ends:
+            return None
+        return max(ends) + max(self.reach(window) for window in self.windows) + 2
+
+    def reach(self, window: Window) -> int:
+        """ENG-1: ω; of a `range`, which shows a window until the next ends, ω + L − 1."""
+        if window.kind is WindowKind.RANGE:
+            return self.span(window) + self.slide(window) - 1
+        return self.span(window)
 
     def own(self, arrival: Arrival) -> int:
         """WIN-6, TICK-6: an arrival's own instant: its app, or one less where [o, c) must be
-        passed; of tuple windows its id.
+        passed; for a tuple-based window its id.
         """
         window = self.windows[0]
+        if window.kind is WindowKind.TUPLE and arrival.stream is None:
+            return max(self.ids[window], default=0) + 1
         if window.kind is WindowKind.TUPLE:
-            return (
-                self.ids[window][arrival.place]
-                if arrival.stream
-                else max(self.ids[window], default=0) + 1
-            )
-        passed = (
-            self.semantics.closing is Closing.PASSED
-            and self.semantics.closure is Closure.RIGHT_OPEN
-        )
-        return arrival.app - 1 if passed else arrival.app
+            return self.ids[window][arrival.place]
 
-    def opened(self, window: Window, o: int, t: int) -> bool:
-        """WIN-2: whether t is not before a window that opens at o. Without borders, o is its first
-        instant.
+        choice = self.semantics
+        if choice.closing is Closing.PASSED and choice.closure is Closure.RIGHT_OPEN:
+            return arrival.app - 1
+        return arrival.app
+
+    def all_integers(self) -> range:
+        """All instants and ids that could matter: those of the arrivals, those that the semantics
+        and the query name, 0, and as much before and after them as two windows and a slide take.
         """
-        return (
-            o < t
-            if window.kind in BORDERED and self.semantics.closure is Closure.LEFT_OPEN
-            else o <= t
-        )
+        named = (self.semantics.t0, self.registered, 0)
+        places = [value for value in named if isinstance(value, int)]
+        places += [arrival.app for arrival in self.arrivals]
+        places += [number for ids in self.ids.values() for number in ids]
+        margin = max(2 * (window.size or 0) + (window.slide or 1) + 3 for window in self.windows)
+        return range(min(places) - margin, max(places) + margin + 1)
 
-    def unclosed(self, window: Window, c: int, t: int) -> bool:
-        """WIN-2: whether t is not after a window that closes at c."""
-        return (
-            t < c
-            if window.kind in BORDERED and self.semantics.closure is Closure.RIGHT_OPEN
-            else t <= c
-        )
-
-    def slide(self, window: Window) -> int:
-        """WIN-1, WIN-17: the slide stated, if it is honoured, or 1."""
-        timed = window.kind in (WindowKind.TIME, WindowKind.RANGE)
-        return 1 if timed and self.semantics.slide is Slide.IGNORED else window.slide or 1
-
-    def earliest(self, window: Window) -> int | None:
-        """t1: the first instant of the window's own stream."""
-        return min(
-            (self.instants(window, i)[0] for i in range(len(self.elements[window.stream]))),
-            default=None,
-        )
+    # Windows: §4
 
     def span(self, window: Window) -> int:
-        """WIN-10: ω, of windows that have both borders."""
-        has_both = window.kind in (WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE)
-        return require(window.size) if has_both else 0
+        """WIN-10: ω of the kinds whose windows have both borders; 0 of the others."""
+        if window.kind in (WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE):
+            return require(window.size)
+        return 0
+
+    def slide(self, window: Window) -> int:
+        """WIN-1, WIN-17: β as stated; 1 where none is, or where it is ignored."""
+        is_timed = window.kind in (WindowKind.TIME, WindowKind.RANGE)
+        if window.slide is None or (is_timed and self.semantics.slide is Slide.IGNORED):
+            return 1
+        return window.slide
+
+    def is_after_opening(self, window: Window, o: int, t: int) -> bool:
+        """WIN-2: whether t is not before a window that opens (without borders, begins) at o."""
+        if window.kind in BORDERED and self.semantics.closure is Closure.LEFT_OPEN:
+            return o < t
+        return o <= t
+
+    def is_before_closing(self, window: Window, c: int, t: int) -> bool:
+        """WIN-2: whether t is not after a window that closes (without borders, ends) at c."""
+        if window.kind in BORDERED and self.semantics.closure is Closure.RIGHT_OPEN:
+            return t < c
+        return t <= c
+
+    def between(self, window: Window, o: int, c: int) -> list[int]:
+        """WIN-2: the instants of a window that opens at o and closes at c."""
+        after = [t for t in self.integers if self.is_after_opening(window, o, t)]
+        return [t for t in after if self.is_before_closing(window, c, t)]
+
+    def instants(self, window: Window, place: int) -> Sequence[int]:
+        """WIN-6, WIN-18: the instants of an element: those at which it is valid; for a tuple-based
+        window its id.
+        """
+        if window.kind is WindowKind.TUPLE:
+            return [self.ids[window][place]]
+        return self.valid(self.elements[window.stream][place])
+
+    def earliest(self, window: Window) -> int | None:
+        """WIN-10: t1, the first instant of the window's own stream; None without elements."""
+        places = range(len(self.elements[window.stream]))
+        return min((self.instants(window, place)[0] for place in places), default=None)
 
     def origin(self, window: Window) -> int | None:
-        """WIN-10: where window 0 opens; none without the t1 that is needed."""
-        t0, first, size = self.semantics.t0, self.earliest(window), self.span(window)
-        if isinstance(t0, int) or t0 is T0.REGISTRATION:
-            return self.registered if t0 is T0.REGISTRATION else t0
-        if first is None or t0 is not T0.EPOCH:
-            return first if first is None or t0 is T0.FIRST else first - size
-        if not size:
+        """WIN-3, WIN-10: t0, where window 0 opens; None without the t1 that it takes."""
+        t0 = self.semantics.t0
+        first = self.earliest(window)
+        if isinstance(t0, int):
+            return t0
+        if t0 is T0.REGISTRATION:
+            return self.registered
+        if first is None or t0 is T0.FIRST:
+            return first
+        if t0 is T0.REACH:
+            return first - self.span(window)
+        assert t0 is T0.EPOCH, f"{t0} is a formula of WIN-7"
+        return self.aligned(window, first)
+
+    def aligned(self, window: Window, first: int) -> int:
+        """WIN-10: the least o = offset + mβ whose window's last instant is not before t1; t1 for
+        the kinds without ω.
+        """
+        size = self.span(window)
+        if size == 0:
             return first
         offset = require(self.semantics.offset)
-        aligned = [o for o in self.integers if (o - offset) % self.slide(window) == 0]
-        return next(
-            o
-            for o in aligned
-            if any(t >= first for t in self.integers if self.unclosed(window, o + size, t))
-        )
+        candidates = [o for o in self.integers if (o - offset) % self.slide(window) == 0]
+        return next(o for o in candidates if self.between(window, o, o + size)[-1] >= first)
 
     def first_instant(self, window: Window) -> int:
         """WIN-5: the first instant of window 0; s0 is the instant before it."""
         origin = require(self.origins[window])
-        return min(t for t in self.integers if self.opened(window, origin, t))
+        return min(t for t in self.integers if self.is_after_opening(window, origin, t))
 
-    def enumerate_windows(self, window: Window) -> Iterator[Extent]:
-        """WIN-3, WIN-12, WIN-13: the windows of a kind, in the order of their numbers, if they have
-        any.
-        """
-        first = self.starts[window] + 1
+    def enumerate_windows(self, window: Window) -> Iterator[WindowInstance]:
+        """WIN-3, WIN-12, WIN-13: the instances of a window, in the order of their numbers."""
         match window.kind:
             case WindowKind.LANDMARK:
-                yield Extent(0, None, tuple(t for t in self.integers if t >= first))
+                first = self.first_instant(window)
+                yield WindowInstance(0, None, tuple(t for t in self.integers if t >= first))
             case WindowKind.UNBOUNDED | WindowKind.ROWS | WindowKind.PARTITION:
-                yield Extent(None, None, tuple(self.integers))
+                yield WindowInstance(None, None, tuple(self.integers))
             case _:
                 number, o = self.least(window)
-                while (c := o + self.span(window)) in self.integers:
-                    instants = [
-                        t
-                        for t in self.integers
-                        if self.opened(window, o, t) and self.unclosed(window, c, t)
-                    ]
-                    clipped = number < 0 and self.semantics.partial is Partial.CLIPPED  # WIN-11
-                    borders = None if window.kind is WindowKind.NOW else (o, c)
-                    yield Extent(
-                        number, borders, tuple(t for t in instants if t >= first or not clipped)
-                    )
-                    number, o = number + 1, o + self.slide(window)
+                while o + self.span(window) in self.integers:
+                    yield self.instance(window, number, o)
+                    number += 1
+                    o += self.slide(window)
 
     def least(self, window: Window) -> tuple[int, int]:
-        """WIN-11: number and opening of the first window: 0, or, a slide earlier each, the last
-        that t0 cuts.
+        """WIN-11: number and opening of the first instance: window 0, or, where partial ones are
+        windows, the first that closes after t0.
         """
-        number, o = 0, (t0 := require(self.origins[window]))
-        while (
-            self.semantics.partial is not Partial.SUPPRESSED
-            and o - self.slide(window) + self.span(window) > t0
-        ):
-            number, o = number - 1, o - self.slide(window)
+        number = 0
+        t0 = require(self.origins[window])
+        o = t0
+        if self.semantics.partial is Partial.SUPPRESSED:
+            return number, o
+        while o - self.slide(window) + self.span(window) > t0:  # the one before is partial, too
+            number -= 1
+            o -= self.slide(window)
         return number, o
 
-    def current(self, window: Window, t: int) -> Extent | None:
-        """WIN-4, WIN-5, WIN-12: the first window that is not wholly in the past; CQL's: the last
-        that has ended.
+    def instance(self, window: Window, number: int, o: int) -> WindowInstance:
+        """WIN-3, WIN-11: the window of that number, which opens at o and closes at c = o + ω; if it
+        is clipped, its instants from window 0's first on.
+        """
+        c = o + self.span(window)
+        instants = self.between(window, o, c)
+        if number < 0 and self.semantics.partial is Partial.CLIPPED:
+            first = self.first_instant(window)
+            instants = [t for t in instants if t >= first]
+        if window.kind is WindowKind.NOW:
+            return WindowInstance(number, None, tuple(instants))
+        return WindowInstance(number, (o, c), tuple(instants))
+
+    def current(self, window: Window, t: int) -> WindowInstance | None:
+        """WIN-4, WIN-5, WIN-12: of the instances whose last instant is not before t the first; of
+        CQL's, whose last instant is not after t, the last. None before s0.
         """
         if window not in self.starts or t < self.starts[window]:
             return None
+        instances = self.instances[window]
         match window.kind:
             case WindowKind.TIME | WindowKind.TUPLE:
-                return next(extent for extent in self.extents[window] if extent.instants[-1] >= t)
+                return next(instance for instance in instances if instance.instants[-1] >= t)
             case WindowKind.RANGE | WindowKind.NOW:
-                return next(
-                    (
-                        extent
-                        for extent in reversed(self.extents[window])
-                        if extent.instants[-1] <= t
-                    ),
-                    None,
-                )
+                ended = [instance for instance in instances if instance.instants[-1] <= t]
+                return next(reversed(ended), None)
             case _:
-                return self.extents[window][0]
+                return instances[0]
 
     def scope(self, window: Window, t: int) -> frozenset[int]:
-        """WIN-5, WIN-12, WIN-13: of windows that have not ended the part up to t, of CQL's, which
-        have, all.
+        """WIN-5, WIN-12, WIN-13: the instants of the current instance up to t: of CQL's windows,
+        which have ended, all.
         """
-        extent, whole = self.current(window, t), window.kind in (WindowKind.RANGE, WindowKind.NOW)
-        return frozenset(u for u in extent.instants if u <= t or whole) if extent else frozenset()
+        current = self.current(window, t)
+        if current is None:
+            return frozenset()
+        return frozenset(instant for instant in current.instants if instant <= t)
 
     def content(self, window: Window, t: int, k: int) -> Content:
-        """WIN-8, ENG-5: what arrived of the window's own stream before arrival k and is in the
-        window at t.
+        """WIN-8, WIN-18, ENG-5: the elements of the window's own stream that came before arrival k
+        and have an instant in the scope at t.
         """
-        arrived = [
-            arrival.place for arrival in self.arrivals[:k] if arrival.stream == window.stream
-        ]
         if self.current(window, t) is None:
             return ()
+        before = self.arrivals[:k]
+        places = [arrival.place for arrival in before if arrival.stream == window.stream]
         match window.kind:
             case WindowKind.ROWS:
-                return tuple(self.rows(window, arrived))
+                return self.rows(window, places)
             case WindowKind.PARTITION:
-                return tuple(
-                    j
-                    for n, j in enumerate(arrived)
-                    if self.among_latest(window, j, arrived[n + 1 :])
-                )
-        return tuple(
-            j for j in arrived if not self.scope(window, t).isdisjoint(self.instants(window, j))
-        )
+                return self.partition(window, places)
+            case _:
+                scope = self.scope(window, t)
+                return tuple(j for j in places if not scope.isdisjoint(self.instants(window, j)))
 
-    def instants(self, window: Window, index: int) -> Sequence[int]:
-        """WIN-6, WIN-18: the instants of an element: those of its validity, or its id."""
-        return (
-            [self.ids[window][index]]
-            if window.kind is WindowKind.TUPLE
-            else self.valid(self.elements[window.stream][index])
-        )
-
-    def rows(self, window: Window, arrived: list[int]) -> list[int]:
-        """WIN-14: the latest ids, up to the last multiple of the slide that has arrived."""
+    def rows(self, window: Window, places: list[int]) -> Content:
+        """WIN-14: the N ids up to the last multiple of L that is not after the newest id m."""
         ids = self.ids[window]
-        up_to = max(
-            i
-            for i in range(max((ids[j] for j in arrived), default=0) + 1)
-            if i % self.slide(window) == 0
-        )
-        return [j for j in arrived if up_to - require(window.size) < ids[j] <= up_to]
+        newest = max((ids[j] for j in places), default=0)
+        last = max(i for i in range(newest + 1) if i % self.slide(window) == 0)
+        return tuple(j for j in places if last - require(window.size) < ids[j] <= last)
 
-    def among_latest(self, window: Window, index: int, later: list[int]) -> bool:
-        """WIN-15: an element stays until so many later ones have its key."""
-        later_of_key = sum(self.key(window, j) == self.key(window, index) for j in later)
-        return later_of_key < require(window.size)
+    def partition(self, window: Window, places: list[int]) -> Content:
+        """WIN-15: of each key the latest N elements: those with fewer than N later ones."""
+        latest = []
+        for number, place in enumerate(places):
+            keys_of_later = [self.key(window, later) for later in places[number + 1 :]]
+            if keys_of_later.count(self.key(window, place)) < require(window.size):
+                latest.append(place)
+        return tuple(latest)
 
-    def key(self, window: Window, index: int) -> list[str]:
-        """WIN-15: positions of an element of one triple, or the one object of a predicate."""
-        graph = self.elements[window.stream][index].graph
-        named = [
-            dict(zip(POSITIONS, triple, strict=True)) | {triple[1].strip("<>"): triple[2]}
-            for triple in graph
-        ]
-        return [terms[by] for by in window.by for terms in named if by in terms]
+    def key(self, window: Window, place: int) -> list[str]:
+        """WIN-15: an element's key: at a position the term of its one triple, of a predicate the
+        one object.
+        """
+        key = []
+        for part in window.by:
+            for triple in self.elements[window.stream][place].graph:
+                if part in POSITIONS:
+                    key.append(triple[POSITIONS.index(part)])
+                elif triple[1] == f"<{part}>":
+                    key.append(triple[2])
+        return key
+
+    # Ticks: §5
 
     def ticks(self, before: Arrival, now: Arrival) -> bool:
-        """TICK-1 to TICK-3: which arrivals are looked at, after the one last looked at."""
-        return {
-            Tick.TUPLE: True,
-            Tick.TIME: now.app > before.app,
-            Tick.BATCH: now.batch > before.batch,
-        }[self.semantics.tick]
+        """TICK-1 to TICK-3: whether an arrival is looked at, after the one last looked at."""
+        match self.semantics.tick:
+            case Tick.TUPLE:
+                return True
+            case Tick.TIME:
+                return now.app > before.app
+            case Tick.BATCH:
+                return now.batch > before.batch
 
     def interval(self, before: int, now: int) -> list[int]:
-        """TICK-4, TICK-7, WIN-5: from s0 on, from the arrival last looked at up to this one; at its
-        own instant if that is the same, or if something expires there and is seen at once.
+        """TICK-4, TICK-7, WIN-5: the instants from that of the arrival last looked at up to, not
+        including, this one's own; its own, too, if the two are equal, or if an expiry is seen
+        there at once. None is before s0.
         """
-        last = before == now or (self.semantics.expiry is Expiry.EAGER and self.moves(now))
-        return [
-            t
-            for t in self.integers
-            if t >= self.start and (before <= t < now or (t == now and last))
-        ]
+        is_own_included = before == now
+        if self.semantics.expiry is Expiry.EAGER and self.moves(now):
+            is_own_included = True
+        after = [t for t in self.integers if t >= before and t >= self.start]
+        return [t for t in after if t < now or (t == now and is_own_included)]
 
     def moves(self, t: int) -> bool:
-        """TICK-7: whether at t another window takes the place of one that was looked at."""
-        timed = [window for window in self.windows if window.kind is not WindowKind.TUPLE]
-        return any(
-            self.current(window, t - 1) not in (None, self.current(window, t)) for window in timed
-        )
+        """TICK-7: whether at t another instance takes the place of one that was looked at."""
+        for window in self.windows:
+            if window.kind is WindowKind.TUPLE:
+                continue
+            last = self.current(window, t - 1)
+            if last is not None and last != self.current(window, t):
+                return True
+        return False
 
-    def reports(self) -> Iterator[Reported]:
-        """TICK-5: arrival by arrival; the first interval starts at s0. REP-2, REP-8: all contents
-        are empty at first.
+    # Reports: §6
+
+    def reports(self) -> Iterator[QueryReport]:
+        """TICK-5: the reports, arrival by arrival; the first interval starts at s0. REP-2, REP-8:
+        what a content is compared with is empty at first.
         """
         if not self.starts:
             return
         self.reported: tuple[Content, ...] = tuple(() for _ in self.windows)
-        self.previous = self.reported
-        before, looked_at = self.start, Arrival(None, 0, self.start, 0, 0)
+        self.previous: tuple[Content, ...] = tuple(() for _ in self.windows)
+        before = Arrival(None, 0, self.start, 0, 0)
+        since = self.start
         for k, arrival in enumerate(self.arrivals):
-            if self.ticks(looked_at, arrival):
-                instants = self.interval(before, self.own(arrival))
-                yield from (
-                    self.by_tick(instants, k)
-                    if self.windows[0].kind is WindowKind.TUPLE
-                    else self.by_instant(instants, k)
-                )
-                before, looked_at = self.own(arrival), arrival
+            if not self.ticks(before, arrival):
+                continue
+            instants = self.interval(since, self.own(arrival))
+            if self.windows[0].kind is WindowKind.TUPLE:
+                yield from self.by_tick(instants, k)
+            else:
+                yield from self.by_instant(instants, k)
+            before = arrival
+            since = self.own(arrival)
 
     def border(self, t: int) -> int:
-        """REP-4: the instant at which the last instant of a window counts as its c."""
-        return t + 1 if self.semantics.closure is Closure.RIGHT_OPEN else t
+        """REP-4: the border instant at t, where the last instant of [o, c) counts as c."""
+        if self.semantics.closure is Closure.RIGHT_OPEN:
+            return t + 1
+        return t
 
     def anchor(self, window: Window) -> int | None:
-        """REP-11: what a period counts from."""
-        anchor = self.semantics.anchor
-        if isinstance(anchor, Anchor):
-            return self.origins[window] if anchor is Anchor.T0 else self.earliest(window)
-        return anchor
+        """REP-11: what a period counts from; None without the t1 that it takes."""
+        match self.semantics.anchor:
+            case Anchor.T0:
+                return self.origins[window]
+            case Anchor.FIRST:
+                return self.earliest(window)
+            case integer:
+                return integer
 
     def holds(self, condition: Condition, number: int, t: int, k: int) -> bool:
-        """REP-1 to REP-4: one condition of one window at instant t of arrival k; none without a
-        scope (ENG-5).
+        """REP-1 to REP-4: whether one condition of one window holds at t and arrival k; without a
+        scope none does (ENG-5).
         """
         window = self.windows[number]
         if self.current(window, t) is None:
             return False
         match condition:
             case Condition.CLOSE:
-                return any(e.instants[-1] == t for e in self.extents[window]) and t < self.own(
-                    self.arrivals[k]
-                )
+                lasts = [instance.instants[-1] for instance in self.instances[window]]
+                return t in lasts and t < self.own(self.arrivals[k])
             case Condition.CHANGE:
-                # REP-8
-                against = self.reported if self.semantics.against is Against.LAST else self.previous
-                return self.differs(window, self.content(window, t, k), against[number])
+                compared = self.compared_with()[number]
+                return self.differs(window, self.content(window, t, k), compared)
             case Condition.NON_EMPTY:
                 return self.content(window, t, k) != ()
             case Condition.PERIODIC:
@@ -495,182 +510,100 @@ class Definition:
                 period = require(self.semantics.period)
                 return anchor is not None and (self.border(t) - anchor) % period == 0
 
+    def compared_with(self) -> tuple[Content, ...]:
+        """REP-8: the contents last reported, or those at the instant before, reported or not."""
+        match self.semantics.against:
+            case Against.LAST:
+                return self.reported
+            case Against.PREVIOUS:
+                return self.previous
+
     def differs(self, window: Window, content: Content, other: Content) -> bool:
-        """REP-9: by element, or by the triples in them."""
-        same = self.union(window, content) == self.union(window, other)
-        return not same if self.semantics.change is Change.GRAPH else content != other
-
-    def timely(self, number: int, instants: list[int], k: int) -> list[int]:
-        """REP-5: the instants at which the conditions on the instant hold for a window."""
-        return [
-            t
-            for t in instants
-            if all(self.holds(c, number, t, k) for c in self.semantics.report & ON_INSTANTS)
-        ]
-
-    def worthy(self, number: int, t: int, k: int) -> bool:
-        """REP-6: whether the conditions on the content hold for a window, which has a scope
-        (ENG-5).
-        """
-        scoped = self.current(self.windows[number], t) is not None
-        return scoped and all(
-            self.holds(c, number, t, k) for c in self.semantics.report - ON_INSTANTS
-        )
-
-    def fires(self, held: list[bool]) -> bool:
-        """REP-12: whether the query is evaluated, by whether the conditions
-        hold for each window.
-        """
-        marked = any(
-            holds and window.triggers for window, holds in zip(self.windows, held, strict=True)
-        )
-        verdicts = {
-            Trigger.ANY: any(held),
-            Trigger.ALL: all(held),
-            Trigger.LEADING: held[0],
-            Trigger.EXPLICIT: marked,
-        }
-        return verdicts[self.semantics.trigger]
-
-    def contents(self, t: int, k: int) -> tuple[Content, ...]:
-        """The content of each window at instant t of arrival k."""
-        return tuple(self.content(window, t, k) for window in self.windows)
-
-    def report(self, t: int, k: int) -> Reported:
-        """REP-12: the report of instant t at arrival k; the contents of all windows are now the
-        last ones.
-        """
-        self.reported = self.contents(t, k)
-        shown = [self.current(window, t) or Extent(None, None, ()) for window in self.windows]
-        return Reported(
-            t,
-            k,
-            tuple(
-                Held(e.number, e.borders, content)
-                for e, content in zip(shown, self.reported, strict=True)
-            ),
-        )
-
-    def by_instant(self, instants: list[int], k: int) -> Iterator[Reported]:
-        """REP-6, REP-10: a report at each instant where all the conditions hold; or, as nothing is
-        reported before the gap has ended, at the greatest of them.
-        """
-        timely, held = [self.timely(number, instants, k) for number in range(len(self.windows))], []
-        for t in instants:
-            if self.fires(
-                [
-                    t in timely[number] and self.worthy(number, t, k)
-                    for number in range(len(self.windows))
-                ]
-            ):
-                if self.semantics.gap is Gap.ALL:
-                    yield self.report(t, k)
-                else:
-                    held.append(t)
-            self.previous = self.contents(t, k)
-        if held:
-            yield self.report(max(held), k)
-
-    def by_tick(self, ids: list[int], k: int) -> Iterator[Reported]:
-        """REP-7: the largest id at which close and periodic hold, if the rest holds at the tick's
-        largest id.
-        """
-        for t in ids[:-1]:
-            self.previous = self.contents(t, k)
-        timely = self.timely(0, ids, k)
-        if timely and self.fires([self.worthy(0, ids[-1], k)]):
-            yield self.report(timely[-1], k)
-        self.previous = self.contents(ids[-1], k) if ids else self.previous
-
-    def stamp(self, t: int, k: int) -> int:
-        """ENG-4: the output instant. No arrival is before the first, so the evaluation instant
-        stands in for an eager one.
-        """
-        stamps = {
-            Instant.CLOSE: self.border(t),
-            Instant.EVALUATION: t,
-            Instant.TRIGGER: self.arrivals[k].app,
-        }
-        return {**stamps, Instant.EAGER: self.arrivals[k - 1].app if k else t}[
-            self.semantics.instant
-        ]
+        """REP-9: whether contents differ as sequences of elements, or as the triples in them."""
+        match self.semantics.change:
+            case Change.ELEMENTS:
+                return content != other
+            case Change.GRAPH:
+                return self.union(window, content) != self.union(window, other)
 
     def union(self, window: Window, content: Content) -> Dataset:
         """R2R-1, R2R-8: the triples of a content, in the default graph or in the one that the
         window names.
         """
         elements = self.elements[window.stream]
-        triples = frozenset(triple for j in content for triple in elements[j].graph)
+        triples = frozenset(triple for place in content for triple in elements[place].graph)
         if window.name is None:
             return triples
         return frozenset((*triple, f"<{window.name}>") for triple in triples)
 
-    def dataset(self, contents: Sequence[Content]) -> Dataset:
-        """R2R-8: what the body sees: the windows' triples and, always, the static ones."""
-        return self.static.union(
-            *(
-                self.union(window, content)
-                for window, content in zip(self.windows, contents, strict=True)
-            )
-        )
+    def timely(self, number: int, instants: list[int], k: int) -> list[int]:
+        """REP-5: the instants at which the conditions on the instant hold for a window."""
+        named = self.semantics.report & ON_INSTANTS
+        return [t for t in instants if all(self.holds(c, number, t, k) for c in named)]
 
-    def collected(self, answer: Bag) -> Bag:
-        """R2R-9: all rows, or one of each."""
-        return answer if self.semantics.collection is Collection.BAG else Counter(set(answer))
-
-    def rebase(self, base: Bag, answer: Bag, output: Bag) -> Bag:
-        """R2S-4, R2S-8: the next base is this evaluation's answer, emitted or not, or only one that
-        holds something new.
+    def worthy(self, number: int, t: int, k: int) -> bool:
+        """REP-6: whether the conditions on the content hold for a window, which has a scope
+        (ENG-5).
         """
-        return answer if self.semantics.base is not Base.NEW or more(answer, base) else base
+        named = self.semantics.report - ON_INSTANTS
+        has_scope = self.current(self.windows[number], t) is not None
+        return has_scope and all(self.holds(condition, number, t, k) for condition in named)
 
-    def emits(self, output: Bag, before: Bag) -> bool:
-        """R2S-5, R2S-9: whether an output goes out, after the output before it."""
-        empty = self.semantics.empty
-        return bool(output) or empty is Empty.EMIT or (empty is Empty.ONCE and bool(before))
+    def fires(self, states: list[bool]) -> bool:
+        """REP-12: whether the query is evaluated, by whether the conditions of each window hold."""
+        match self.semantics.trigger:
+            case Trigger.ANY:
+                return any(states)
+            case Trigger.ALL:
+                return all(states)
+            case Trigger.LEADING:
+                return states[0]
+            case Trigger.EXPLICIT:
+                pairs = zip(self.windows, states, strict=True)
+                return any(state for window, state in pairs if window.triggers)
 
-    def dropped(self, trigger: Arrival) -> int:
-        """MOD-2: how many elements were late before the trigger arrived."""
-        return sum(element.sys < trigger.sys for element in self.late)
+    def contents(self, t: int, k: int) -> tuple[Content, ...]:
+        """WIN-8: the content of each window at (t, k)."""
+        return tuple(self.content(window, t, k) for window in self.windows)
 
-    def kept(self, contents: Sequence[Content], before: Sequence[Content]) -> list[Content]:
-        """R2S-7: of each window the elements that were in it at the evaluation before, too."""
-        return [
-            tuple(j for j in now if j in then) for now, then in zip(contents, before, strict=True)
-        ]
-
-    def emitted(self, answer: Callable[[Dataset], Bag], stated: R2S | None) -> Iterator[Emitted]:
-        """R2S-1 to R2S-9: the answer at each report, the operator that the query states or the
-        semantics, then empty outputs.
+    def by_instant(self, instants: list[int], k: int) -> Iterator[QueryReport]:
+        """REP-6, REP-10: a report at each instant where the conditions hold; or only at the last of
+        them, which nothing is reported before.
         """
-        base: Bag = Counter()
-        output: Bag = Counter()
-        contents: tuple[Content, ...] = ((),) * len(self.windows)
-        for t, k, held in self.reports():
-            contents, before = tuple(window.content for window in held), contents
-            rows = self.collected(answer(self.dataset(contents)))
-            old = self.collected(answer(self.dataset(self.kept(contents, before))))
-            outputs = {
-                R2S.RSTREAM: rows,
-                R2S.ISTREAM: more(rows, base),
-                R2S.DSTREAM: more(base, rows),
-                R2S.APPEND: more(rows, old),
-            }
-            previous, output = output, outputs[stated or self.semantics.r2s]
-            base = self.rebase(base, rows, output)
-            if self.emits(output, previous):
-                borders, trigger = tuple(window.borders for window in held), self.arrivals[k]
-                yield Emitted(
-                    t,
-                    trigger.app,
-                    borders,
-                    self.stamp(t, k),
-                    contents,
-                    self.dropped(trigger),
-                    output,
-                )
+        numbers = range(len(self.windows))
+        timely = [self.timely(number, instants, k) for number in numbers]
+        latest = None
+        for t in instants:
+            if self.fires(
+                [t in timely[number] and self.worthy(number, t, k) for number in numbers]
+            ):
+                latest = t
+                if self.semantics.gap is Gap.ALL:
+                    yield self.report(t, k)
+            self.previous = self.contents(t, k)
+        if self.semantics.gap is Gap.LATEST and latest is not None:
+            yield self.report(latest, k)
 
+    def by_tick(self, ids: list[int], k: int) -> Iterator[QueryReport]:
+        """REP-7: one report at most, at the largest id where close and periodic hold, if the
+        conditions on the content hold at the tick's last id.
+        """
+        if not ids:
+            return
+        for t in ids[:-1]:
+            self.previous = self.contents(t, k)
+        timely = self.timely(0, ids, k)
+        if timely and self.fires([self.worthy(0, ids[-1], k)]):
+            yield self.report(timely[-1], k)
+        self.previous = self.contents(ids[-1], k)
 
-def more(a: Bag, b: Bag) -> Bag:
-    """R2S-2: what a holds more often than b, row by row."""
-    return Counter({row: a[row] - b[row] for row in a if a[row] > b[row]})
+    def report(self, t: int, k: int) -> QueryReport:
+        """REP-12: the report of instant t at arrival k; the contents of all windows count as
+        reported.
+        """
+        self.reported = self.contents(t, k)
+        windows = []
+        for window, content in zip(self.windows, self.reported, strict=True):
+            current = self.current(window, t) or WindowInstance(None, None, ())
+            windows.append(ShownWindow(current.number, current.borders, content))
+        return QueryReport(t, k, tuple(windows))

@@ -7,38 +7,33 @@ engine, each has a profile, named for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from refengine.core.semantics import (
+    FIELDS,
     R2S,
-    T0,
-    UNKNOWN,
     Against,
-    Base,
     Change,
     Closing,
-    Closure,
     Collection,
     Disorder,
-    Empty,
-    End,
     Expiry,
     Gap,
-    Instant,
     OneOf,
     Partial,
     Profile,
     Semantics,
     Slide,
     Trigger,
+    parse_field,
     show,
 )
 from refengine.model.errors import InvalidSemantics
 from refengine.model.messages import nearest
 
-PLAIN = {  # what the papers presume, and most engines do
+PLAIN: dict[str, Any] = {  # what the papers presume, and most engines do
     "offset": None,
     "slide": Slide.STATED,
     "partial": Partial.SUPPRESSED,
@@ -57,171 +52,163 @@ PLAIN = {  # what the papers presume, and most engines do
 }
 
 
-def _profile(name: str, source: str, **values: Any) -> Profile:
-    return Profile(name, source, {}).but(**{**PLAIN, **values})
+class Source(NamedTuple):
+    """Where profiles come from, and the fields that all profiles from there have in common."""
+
+    text: str
+    fields: str = ""
 
 
-def _csrbench(name: str, report: str, empty: Empty, instant: Instant, **more: Any) -> Profile:
-    source = "CSRBench, Table 1; horizon and output instant decided here"
-    common = {"t0": UNKNOWN, "closure": "[)", "tick": "tuple", "horizon": End.FLUSH}
-    return _profile(name, source, report=report, empty=empty, instant=instant, **common, **more)
+SECRET = "closure=(] empty=emit horizon=none instant=trigger"
+OF_CSRBENCH = Source(
+    "CSRBench, Table 1; horizon and output instant decided here",
+    "t0=unknown closure=[) tick=tuple horizon=flush",
+)
+OF_SECRET = Source(
+    "SECRET, VLDB Journal 2013, and the authors' simulator; what it has no word for decided here",
+    SECRET,
+)
+OF_SIMULATOR = Source(
+    "the SECRET simulator's experiments for later engines; what it has no word for decided here",
+    SECRET,
+)
 
-
-def _secret(name: str, t0: T0, report: str, tick: str, **more: Any) -> Profile:
-    paper = name in ("coral8", "streambase", "oracle-cep", "stream")
-    source = (
-        "SECRET, VLDB Journal 2013, and the authors' simulator"
-        if paper
-        else "the SECRET simulator's experiments for later engines"
-    )
-    source += "; what it has no word for decided here"
-    common = {"empty": Empty.EMIT, "horizon": End.NONE, "instant": Instant.TRIGGER, "closure": "(]"}
-    return _profile(name, source, t0=t0, report=report, tick=tick, **common, **more)
-
-
-ISTREAM = {"r2s": R2S.ISTREAM, "base": Base.PREVIOUS}
-CLOSES = "window-close,non-empty"
-PROFILES: Mapping[str, Profile] = MappingProxyType(
-    {
-        profile.name: profile
-        for profile in (
-            _csrbench("csparql", CLOSES, Empty.EMIT, Instant.CLOSE),
-            _csrbench("cqels", "content-change", Empty.SUPPRESS, Instant.EAGER, **ISTREAM),
-            _csrbench("sparqlstream", CLOSES, Empty.SUPPRESS, Instant.CLOSE),
-            _profile(
-                "csparql-observed",
-                "C-SPARQL's code, and its start-up in CSRBench's recordings",
-                t0=T0.FIRST,
-                closure=OneOf(tuple(Closure)),
-                partial=Partial.REPORTED,
-                report=CLOSES,
-                tick="tuple",
-                empty=Empty.EMIT,
-                horizon=End.FLUSH,
-                instant=Instant.CLOSE,
-            ),
-            _profile(
-                "cqels-observed",
-                "the code of CQELS 1.x, and CSRBench's recordings of Q1 to Q5",
-                t0=T0.REACH,
-                closure="[]",
-                slide=Slide.IGNORED,
-                report="content-change",
-                tick="tuple",
-                r2s=R2S.APPEND,
-                empty=Empty.SUPPRESS,
-                horizon=End.FLUSH,
-                instant=Instant.EAGER,
-            ),
-            _profile(
-                "yasper",
-                "the code of rsp4j's yasper",
-                t0=0,
-                closure="[)",
-                closing=Closing.PASSED,
-                gap=Gap.LATEST,
-                report=CLOSES,
-                tick="time",
-                r2s=OneOf((R2S.RSTREAM, R2S.ISTREAM, R2S.DSTREAM)),
-                base=OneOf((None, Base.PREVIOUS)),
-                collection=Collection.SET,
-                empty=Empty.EMIT,
-                horizon=End.NONE,
-                instant=Instant.CLOSE,
-            ),
-            _profile(
-                "csparql-yasper",
-                "yasper's preset for C-SPARQL",
-                t0=0,
-                closure="[)",
-                report=CLOSES,
-                tick="time",
-                empty=Empty.EMIT,
-                horizon=End.NONE,
-                instant=Instant.CLOSE,
-            ),
-            _profile(
-                "rsp-js",
-                "the code of RSP-JS 1.3.5",
-                t0=T0.EPOCH,
-                offset=0,
-                closure="[)",
-                closing=Closing.PASSED,
-                gap=Gap.LATEST,
-                report=CLOSES,
-                tick="time",
-                empty=Empty.SUPPRESS,
-                horizon=End.NONE,
-                instant=Instant.TRIGGER,
-            ),
-            _profile(
-                "esper",
-                "Esper's code, its sliding time window",
-                t0=T0.REACH,
-                closure="(]",
-                slide=Slide.IGNORED,
-                report="content-change",
-                expiry=Expiry.EAGER,
-                tick="tuple",
-                empty=Empty.ONCE,
-                horizon=End.FLUSH,
-                instant=Instant.EVALUATION,
-                **ISTREAM,
-            ),
-            _profile(
-                "esper-batch",
-                "Esper's code, its time batch",
-                t0=T0.FIRST,
-                closure="[)",
-                report="window-close",
-                tick="tuple",
-                empty=Empty.ONCE,
-                horizon=End.FLUSH,
-                instant=Instant.CLOSE,
-                **ISTREAM,
-            ),
-            _profile(
-                "etalis",
-                "ETALIS's manual: no windows, intervals; what is derived goes out at once",
-                t0=UNKNOWN,
-                closure=None,
-                report="content-change",
-                tick="tuple",
-                r2s=R2S.APPEND,
-                empty=Empty.SUPPRESS,
-                horizon=End.NONE,
-                instant=Instant.EAGER,
-            ),
-            _secret("coral8", T0.CORAL8, "content-change,non-empty", "batch"),
-            _secret("streambase", T0.CORAL8, CLOSES, "tuple"),
-            _secret("oracle-cep", T0.ORACLE_CEP, "content-change,window-close", "time"),
-            _secret("stream", T0.STREAM, "content-change,window-close,non-empty", "time"),
-            _secret("flink", T0.FLINK, CLOSES, "time"),
-            _secret("flink-tuple", T0.FLINK, CLOSES, "tuple"),
-            _secret("dataflow", T0.FLINK, CLOSES, "time"),
-            _secret("storm", T0.STORM, CLOSES, "time"),
-            _secret("storm-tuple", T0.STORM, CLOSES, "tuple"),
-            _secret(
-                "kafka-streams", T0.KAFKA_STREAMS, "non-empty,periodic", "tuple", period=1, anchor=0
-            ),
-            _secret("spark-1.6", T0.FLINK, "window-close", "time"),
-        )
-    }
+# Profile, source, and the fields that have no plain value; `a|b` is either, for the oracle to say.
+_ROWS = (
+    ("csparql", OF_CSRBENCH, "report=window-close,non-empty empty=emit instant=close"),
+    (
+        "cqels",
+        OF_CSRBENCH,
+        "report=content-change r2s=Istream base=previous empty=suppress instant=eager",
+    ),
+    ("sparqlstream", OF_CSRBENCH, "report=window-close,non-empty empty=suppress instant=close"),
+    (
+        "csparql-observed",
+        Source("C-SPARQL's code, and its start-up in CSRBench's recordings"),
+        "t0=first-element closure=[)|(]|[] partial=reported report=window-close,non-empty "
+        "tick=tuple empty=emit horizon=flush instant=close",
+    ),
+    (
+        "cqels-observed",
+        Source("the code of CQELS 1.x, and CSRBench's recordings of Q1 to Q5"),
+        "t0=first-reach closure=[] slide=ignored report=content-change tick=tuple r2s=append "
+        "empty=suppress horizon=flush instant=eager",
+    ),
+    (
+        "yasper",
+        Source("the code of rsp4j's yasper"),
+        "t0=0 closure=[) closing=passed gap=latest report=window-close,non-empty tick=time "
+        "r2s=Rstream|Istream|Dstream base=none|previous collection=set "
+        "empty=emit horizon=none instant=close",
+    ),
+    (
+        "csparql-yasper",
+        Source("yasper's preset for C-SPARQL"),
+        "t0=0 closure=[) report=window-close,non-empty tick=time "
+        "empty=emit horizon=none instant=close",
+    ),
+    (
+        "rsp-js",
+        Source("the code of RSP-JS 1.3.5"),
+        "t0=epoch offset=0 closure=[) closing=passed gap=latest report=window-close,non-empty "
+        "tick=time empty=suppress horizon=none instant=trigger",
+    ),
+    (
+        "esper",
+        Source("Esper's code, its sliding time window"),
+        "t0=first-reach closure=(] slide=ignored report=content-change expiry=eager tick=tuple "
+        "r2s=Istream base=previous empty=once horizon=flush instant=evaluation",
+    ),
+    (
+        "esper-batch",
+        Source("Esper's code, its time batch"),
+        "t0=first-element closure=[) report=window-close tick=tuple "
+        "r2s=Istream base=previous empty=once horizon=flush instant=close",
+    ),
+    (
+        "etalis",
+        Source("ETALIS's manual: no windows, intervals; what is derived goes out at once"),
+        "t0=unknown closure=none report=content-change tick=tuple r2s=append "
+        "empty=suppress horizon=none instant=eager",
+    ),
+    ("coral8", OF_SECRET, "t0=coral8 report=content-change,non-empty tick=batch"),
+    ("streambase", OF_SECRET, "t0=coral8 report=window-close,non-empty tick=tuple"),
+    ("oracle-cep", OF_SECRET, "t0=oracle-cep report=content-change,window-close tick=time"),
+    ("stream", OF_SECRET, "t0=stream report=content-change,window-close,non-empty tick=time"),
+    ("flink", OF_SIMULATOR, "t0=flink report=window-close,non-empty tick=time"),
+    ("flink-tuple", OF_SIMULATOR, "t0=flink report=window-close,non-empty tick=tuple"),
+    ("dataflow", OF_SIMULATOR, "t0=flink report=window-close,non-empty tick=time"),
+    ("storm", OF_SIMULATOR, "t0=storm report=window-close,non-empty tick=time"),
+    ("storm-tuple", OF_SIMULATOR, "t0=storm report=window-close,non-empty tick=tuple"),
+    (
+        "kafka-streams",
+        OF_SIMULATOR,
+        "t0=kafka-streams report=non-empty,periodic period=1 anchor=0 tick=tuple",
+    ),
+    ("spark-1.6", OF_SIMULATOR, "t0=flink report=window-close tick=time"),
 )
 
 
+def _profile(name: str, source: Source, fields: str) -> Profile:
+    """Return the profile of a row of the table above."""
+    values: dict[str, Any] = {}
+    for word in f"{source.fields} {fields}".split():
+        field, _, text = word.partition("=")
+        values[field] = text
+        if "|" in text:
+            values[field] = OneOf(tuple(parse_field(field, each) for each in text.split("|")))
+    return Profile(name, source.text, {}).but(**PLAIN | values)
+
+
+PROFILES: Mapping[str, Profile] = MappingProxyType({row[0]: _profile(*row) for row in _ROWS})
+
+
 def profile(name: str) -> Profile:
-    """The profile of that name."""
+    """Return the profile of that name."""
     if name not in PROFILES:
         raise InvalidSemantics(f"unknown profile {name!r}{nearest(name, PROFILES)}", rule="SEM-1")
     return PROFILES[name]
 
 
 def brief(semantics: Semantics) -> str:
-    """A semantics as text, without the fields that have the plain value."""
-    said = {
-        name: value
+    """Return a semantics as text, without the fields that have the plain value."""
+    return " ".join(
+        f"{name}={show(value)}"
         for name, value in vars(semantics).items()
         if name not in PLAIN or value != PLAIN[name]
-    }
-    return " ".join(f"{name}={show(value)}" for name, value in said.items())
+    )
+
+
+def table() -> Iterator[dict[str, str]]:
+    """Yield a row a profile: its name, each field's value as text (of an open field `unknown`, or
+    what it may be), its source.
+    """
+    for name, profile in PROFILES.items():
+        fields = {field: _cell(profile.fields[field]) for field in FIELDS}
+        yield {"profile": name, **fields, "source": profile.source}
+
+
+def _cell(value: object) -> str:
+    """Return a profile's value for a field as the text of a table's cell."""
+    if isinstance(value, OneOf):
+        return " or ".join(map(show, value.values))
+    return show(value)
+
+
+def markdown(rows: Iterable[dict[str, str]]) -> Iterator[str]:
+    """Yield the lines of a Markdown table of `table`'s rows. Fields in which a profile has the
+    plain value go without saying: the line below the table lists those.
+    """
+    plain = {name: show(value) for name, value in PLAIN.items()}
+    columns = [name for name in FIELDS if name not in plain]
+    yield "| profile | " + " | ".join(columns) + " | others | source |"
+    yield "|" + "---|" * (len(columns) + 3)
+    for row in rows:
+        others = " ".join(
+            f"{name}={row[name]}" for name in FIELDS if name in plain and row[name] != plain[name]
+        )
+        cells = [row["profile"], *(row[name] for name in columns), others, row["source"]]
+        yield "| " + " | ".join(cells) + " |"
+    yield ""
+    without_saying = ", ".join(f"{name}={value}" for name, value in plain.items())
+    yield f"Where *others* does not say otherwise: {without_saying}."

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from refengine.core.semantics import R2S, parse_field
 from refengine.model.errors import InvalidQuery, InvalidWindow, refuse_deep_nesting
@@ -48,6 +48,7 @@ COUNTING = frozenset({WindowKind.TUPLE, WindowKind.ROWS})
 BORDERED = frozenset({WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.LANDMARK})
 CLOSING = frozenset({WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.NOW})
 POSITIONS = ("subject", "predicate", "object")
+Word = TypeVar("Word", bound=StrEnum)
 _CHARACTERS = r"(?:[\w.~:/?@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*"
 ABSOLUTE = rf"[A-Za-z][A-Za-z0-9+.-]*:{_CHARACTERS}(?:#{_CHARACTERS})?"
 
@@ -73,55 +74,55 @@ class Window:
 
     @property
     def span(self) -> int:
-        """ω, in the unit of its instants; 0 where windows have none."""
-        return self.size or 0 if self.kind in SPANNING else 0
+        """Return ω, in the unit of its instants; 0 where windows have none."""
+        if self.kind in SPANNING:
+            return self.size or 0
+        return 0
 
     @property
     def step(self) -> int:
-        """β; 1 where none is stated."""
+        """Return β; 1 where none is stated."""
         return self.slide or 1
 
 
 def extent(window: Window) -> None:
-    """WIN-1: size and slide are given as the kind asks, and are integers > 0; slide < size slides,
-    slide = size tumbles, slide > size hops.
+    """WIN-1: Refuse a window whose size and slide are not as its kind asks, or whose other keys
+    mean nothing there. slide < size slides, slide = size tumbles, slide > size hops.
     """
-    kind, place = window.kind, f"window on {window.stream!r}"
-    optional = kind in (WindowKind.RANGE, WindowKind.ROWS)
-    for name, asked in (("size", kind in SIZED), ("slide", kind in SLIDING)):
-        value = getattr(window, name)
-        if value is None and (not asked or (optional and name == "slide")):
-            continue
-        if not asked:
-            raise InvalidWindow(f"a window of kind {kind} has no {name}", rule="WIN-1", place=place)
-        if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-            raise InvalidWindow(
-                f"{name} must be an integer > 0, got {shown(value)}", rule="WIN-1", place=place
-            )
-    if window.unit is Unit.TRIPLES and kind not in COUNTING:
-        raise InvalidWindow(
-            f'a window of kind {kind} does not count triples; write unit = "elements"',
-            rule="WIN-16",
-            place=place,
-        )
-    if bool(window.by) != (kind is WindowKind.PARTITION):
+    place = f"window on {window.stream!r}"
+    check_length("size", window, window.kind in SIZED, place)
+    check_length("slide", window, window.kind in SLIDING, place)
+    if window.unit is Unit.TRIPLES and window.kind not in COUNTING:
+        reason = f'a window of kind {window.kind} does not count triples; write unit = "elements"'
+        raise InvalidWindow(reason, rule="WIN-16", place=place)
+    if bool(window.by) != (window.kind is WindowKind.PARTITION):
         forms = f"a list of {', '.join(POSITIONS)} or predicate IRIs"
-        raise InvalidWindow(
-            f"by must be given, as {forms}, iff the kind is partition", rule="WIN-15", place=place
-        )
+        reason = f"by must be given, as {forms}, iff the kind is partition"
+        raise InvalidWindow(reason, rule="WIN-15", place=place)
     if window.name is not None and not re.fullmatch(ABSOLUTE, window.name):
-        raise InvalidWindow(
-            f"name must be an absolute IRI, such as urn:w, got {window.name!r}",
-            rule="QRY-1",
-            place=place,
-        )
+        reason = f"name must be an absolute IRI, such as urn:w, got {window.name!r}"
+        raise InvalidWindow(reason, rule="QRY-1", place=place)
     for key in window.by:
         if key not in POSITIONS and not re.fullmatch(ABSOLUTE, key):
-            raise InvalidWindow(
-                f"a key is a predicate's IRI or a position, got {key!r}{nearest(key, POSITIONS)}",
-                rule="WIN-15",
-                place=place,
-            )
+            near_position = nearest(key, POSITIONS)
+            reason = f"a key is a predicate's IRI or a position, got {key!r}{near_position}"
+            raise InvalidWindow(reason, rule="WIN-15", place=place)
+
+
+def check_length(name: str, window: Window, is_asked: bool, place: str) -> None:
+    """WIN-1: Refuse a size or slide that the kind does not ask for, is missing, or is no integer
+    > 0.
+    """
+    value = getattr(window, name)
+    is_optional = name == "slide" and window.kind in (WindowKind.RANGE, WindowKind.ROWS)
+    if value is None and (is_optional or not is_asked):
+        return
+    if not is_asked:
+        reason = f"a window of kind {window.kind} has no {name}"
+        raise InvalidWindow(reason, rule="WIN-1", place=place)
+    if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+        reason = f"{name} must be an integer > 0, got {shown(value)}"
+        raise InvalidWindow(reason, rule="WIN-1", place=place)
 
 
 class Form(StrEnum):
@@ -190,58 +191,63 @@ QUERY_KEYS = ("windows", "body", "r2s", "registered")
 
 
 def from_table(table: Mapping[str, Any]) -> Query:
-    """QRY-1: a query from its table (TOML or JSON): `windows`, `body`, optionally `r2s` and
+    """QRY-1: Return a query from its table (TOML or JSON): `windows`, `body`, optionally `r2s` and
     `registered`; the schema is closed.
     """
-    closed(table, QUERY_KEYS, required=("windows", "body"), place="query")
-    _shaped(table, {"windows": list, "body": str, "registered": int}, "query")
-    windows = []
-    for number, entry in enumerate(table["windows"]):
-        place = f"windows[{number}]"
-        if not isinstance(entry, Mapping):
-            raise InvalidQuery(
-                f"a window must be a table, got {shown(entry)}", rule="QRY-1", place=place
-            )
-        closed(entry, WINDOW_KEYS, required=("stream", "kind"), place=place)
-        kind = _one_of(WindowKind, "kind", entry, place)
-        _shaped(entry, {"stream": str, "by": list, "name": str, "triggers": bool}, place)
-        more = {"unit": _one_of(Unit, "unit", entry, place)} if "unit" in entry else {}
-        more |= {key: entry[key] for key in ("size", "slide", "name", "triggers") if key in entry}
-        windows.append(
-            Window(entry["stream"], kind, by=tuple(map(str, entry.get("by", ()))), **more)
-        )
-    r2s = parse_field("r2s", table["r2s"]) if "r2s" in table else None
-    return Query(tuple(windows), Body(table["body"]), r2s, table.get("registered"))
+    check_keys(table, QUERY_KEYS, required=("windows", "body"), place="query")
+    check_types(table, {"windows": list, "body": str, "registered": int}, "query")
+    windows = tuple(
+        window_from_table(entry, f"windows[{number}]")
+        for number, entry in enumerate(table["windows"])
+    )
+    r2s = None
+    if "r2s" in table:
+        r2s = parse_field("r2s", table["r2s"])
+    return Query(windows, Body(table["body"]), r2s, table.get("registered"))
 
 
-def _shaped(table: Mapping[str, Any], shapes: Mapping[str, type], place: str) -> None:
-    words = {str: "a string", list: "an array", bool: "true or false", int: "an integer"}
-    for key, shape in shapes.items():
-        if key in table and type(table[key]) is not shape:
-            raise InvalidQuery(
-                f"{key} must be {words[shape]}, got {shown(table[key])}", rule="QRY-1", place=place
-            )
-
-
-def _one_of(values: type[StrEnum], key: str, entry: Mapping[str, Any], place: str) -> Any:
-    if entry[key] not in list(values):
-        reason = (
-            f"{key} must be one of {', '.join(values)}, got "
-            f"{shown(entry[key])}{did_you_mean(entry[key], values)}"
-        )
+def window_from_table(entry: Any, place: str) -> Window:
+    """QRY-1: Return a window from its table."""
+    if not isinstance(entry, Mapping):
+        reason = f"a window must be a table, got {shown(entry)}"
         raise InvalidQuery(reason, rule="QRY-1", place=place)
-    return values(entry[key])
+    check_keys(entry, WINDOW_KEYS, required=("stream", "kind"), place=place)
+    kind = parse_word(WindowKind, "kind", entry, place)
+    check_types(entry, {"stream": str, "by": list, "name": str, "triggers": bool}, place)
+    options = {key: entry[key] for key in ("size", "slide", "name", "triggers") if key in entry}
+    if "unit" in entry:
+        options["unit"] = parse_word(Unit, "unit", entry, place)
+    by = tuple(map(str, entry.get("by", ())))
+    return Window(entry["stream"], kind, by=by, **options)
 
 
-def closed(
+def check_types(table: Mapping[str, Any], types: Mapping[str, type], place: str) -> None:
+    """QRY-1: Refuse values that are not of the type that their key asks for."""
+    words = {str: "a string", list: "an array", bool: "true or false", int: "an integer"}
+    for key, kind in types.items():
+        if key in table and type(table[key]) is not kind:
+            reason = f"{key} must be {words[kind]}, got {shown(table[key])}"
+            raise InvalidQuery(reason, rule="QRY-1", place=place)
+
+
+def parse_word(values: type[Word], key: str, entry: Mapping[str, Any], place: str) -> Word:
+    """QRY-1: Return the value that a key names, and refuse another word with the nearest one."""
+    word = entry[key]
+    if word not in list(values):
+        choice = ", ".join(values)
+        reason = f"{key} must be one of {choice}, got {shown(word)}{did_you_mean(word, values)}"
+        raise InvalidQuery(reason, rule="QRY-1", place=place)
+    return values(word)
+
+
+def check_keys(
     table: Mapping[str, Any], keys: tuple[str, ...], *, required: tuple[str, ...], place: str
 ) -> None:
-    """QRY-1: no key but these, and all the required ones."""
+    """QRY-1: Refuse a table with another key than these, or without a required one."""
     for key in table:
         if key not in keys:
-            raise InvalidQuery(
-                f"unknown key {key!r}{nearest(key, keys)}", rule="QRY-1", place=place
-            )
+            reason = f"unknown key {key!r}{nearest(key, keys)}"
+            raise InvalidQuery(reason, rule="QRY-1", place=place)
     for key in required:
         if key not in table:
             raise InvalidQuery(f"key {key!r} is missing", rule="QRY-1", place=place)

@@ -19,27 +19,27 @@ Firing = tuple[list[range], tuple[Content, ...]]
 
 
 def progression(first: int, step: int, span: range) -> range:
-    """The members of first, first + step, … (in both directions) that lie in span."""
+    """Return the members of first, first + step, … (in both directions) that lie in span."""
     return range(first + -((first - span.start) // step) * step, span.stop, step)
 
 
 def closes(frame: Frame, span: range, own: int) -> range:
-    """REP-1: window close holds at t iff t is the last instant of a window and t is before the
-    arrival's own instant.
+    """REP-1: Return the instants at which window close holds: the last instants of windows that are
+    before the arrival's own instant.
     """
     bounded = range(max(span.start, frame.last + frame.least * frame.slide), min(span.stop, own))
     return progression(frame.last, frame.slide, bounded)
 
 
 def changed(change: Change, view: View, content: Content, base: Content) -> bool:
-    """REP-2: content change holds iff the content differs from the one it is compared with,
-    initially the empty one.
+    """REP-2: Whether content change holds: the content differs from the one it is compared with, at
+    first the empty one.
     """
     return differs(change, view, content, base)
 
 
 def differs(change: Change, view: View, a: Content, b: Content) -> bool:
-    """REP-9: contents differ as sequences of elements, or as graphs."""
+    """REP-9: Whether contents differ as sequences of elements, or as graphs."""
     match change:
         case Change.ELEMENTS:
             return a != b
@@ -48,13 +48,13 @@ def differs(change: Change, view: View, a: Content, b: Content) -> bool:
 
 
 def graph(view: View, content: Content) -> frozenset[Triple]:
-    """The union of the graphs of a content's elements."""
+    """Return the union of the graphs of a content's elements."""
     return frozenset().union(*(view.elements[i].graph for i in content))
 
 
 def base(against: Against, reported: Content, before: Content) -> Content:
-    """REP-8: content change compares with the content last reported, or with that at the instant
-    evaluated before.
+    """REP-8: Return what content change compares with: the content last reported, or that at the
+    instant evaluated before.
     """
     match against:
         case Against.LAST:
@@ -64,53 +64,51 @@ def base(against: Against, reported: Content, before: Content) -> Content:
 
 
 def non_empty(content: Content) -> bool:
-    """REP-3: non-empty holds iff the content holds an element (stream
-    content, never the answer).
-    """
+    """REP-3: Whether the content (stream content, never the answer) holds an element."""
     return bool(content)
 
 
 def anchor(semantics: Semantics, view: View) -> int | None:
-    """REP-11: what a period counts from: an integer, the window's t0, or its stream's first instant
-    (None without elements).
+    """REP-11: Return what a period counts from: an integer, the window's t0, or its stream's first
+    instant (None without elements).
     """
     match semantics.anchor:
         case Anchor.T0:
             return view.t0
         case Anchor.FIRST:
-            return view.times[0] if view.times else None
+            return next(iter(view.times), None)
         case integer:
             return integer
 
 
 def beats(semantics: Semantics, view: View, span: range) -> range:
-    """REP-4: periodic holds at t iff the border instant at t is the anchor plus a multiple of the
-    period; where windows are [o,c), t + 1 is the border instant, so that the last instant counts as
-    c.
+    """REP-4: Return the instants at which periodic holds: those whose border instant is the anchor
+    plus a multiple of the period. Where windows are [o, c), t + 1 is the border instant at t, so
+    that the last instant counts as c.
     """
-    high, since = borders(semantics.closure)[1], anchor(semantics, view)
-    return range(0) if since is None else progression(since + high, require(semantics.period), span)
+    since = anchor(semantics, view)
+    if since is None:
+        return range(0)
+    _, high = borders(semantics.closure)
+    return progression(since + high, require(semantics.period), span)
 
 
 def meet(a: range, b: range) -> range:
-    """The common members of two ascending progressions over the same span."""
+    """Return the common members of two ascending progressions over the same span."""
     common = gcd(a.step, b.step)
-    if (b.start - a.start) % common:
+    distance = b.start - a.start
+    if distance % common:
         return range(0)
-    step = a.step // common * b.step
-    turns = (
-        (b.start - a.start)
-        // common
-        * pow(a.step // common, -1, b.step // common)
-        % (b.step // common)
-    )
+    modulus = b.step // common
+    turns = distance // common * pow(a.step // common, -1, modulus) % modulus
     first = a.start + turns * a.step
-    return progression(first, step, range(max(a.start, b.start), min(a.stop, b.stop)))
+    span = range(max(a.start, b.start), min(a.stop, b.stop))
+    return progression(first, a.step * modulus, span)
 
 
 def timely(semantics: Semantics, view: View, span: range, own: int) -> range:
-    """REP-5: the instants of span at which every condition on the instant holds: close, periodic,
-    both or neither.
+    """REP-5: Return the instants of span at which every condition on the instant holds: close,
+    periodic, both or neither.
     """
     at = span
     if Condition.CLOSE in semantics.report:
@@ -123,17 +121,18 @@ def timely(semantics: Semantics, view: View, span: range, own: int) -> range:
 
 
 def worthy(semantics: Semantics, view: View, content: Content, base: Content) -> bool:
-    """REP-6: whether every condition on the content holds; a window is reported iff all named
+    """REP-6: Whether every condition on the content holds; a window is reported iff all named
     conditions hold.
     """
-    return (
-        Condition.CHANGE not in semantics.report or changed(semantics.change, view, content, base)
-    ) and (Condition.NON_EMPTY not in semantics.report or non_empty(content))
+    named = semantics.report
+    if Condition.CHANGE in named and not changed(semantics.change, view, content, base):
+        return False
+    return Condition.NON_EMPTY not in named or non_empty(content)
 
 
 def fires(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[range]:
-    """REP-12: the instants at which a query would be reported, as progressions, by those at which
-    each window's conditions hold; none if there are none.
+    """REP-12: Return the instants at which a query would be reported, as progressions, by those at
+    which each window's conditions hold; none if there are none.
     """
     match trigger:
         case Trigger.ALL:
@@ -148,7 +147,7 @@ def fires(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[
 
 
 def of_a_gap(gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
-    """REP-10: of the instants between two arrivals at which a query would be reported, all are,
+    """REP-10: Return, of the instants between two arrivals at which a query would be reported, all,
     each changing what the following are compared with, or only the last, compared with what was
     reported before all of them.
     """

@@ -222,46 +222,49 @@ class Semantics:
 
 
 def contradictions(semantics: Semantics) -> None:
-    """SEM-2: values that mean nothing together are refused, each with a form that has a meaning."""
-    periodic, t0 = Condition.PERIODIC in semantics.report, semantics.t0
-    for name, form, what, when in (
-        ("period", "1000", "report is periodic", periodic),
-        ("anchor", "0", "report is periodic", periodic),
-        ("offset", "0", "t0 is epoch", t0 == T0.EPOCH),
-        (
-            "base",
-            "previous",
-            "r2s is Istream or Dstream",
-            semantics.r2s in (R2S.ISTREAM, R2S.DSTREAM),
-        ),
-    ):
-        if (getattr(semantics, name) is not None) != when:
-            reason = (
-                f"{what} but no {name} is given"
-                if when
-                else f"{name} given, but {what.replace(' is ', ' is not ')}"
-            )
-            raise InvalidSemantics(
-                f"{reason}; write {name}={form if when else 'none'}", rule="SEM-2"
-            )
-    if (
-        isinstance(t0, T0)
-        and t0 not in POLICIES
-        and semantics.closure not in (Closure.LEFT_OPEN, None)
-    ):
-        reason = f"t0={t0} is a formula over windows (o, c]; write closure=(] or an integer t0"
-        raise InvalidSemantics(reason, rule="SEM-2")
+    """SEM-2: Refuse values that mean nothing together, and name a form that has a meaning."""
+    for name, is_needed, what, example in companions(semantics):
+        is_stated = getattr(semantics, name) is not None
+        if is_needed and not is_stated:
+            reason = f"{what} but no {name} is given; write {name}={example}"
+            raise InvalidSemantics(reason, rule="SEM-2")
+        if is_stated and not is_needed:
+            otherwise = what.replace(" is ", " is not ")
+            reason = f"{name} given, but {otherwise}; write {name}=none"
+            raise InvalidSemantics(reason, rule="SEM-2")
+    problem = value_without_meaning(semantics)
+    if problem is not None:
+        raise InvalidSemantics(problem, rule="SEM-2")
+
+
+def companions(semantics: Semantics) -> tuple[tuple[str, bool, str, str], ...]:
+    """SEM-2: Return the fields that are given iff another has a certain value: the field, whether
+    the other has that value, both in words, and an example of the field's value.
+    """
+    is_periodic = Condition.PERIODIC in semantics.report
+    is_difference = semantics.r2s in (R2S.ISTREAM, R2S.DSTREAM)
+    return (
+        ("period", is_periodic, "report is periodic", "1000"),
+        ("anchor", is_periodic, "report is periodic", "0"),
+        ("offset", semantics.t0 == T0.EPOCH, "t0 is epoch", "0"),
+        ("base", is_difference, "r2s is Istream or Dstream", "previous"),
+    )
+
+
+def value_without_meaning(semantics: Semantics) -> str | None:
+    """SEM-2: Return why some value means nothing beside the others, or None."""
+    t0 = semantics.t0
+    is_formula = isinstance(t0, T0) and t0 not in POLICIES
+    if is_formula and semantics.closure not in (Closure.LEFT_OPEN, None):
+        return f"t0={t0} is a formula over windows (o, c]; write closure=(] or an integer t0"
     if semantics.period is not None and semantics.period <= 0:
-        raise InvalidSemantics(f"period must be > 0, got {semantics.period}", rule="SEM-2")
-    if semantics.gap is Gap.LATEST and not semantics.report & {Condition.CLOSE, Condition.PERIODIC}:
-        raise InvalidSemantics(
-            "gap=latest needs instants to choose from: window-close or periodic; write gap=all",
-            rule="SEM-2",
-        )
+        return f"period must be > 0, got {semantics.period}"
+    on_instants = semantics.report & {Condition.CLOSE, Condition.PERIODIC}
+    if semantics.gap is Gap.LATEST and not on_instants:
+        return "gap=latest needs instants to choose from: window-close or periodic; write gap=all"
     if isinstance(semantics.disorder, int) and semantics.disorder < 0:
-        raise InvalidSemantics(
-            f"disorder must be >= 0, got {semantics.disorder}; write disorder=reject", rule="SEM-2"
-        )
+        return f"disorder must be >= 0, got {semantics.disorder}; write disorder=reject"
+    return None
 
 
 FIELDS: tuple[str, ...] = tuple(f.name for f in fields(Semantics))
@@ -278,60 +281,70 @@ OPTIONAL = frozenset(name for name, kinds in _KINDS.items() if NoneType in kinds
 
 
 def parse_field(name: str, value: Any) -> Any:
-    """SEM-1: one field's value from its value or its text (`report=window-close,non-empty`,
+    """SEM-1: Return one field's value from its value or its text (`report=window-close,non-empty`,
     `t0=-3`); integers are within 64 bits.
     """
     known_field(name)
     if name == "report":
-        return _report(value)
+        return parse_report(value)
     if name in OPTIONAL and value in (None, "none"):
         return None
-    if (
-        name in INTEGRAL
-        and isinstance(value, int | str)
-        and not isinstance(value, bool)
-        and (number := integer(value)) is not None
-    ):
-        return require_64_bits(name, number, InvalidSemantics, "SEM-1")
+    if name in INTEGRAL and isinstance(value, int | str) and not isinstance(value, bool):
+        number = integer(value)
+        if number is not None:
+            return require_64_bits(name, number, InvalidSemantics, "SEM-1")
     words = [str(member) for member in ENUMS.get(name, ())]
     if isinstance(value, str) and value in words:
         return ENUMS[name](value)
-    words += ["none"] * (name in OPTIONAL and name != "horizon")
-    kinds = (["an integer"] if name in INTEGRAL else []) + (
-        ["one of " + ", ".join(words)] if words[1:] else words
-    )
-    raise InvalidSemantics(
-        f"{name} must be {' or '.join(kinds)}, got {shown(value)}{did_you_mean(value, words)}",
-        rule="SEM-1",
-    )
+    if name in OPTIONAL:
+        words.append("none")
+    kinds = described_values(name, words)
+    reason = f"{name} must be {kinds}, got {shown(value)}{did_you_mean(value, words)}"
+    raise InvalidSemantics(reason, rule="SEM-1")
+
+
+def described_values(name: str, words: list[str]) -> str:
+    """Return the values that a field can have, in words for a message."""
+    kinds = []
+    if name in INTEGRAL:
+        kinds.append("an integer")
+    if len(words) > 1:
+        kinds.append("one of " + ", ".join(words))
+    else:
+        kinds += words
+    return " or ".join(kinds)
 
 
 def known_field(name: str) -> None:
-    """SEM-1: there are no fields but these."""
+    """SEM-1: Refuse a name that is no field's."""
     if name not in FIELDS:
         raise InvalidSemantics(f"unknown key {name!r}{nearest(name, FIELDS)}", rule="SEM-1")
 
 
-def _report(value: Any) -> Report:
-    words = (
-        value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else ()
-    )
-    words, valid = [str(word).strip() for word in words], [str(c) for c in Condition]
+def parse_report(value: Any) -> Report:
+    """SEM-1: Return the report conditions that are named, in a list or in one text with commas."""
+    if isinstance(value, str):
+        value = value.split(",")
+    if not isinstance(value, Iterable):
+        value = ()
+    words = [str(word).strip() for word in value]
+    valid = [str(condition) for condition in Condition]
     for word in words:
         if word not in valid:
-            raise InvalidSemantics(
-                f"unknown report condition {word!r}{nearest(word, valid)}", rule="SEM-1"
-            )
+            reason = f"unknown report condition {word!r}{nearest(word, valid)}"
+            raise InvalidSemantics(reason, rule="SEM-1")
     if not words:
         raise InvalidSemantics(f"report must name at least one of {', '.join(valid)}", rule="SEM-1")
     return frozenset(Condition(word) for word in words)
 
 
 def show(value: Any) -> str:
-    """A field's value as its text; the inverse of `parse_field`."""
+    """Return a field's value as its text; the inverse of `parse_field`."""
     if isinstance(value, frozenset):
         return ",".join(sorted(value))
-    return "none" if value is None else str(value)
+    if value is None:
+        return "none"
+    return str(value)
 
 
 @dataclass(frozen=True)
@@ -350,8 +363,11 @@ class OneOf:
 
     @staticmethod
     def every(name: str) -> OneOf:
-        """All values of an enumerated field, none among them where it can be left out."""
-        return OneOf((*ENUMS[name], *([None] if name in OPTIONAL else [])))
+        """Return all values of an enumerated field, None among them where it can be left out."""
+        values: tuple[Any, ...] = tuple(ENUMS[name])
+        if name in OPTIONAL:
+            values += (None,)
+        return OneOf(values)
 
 
 UNKNOWN = "unknown"
@@ -368,56 +384,58 @@ class Profile:
     fields: Mapping[str, Any]
 
     def but(self, /, **overrides: Any) -> Profile:
-        """The profile with some fields replaced; `unknown` opens one."""
+        """Return the profile with some fields replaced; `unknown` opens one."""
         parsed = {}
         for name, value in overrides.items():
             known_field(name)
-            parsed[name] = value if _open(value) else parse_field(name, value)
+            if is_open(value):
+                parsed[name] = value
+            else:
+                parsed[name] = parse_field(name, value)
         return replace(self, fields=MappingProxyType({**self.fields, **parsed}))
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The names of the fields that are open, in field order."""
-        return tuple(name for name in FIELDS if _open(self.fields.get(name, UNKNOWN)))
+        """The names of the open fields, in field order."""
+        return tuple(name for name in FIELDS if is_open(self.fields.get(name, UNKNOWN)))
 
     def semantics(self) -> Semantics:
-        """SEM-3: the complete value; a profile that leaves a field open has none, and the field is
-        named.
+        """SEM-3: Return the complete value. A profile that leaves fields open has none: the error
+        names them.
         """
         if self.unknown:
             missing = ", ".join(self.unknown)
-            raise UnknownField(
-                f"profile {self.name!r} leaves {missing} unknown; give "
-                f"{' '.join(f'{n}=…' for n in self.unknown)}",
-                rule="SEM-3",
-            )
+            forms = " ".join(f"{name}=…" for name in self.unknown)
+            reason = f"profile {self.name!r} leaves {missing} unknown; give {forms}"
+            raise UnknownField(reason, rule="SEM-3")
         return Semantics(**self.fields)
 
     def assignments(self, t0s: tuple[int, ...]) -> Iterator[dict[str, Any]]:
-        """The fields of every assignment; an open t0 takes the given values (ORA-2), other fields
-        all of theirs. Some may contradict each other.
+        """Yield the fields of every assignment: an open t0 takes the values `t0s` (ORA-2), other
+        open fields all of theirs. Some may contradict each other.
         """
-        for values in product(*(self._choices(name, t0s) for name in FIELDS)):
+        for values in product(*(self.choices(name, t0s) for name in FIELDS)):
             yield dict(zip(FIELDS, values, strict=True))
 
-    def _choices(self, name: str, t0s: tuple[int, ...]) -> tuple[Any, ...]:
+    def choices(self, name: str, t0s: tuple[int, ...]) -> tuple[Any, ...]:
+        """Return the values that a field may have; `t0s` are those of an open t0."""
         value = self.fields.get(name, UNKNOWN)
         match value:
             case OneOf(values):
                 return values
             case Between(lo, hi) if name != "t0":
                 return tuple(range(lo, hi + 1))
-            case _ if name == "t0" and _open(value):
+            case _ if name == "t0" and is_open(value):
                 return t0s
-            case _ if _open(value) and name in ENUMS and name not in INTEGRAL:
+            case _ if is_open(value) and name in ENUMS and name not in INTEGRAL:
                 return OneOf.every(name).values
-            case _ if _open(value):
-                raise UnknownField(
-                    f"{name} cannot be quantified without bounds; give {name}=…", rule="SEM-3"
-                )
+            case _ if is_open(value):
+                reason = f"{name} cannot be quantified without bounds; give {name}=…"
+                raise UnknownField(reason, rule="SEM-3")
             case _:
                 return (value,)
 
 
-def _open(value: Any) -> bool:
+def is_open(value: Any) -> bool:
+    """Whether a profile's value for a field leaves it open."""
     return isinstance(value, Between | OneOf) or value == UNKNOWN

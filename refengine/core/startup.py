@@ -12,8 +12,8 @@ from refengine.model.errors import require
 
 
 def first_shown(view: View) -> int | None:
-    """The first instant at which one of CQL's ranges is shown, the last of its first window
-    (WIN-12); None for other kinds, and for a window that never opens.
+    """WIN-12: Return the first instant at which one of CQL's ranges is shown, the last of its first
+    window; None for other kinds, and for a window that never opens.
     """
     frame = view.frame
     if frame is None or view.spec.kind is not WindowKind.RANGE:
@@ -22,8 +22,9 @@ def first_shown(view: View) -> int | None:
 
 
 def reason(view: View, semantics: Semantics) -> str | None:
-    """Why a range is not shown yet, with the fields that say so; None for other kinds."""
-    if (first := first_shown(view)) is None:
+    """Return why a range is not shown yet, with the fields that say so; None for other kinds."""
+    first = first_shown(view)
+    if first is None:
         return None
     fields = f"t0={semantics.t0}"
     if semantics.partial is Partial.SUPPRESSED:
@@ -35,8 +36,8 @@ def reason(view: View, semantics: Semantics) -> str | None:
 
 
 def notes(planned: Plan) -> Iterator[str]:
-    """WIN-12: of each range that is not shown yet when its first element comes, which fields say
-    so, and which t0 shows it.
+    """WIN-12: Yield, for each range that is not shown yet when its first element comes, which
+    fields say so, and which t0 shows it.
     """
     for view in planned.views:
         first = first_shown(view)
@@ -44,8 +45,8 @@ def notes(planned: Plan) -> Iterator[str]:
             continue
         slide = require(view.frame).slide
         slides = -((view.elements[0].app - first) // slide)
-        other = " or partial=reported" if planned.semantics.partial is Partial.SUPPRESSED else ""
-        yield (
-            f"{reason(view, planned.semantics)}; write "
-            f"t0={require(view.t0) - slides * slide}{other} to see what comes before (WIN-12)"
-        )
+        forms = f"t0={require(view.t0) - slides * slide}"
+        if planned.semantics.partial is Partial.SUPPRESSED:
+            forms += " or partial=reported"
+        why = reason(view, planned.semantics)
+        yield f"{why}; write {forms} to see what comes before (WIN-12)"

@@ -12,8 +12,9 @@ from refengine.model.errors import InvalidSemantics
 
 
 def due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
-    """TICK-1 tuple: every arrival is looked at. TICK-2 time: one whose t_app exceeds the last
-    ticked one's. TICK-3 batch: one whose batch id exceeds the last ticked one's.
+    """Whether an arrival is looked at, after one with the time `app` and the batch id `batch`:
+    TICK-1 tuple: every arrival is. TICK-2 time: one whose t_app is greater. TICK-3 batch: one whose
+    batch id is greater.
     """
     match tick:
         case Tick.TUPLE:
@@ -29,10 +30,12 @@ def due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
 
 
 def interval(before: int, own: int) -> range:
-    """TICK-4: an arrival is evaluated at every instant from the previously ticked one's up to, not
-    including, its own; or at its own, if the two are equal.
+    """TICK-4: Return the instants at which an arrival is evaluated: from the previously ticked
+    one's up to, not including, its own; or its own, if the two are equal.
     """
-    return range(own, own + 1) if own == before else range(before, own)
+    if own == before:
+        return range(own, own + 1)
+    return range(before, own)
 
 
 class LastTick(NamedTuple):
@@ -46,7 +49,7 @@ class LastTick(NamedTuple):
 
 
 def instants_of_arrival(tick: Tick, arrival: Element, own: int, last: LastTick) -> range | None:
-    """TICK-5: return the instants at which an arrival is evaluated, which follow those of the one
+    """TICK-5: Return the instants at which an arrival is evaluated, which follow those of the one
     that was looked at last; None for an arrival that is not looked at.
     """
     if not due(tick, arrival, last.app, last.batch):
@@ -69,8 +72,8 @@ def ticks(
 
 
 def own(semantics: Semantics, instant: int) -> int:
-    """TICK-6: an arrival's own instant, as seen by time-based windows: a window [o, c) that is to
-    be passed is closed by an arrival after c, as if every arrival came an instant earlier.
+    """TICK-6: Return an arrival's own instant, as time-based windows see it: a window [o, c) that
+    is to be passed is closed by an arrival after c, as if every arrival came an instant earlier.
     """
     match semantics.closing:
         case Closing.REACHED:
@@ -80,10 +83,11 @@ def own(semantics: Semantics, instant: int) -> int:
 
 
 def shifted(expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]) -> range:
-    """TICK-7: where expiry is eager and another window takes its place at the arrival's own
-    instant, that is evaluated without the arrival, too.
+    """TICK-7: Return the instants at which an arrival is evaluated, its own among them where expiry
+    is eager and another window takes the place of the current one there.
     """
     if expiry is Expiry.REPLAYED or interval.stop != own:
         return interval
-    moves = any(number(frame, own - 1) not in (None, number(frame, own)) for frame in frames)
-    return range(interval.start, own + 1) if moves else interval
+    if any(number(frame, own - 1) not in (None, number(frame, own)) for frame in frames):
+        return range(interval.start, own + 1)
+    return interval

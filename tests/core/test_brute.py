@@ -1,5 +1,5 @@
 """The engine's windows, reports and differences are those of the definition by enumeration
-(`brute.py`).
+(`refengine/core/definition.py`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from refengine import (
     stream,
 )
 from refengine.core import engine
-from refengine.core.definition import ON_INSTANTS, Definition, Emitted, Reported
+from refengine.core.definition import ON_INSTANTS, Definition, QueryReport
+from refengine.core.definition_r2s import DefinitionWithR2S, EmittedRelation
 from refengine.core.profiles import PLAIN
 from refengine.core.query import BORDERED, COUNTING, SIZED, SLIDING, Unit
 from refengine.core.query import CLOSING as CLOSING_KINDS
@@ -161,7 +162,7 @@ class Case:
         yield ("late", bool(brute(self).late))
 
 
-def brute(case: Case, definition: type[Definition] = Definition) -> Definition:
+def brute(case: Case, definition: type[DefinitionWithR2S] = DefinitionWithR2S) -> DefinitionWithR2S:
     """The enumeration for a case."""
     streams = {name: elements.elements for name, elements in case.streams.items()}
     query = case.query
@@ -340,7 +341,7 @@ def windows(case: Case) -> Iterator[tuple]:
     )
 
 
-def relations(case: Case) -> Iterator[Emitted]:
+def relations(case: Case) -> Iterator[EmittedRelation]:
     """What the engine emits for a query, with the cheap answer in the place of SPARQL's."""
     admitted = brute(case).elements
     indices = [
@@ -358,12 +359,12 @@ def relations(case: Case) -> Iterator[Emitted]:
             tuple(index[e.sys] for e in content)
             for index, content in zip(indices, r.contents, strict=True)
         )
-        yield Emitted(
+        yield EmittedRelation(
             r.evaluation, r.trigger, tuple(r.windows), r.instant, contents, r.late, r.relation.rows
         )
 
 
-def numbered(reported: Reported) -> tuple:
+def numbered(reported: QueryReport) -> tuple:
     """A report of the enumeration as the engine shows it: without borders."""
     return (
         reported.t,
@@ -419,15 +420,15 @@ def test_the_drawing_exercises_every_choice():
 
 
 def outputs(
-    case: Case, definition: type[Definition] = Definition
-) -> tuple[list[Reported], list[Emitted]]:
+    case: Case, definition: type[DefinitionWithR2S] = DefinitionWithR2S
+) -> tuple[list[QueryReport], list[EmittedRelation]]:
     """All that the enumeration says of a case."""
     one = brute(case, definition)
     return list(one.reports()), list(one.emitted(case.answer, case.query.r2s))
 
 
 @cache
-def drawn() -> list[tuple[Case, list[Reported], list[Emitted]]]:
+def drawn() -> list[tuple[Case, list[QueryReport], list[EmittedRelation]]]:
     """3,000 draws, the same each time, with what the enumeration says of them."""
     found: list[Case] = []
 
@@ -443,7 +444,7 @@ def drawn() -> list[tuple[Case, list[Reported], list[Emitted]]]:
 
 
 def noticed(
-    changed: Callable[[Case], Case | None], definition: type[Definition] = Definition
+    changed: Callable[[Case], Case | None], definition: type[DefinitionWithR2S] = DefinitionWithR2S
 ) -> bool:
     """Whether some draw is told apart from what it is changed to, or from what another definition
     says of it.
@@ -641,14 +642,14 @@ def test_no_query_passes_for_another(name: str):
     assert noticed(CHANGES[name]), f"not noticed: {name}"
 
 
-class BothBordersIn(Definition):
+class BothBordersIn(DefinitionWithR2S):
     """Breaks WIN-2: the closing border is in under every closure."""
 
-    def unclosed(self, window, c, t):
+    def is_before_closing(self, window, c, t):
         return t <= c
 
 
-class EpochBeforeTheFirst(Definition):
+class EpochBeforeTheFirst(DefinitionWithR2S):
     """Breaks WIN-10: window 0 is the aligned window a slide before."""
 
     def origin(self, window):
@@ -660,17 +661,17 @@ class EpochBeforeTheFirst(Definition):
         )
 
 
-class LatestStarted(Definition):
+class LatestStarted(DefinitionWithR2S):
     """Breaks WIN-4: of the open windows the one that started last is active."""
 
     def current(self, window, t):
         found = super().current(window, t)
         if found is None or window.kind is not WindowKind.TIME:
             return found
-        return next((e for e in reversed(self.extents[window]) if t in e.instants), found)
+        return next((e for e in reversed(self.instances[window]) if t in e.instants), found)
 
 
-class PartOfTheWhole(Definition):
+class PartOfTheWhole(DefinitionWithR2S):
     """Breaks WIN-12: of CQL's windows the earliest that has not ended is shown, up to t."""
 
     def current(self, window, t):
@@ -684,20 +685,20 @@ class PartOfTheWhole(Definition):
 def replace_kind(window: Window, definition: Definition) -> Window:
     """The time-based window with the numbers of a range."""
     timed = replace(window, kind=WindowKind.TIME, slide=window.slide or 1)
-    for table in (definition.starts, definition.extents):
+    for table in (definition.starts, definition.instances):
         if window in table:
             table.setdefault(timed, table[window])
     return timed
 
 
-class BeforeTheStart(Definition):
+class BeforeTheStart(DefinitionWithR2S):
     """Breaks WIN-5: instants before s0 are evaluated as well."""
 
     def interval(self, before, now):
         return [t for t in self.integers if before <= t < now or before == t == now]
 
 
-class CutWindowsWhole(Definition):
+class CutWindowsWhole(DefinitionWithR2S):
     """Breaks WIN-11: where partial windows are reported, one that closes exactly at t0 is partial,
     too.
     """
@@ -711,32 +712,30 @@ class CutWindowsWhole(Definition):
         return (number - 1, o - self.slide(window)) if cut and window.size else (number, o)
 
 
-class RowsWithoutSlide(Definition):
+class RowsWithoutSlide(DefinitionWithR2S):
     """Breaks WIN-14: the latest rows, whatever the slide."""
 
     def rows(self, window, arrived):
-        return (
-            arrived[-window.size :]
-            if window.unit is Unit.ELEMENTS
-            else super().rows(window, arrived)
-        )
+        if window.unit is Unit.ELEMENTS:
+            return tuple(arrived[-window.size :])
+        return super().rows(window, arrived)
 
 
-class NoKeys(Definition):
+class NoKeys(DefinitionWithR2S):
     """Breaks WIN-15: size counts all elements, of whatever key."""
 
     def key(self, window, index):
         return []
 
 
-class StartsOnly(Definition):
+class StartsOnly(DefinitionWithR2S):
     """Breaks WIN-18: an interval is in a scope iff its start is."""
 
     def instants(self, window, index):
         return super().instants(window, index)[:1]
 
 
-class EndExcluded(Definition):
+class EndExcluded(DefinitionWithR2S):
     """Breaks MOD-3: the end of an interval is no part of it."""
 
     def valid(self, element):
@@ -744,14 +743,14 @@ class EndExcluded(Definition):
         return found[:-1] or found
 
 
-class LateIsAdded(Definition):
+class LateIsAdded(DefinitionWithR2S):
     """Breaks MOD-2: nothing is late."""
 
     def is_late(self, element, before):
         return False
 
 
-class LateByThePrevious(Definition):
+class LateByThePrevious(DefinitionWithR2S):
     """Breaks MOD-2: lateness is measured from the element just before, not
     from the greatest app.
     """
@@ -760,21 +759,21 @@ class LateByThePrevious(Definition):
         return super().is_late(element, before[-1:])
 
 
-class LateAfterTheTrigger(Definition):
+class LateAfterTheTrigger(DefinitionWithR2S):
     """Breaks MOD-2: elements that are dropped later are counted, too."""
 
-    def dropped(self, trigger):
+    def late_before(self, trigger):
         return len(self.late)
 
 
-class OwnContent(Definition):
+class OwnContent(DefinitionWithR2S):
     """Breaks WIN-8: the arrival is in the content that it triggers."""
 
     def content(self, window, t, k):
         return super().content(window, t, k + 1)
 
 
-class StreamAfterStream(Definition):
+class StreamAfterStream(DefinitionWithR2S):
     """Breaks ENG-5: simultaneous elements of two streams come by stream, not by sys."""
 
     def merged(self):
@@ -784,7 +783,7 @@ class StreamAfterStream(Definition):
         )
 
 
-class OtherStreamFirst(Definition):
+class OtherStreamFirst(DefinitionWithR2S):
     """Breaks ENG-5: of elements with one app and sys the stream named last comes first."""
 
     def merged(self):
@@ -795,7 +794,7 @@ class OtherStreamFirst(Definition):
         )
 
 
-class NothingWithoutScope(Definition):
+class NothingWithoutScope(DefinitionWithR2S):
     """Breaks ENG-5: a window has no content where a window of the query has no scope."""
 
     def contents(self, t, k):
@@ -803,7 +802,7 @@ class NothingWithoutScope(Definition):
         return tuple(() for _ in scopes) if None in scopes else super().contents(t, k)
 
 
-class ConditionsWithoutScope(Definition):
+class ConditionsWithoutScope(DefinitionWithR2S):
     """Breaks ENG-5: a window without a scope has conditions on the instant, too."""
 
     def worthy(self, number, t, k):
@@ -819,7 +818,7 @@ class ConditionsWithoutScope(Definition):
         return beats + super().timely(number, instants, k)
 
 
-class TickOnTies(Definition):
+class TickOnTies(DefinitionWithR2S):
     """Breaks TICK-2: the time-driven tick looks at simultaneous elements too."""
 
     def ticks(self, before, now):
@@ -828,14 +827,14 @@ class TickOnTies(Definition):
         )
 
 
-class OwnInstant(Definition):
+class OwnInstant(DefinitionWithR2S):
     """Breaks TICK-4: the interval includes the arrival's own instant."""
 
     def interval(self, before, now):
         return [t for t in self.integers if self.start <= t and before <= t <= now]
 
 
-class PassedForAll(Definition):
+class PassedForAll(DefinitionWithR2S):
     """Breaks TICK-6: every closure has to be passed."""
 
     def own(self, arrival):
@@ -847,21 +846,21 @@ class PassedForAll(Definition):
         return found - other * (self.windows[0].kind is not WindowKind.TUPLE)
 
 
-class ExpiryWithoutMove(Definition):
+class ExpiryWithoutMove(DefinitionWithR2S):
     """Breaks TICK-7: the arrival's own instant is evaluated without it even where nothing moves."""
 
     def moves(self, t):
         return True
 
 
-class FirstWindowMoves(Definition):
+class FirstWindowMoves(DefinitionWithR2S):
     """Breaks TICK-7: only the first window's scope can move."""
 
     def moves(self, t):
         return bool(self.scope(self.windows[0], t - 1) - self.scope(self.windows[0], t))
 
 
-class CloseAtOnce(Definition):
+class CloseAtOnce(DefinitionWithR2S):
     """Breaks REP-1: a window closes with an arrival at its last instant."""
 
     def holds(self, condition, number, t, k):
@@ -871,7 +870,7 @@ class CloseAtOnce(Definition):
         return super().holds(condition, number, t, k)
 
 
-class PeriodOfInstants(Definition):
+class PeriodOfInstants(DefinitionWithR2S):
     """Breaks REP-4: the evaluation instant, not the border instant, is a multiple of the period."""
 
     def holds(self, condition, number, t, k):
@@ -880,14 +879,14 @@ class PeriodOfInstants(Definition):
         )
 
 
-class EveryId(Definition):
+class EveryId(DefinitionWithR2S):
     """Breaks REP-7: every id of the tick is tested and reported on its own."""
 
     def by_tick(self, ids, k):
         return self.by_instant(ids, k)
 
 
-class ChangeWhereReported(Definition):
+class ChangeWhereReported(DefinitionWithR2S):
     """Breaks REP-7: change and non-empty are tested at the id that is reported, not at the tick's
     largest.
     """
@@ -896,7 +895,7 @@ class ChangeWhereReported(Definition):
         return self.by_instant(self.timely(0, ids, k)[-1:], k)
 
 
-class LatestBeforeContent(Definition):
+class LatestBeforeContent(DefinitionWithR2S):
     """Breaks REP-10: the last instant at which the conditions on the instant hold, and then the
     content is asked.
     """
@@ -906,7 +905,7 @@ class LatestBeforeContent(Definition):
         return found[-1:] if self.semantics.gap is Gap.LATEST else found
 
 
-class LatestOfAll(Definition):
+class LatestOfAll(DefinitionWithR2S):
     """Breaks REP-10: content change in a gap is compared as if all were reported, though the last
     alone is.
     """
@@ -921,7 +920,7 @@ class LatestOfAll(Definition):
         self.semantics = replace(self.semantics, gap=Gap.LATEST if latest else Gap.ALL)
 
 
-class LatestWindowByWindow(Definition):
+class LatestWindowByWindow(DefinitionWithR2S):
     """Breaks REP-10: each window has its latest instant, and the trigger chooses among them."""
 
     def by_instant(self, instants, k):
@@ -940,14 +939,14 @@ class LatestWindowByWindow(Definition):
                 yield self.report(t, k)
 
 
-class FirstElementAnywhere(Definition):
+class FirstElementAnywhere(DefinitionWithR2S):
     """Breaks REP-11, WIN-10: t1 is the first app of all streams."""
 
     def earliest(self, window):
         return min((e.app for elements in self.elements.values() for e in elements), default=None)
 
 
-class OnlyTheFiring(Definition):
+class OnlyTheFiring(DefinitionWithR2S):
     """Breaks REP-12: only the first window's content counts as reported."""
 
     def report(self, t, k):
@@ -957,7 +956,7 @@ class OnlyTheFiring(Definition):
         return found
 
 
-class NamedInDefault(Definition):
+class NamedInDefault(DefinitionWithR2S):
     """Breaks R2R-8: a named window is part of the default graph, too."""
 
     def dataset(self, contents):
@@ -965,7 +964,7 @@ class NamedInDefault(Definition):
         return found | {quad[:3] for quad in found}
 
 
-class ContentWithStatic(Definition):
+class ContentWithStatic(DefinitionWithR2S):
     """Breaks R2R-8: a content with static data is not empty."""
 
     def holds(self, condition, number, t, k):
@@ -974,14 +973,14 @@ class ContentWithStatic(Definition):
         )
 
 
-class NoEnd(Definition):
+class NoEnd(DefinitionWithR2S):
     """Breaks ENG-1: nothing follows the last arrival."""
 
     def sentinel(self):
         return []
 
 
-class FlushFromTheLast(Definition):
+class FlushFromTheLast(DefinitionWithR2S):
     """Breaks ENG-1: flush counts from the last app, not from the last end."""
 
     def sentinel(self):
@@ -996,7 +995,7 @@ class FlushFromTheLast(Definition):
         return [found[0]._replace(app=app)]
 
 
-class SuppressedIsNoBase(Definition):
+class SuppressedIsNoBase(DefinitionWithR2S):
     """Breaks R2S-4: an evaluation whose empty output is suppressed leaves the base as it was."""
 
     def rebase(self, base, answer, output):
@@ -1007,14 +1006,14 @@ class SuppressedIsNoBase(Definition):
         )
 
 
-class AppendOfArrivals(Definition):
+class AppendOfArrivals(DefinitionWithR2S):
     """Breaks R2S-7: rows over the new elements alone, without a join with the old ones."""
 
-    def kept(self, contents, before):
-        return [() for _ in contents]
+    def still_there(self, contents, before):
+        return tuple(() for _ in contents)
 
 
-class OnceAtFirst(Definition):
+class OnceAtFirst(DefinitionWithR2S):
     """Breaks R2S-9: the first empty output is emitted, too."""
 
     def emits(self, output, before):
@@ -1027,10 +1026,10 @@ class OnceAtFirst(Definition):
     first = True
 
 
-class CollectedAfter(Definition):
+class CollectedAfter(DefinitionWithR2S):
     """Breaks R2R-9: the answer is never collected."""
 
-    def collected(self, answer):
+    def collect(self, answer):
         return answer
 
 
@@ -1041,8 +1040,10 @@ def test_the_right_definition_is_not_noticed():
     assert not noticed(lambda case: case)
 
 
-@pytest.mark.parametrize("broken", Definition.__subclasses__(), ids=lambda broken: broken.__name__)
-def test_a_broken_definition_is_noticed(broken: type[Definition]):
+@pytest.mark.parametrize(
+    "broken", DefinitionWithR2S.__subclasses__(), ids=lambda broken: broken.__name__
+)
+def test_a_broken_definition_is_noticed(broken: type[DefinitionWithR2S]):
     """The comparison can fail: with one rule broken, the draws are enough to see it."""
     assert noticed(lambda case: case, broken), f"not noticed: {broken.__doc__}"
 

@@ -1,5 +1,5 @@
-"""The definition by enumeration (`brute.py`) says what follows from SPEC.md by hand; each
-derivation is in the docstring.
+"""The definition by enumeration (`refengine/core/definition.py`) says what follows from SPEC.md by
+hand; each derivation is in the docstring.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from test_brute import CLOSING, TRIPLES, objects
 
 from refengine import Element, Window, WindowKind, row
 from refengine.core.definition import Definition
+from refengine.core.definition_r2s import DefinitionWithR2S
 from refengine.core.query import Unit
 from refengine.model.elements import Triple
 
@@ -44,7 +45,7 @@ def window(kind: str, size: int | None = None, slide: int | None = None, **more:
     return Window(more.pop("stream", "s"), WindowKind(kind), size, slide, **more)
 
 
-def told(
+def reports_of(
     window: Window, items: list[Element], semantics=CHANGING, **choices: object
 ) -> list[tuple]:
     """Instant and content of each report of one window."""
@@ -56,7 +57,7 @@ def told(
 
 def rows(window: Window, items: list[Element], **choices: object) -> list[list[str]]:
     """The objects that are emitted, relation by relation."""
-    one = Definition([window], {"s": items}, replace(CHANGING, **choices))
+    one = DefinitionWithR2S([window], {"s": items}, replace(CHANGING, **choices))
     return [sorted(term for ((_, term),) in e.rows.elements()) for e in one.emitted(objects, None)]
 
 
@@ -65,12 +66,14 @@ def test_an_origin_by_policy():
     [6, 10) closes at 9 before. epoch with offset 3: [3, 7) ends before 10, [7, 11) does not, so t0
     = 7 and windows close at 10 and 14. H is 16.
     """
-    assert told(window("time", 4, 4), elements(10), HALF_OPEN, t0="first-element") == [(13, (0,))]
-    assert told(window("time", 4, 4), elements(10), HALF_OPEN, t0="first-reach") == [
+    assert reports_of(window("time", 4, 4), elements(10), HALF_OPEN, t0="first-element") == [
+        (13, (0,))
+    ]
+    assert reports_of(window("time", 4, 4), elements(10), HALF_OPEN, t0="first-reach") == [
         (9, ()),
         (13, (0,)),
     ]
-    assert told(window("time", 4, 4), elements(10), HALF_OPEN, t0="epoch", offset=3) == [
+    assert reports_of(window("time", 4, 4), elements(10), HALF_OPEN, t0="epoch", offset=3) == [
         (10, (0,)),
         (14, ()),
     ]
@@ -84,7 +87,7 @@ def test_windows_that_t0_cuts():
     and 13, [10, 16) at 15. Reported they hold 9 and 11, clipped 11 alone.
     """
     found = {
-        p: told(
+        p: reports_of(
             window("time", 6, 2), elements(9, 11), t0=10, partial=p, report="window-close,non-empty"
         )
         for p in PARTIALS
@@ -98,7 +101,7 @@ def test_range_shows_what_has_ended():
     """WIN-12, T = 4, L = 2, [], t0 = 0: [0, 4] is shown at 4 and 5, [2, 6] at 6, [4, 8] at 8, [6,
     10] at 10; H = 5 + 4 + 2.
     """
-    found = told(window("range", 4, 2), elements(3, 5), closure="[]")
+    found = reports_of(window("range", 4, 2), elements(3, 5), closure="[]")
     assert found == [(4, (0,)), (6, (0, 1)), (8, (1,)), (10, ())]
 
 
@@ -106,17 +109,17 @@ def test_now_is_one_instant():
     """WIN-12: of two elements at 3 the first is seen at the second's arrival, both at 3 at the
     arrival of 5, then 4 is empty.
     """
-    found = told(window("now"), elements(3, 3, 5), closure=None)
+    found = reports_of(window("now"), elements(3, 3, 5), closure=None)
     assert found == [(3, (0,)), (3, (0, 1)), (4, ()), (5, (2,)), (6, ())]
 
 
 def test_a_landmark_begins_with_window_0():
     """WIN-13, (], t0 = 2: the element at 2 is before the first instant 3; nothing leaves."""
-    assert told(window("landmark"), elements(2, 3, 9), t0=2, closure="(]") == [
+    assert reports_of(window("landmark"), elements(2, 3, 9), t0=2, closure="(]") == [
         (3, (1,)),
         (9, (1, 2)),
     ]
-    assert told(window("unbounded"), elements(2, 3, 9), t0=2, closure=None) == [
+    assert reports_of(window("unbounded"), elements(2, 3, 9), t0=2, closure=None) == [
         (2, (0,)),
         (3, (0, 1)),
         (9, (0, 1, 2)),
@@ -127,7 +130,7 @@ def test_rows_every_second_element():
     """WIN-14, N = L = 2: one and three elements show what none and two did; ids 1, 2 at 2 and ids
     3, 4 at 4.
     """
-    assert told(window("rows", 2, 2), elements(1, 2, 3, 4), closure=None) == [
+    assert reports_of(window("rows", 2, 2), elements(1, 2, 3, 4), closure=None) == [
         (2, (0, 1)),
         (4, (2, 3)),
     ]
@@ -138,7 +141,7 @@ def test_rows_of_triples():
     second alone.
     """
     items = elements((1, [A_X]), (2, [A_X, B_X]))
-    assert told(window("rows", 2, 1, unit=Unit.TRIPLES), items, closure=None) == [
+    assert reports_of(window("rows", 2, 1, unit=Unit.TRIPLES), items, closure=None) == [
         (1, (0,)),
         (2, (1,)),
     ]
@@ -147,7 +150,7 @@ def test_rows_of_triples():
 def test_the_latest_of_each_key():
     """WIN-15, N = 1 by subject: a at 1, b at 2, and a at 3 replaces the first."""
     items = elements((1, [A_X]), (2, [B_X]), (3, [A_Y]))
-    assert told(window("partition", 1, by=("subject",)), items, closure=None) == [
+    assert reports_of(window("partition", 1, by=("subject",)), items, closure=None) == [
         (1, (0,)),
         (2, (0, 1)),
         (3, (1, 2)),
@@ -158,8 +161,8 @@ def test_an_ignored_slide():
     """WIN-17, ω = β = 2, [): as stated [0, 2) gives way at 2; ignored, the scope at t is t − 1 to
     t, and 1 stays until 2.
     """
-    assert told(window("time", 2, 2), elements(1)) == [(1, (0,)), (2, ())]
-    assert told(window("time", 2, 2), elements(1), slide="ignored") == [(1, (0,)), (3, ())]
+    assert reports_of(window("time", 2, 2), elements(1)) == [(1, (0,)), (2, ())]
+    assert reports_of(window("time", 2, 2), elements(1), slide="ignored") == [(1, (0,)), (3, ())]
 
 
 def test_an_interval_is_in_two_windows():
@@ -167,14 +170,14 @@ def test_an_interval_is_in_two_windows():
     ENG-1: H = 5 + 5 + 2 = 12.
     """
     items = elements((2, None, 5))
-    assert told(window("time", 5, 5), items, HALF_OPEN) == [(4, (0,)), (9, (0,))]
+    assert reports_of(window("time", 5, 5), items, HALF_OPEN) == [(4, (0,)), (9, (0,))]
 
 
 def test_late_elements_are_dropped():
     """MOD-2, disorder 2: after 5, 3 is two late and kept, 2 is three late and dropped. The trigger
     5 came before it, 6 and the sentinel after it.
     """
-    one = Definition(
+    one = DefinitionWithR2S(
         [window("unbounded")],
         {"s": elements(5, 3, 2, 6)},
         replace(CHANGING, closure=None, disorder=2),
@@ -193,7 +196,7 @@ def test_a_border_that_must_be_passed():
 
     def triggers(closing: str) -> list:
         semantics = replace(HALF_OPEN, closing=closing, horizon="none")
-        one = Definition([window("time", 5, 5)], {"s": elements(1, 5, 6)}, semantics)
+        one = DefinitionWithR2S([window("time", 5, 5)], {"s": elements(1, 5, 6)}, semantics)
         return [(r.t, r.arrival, r.windows[0].content) for r in one.reports()]
 
     assert triggers("reached") == [(4, 1, (0,))]
@@ -204,8 +207,8 @@ def test_expiry_seen_at_once():
     """TICK-7, ω = β = 2, [): at 2 the first element expires and the second arrives. Eager sees ()
     at 2 in between.
     """
-    assert told(window("time", 2, 2), elements(0, 2)) == [(0, (0,)), (2, (1,)), (4, ())]
-    assert told(window("time", 2, 2), elements(0, 2), expiry="eager") == [
+    assert reports_of(window("time", 2, 2), elements(0, 2)) == [(0, (0,)), (2, (1,)), (4, ())]
+    assert reports_of(window("time", 2, 2), elements(0, 2), expiry="eager") == [
         (0, (0,)),
         (2, ()),
         (2, (1,)),
@@ -218,8 +221,10 @@ def test_change_against_the_instant_before():
     content at 0 and 2.
     """
     both = "window-close,content-change"
-    assert told(window("time", 2, 2), elements(0), report=both) == [(1, (0,)), (3, ())]
-    assert told(window("time", 2, 2), elements(0), report=both, against="previous-instant") == []
+    assert reports_of(window("time", 2, 2), elements(0), report=both) == [(1, (0,)), (3, ())]
+    assert (
+        reports_of(window("time", 2, 2), elements(0), report=both, against="previous-instant") == []
+    )
 
 
 def test_a_triple_that_arrives_again():
@@ -227,24 +232,24 @@ def test_a_triple_that_arrives_again():
     10) ends.
     """
     items = elements((0, [A_X]), (1, [A_X]))
-    assert told(window("time", 10, 10), items) == [(0, (0,)), (1, (0, 1)), (10, ())]
-    assert told(window("time", 10, 10), items, change="graph") == [(0, (0,)), (10, ())]
+    assert reports_of(window("time", 10, 10), items) == [(0, (0,)), (1, (0, 1)), (10, ())]
+    assert reports_of(window("time", 10, 10), items, change="graph") == [(0, (0,)), (10, ())]
 
 
 def test_the_latest_of_a_gap():
     """REP-10, ω = β = 2: between 0 and 7 windows close at 1, 3 and 5, of which the first alone
     holds something.
     """
-    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, horizon="none") == [
+    assert reports_of(window("time", 2, 2), elements(0, 7), HALF_OPEN, horizon="none") == [
         (1, (0,)),
         (3, ()),
         (5, ()),
     ]
-    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, horizon="none", gap="latest") == [
-        (5, ())
-    ]
+    assert reports_of(
+        window("time", 2, 2), elements(0, 7), HALF_OPEN, horizon="none", gap="latest"
+    ) == [(5, ())]
     both = {"horizon": "none", "gap": "latest", "report": "window-close,non-empty"}
-    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, **both) == [(1, (0,))]
+    assert reports_of(window("time", 2, 2), elements(0, 7), HALF_OPEN, **both) == [(1, (0,))]
 
 
 def test_the_latest_change_of_a_gap():
@@ -253,11 +258,14 @@ def test_the_latest_change_of_a_gap():
     and, as it goes, 2.
     """
     beats = {"report": "periodic,content-change", "period": 1, "anchor": 0, "horizon": "none"}
-    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, **beats) == [(0, (0,)), (2, ())]
-    assert told(window("time", 2, 2), elements(0, 7), HALF_OPEN, **beats, gap="latest") == [
+    assert reports_of(window("time", 2, 2), elements(0, 7), HALF_OPEN, **beats) == [
+        (0, (0,)),
+        (2, ()),
+    ]
+    assert reports_of(window("time", 2, 2), elements(0, 7), HALF_OPEN, **beats, gap="latest") == [
         (1, (0,))
     ]
-    assert told(
+    assert reports_of(
         window("time", 2, 2),
         elements(0, 7),
         HALF_OPEN,
@@ -272,12 +280,12 @@ def test_an_anchor_by_policy():
     from 1 on.
     """
     beats = {"closure": None, "report": "periodic", "period": 3, "horizon": "none"}
-    assert told(window("unbounded"), elements(1, 8), anchor="t0", **beats) == [
+    assert reports_of(window("unbounded"), elements(1, 8), anchor="t0", **beats) == [
         (0, ()),
         (3, (0,)),
         (6, (0,)),
     ]
-    assert told(window("unbounded"), elements(1, 8), anchor="first-element", **beats) == [
+    assert reports_of(window("unbounded"), elements(1, 8), anchor="first-element", **beats) == [
         (1, (0,)),
         (4, (0,)),
         (7, (0,)),
@@ -303,7 +311,7 @@ def test_two_streams_are_one_sequence():
     """
     streams = {"s": elements((1, None, None, 2)), "r": elements((1, None, None, 1))}
     two = [window("unbounded"), window("unbounded", stream="r")]
-    one = Definition(two, streams, replace(CHANGING, closure=None))
+    one = DefinitionWithR2S(two, streams, replace(CHANGING, closure=None))
     found = [(r.t, r.arrival, *(held.content for held in r.windows)) for r in one.reports()]
     assert found == [(1, 1, (), (0,)), (1, 2, (0,), (0,))]
 
@@ -350,7 +358,7 @@ def test_what_the_body_sees():
         seen.append(dataset)
         return Counter([row({"o": "<urn:x>"})])
 
-    one = Definition(
+    one = DefinitionWithR2S(
         two, {"s": elements((0, [A_X]))}, replace(CHANGING, closure=None, horizon=1), static=static
     )
     assert [e.contents for e in one.emitted(answer, None)] == [((0,), (0,))]
