@@ -248,7 +248,17 @@ def _adapted(node: Any) -> Any:
     # grouping no solutions by a key gives no group, but rdflib gives one empty row
     members = Variable("__members__")
     node.A.append(CompValue("Aggregate_Count", vars="*", res=members, distinct=None))
-    return CompValue("Filter", expr=members, p=node, _vars={members, *(node.get("_vars") or ())})
+    return CompValue("Filter", expr=members, p=node, _vars={members, *_variables_within(node)})
+
+
+def _variables_within(node: CompValue) -> set[Variable]:
+    """Return the variables that rdflib has noted of a node of its algebra, if it has noted any.
+
+    `CompValue.get` takes no default: it gives a key that is missing as a variable's name.
+    """
+    if "_vars" not in node:
+        return set()
+    return cast("set[Variable]", node["_vars"])
 
 
 def in_join_order(patterns: Sequence[RdflibTriple]) -> list[RdflibTriple]:

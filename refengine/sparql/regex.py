@@ -93,7 +93,7 @@ def has_open_capture(pattern: str, flags: str) -> bool:
     """
     translator = Translator(pattern, flags)
     translator.translate()
-    return translator.has_open_capture
+    return any(may_be_empty(inner) for inner in translator.repeated_groups)
 
 
 def check_text(flags: str, pattern: str, text: str) -> None:
@@ -136,7 +136,7 @@ class Translator:
         self.pattern = pattern
         self.at = 0
         self.groups = 0
-        self.has_open_capture = False  # whether a group that may be empty is repeated
+        self.repeated_groups: list[str] = []  # what stands in them, in RE2's syntax
 
     def translate(self) -> str:
         """Return the pattern in RE2's syntax. Raises BadPattern."""
@@ -195,8 +195,8 @@ class Translator:
                 inner = self.alternatives(depth + 1)
                 if self.take() != ")":
                     raise BadPattern("'(' is not closed")
-                is_repeated = self.peek() in ("*", "+", "{")
-                self.has_open_capture |= is_repeated and may_be_empty(inner)
+                if self.peek() in ("*", "+", "{"):
+                    self.repeated_groups.append(inner)
                 return f"({inner})"
             case "[":
                 return self.character_class()
