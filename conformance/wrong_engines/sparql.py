@@ -53,8 +53,6 @@ from refengine.sparql.choices import Choices
 from refengine.sparql.evaluation import Evaluation, asked
 from refengine.sparql.evaluation import tolerated_slack as right_tolerated
 from refengine.sparql.expressions import Expressions, LabelledNodes
-from refengine.sparql.expressions import of_unknown as right_of_unknown
-from refengine.sparql.expressions import unknown as right_unknown
 from refengine.sparql.functions import ARITIES_BY_IRI
 from refengine.sparql.functions import cast as right_cast
 from refengine.sparql.grammar import fault as right_fault
@@ -64,6 +62,8 @@ from refengine.sparql.paths import pairs as right_pairs
 from refengine.sparql.regex import compile_pattern as right_compile
 from refengine.sparql.translate import Reader
 from refengine.sparql.translate import read as right_read
+from refengine.sparql.unknowns import of_unknown as right_of_unknown
+from refengine.sparql.unknowns import unknown as right_unknown
 from refengine.sparql.values import (
     ERROR,
     FLOAT,
@@ -968,28 +968,28 @@ MINIATURES = (
         "QRY-3",
         "nothing is known of a UUID",
         NOBODY,
-        f"{SPARQL}.expressions:of_unknown",
+        f"{SPARQL}.unknowns:of_unknown",
         nothing_is_known_of_a_uuid,
     ),
     Miniature(
         "QRY-3",
         "each string of a UUID is another",
         NOBODY,
-        f"{SPARQL}.expressions:of_unknown",
+        f"{SPARQL}.unknowns:of_unknown",
         each_string_is_another,
     ),
     Miniature(
         "QRY-3",
         "UUIDs have one value",
         NOBODY,
-        f"{SPARQL}.expressions:unknown",
+        f"{SPARQL}.unknowns:unknown",
         uuids_have_one_value,
     ),
     Miniature(
         "QRY-3",
         "a value is made up",
         NOBODY,
-        f"{SPARQL}.expressions:of_unknown",
+        f"{SPARQL}.unknowns:of_unknown",
         a_value_is_made_up,
     ),
     Miniature(

@@ -1,4 +1,4 @@
-"""Numbers as XML Schema's types hold them: floats and doubles are rounded, decimals have a slack."""
+"""Numbers as XML Schema's types hold them: floats and doubles rounded, decimals with a slack."""
 
 from __future__ import annotations
 
