@@ -42,7 +42,7 @@ from refengine.sparql.algebra import (
     visible,
     walk,
 )
-from refengine.sparql.evaluation import asked, constructed, selected
+from refengine.sparql.evaluation import ask_answer, construct_answer, select_answer
 from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.witnesses import NoSay
 
@@ -162,9 +162,9 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
         result = store.query(text)
     match result:
         case pyoxigraph.QueryBoolean():
-            return asked(bool(result))
+            return ask_answer(bool(result))
         case pyoxigraph.QueryTriples():
-            return constructed(
+            return construct_answer(
                 (
                     from_pyoxigraph(t.subject),
                     from_pyoxigraph(t.predicate),
@@ -178,7 +178,7 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
                 {n: from_pyoxigraph(t) for n, t in zip(names, s, strict=True) if t is not None}
                 for s in result
             )
-            return selected(query.variables, bound)
+            return select_answer(query.variables, bound)
 
 
 @lru_cache(maxsize=2**18)

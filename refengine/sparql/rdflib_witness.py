@@ -30,9 +30,9 @@ from refengine.model.elements import XSD, Relation, Term, is_blank, literal, par
 from refengine.model.elements import Dataset as Statements
 from refengine.sparql.algebra import Call, Query, walk
 from refengine.sparql.algebra import Graph as GraphPattern
-from refengine.sparql.evaluation import asked, constructed, selected
+from refengine.sparql.evaluation import ask_answer, construct_answer, select_answer
+from refengine.sparql.evaluation.join_order import order_by_shared_variables
 from refengine.sparql.functions import TIMESTAMP
-from refengine.sparql.joins import order_by_shared_variables
 from refengine.sparql.witnesses import NoSay
 
 if TYPE_CHECKING:
@@ -132,9 +132,9 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
         result = evalQuery(graph, prepared)
         match query.form:
             case "ASK":
-                return asked(bool(result["askAnswer"]))
+                return ask_answer(bool(result["askAnswer"]))
             case "CONSTRUCT":
-                return constructed(
+                return construct_answer(
                     (from_rdflib(s), from_rdflib(p), from_rdflib(o)) for s, p, o in result["graph"]
                 )
             case _:
@@ -142,7 +142,7 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
                     {str(v): from_rdflib(t) for v, t in b.items() if t is not None}
                     for b in result["bindings"]
                 )
-                return selected(query.variables, bound)
+                return select_answer(query.variables, bound)
 
 
 @lru_cache(maxsize=64)
