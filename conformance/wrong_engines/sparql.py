@@ -101,8 +101,12 @@ NEW = count(1_000_000)  # of UUIDs that no evaluation has made
 right_grouped = Evaluation.group
 right_holds = Expressions.holds
 right_answer = Evaluation.answer
-right_iri, right_resolved, right_refuse = Reader.iri, Reader.resolved, Reader.refuse_outside_sources
-right_node, right_applied, right_choose = Expressions.node, Expressions.applied, Choices.choose
+right_iri, right_resolved, right_refuse = (
+    Reader.iri,
+    Reader.resolve_iri,
+    Reader.refuse_outside_sources,
+)
+right_node, right_applied, right_choose = Expressions.node, Expressions.apply, Choices.choose
 
 
 # QRY-1 to QRY-3
@@ -913,7 +917,7 @@ MINIATURES = (
         "QRY-1",
         "relative IRIs are kept",
         "rdflib 7",
-        f"{SPARQL}.translate:Reader.resolved",
+        f"{SPARQL}.translate:Reader.resolve_iri",
         relative_iris_are_kept,
     ),
     Miniature(
@@ -1007,14 +1011,14 @@ MINIATURES = (
         "QRY-3",
         "tags have one form",
         BOTH,
-        f"{SPARQL}.expressions:Expressions.applied",
+        f"{SPARQL}.expressions:Expressions.apply",
         tags_have_one_form,
     ),
     Miniature(
         "QRY-3",
         "nothing is known of a tag",
         NOBODY,
-        f"{SPARQL}.expressions:Expressions.applied",
+        f"{SPARQL}.expressions:Expressions.apply",
         nothing_is_known_of_a_tag,
     ),
     Miniature(
@@ -1275,7 +1279,7 @@ MINIATURES = (
         "R2R-14",
         "zero is one duration",
         "pyoxigraph 0.5",
-        f"{SPARQL}.expressions:Expressions.applied",
+        f"{SPARQL}.expressions:Expressions.apply",
         zero_is_one_duration,
     ),
     Miniature(
@@ -1296,7 +1300,7 @@ MINIATURES = (
         "R2R-14",
         "years are of times",
         "rdflib 7.6",
-        f"{SPARQL}.expressions:Expressions.applied",
+        f"{SPARQL}.expressions:Expressions.apply",
         years_are_of_times,
     ),
     Miniature(

@@ -26,7 +26,7 @@ from refengine.sparql.values import (
     Number,
     Result,
     Unknown,
-    added,
+    add,
     check_length,
     number_term,
     operate,
@@ -107,7 +107,7 @@ def _sum(terms: Sequence[Term]) -> Number | Error:
         return ERROR
     result = Number(INTEGER, 0)
     for number in numbers:
-        result = added(result, number)
+        result = add(result, number)
     if sum(abs(int(number.value)) for number in numbers if number.rank == INTEGER) >= SURE_INTEGERS:
         raise NoSingleAnswer("a sum of integers that goes beyond 64 bits in some orders of adding")
     # of the partial sums, in some order
@@ -118,7 +118,7 @@ def _sum(terms: Sequence[Term]) -> Number | Error:
         _check_overflow(coarsest, numbers)
     if result.rank < FLOAT or is_order_free or not isfinite(result.value):
         return result
-    # Whole numbers whose sum the type can hold are added exactly in every order.
+    # Whole numbers whose sum the type can hold are add exactly in every order.
     parts = [abs(Fraction(number.value)) for number in numbers]
     if sum(parts) < 1 / UNITS[coarsest] and all(part.denominator == 1 for part in parts):
         return result

@@ -107,7 +107,7 @@ class Expressions:
                 return self.charge(expression)
             case Call():
                 self.spend(1 + len(expression.arguments) // 8)
-                return self.charge(self.called(expression, solution, nodes))
+                return self.charge(self.call(expression, solution, nodes))
             case Exists():
                 return boolean(self.exists(expression, solution))
             case Aggregate():
@@ -139,7 +139,7 @@ class Expressions:
             raise left_open
         return True
 
-    def called(self, call: Call, solution: Solution, nodes: LabelledNodes) -> Result:
+    def call(self, call: Call, solution: Solution, nodes: LabelledNodes) -> Result:
         """Compute a call of an operator or a function."""
         name, arguments = call.name, call.arguments
         match name:
@@ -158,7 +158,7 @@ class Expressions:
         if ERROR in results:
             return ERROR
         # a list without an error is one of terms; sorting them out once more takes time
-        return self.applied(name, results, nodes)  # type: ignore[arg-type]
+        return self.apply(name, results, nodes)  # type: ignore[arg-type]
 
     def branch(
         self, arguments: Sequence[Expression], solution: Solution, nodes: LabelledNodes
@@ -172,7 +172,7 @@ class Expressions:
             return self.result(then, solution, nodes)
         return self.result(otherwise, solution, nodes)
 
-    def applied(self, name: str, results: Sequence[Term], nodes: LabelledNodes) -> Result:
+    def apply(self, name: str, results: Sequence[Term], nodes: LabelledNodes) -> Result:
         """Apply an operator or a function to terms."""
         if any(isinstance(result, Unknown) for result in results):
             return of_unknown(name, results)
@@ -195,9 +195,9 @@ class Expressions:
             case "+" | "-" | "*" | "/":
                 return calculate(name, *results)
             case "unary +" | "unary -":
-                return signed(results[0], name == "unary -")
+                return apply_sign(results[0], name == "unary -")
             case _:
-                return self.applied_here(name, results, nodes)
+                return self.apply_here(name, results, nodes)
 
     def in_order(self, sign: str, left: Term, right: Term) -> Result:
         """Compute `<`, `<=`, `>` or `>=`. Whether a term that has no order is in order with itself
@@ -215,7 +215,7 @@ class Expressions:
             return ERROR
         return boolean(order in SIGNS[sign])
 
-    def applied_here(self, name: str, results: Sequence[Term], nodes: LabelledNodes) -> Result:
+    def apply_here(self, name: str, results: Sequence[Term], nodes: LabelledNodes) -> Result:
         """Apply a function whose value hangs on the query or the evaluation, too, or a cast."""
         match name:
             case "IRI" | "URI":
@@ -406,7 +406,7 @@ def standalone(query: Query, choices: Choices) -> Expressions:
     )
 
 
-def signed(term: Term, is_minus: bool) -> Result:
+def apply_sign(term: Term, is_minus: bool) -> Result:
     """Compute unary + or -. An error of what is no number."""
     number = value(term)
     if not isinstance(number, Number):

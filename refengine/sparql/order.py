@@ -79,7 +79,7 @@ def extremes(terms: Sequence[Term], is_least: bool) -> list[Term]:
     return best
 
 
-def ordered(keys: Sequence[Keys], descending: Sequence[bool]) -> list[int]:
+def sort_indices(keys: Sequence[Keys], descending: Sequence[bool]) -> list[int]:
     """Return the indices of solutions in one of the orders that ORDER BY allows."""
     # First a fixed order, so that ties do not stand as the solutions came.
     indices = sorted(range(len(keys)), key=lambda i: [_sort_key(key, False) for key in keys[i]])

@@ -19,7 +19,7 @@ from refengine.sparql.algebra import (
 from refengine.sparql.evaluation.duplicates import first_occurrences
 from refengine.sparql.evaluation.run import Run, Solution
 from refengine.sparql.expressions import LabelledNodes
-from refengine.sparql.order import Keys, check_border, ordered
+from refengine.sparql.order import Keys, check_border, sort_indices
 from refengine.sparql.values import Unknown
 
 
@@ -89,7 +89,7 @@ def put_in_order(
     keys = [keys_of(run, solution, order.conditions) for solution in solutions]
     if any(isinstance(result, Unknown) for own in keys for result in own):
         raise NoSingleAnswer("ORDER BY a value that has no single answer")
-    indices = ordered(keys, order.descending)
+    indices = sort_indices(keys, order.descending)
     return [solutions[index] for index in indices], [keys[index] for index in indices]
 
 

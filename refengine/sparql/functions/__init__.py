@@ -6,7 +6,7 @@ Functions that look at the solution or at other operands (BOUND, IF, COALESCE, I
 
 A new function of a keyword goes into `grammar.FUNCTIONS`, and here into `signatures.ARITIES` and
 `keywords.BY_KEYWORD`. One that needs the solution, or operands that are not computed yet, goes into
-`Expressions.called` instead of BY_KEYWORD.
+`Expressions.call` instead of BY_KEYWORD.
 
 Imports `model`, `sparql.values` and `sparql.regex`. Begin with `keywords`; the other modules follow
 the sections of §17.4.

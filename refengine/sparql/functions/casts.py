@@ -101,7 +101,7 @@ def _cast_text(characters: str, kind: str) -> Result:
 
 def _cast_number(number: Number, kind: str) -> Result:
     """Cast a number to another type of numbers."""
-    converted = _converted(number, RANKS.index(kind))
+    converted = _convert(number, RANKS.index(kind))
     if converted is ERROR:
         return ERROR
     return number_term(converted)
@@ -191,7 +191,7 @@ def _double_as_cast(number: float) -> str:
     return f"{digits}E{exponent}"
 
 
-def _converted(number: Number, rank: int) -> Number | Error:
+def _convert(number: Number, rank: int) -> Number | Error:
     """Return a number in another type."""
     own, exact, slack = number
     if rank >= FLOAT:

@@ -55,15 +55,15 @@ def substring(term: Term, *arguments: Term) -> Result:
 
 def to_upper_case(term: Term) -> Result:
     """Return a string in upper case (UCASE)."""
-    return _mapped(term, str.upper)
+    return _map_case(term, str.upper)
 
 
 def to_lower_case(term: Term) -> Result:
     """Return a string in lower case (LCASE)."""
-    return _mapped(term, str.lower)
+    return _map_case(term, str.lower)
 
 
-def _mapped(term: Term, function: Callable[[str], str]) -> Result:
+def _map_case(term: Term, function: Callable[[str], str]) -> Result:
     """Return a string with the case of its letters mapped. Raises NoSingleAnswer where that is not
     a letter for a letter, or depends on the version of Unicode.
     """

@@ -11,7 +11,7 @@ operators. `rounding` has what floats, doubles and decimals do not hold, `extens
 an evaluator may know more of than SPARQL does.
 """
 
-from refengine.sparql.values.arithmetic import added, calculate, check_arithmetic, operate
+from refengine.sparql.values.arithmetic import add, calculate, check_arithmetic, operate
 from refengine.sparql.values.comparison import as_binary, compare, equal, in_common_type, same
 from refengine.sparql.values.extensions import STRING_TYPES, is_extension
 from refengine.sparql.values.kinds import (
@@ -69,7 +69,7 @@ __all__ = [
     "StringValue",
     "Unknown",
     "Value",
-    "added",
+    "add",
     "as_binary",
     "boolean",
     "calculate",

@@ -56,7 +56,7 @@ def check_arithmetic(*operands: Value | None) -> None:
         raise NoSingleAnswer("arithmetic of dates and durations, which SPARQL leaves to extensions")
 
 
-def added(a: Number, b: Number) -> Number:
+def add(a: Number, b: Number) -> Number:
     """Return the sum of two numbers, which there always is."""
     number = operate("+", a, b)
     if number is ERROR:
@@ -75,19 +75,19 @@ def operate(sign: str, a: Number, b: Number) -> Number | Error:
             return ERROR
         number = decimal_of(Fraction(x) / Fraction(y))
     elif sign == "/":
-        number = Number(rank, _divided(x, y))
+        number = Number(rank, _divide(x, y))
     else:
         result = EXACT_OPERATORS[sign](x, y)
         number = decimal_of(result) if rank == DECIMAL else Number(rank, result)
     if rank == FLOAT:
         number = Number(rank, single(float(number.value)))
     if a.slack or b.slack:
-        number = number._replace(slack=number.slack + _propagated(sign, a, b, x, y))
+        number = number._replace(slack=number.slack + _propagate_slack(sign, a, b, x, y))
         check_bits(number.slack)
     return number
 
 
-def _divided(x: float, y: float) -> float:
+def _divide(x: float, y: float) -> float:
     """Return a quotient as IEEE 754 has it: of a division by zero NaN or an infinity."""
     if y:
         return x / y
@@ -96,7 +96,7 @@ def _divided(x: float, y: float) -> float:
     return math.copysign(math.inf, x) * math.copysign(1.0, y)
 
 
-def _propagated(sign: str, a: Number, b: Number, x: Any, y: Any) -> Fraction | float:
+def _propagate_slack(sign: str, a: Number, b: Number, x: Any, y: Any) -> Fraction | float:
     """Return by how much a result may differ because its operands may."""
     if isinstance(x, float) and not (math.isfinite(x) and math.isfinite(y)):
         raise NoSingleAnswer("arithmetic of rounded and infinite numbers")
