@@ -27,7 +27,7 @@ from refengine.model.errors import RefengineError
 from refengine.model.messages import nearest
 from refengine.model.terms import Term
 from refengine.rdf import files
-from refengine.sparql.pyoxigraph_witness import from_pyoxigraph
+from refengine.sparql.witnesses.pyoxigraph_witness import from_pyoxigraph
 
 HERE = Path(__file__).parents[1]
 CASES = HERE / "cases"

@@ -271,7 +271,7 @@ def test_the_least_of_many_values_without_an_order_is_refused():
     ],
 )
 def test_rdflib_has_no_say_where_it_joins_in_nested_loops(text, data, monkeypatch):
-    monkeypatch.setattr("refengine.sparql.rdflib_witness.MOST_WORK", 30_000)
+    monkeypatch.setattr("refengine.sparql.witnesses.rdflib_witness.MOST_WORK", 30_000)
     body = Body(text)
     assert sparql.evaluate(body.algebra, data).variables == ("x", "y")
     with pytest.raises(NoSay, match="makes or compares more than 30000 solutions"):
