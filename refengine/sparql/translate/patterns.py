@@ -76,7 +76,7 @@ class PatternReader(TripleReader, ExpressionReader):
         list: the next ones are another.
         """
         if triples:
-            pattern = join(pattern, Basic(tuple(triples)))
+            pattern = join_patterns(pattern, Basic(tuple(triples)))
             triples.clear()
         self.basic_number += 1
         return pattern
@@ -92,15 +92,15 @@ class PatternReader(TripleReader, ExpressionReader):
             case "bind":
                 return self.bind(pattern, element)
             case "inline_data":
-                return join(pattern, self.data(trees(element)[0]))
+                return join_patterns(pattern, self.data(trees(element)[0]))
             case "graph":
                 name, inner = trees(element)
-                return join(pattern, Graph(self.term(name), self.group(inner)))
+                return join_patterns(pattern, Graph(self.term(name), self.group(inner)))
             case _:
                 parts = tuple(map(self.group, trees(element)))
                 if len(parts) == 1:
-                    return join(pattern, parts[0])
-                return join(pattern, Union(parts))
+                    return join_patterns(pattern, parts[0])
+                return join_patterns(pattern, Union(parts))
 
     def bind(self, pattern: Pattern, element: Tree[Token]) -> Pattern:
         """Add BIND to the pattern before it."""
@@ -136,7 +136,7 @@ class PatternReader(TripleReader, ExpressionReader):
         return self.constant(trees(tree)[0])
 
 
-def join(left: Pattern, right: Pattern) -> Pattern:
+def join_patterns(left: Pattern, right: Pattern) -> Pattern:
     """Return the join of two patterns; the empty pattern adds nothing."""
     if left == Join(()):
         return right

@@ -26,7 +26,7 @@ from refengine.sparql.algebra import (
 from refengine.sparql.grammar import parse, unescape
 from refengine.sparql.translate.expressions import conjunction
 from refengine.sparql.translate.grouping import ClauseReader, Clauses, Grouping, Output
-from refengine.sparql.translate.patterns import extend, join
+from refengine.sparql.translate.patterns import extend, join_patterns
 from refengine.sparql.translate.trees import branch, child, leaf, trees
 
 SELECT_FORMS = ("select_query", "sub_select")
@@ -198,7 +198,7 @@ class Reader(ClauseReader):
         if clauses.having:
             pattern = Filter(conjunction(clauses.having), pattern)
         if values is not None:
-            pattern = join(pattern, self.data(branch(values, -1)))
+            pattern = join_patterns(pattern, self.data(branch(values, -1)))
         self.check_scope(clauses.outputs, visible(pattern))
         if clauses.outputs:
             bindings = [(output.variable, output.expression) for output in clauses.outputs]

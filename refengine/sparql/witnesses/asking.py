@@ -60,8 +60,8 @@ def parts(node: Any) -> int:
 
 
 def by_rdflib(query: Query, text: str, dataset: Dataset) -> Relation:
-    """Return rdflib's answer. rdflib is imported for the first one: that takes longer than to import
-    everything that `sparql.evaluate` needs.
+    """Return rdflib's answer. rdflib is imported for the first one: that takes longer than all that
+    `sparql.evaluate` imports.
     """
     answer: Witness = import_module("refengine.sparql.witnesses.rdflib_witness").answer
     return answer(query, text, dataset)
