@@ -11,6 +11,7 @@ from refengine.model.guard import there
 from refengine.model.xsd import INTEGERS, Moment
 from refengine.sparql.functions.dates import DATE_TIME
 from refengine.sparql.values import (
+    DATE_TYPES,
     DECIMAL,
     ERROR,
     FLOAT,
@@ -39,7 +40,6 @@ from refengine.sparql.values import (
 )
 
 LONGEST_EXACT = 16  # characters of a double whose decimal digits end
-DATE_TYPES = (XSD + "date", XSD + "dateTimeStamp")
 
 
 def cast(term: Term, kind: str) -> Result:

@@ -13,7 +13,7 @@ an evaluator may know more of than SPARQL does.
 
 from refengine.sparql.values.arithmetic import add, calculate, check_arithmetic, operate
 from refengine.sparql.values.comparison import as_binary, compare, equal, in_common_type, same
-from refengine.sparql.values.extensions import STRING_TYPES, is_extension
+from refengine.sparql.values.extensions import DATE_TYPES, STRING_TYPES, is_extension
 from refengine.sparql.values.kinds import (
     DECIMAL,
     DOUBLE,
@@ -49,6 +49,7 @@ from refengine.sparql.values.writing import (
 )
 
 __all__ = [
+    "DATE_TYPES",
     "DECIMAL",
     "DOUBLE",
     "ERROR",
