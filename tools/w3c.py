@@ -31,8 +31,8 @@ from refengine.model import compare
 from refengine.model.elements import Bag, Dataset, Relation, Triple, row
 from refengine.model.errors import RefengineError
 from refengine.model.terms import Term
-from refengine.sparql.pyoxigraph_witness import from_pyoxigraph
 from refengine.sparql.witnesses import WITNESSES, NoSay
+from refengine.sparql.witnesses.pyoxigraph_witness import from_pyoxigraph
 
 MANIFEST = Namespace("http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#")
 QUERY = Namespace("http://www.w3.org/2001/sw/DataAccess/tests/test-query#")

@@ -28,7 +28,7 @@ from refengine.model.terms import Term
 from refengine.rdf.recordings import read_recording
 from refengine.rdf.sources import Text, TextFolder
 from refengine.rdf.streams import read_stream
-from refengine.sparql.pyoxigraph_witness import from_pyoxigraph
+from refengine.sparql.witnesses.pyoxigraph_witness import from_pyoxigraph
 
 HERE = Path(__file__).parents[1]
 CASES = HERE / "cases"

@@ -23,8 +23,8 @@ from refengine.core.r2r import DEFINITION
 from refengine.model.compare import Mode, equal
 from refengine.model.elements import XSD, Bag, Dataset, Quad, Row, Triple, row
 from refengine.model.terms import Term
-from refengine.sparql.pyoxigraph_witness import from_pyoxigraph, to_pyoxigraph
-from refengine.sparql.rdflib_witness import QuietDataset, from_rdflib, silenced, to_rdflib
+from refengine.sparql.witnesses.pyoxigraph_witness import from_pyoxigraph, to_pyoxigraph
+from refengine.sparql.witnesses.rdflib_witness import QuietDataset, from_rdflib, silenced, to_rdflib
 
 SOURCE = Path(__file__).with_name("witness_defects.toml")
 PREFIXES = {"": "urn:", "xsd": XSD}

@@ -32,7 +32,7 @@ from refengine.sparql.algebra import (
     Project,
     Var,
 )
-from refengine.sparql.pyoxigraph_witness import from_pyoxigraph
+from refengine.sparql.witnesses.pyoxigraph_witness import from_pyoxigraph
 
 COLUMNS = "spo"
 FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX")

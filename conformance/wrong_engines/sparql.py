@@ -50,11 +50,13 @@ from refengine.sparql.algebra import (
 )
 from refengine.sparql.algebra import Sequence as Steps
 from refengine.sparql.choices import Choices
-from refengine.sparql.evaluation import Evaluation, asked
-from refengine.sparql.evaluation import tolerated_slack as right_tolerated
+from refengine.sparql.evaluation import Evaluation, ask_answer
+from refengine.sparql.evaluation.answers import tolerated_slack as right_tolerated
+from refengine.sparql.evaluation.duplicates import keep_distinct
+from refengine.sparql.evaluation.joining import join
+from refengine.sparql.evaluation.matching import match_basic as right_matched
+from refengine.sparql.evaluation.run import Run
 from refengine.sparql.expressions import Expressions, LabelledNodes
-from refengine.sparql.expressions import of_unknown as right_of_unknown
-from refengine.sparql.expressions import unknown as right_unknown
 from refengine.sparql.functions import ARITIES_BY_IRI
 from refengine.sparql.functions import cast as right_cast
 from refengine.sparql.grammar import fault as right_fault
@@ -64,6 +66,8 @@ from refengine.sparql.paths import pairs as right_pairs
 from refengine.sparql.regex import compile_pattern as right_compile
 from refengine.sparql.translate import Reader
 from refengine.sparql.translate import read as right_read
+from refengine.sparql.unknowns import of_unknown as right_of_unknown
+from refengine.sparql.unknowns import unknown as right_unknown
 from refengine.sparql.values import (
     ERROR,
     FLOAT,
@@ -94,14 +98,15 @@ Node = Tree[Token]
 NOBODY = "none known"
 BOTH = "rdflib 7.6 and pyoxigraph 0.5"
 NEW = count(1_000_000)  # of UUIDs that no evaluation has made
-right_matched, right_grouped, right_holds = (
-    Evaluation.matched,
-    Evaluation.grouped,
-    Expressions.holds,
+right_grouped = Evaluation.group
+right_holds = Expressions.holds
+right_answer = Evaluation.answer
+right_iri, right_resolved, right_refuse = (
+    Reader.iri,
+    Reader.resolve_iri,
+    Reader.refuse_outside_sources,
 )
-right_relation = Evaluation.relation
-right_iri, right_resolved, right_refuse = Reader.iri, Reader.resolved, Reader.refuse_outside_sources
-right_node, right_applied, right_choose = Expressions.node, Expressions.applied, Choices.choose
+right_node, right_applied, right_choose = Expressions.node, Expressions.apply, Choices.choose
 
 
 # QRY-1 to QRY-3
@@ -195,13 +200,11 @@ def one_sample_is_chosen(choices: Choices, key: Any, options: Sequence[Any], rea
     )
 
 
-def reduced_is_all_or_once(
-    evaluation: Evaluation, solutions: list[dict[str, Term]]
-) -> list[dict[str, Term]]:
+def reduced_is_all_or_once(run: Run, solutions: list[dict[str, Term]]) -> list[dict[str, Term]]:
     """REDUCED keeps a solution once or as often as it is there, and nothing in between."""
-    once = evaluation.distinct(solutions)
+    once = keep_distinct(run, solutions)
     return (
-        evaluation.choices.choose(("REDUCED", len(solutions)), (solutions, once), "REDUCED")
+        run.choices.choose(("REDUCED", len(solutions)), (solutions, once), "REDUCED")
         if len(once) < len(solutions)
         else once
     )
@@ -271,9 +274,9 @@ def groups_are_not_asked(evaluation: Evaluation) -> Relation:
     while evaluation.query.form == "ASK" and isinstance(pattern, Filter | Group):
         pattern = pattern.pattern
     return (
-        asked(bool(evaluation.solutions(pattern)))
+        ask_answer(bool(evaluation.solutions(pattern)))
         if evaluation.query.form == "ASK"
-        else right_relation(evaluation)
+        else right_answer(evaluation)
     )
 
 
@@ -288,7 +291,7 @@ def only_iris(graph: Iterable[Triple]) -> Relation:
     return any_triple(triple for triple in graph if all(term.startswith("<") for term in triple))
 
 
-def forms_are_fixed(evaluation: Evaluation, triples: Iterable[Triple]) -> Iterable[Triple]:
+def forms_are_fixed(run: Run, triples: Iterable[Triple]) -> Iterable[Triple]:
     """The triples of a computed term are those of one of its forms."""
     return {(str(s), str(p), str(o)): None for s, p, o in triples}
 
@@ -346,15 +349,15 @@ def no_group_without_members(evaluation: Evaluation, group: Group) -> list[dict[
 
 
 def literals_match_by_value(
-    evaluation: Evaluation, triples: Sequence[TriplePattern], condition: Any = None
+    run: Run, triples: Sequence[TriplePattern], condition: Any = None
 ) -> list[dict[str, Term]]:
     """A literal of a pattern matches every one of its value."""
     if not any(
         isinstance(term, str) and term.startswith('"') for triple in triples for term in triple
     ):
-        return right_matched(evaluation, triples)
+        return right_matched(run, triples)
     found = []
-    for other in evaluation.graph.triples:
+    for other in run.graph.triples:
         if other[2].startswith('"'):
             turned = [
                 triple._replace(object=other[2])
@@ -362,7 +365,7 @@ def literals_match_by_value(
                 else triple
                 for triple in triples
             ]
-            found += right_matched(evaluation, turned)
+            found += right_matched(run, turned)
     return found
 
 
@@ -831,7 +834,7 @@ def any_term_is_in_the_middle(
 
 
 def a_bound_variable_is_given(
-    evaluation: Evaluation, pattern: TriplePattern, start: Term | None, end: Term | None
+    run: Run, pattern: TriplePattern, start: Term | None, end: Term | None
 ) -> Iterator[tuple[Any, ...]]:
     """A path begins and ends at what its variables are bound to, as if
     that stood in their place.
@@ -839,9 +842,7 @@ def a_bound_variable_is_given(
     assert not isinstance(pattern.predicate, Var)  # it is a path
     return (
         (a, None, b)
-        for a, b in right_pairs(
-            evaluation.graph, pattern.predicate, start, end, evaluation.budget.spend
-        )
+        for a, b in right_pairs(run.graph, pattern.predicate, start, end, run.budget.spend)
     )
 
 
@@ -854,7 +855,7 @@ def values_are_substituted(
     evaluation: Evaluation, expression: Exists, solution: Mapping[str, Term]
 ) -> bool:
     """EXISTS joins its pattern's solutions with the current one, filters within it aside."""
-    return bool(evaluation.joined([dict(solution)], evaluation.solutions(expression.pattern)))
+    return bool(join(evaluation.run, [dict(solution)], evaluation.solutions(expression.pattern)))
 
 
 def kinds_are_ordered(left: Result, right: Result) -> int | None:
@@ -916,7 +917,7 @@ MINIATURES = (
         "QRY-1",
         "relative IRIs are kept",
         "rdflib 7",
-        f"{SPARQL}.translate:Reader.resolved",
+        f"{SPARQL}.translate:Reader.resolve_iri",
         relative_iris_are_kept,
     ),
     Miniature(
@@ -968,28 +969,28 @@ MINIATURES = (
         "QRY-3",
         "nothing is known of a UUID",
         NOBODY,
-        f"{SPARQL}.expressions:of_unknown",
+        f"{SPARQL}.unknowns:of_unknown",
         nothing_is_known_of_a_uuid,
     ),
     Miniature(
         "QRY-3",
         "each string of a UUID is another",
         NOBODY,
-        f"{SPARQL}.expressions:of_unknown",
+        f"{SPARQL}.unknowns:of_unknown",
         each_string_is_another,
     ),
     Miniature(
         "QRY-3",
         "UUIDs have one value",
         NOBODY,
-        f"{SPARQL}.expressions:unknown",
+        f"{SPARQL}.unknowns:unknown",
         uuids_have_one_value,
     ),
     Miniature(
         "QRY-3",
         "a value is made up",
         NOBODY,
-        f"{SPARQL}.expressions:of_unknown",
+        f"{SPARQL}.unknowns:of_unknown",
         a_value_is_made_up,
     ),
     Miniature(
@@ -1003,52 +1004,54 @@ MINIATURES = (
         "QRY-3",
         "REDUCED is all or once",
         NOBODY,
-        f"{SPARQL}.evaluation:Evaluation.reduced",
+        f"{SPARQL}.evaluation.duplicates:reduce_solutions",
         reduced_is_all_or_once,
     ),
     Miniature(
         "QRY-3",
         "tags have one form",
         BOTH,
-        f"{SPARQL}.expressions:Expressions.applied",
+        f"{SPARQL}.expressions:Expressions.apply",
         tags_have_one_form,
     ),
     Miniature(
         "QRY-3",
         "nothing is known of a tag",
         NOBODY,
-        f"{SPARQL}.expressions:Expressions.applied",
+        f"{SPARQL}.expressions:Expressions.apply",
         nothing_is_known_of_a_tag,
     ),
     Miniature(
         "R2R-2",
         "sets of solutions",
         "yasper and csrbench-oracle compare sets",
-        f"{SPARQL}.evaluation:selected",
+        f"{SPARQL}.evaluation:select_answer",
         sets_of_solutions,
     ),
     Miniature(
         "R2R-2",
         "unbound is empty text",
         NOBODY,
-        f"{SPARQL}.evaluation:selected",
+        f"{SPARQL}.evaluation:select_answer",
         unbound_is_empty_text,
     ),
-    Miniature("R2R-3", "false is no row", NOBODY, f"{SPARQL}.evaluation:asked", false_is_no_row),
+    Miniature(
+        "R2R-3", "false is no row", NOBODY, f"{SPARQL}.evaluation:ask_answer", false_is_no_row
+    ),
     Miniature(
         "R2R-3",
         "groups are not asked",
         NOBODY,
-        f"{SPARQL}.evaluation:Evaluation.relation",
+        f"{SPARQL}.evaluation:Evaluation.answer",
         groups_are_not_asked,
     ),
-    Miniature("R2R-4", "any triple", NOBODY, f"{SPARQL}.evaluation:constructed", any_triple),
-    Miniature("R2R-4", "only IRIs", NOBODY, f"{SPARQL}.evaluation:constructed", only_iris),
+    Miniature("R2R-4", "any triple", NOBODY, f"{SPARQL}.evaluation:construct_answer", any_triple),
+    Miniature("R2R-4", "only IRIs", NOBODY, f"{SPARQL}.evaluation:construct_answer", only_iris),
     Miniature(
         "R2R-4",
         "forms are fixed",
         "rdflib 7.6",
-        f"{SPARQL}.evaluation:Evaluation.distinct_triples",
+        f"{SPARQL}.evaluation.templates:distinct_triples",
         forms_are_fixed,
     ),
     Miniature(
@@ -1077,21 +1080,21 @@ MINIATURES = (
         "R2R-6",
         "groups need no members",
         "rdflib 7.6: one empty row",
-        f"{SPARQL}.evaluation:Evaluation.grouped",
+        f"{SPARQL}.evaluation:Evaluation.group",
         groups_need_no_members,
     ),
     Miniature(
         "R2R-6",
         "no group without members",
         "CQELS answers an average over no match with nothing",
-        f"{SPARQL}.evaluation:Evaluation.grouped",
+        f"{SPARQL}.evaluation:Evaluation.group",
         no_group_without_members,
     ),
     Miniature(
         "R2R-10",
         "literals match by value",
         BOTH,
-        f"{SPARQL}.evaluation:Evaluation.matched",
+        f"{SPARQL}.evaluation.matching:match_basic",
         literals_match_by_value,
     ),
     Miniature(
@@ -1212,7 +1215,7 @@ MINIATURES = (
         "R2R-13",
         "a digit is rounded once",
         NOBODY,
-        f"{SPARQL}.evaluation:tolerated_slack",
+        f"{SPARQL}.evaluation.answers:tolerated_slack",
         a_digit_is_rounded_once,
     ),
     Miniature(
@@ -1276,7 +1279,7 @@ MINIATURES = (
         "R2R-14",
         "zero is one duration",
         "pyoxigraph 0.5",
-        f"{SPARQL}.expressions:Expressions.applied",
+        f"{SPARQL}.expressions:Expressions.apply",
         zero_is_one_duration,
     ),
     Miniature(
@@ -1297,7 +1300,7 @@ MINIATURES = (
         "R2R-14",
         "years are of times",
         "rdflib 7.6",
-        f"{SPARQL}.expressions:Expressions.applied",
+        f"{SPARQL}.expressions:Expressions.apply",
         years_are_of_times,
     ),
     Miniature(
@@ -1418,14 +1421,14 @@ MINIATURES = (
         "R2R-18",
         "a bound variable is given",
         "rdflib 7.6",
-        f"{SPARQL}.evaluation:Evaluation.path_ends",
+        f"{SPARQL}.evaluation.matching:path_ends",
         a_bound_variable_is_given,
     ),
     Miniature(
         "R2R-19",
         "nothing is substituted",
         NOBODY,
-        f"{SPARQL}.evaluation:substituted",
+        f"{SPARQL}.evaluation.substitution:substitute",
         nothing_is_substituted,
     ),
     Miniature(

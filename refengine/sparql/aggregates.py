@@ -4,7 +4,7 @@ group, errors among it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import permutations
 from math import isfinite
@@ -26,7 +26,7 @@ from refengine.sparql.values import (
     Number,
     Result,
     Unknown,
-    added,
+    add,
     check_length,
     number_term,
     operate,
@@ -46,28 +46,22 @@ def aggregate(function: Aggregate, results: Sequence[Result], choose: Choose) ->
     (§18.5.1.2); SUM and AVG of an error are an error; MIN, MAX, SAMPLE and GROUP_CONCAT may leave
     them out or not. `choose` makes a choice that is left open.
     """
-    if any(isinstance(result, Unknown) for result in results) and (
-        function.name != "COUNT" or function.is_distinct
-    ):
+    if function.name == "COUNT" and not function.is_distinct:
+        return number_term(Number(INTEGER, sum(result is not ERROR for result in results)))
+    if any(isinstance(result, Unknown) for result in results):
         raise NoSingleAnswer(f"{function.name} of a value that has no single answer")
-    if function.name == "COUNT":
-        members = [result for result in results if result is not ERROR]
-        return number_term(
-            Number(INTEGER, len(distinct(members) if function.is_distinct else members))
-        )
-    if function.name in ("SUM", "AVG"):
-        if ERROR in results:
-            return ERROR
-        members = [result for result in results if result is not ERROR]
-        members = distinct(members) if function.is_distinct else members
-        return total(members) if function.name == "SUM" else average(members)
-    if ERROR in results:
-        reason = f"{function.name} over an error: the recommendation does not say where it stands"
-        if choose(("error", function.name), (True, False), reason):
-            return ERROR
+    if ERROR in results and errors_decide(function.name, choose):
+        return ERROR
     members = [result for result in results if result is not ERROR]
-    members = distinct(members) if function.is_distinct else members
+    if function.is_distinct:
+        members = distinct_terms(members)
     match function.name:
+        case "COUNT":
+            return number_term(Number(INTEGER, len(members)))
+        case "SUM":
+            return total(members)
+        case "AVG":
+            return average(members)
         case "MIN":
             return extreme(members, choose, is_least=True)
         case "MAX":
@@ -75,10 +69,24 @@ def aggregate(function: Aggregate, results: Sequence[Result], choose: Choose) ->
         case "SAMPLE":
             return sample(members, choose)
         case _:
-            return joined(members, function.separator, choose)
+            return concatenate_forms(members, function.separator, choose)
 
 
-def distinct(terms: Sequence[Term]) -> list[Term]:
+def errors_decide(name: str, choose: Choose) -> bool:
+    """Return whether a set function is an error where a member is one; of some that is the
+    evaluator's choice.
+    """
+    match name:
+        case "COUNT":
+            return False
+        case "SUM" | "AVG":
+            return True
+        case _:
+            reason = f"{name} over an error: the recommendation does not say where it stands"
+            return choose(("error", name), (True, False), reason)
+
+
+def distinct_terms(terms: Sequence[Term]) -> list[Term]:
     """Return each of the terms once (§18.5.1: as terms, so that 1 and 01 are two)."""
     if not any(isinstance(term, Computed) for term in terms):
         return list(dict.fromkeys(terms))
@@ -94,7 +102,9 @@ def total(terms: Sequence[Term]) -> Result:
     rounded in any order.
     """
     number = _sum(terms)
-    return number if number is ERROR else number_term(number)
+    if number is ERROR:
+        return ERROR
+    return number_term(number)
 
 
 def _sum(terms: Sequence[Term]) -> Number | Error:
@@ -107,22 +117,40 @@ def _sum(terms: Sequence[Term]) -> Number | Error:
         return ERROR
     result = Number(INTEGER, 0)
     for number in numbers:
-        result = added(result, number)
-    if sum(abs(int(number.value)) for number in numbers if number.rank == INTEGER) >= SURE_INTEGERS:
-        raise NoSingleAnswer("a sum of integers that goes beyond 64 bits in some orders of adding")
-    # of the partial sums, in some order
-    coarsest = FLOAT if any(number.rank == FLOAT for number in numbers) else result.rank
+        result = add(result, number)
+    _check_integers(numbers)
+    coarsest = _coarsest_rank(numbers, result.rank)
     # one addition has one order
     is_order_free = len(numbers) < 3 and len({number.rank for number in numbers}) < 2
     if not is_order_free:
         _check_overflow(coarsest, numbers)
     if result.rank < FLOAT or is_order_free or not isfinite(result.value):
         return result
-    # Whole numbers whose sum the type can hold are added exactly in every order.
+    return _with_slack_of_orders(result, numbers, UNITS[coarsest])
+
+
+def _coarsest_rank(numbers: Sequence[Number], rank: int) -> int:
+    """Return the rank of the coarsest partial sum, in some order, of a sum of a rank."""
+    if any(number.rank == FLOAT for number in numbers):
+        return FLOAT
+    return rank
+
+
+def _with_slack_of_orders(result: Number, numbers: Sequence[Number], unit: Fraction) -> Number:
+    """Return a sum with the slack that covers every order of adding; `unit` is by how much one
+    addition may round.
+    """
     parts = [abs(Fraction(number.value)) for number in numbers]
-    if sum(parts) < 1 / UNITS[coarsest] and all(part.denominator == 1 for part in parts):
+    # Whole numbers whose sum the type can hold are added exactly in every order.
+    if sum(parts) < 1 / unit and all(part.denominator == 1 for part in parts):
         return result
-    return result._replace(slack=result.slack + sum(parts) * len(parts) * UNITS[coarsest])
+    return result._replace(slack=result.slack + sum(parts) * len(parts) * unit)
+
+
+def _check_integers(numbers: Iterable[Number]) -> None:
+    """Raise NoSingleAnswer if a sum of integers may go beyond 64 bits on the way."""
+    if sum(abs(int(number.value)) for number in numbers if number.rank == INTEGER) >= SURE_INTEGERS:
+        raise NoSingleAnswer("a sum of integers that goes beyond 64 bits in some orders of adding")
 
 
 def _check_overflow(rank: int, numbers: Sequence[Number]) -> None:
@@ -145,7 +173,9 @@ def average(terms: Sequence[Term]) -> Result:
     if number is ERROR:
         return ERROR
     quotient = operate("/", number, Number(INTEGER, len(terms)))
-    return ERROR if quotient is ERROR else number_term(quotient)
+    if quotient is ERROR:
+        return ERROR
+    return number_term(quotient)
 
 
 def extreme(terms: Sequence[Term], choose: Choose, is_least: bool) -> Result:
@@ -160,44 +190,54 @@ def extreme(terms: Sequence[Term], choose: Choose, is_least: bool) -> Result:
     candidates = extremes(terms, is_least)
     if len(candidates) == 1:
         return candidates[0]
-    numbers = [value(term) for term in candidates]
-    first = numbers[0]
-    if isinstance(first, Number) and all(
-        isinstance(number, Number) and number.value == first.value for number in numbers
-    ):
-        is_one_value = len({parse_literal(term).datatype for term in candidates}) == 1 and (
-            first.rank < FLOAT or first.value != 0
-        )
-        if is_one_value:  # in several forms, such as 1.0 and 1.00
-            return Computed(min(candidates), first)
+    if number := _one_number(candidates):  # in several forms, such as 1.0 and 1.00
+        return Computed(min(candidates), number)
     if all(compare_in_order(candidates[0], other) == 0 for other in candidates):
         return choose(
             ("MIN or MAX", tuple(candidates)),
             candidates,
             "MIN or MAX of one value in several datatypes or forms",
         )
+    name = "MIN" if is_least else "MAX"
     raise NoSingleAnswer(
-        f"which of {len(candidates)} values that are equal or have no order "
-        f"{'MIN' if is_least else 'MAX'} gives"
+        f"which of {len(candidates)} values that are equal or have no order {name} gives"
     )
+
+
+def _one_number(candidates: Sequence[Term]) -> Number | None:
+    """Return the number that all of some terms are, in one datatype. None if they differ, and for
+    the two zeros of floats and doubles.
+    """
+    first, *others = map(value, candidates)
+    if not isinstance(first, Number):
+        return None
+    if not all(isinstance(other, Number) and other.value == first.value for other in others):
+        return None
+    if first.rank >= FLOAT and first.value == 0:
+        return None
+    if len({parse_literal(term).datatype for term in candidates}) > 1:
+        return None
+    return first
 
 
 def sample(terms: Sequence[Term], choose: Choose) -> Result:
     """Return any one of the values (§18.5.1.8, SAMPLE), an error of nothing."""
-    values = distinct(terms)
+    values = distinct_terms(terms)
     if not values:
         return ERROR
     return choose(("SAMPLE", tuple(values)), values, "SAMPLE of several values")
 
 
-def joined(terms: Sequence[Term], separator: str, choose: Choose) -> Result:
+def concatenate_forms(terms: Sequence[Term], separator: str, choose: Choose) -> Result:
     """Return the lexical forms, in any order, as one string (§18.5.1.7, GROUP_CONCAT)."""
     if any(not term.startswith('"') for term in terms):
         raise NoSingleAnswer("GROUP_CONCAT of what is no literal")
     forms = sorted(form for form in map(lexical, terms) if form is not ERROR)
     check_length(sum(map(len, forms)) + len(separator) * (len(forms) - 1))
     reason = "GROUP_CONCAT of several values, whose order is not fixed"
-    if len(forms) > MOST_PERMUTED and len(set(forms)) > 1:
+    orders = [tuple(forms)]
+    if len(forms) <= MOST_PERMUTED:
+        orders = sorted(set(permutations(forms)))
+    elif len(set(forms)) > 1:
         raise NoSingleAnswer(reason)
-    orders = sorted(set(permutations(forms))) if len(forms) <= MOST_PERMUTED else [tuple(forms)]
     return text(separator.join(choose(("GROUP_CONCAT", tuple(forms)), orders, reason)))

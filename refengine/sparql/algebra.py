@@ -6,7 +6,7 @@ N-Triples text, but a literal keeps the lexical form in which the body writes it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
@@ -298,45 +298,33 @@ def visible(pattern: Pattern) -> dict[str, None]:
     """Return the names of the variables that are in scope after a pattern (§18.2.1), in the order
     in which they first stand.
     """
-    names: dict[str, None] = {}
     match pattern:
         case Basic(triples):
-            for triple in triples:
-                names |= {
-                    term.name: None
-                    for term in triple
-                    if isinstance(term, Var) and not term.is_hidden
-                }
+            return _names(part for triple in triples for part in triple if isinstance(part, Var))
         case Join(parts) | Union(parts):
+            names: dict[str, None] = {}
             for part in parts:
                 names |= visible(part)
+            return names
         case LeftJoin(left, right, _):
-            names = visible(left) | visible(right)
-        case Graph(name, inner):
-            names = ({name.name: None} if isinstance(name, Var) else {}) | visible(inner)
+            return visible(left) | visible(right)
+        case Graph(Var() as name, inner):
+            return {name.name: None} | visible(inner)
         case Extend(inner, bindings):
-            names = visible(inner) | {
-                variable.name: None for variable, _ in bindings if not variable.is_hidden
-            }
+            return visible(inner) | _names(variable for variable, _ in bindings)
         case Values(variables, _) | Project(_, variables):
-            names = {variable.name: None for variable in variables}
+            return {variable.name: None for variable in variables}
         case Group(_, keys, aggregates):
-            names = {
-                variable.name: None
-                for variable, _ in (*(keys or ()), *aggregates)
-                if not variable.is_hidden
-            }
-        case Minus(left, _):
-            names = visible(left)
-        case (
-            Filter(_, inner)
-            | OrderBy(inner, _)
-            | Distinct(inner)
-            | Reduced(inner)
-            | Slice(inner, _, _)
-        ):
-            names = visible(inner)
-    return names
+            return _names(variable for variable, _ in (*(keys or ()), *aggregates))
+        case Minus(inner, _) | Filter(_, inner) | OrderBy(inner, _) | Graph(_, inner):
+            return visible(inner)
+        case Distinct(inner) | Reduced(inner) | Slice(inner, _, _):
+            return visible(inner)
+
+
+def _names(variables: Iterable[Var]) -> dict[str, None]:
+    """Return the names of variables that a text can name, in their order."""
+    return {variable.name: None for variable in variables if not variable.is_hidden}
 
 
 def own_parts(expression: Any) -> Iterator[Any]:

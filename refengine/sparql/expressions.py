@@ -6,7 +6,6 @@ is an error; everything else gives ERROR. Aggregates are in `aggregates`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -26,7 +25,7 @@ from refengine.sparql.functions import (
     with_upper_case_region,
 )
 from refengine.sparql.limits import LONG
-from refengine.sparql.regex import compile_pattern
+from refengine.sparql.unknowns import of_unknown, unknown
 from refengine.sparql.values import (
     ERROR,
     FALSE_OR_ERROR,
@@ -35,7 +34,6 @@ from refengine.sparql.values import (
     Number,
     OtherLiteral,
     Result,
-    StringValue,
     Unknown,
     boolean,
     calculate,
@@ -88,6 +86,15 @@ class Expressions:
         self.base = query.base
         self.tags = query.tags
         self.spend = spend
+        self.nodes = LabelledNodes(None)  # those that `nodes_of_solution` gave last
+
+    def nodes_of_solution(self, operator: Hashable) -> LabelledNodes:
+        """Return the blank nodes that BNODE has made for a solution that an operator comes to: none
+        yet. Solutions of one operator share an object until BNODE is called for one.
+        """
+        if self.nodes or self.nodes.operator is not operator:
+            self.nodes = LabelledNodes(operator)
+        return self.nodes
 
     def result(self, expression: Expression, solution: Solution, nodes: LabelledNodes) -> Result:
         """R2R-11: compute an expression for a solution; `nodes` has the blank nodes that BNODE made
@@ -100,7 +107,7 @@ class Expressions:
                 return self.charge(expression)
             case Call():
                 self.spend(1 + len(expression.arguments) // 8)
-                return self.charge(self.called(expression, solution, nodes))
+                return self.charge(self.call(expression, solution, nodes))
             case Exists():
                 return boolean(self.exists(expression, solution))
             case Aggregate():
@@ -121,7 +128,7 @@ class Expressions:
         are.
         """
         left_open: NoSingleAnswer | None = None
-        nodes = LabelledNodes(condition)
+        nodes = self.nodes_of_solution(condition)
         for conjunct in conjuncts(condition):
             try:
                 if truth(self.result(conjunct, solution, nodes)) is not True:
@@ -132,34 +139,40 @@ class Expressions:
             raise left_open
         return True
 
-    def called(self, call: Call, solution: Solution, nodes: LabelledNodes) -> Result:
+    def call(self, call: Call, solution: Solution, nodes: LabelledNodes) -> Result:
         """Compute a call of an operator or a function."""
         name, arguments = call.name, call.arguments
         match name:
             case "||" | "&&":
                 return self.combine_conditions(arguments, solution, nodes, name == "||")
             case "IF":
-                chosen = truth(self.result(arguments[0], solution, nodes))
-                return (
-                    ERROR
-                    if chosen is ERROR
-                    else self.result(arguments[1 if chosen else 2], solution, nodes)
-                )
+                return self.branch(arguments, solution, nodes)
             case "COALESCE":
                 outcomes = (self.result(argument, solution, nodes) for argument in arguments)
                 return next((outcome for outcome in outcomes if outcome is not ERROR), ERROR)
             case "BOUND":
-                (variable,) = arguments
-                return boolean(isinstance(variable, Var) and variable.name in solution)
+                return is_bound(arguments[0], solution)
             case "IN":
                 return self.membership(arguments, solution, nodes)
         results = [self.result(argument, solution, nodes) for argument in arguments]
         if ERROR in results:
             return ERROR
         # a list without an error is one of terms; sorting them out once more takes time
-        return self.applied(name, results, nodes)  # type: ignore[arg-type]
+        return self.apply(name, results, nodes)  # type: ignore[arg-type]
 
-    def applied(self, name: str, results: Sequence[Term], nodes: LabelledNodes) -> Result:
+    def branch(
+        self, arguments: Sequence[Expression], solution: Solution, nodes: LabelledNodes
+    ) -> Result:
+        """Compute IF, of whose last two operands the first one chooses (§17.4.1.2)."""
+        condition, then, otherwise = arguments
+        holds = truth(self.result(condition, solution, nodes))
+        if holds is ERROR:
+            return ERROR
+        if holds:
+            return self.result(then, solution, nodes)
+        return self.result(otherwise, solution, nodes)
+
+    def apply(self, name: str, results: Sequence[Term], nodes: LabelledNodes) -> Result:
         """Apply an operator or a function to terms."""
         if any(isinstance(result, Unknown) for result in results):
             return of_unknown(name, results)
@@ -172,19 +185,19 @@ class Expressions:
             return BY_KEYWORD[name](*results)
         match name:
             case "!":
-                holds = truth(results[0])
-                return ERROR if holds is ERROR else boolean(not holds)
-            case "=" | "!=":
-                are_equal = self.are_equal(*results)
-                return ERROR if are_equal is ERROR else boolean(are_equal is (name == "="))
+                return negate(truth(results[0]))
+            case "=":
+                return result_of(self.are_equal(*results))
+            case "!=":
+                return negate(self.are_equal(*results))
             case "<" | "<=" | ">" | ">=":
                 return self.in_order(name, *results)
             case "+" | "-" | "*" | "/":
                 return calculate(name, *results)
             case "unary +" | "unary -":
-                return signed(results[0], name == "unary -")
+                return apply_sign(results[0], name == "unary -")
             case _:
-                return self.applied_here(name, results, nodes)
+                return self.apply_here(name, results, nodes)
 
     def in_order(self, sign: str, left: Term, right: Term) -> Result:
         """Compute `<`, `<=`, `>` or `>=`. Whether a term that has no order is in order with itself
@@ -198,9 +211,11 @@ class Expressions:
                 (ERROR, known),
                 "the order of a term and itself (SPARQL 17.3.1)",
             )
-        return ERROR if order is ERROR else boolean(order in SIGNS[sign])
+        if order is ERROR:
+            return ERROR
+        return boolean(order in SIGNS[sign])
 
-    def applied_here(self, name: str, results: Sequence[Term], nodes: LabelledNodes) -> Result:
+    def apply_here(self, name: str, results: Sequence[Term], nodes: LabelledNodes) -> Result:
         """Apply a function whose value hangs on the query or the evaluation, too, or a cast."""
         match name:
             case "IRI" | "URI":
@@ -260,7 +275,9 @@ class Expressions:
 
         def is_same(other: Expression) -> bool | Error:
             result = self.result(other, solution, nodes)
-            return ERROR if one is ERROR or result is ERROR else self.are_equal(one, result)
+            if one is ERROR or result is ERROR:
+                return ERROR
+            return self.are_equal(one, result)
 
         return decide(others, is_same, decisive=True)
 
@@ -275,9 +292,10 @@ class Expressions:
         forms = [tag, with_upper_case_region(tag), *(written or [tag])]
         if len(set(forms)) == 1:
             return tag
-        # one choice for all tags, but for one that is written in several ways
-        key = "LANG" if len(forms) == 3 else ("LANG", tag)
-        return self.choose(key, forms, "the case of a language tag (RDF 1.1 §3.3)")
+        reason = "the case of a language tag (RDF 1.1 §3.3)"
+        if len(forms) > 3:  # written in several ways: a choice of its own
+            return self.choose(("LANG", tag), forms, reason)
+        return self.choose("LANG", forms, reason)
 
     def cast(self, term: Term, kind: str) -> Result:
         """Cast a term (§17.5). Whether an integer, a decimal, a boolean or a dateTime keeps the
@@ -287,17 +305,17 @@ class Expressions:
         result = cast(term, kind)
         if result is ERROR or isinstance(term, Computed):
             return result
-        kept = form_kept_by_cast(term, kind)
-        if kept is ERROR:
+        same_form = form_kept_by_cast(term, kind)
+        if same_form is ERROR:
             return result
-        changed = result
+        new_form = result
         if kind == "dateTime":
-            changed = literal(cast_date_time(parse_literal(result).lexical), XSD + kind)
-        if changed == kept:
+            new_form = literal(cast_date_time(parse_literal(result).lexical), XSD + kind)
+        if new_form == same_form:
             return result
         return self.choose(
             ("cast", kind, parse_literal(term).datatype),
-            (changed, kept),
+            (new_form, same_form),
             "whether a cast keeps the lexical form of its operand",
         )
 
@@ -342,13 +360,36 @@ def decide(
         has_error |= outcome is ERROR
     if left_open is not None:
         raise left_open
-    return ERROR if has_error else boolean(not decisive)
+    if has_error:
+        return ERROR
+    return boolean(not decisive)
+
+
+def result_of(holds: bool | Error) -> Result:
+    """Return the term of a truth value, or the error."""
+    if holds is ERROR:
+        return ERROR
+    return boolean(holds)
+
+
+def negate(holds: bool | Error) -> Result:
+    """Return the term of the other truth value, or the error."""
+    if holds is ERROR:
+        return ERROR
+    return boolean(not holds)
+
+
+def is_bound(variable: Expression, solution: Solution) -> Result:
+    """Return whether a solution binds a variable (BOUND)."""
+    return boolean(isinstance(variable, Var) and variable.name in solution)
 
 
 def kind_of(term: Term) -> str:
     """Return the kind of a literal's value: its datatype if SPARQL has no operator for that."""
     one = value(term)
-    return one.datatype if isinstance(one, OtherLiteral) else type(one).__name__
+    if isinstance(one, OtherLiteral):
+        return one.datatype
+    return type(one).__name__
 
 
 def standalone(query: Query, choices: Choices) -> Expressions:
@@ -365,74 +406,12 @@ def standalone(query: Query, choices: Choices) -> Expressions:
     )
 
 
-def unknown(name: str, number: int) -> Unknown:
-    """Return what NOW, RAND, UUID or STRUUID gives: a value of which the form is known."""
-    digits = f"{number:08x}-0000-4000-8000-000000000000"
-    terms = {
-        "NOW": literal("2000-01-01T00:00:00Z", XSD + "dateTime"),
-        "RAND": literal("0.5", XSD + "double"),
-        "UUID": f"<urn:uuid:{digits}>",
-        "STRUUID": literal(digits),
-    }
-    return Unknown(terms[name], name)
-
-
-def of_unknown(name: str, results: Sequence[Term]) -> Result:
-    """QRY-3: apply a function to a value of which the form alone is known: its kind, its datatype,
-    its length, whether a pattern that treats all digits alike matches, that a UUID is new, that 0
-    <= RAND() < 1. Raises NoSingleAnswer for everything else.
-    """
-    first = results[0]
-    kind = next(result.kind for result in results if isinstance(result, Unknown))
-    match name:
-        case "ISIRI" | "ISURI" | "ISBLANK" | "ISLITERAL" | "ISNUMERIC" | "DATATYPE" | "LANG":
-            return BY_KEYWORD[name](str(first))
-        case "STR" if kind in ("UUID", "STRUUID"):
-            form = BY_KEYWORD[name](str(first))
-            return ERROR if form is ERROR else Unknown(form, "STRUUID")
-        case "STRLEN" if kind == "STRUUID":
-            return BY_KEYWORD[name](str(first))
-        case "SAMETERM" | "=":
-            return boolean(same(*results))
-        case "!=":
-            return boolean(not same(*results))
-        case "REGEX" if (
-            isinstance(first, Unknown)
-            and kind == "STRUUID"
-            and not any(isinstance(r, Unknown) for r in results[1:])
-        ):
-            values = [value(result) for result in results[1:]]
-            texts = [one.lexical for one in values if isinstance(one, StringValue)]
-            if len(texts) == len(values) and treats_digits_alike(*texts):
-                return BY_KEYWORD[name](str(first), *results[1:])
-        case "<" | "<=" | ">" | ">=" if kind == "RAND" and isinstance(
-            number := value(results[1]), Number
-        ):
-            bound = number.value  # 0 <= RAND() < 1
-            if bound >= 1 or bound < 0 or (bound == 0 and name in ("<", ">=")):
-                return boolean((name in ("<", "<=")) is (bound >= 1))
-    raise NoSingleAnswer(f"{kind} has no single answer")
-
-
-def treats_digits_alike(pattern: str, flags: str = "") -> bool:
-    """Return whether each part of a pattern matches all hexadecimal digits or none, so that it
-    matches every UUID or none.
-    """
-    rest = re.sub(r"\{[0-9,]*\}", "", pattern.removeprefix("^urn:uuid:"))
-    for atom in re.findall(r"\[[^\[\]\\]+\]|\\.|[^\[\](){}|?*+.^$]", rest):
-        compiled = compile_pattern(atom, flags)
-        if (
-            compiled is ERROR
-            or len({compiled.search(digit) is None for digit in "0123456789abcdef"}) > 1
-        ):
-            return False
-    return "[^" not in rest
-
-
-def signed(term: Term, is_minus: bool) -> Result:
+def apply_sign(term: Term, is_minus: bool) -> Result:
     """Compute unary + or -. An error of what is no number."""
     number = value(term)
     if not isinstance(number, Number):
         check_arithmetic(number)
         return ERROR
-    return number_term(number._replace(value=-number.value)) if is_minus else number_term(number)
+    if is_minus:
+        number = number._replace(value=-number.value)
+    return number_term(number)

@@ -18,7 +18,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from refengine.model.errors import InvalidQuery, Refused, Unsupported, require
-from refengine.model.messages import did_you_mean, shown
+from refengine.model.messages import shown
 
 _FOLDER = files("refengine.sparql")
 TABLES = "grammar_tables.json"  # made by tools/make_parser.py
@@ -238,10 +238,8 @@ class Grammar:
         """The LALR(1) parser, from the tables that are shipped where they are of this grammar and
         of the lark that is installed.
         """
-        return (
-            read_tables(_FOLDER.joinpath(TABLES).read_text(encoding="utf-8"), self.text)
-            or self.build()
-        )
+        tables = _FOLDER.joinpath(TABLES).read_text(encoding="utf-8")
+        return read_tables(tables, self.text) or self.build()
 
     def build(self) -> Lark:
         """Compute the parser's tables, which takes a third of a second.
@@ -354,36 +352,52 @@ def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
     """QRY-1, QRY-2: return the error of what stands where the body cannot be read further, and of
     what was expected there; or of an update.
     """
-    at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
-    offset = len(text) if at_end else require(error.pos_in_stream)
+    offset = len(text)
+    if not _is_at_end(error):
+        offset = require(error.pos_in_stream)
     word = require(re.match(r"\w*", text[offset:]))[0]
-    expected: set[str] = set()
-    if isinstance(error, UnexpectedCharacters):
-        expected = set(error.allowed or ())
-    elif isinstance(error, UnexpectedToken):
-        expected = set(error.accepts or error.expected)
+    expected = _expected(error)
     if word.upper() in UPDATES and "SELECT" in expected:
         return Refused(
             f"an update ({word.upper()}) is no query: a body only reads",
             rule="QRY-2",
             place=place(text, offset),
         )
-    if at_end:
-        obstacle = "the end"
-    elif isinstance(error, UnexpectedToken):
-        obstacle = shown(str(error.token))
-    else:
-        obstacle = (
-            "a string that is not closed"
-            if text[offset] in "\"'"
-            else shown(text[offset : offset + max(1, len(word))])
-        )
-    words = {name for name in expected if name in KEYWORDS}
+    words = expected & set(KEYWORDS)
     if "FUNCTION" in expected:
-        words |= {*FUNCTIONS}
-    hint = did_you_mean(word.upper(), words)
-    reason = f"not SPARQL 1.1: expected {_either(expected)}, got {obstacle}{hint}"
+        words |= set(FUNCTIONS)
+    reason = (
+        f"not SPARQL 1.1: expected {_either(expected)}, got {_obstacle(error, text, offset)}"
+        f"{did_you_mean(word.upper(), words)}"
+    )
     return InvalidQuery(reason, rule="QRY-1", place=place(text, offset))
+
+
+def _is_at_end(error: UnexpectedInput) -> bool:
+    """Return whether a body ends where more of it was expected."""
+    return isinstance(error, UnexpectedToken) and error.token.type == "$END"
+
+
+def _expected(error: UnexpectedInput) -> set[str]:
+    """Return the terminals that could stand where a body cannot be read further."""
+    match error:
+        case UnexpectedCharacters():
+            return set(error.allowed or ())
+        case UnexpectedToken():
+            return set(error.accepts or error.expected)
+        case _:
+            return set()
+
+
+def _obstacle(error: UnexpectedInput, text: str, offset: int) -> str:
+    """Name what stands where a body cannot be read further."""
+    if _is_at_end(error):
+        return "the end"
+    if isinstance(error, UnexpectedToken):
+        return shown(str(error.token))
+    if text[offset] in "\"'":
+        return "a string that is not closed"
+    return shown(require(re.match(r"\w+|.", text[offset:], re.DOTALL))[0])
 
 
 def _either(terminals: set[str]) -> str:
@@ -392,8 +406,10 @@ def _either(terminals: set[str]) -> str:
     words = words[:8] + ["…"] * (len(words) > 8)
     if not words:
         return "nothing"
+    if len(words) == 1:
+        return words[0]
     *most, last = words
-    return f"{', '.join(most)} or {last}" if most else last
+    return f"{', '.join(most)} or {last}"
 
 
 _ESCAPE = re.compile(rf"{CODE_POINT}|\\(.)", re.DOTALL)
@@ -411,15 +427,7 @@ def unescape(text: str, token: Token, source: str) -> str:
         if match[1] is not None:
             return _MEANINGS.get(match[1], str(match[1]))
         number = int(match[0][2:], 16)
-        if 0xD800 <= number < 0xE000 or number > 0x10FFFF:
-            problem = "is no character"
-        elif token.type != "STRING" and (number < 0x20 or chr(number) in NOT_IN_NAMES):
-            problem = "may not stand here"
-        elif token.type == "STRING" and chr(number) in DELIMITERS:
-            problem = "is read before the string is (SPARQL §19.2) and would end it"
-        else:
-            problem = ""
-        if problem:
+        if problem := _problem_of(number, token.type):
             raise InvalidQuery(
                 f"{match[0]} {problem}",
                 rule="QRY-1",
@@ -428,3 +436,16 @@ def unescape(text: str, token: Token, source: str) -> str:
         return chr(number)
 
     return _ESCAPE.sub(character, text)
+
+
+def _problem_of(code_point: int, terminal: str) -> str:
+    """Say why an escaped code point may not stand in a token; "" where it may."""
+    if 0xD800 <= code_point < 0xE000 or code_point > 0x10FFFF:
+        return "is no character"
+    if terminal == "STRING":
+        if chr(code_point) in DELIMITERS:
+            return "is read before the string is (SPARQL §19.2) and would end it"
+        return ""
+    if code_point < 0x20 or chr(code_point) in NOT_IN_NAMES:
+        return "may not stand here"
+    return ""

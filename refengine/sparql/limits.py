@@ -33,9 +33,9 @@ class Budget:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.steps = 0
-        self.deadline = (
-            limits.clock() + limits.seconds if limits.clock and limits.seconds is not None else None
-        )
+        self.deadline: float | None = None
+        if limits.clock and limits.seconds is not None:
+            self.deadline = limits.clock() + limits.seconds
         self.next_look = 0  # the step from which on the clock is read again
 
     def spend(self, steps: int) -> None:

@@ -19,40 +19,57 @@ from refengine.sparql.values import (
 )
 
 Keys = tuple[Result, ...]
+NO_VALUE, BLANK_NODE, IRI, LITERAL = range(4)  # kinds of results, in ORDER BY's order
 MOST_TIED = 32  # values that MIN and MAX hold as the first
 
 
 def rank(result: Result) -> int:
     """Return the place of a kind of term: no value, blank node, IRI, literal."""
     if result is ERROR:
-        return 0
-    return {"_": 1, "<": 2}.get(result[0], 3)
+        return NO_VALUE
+    return {"_": BLANK_NODE, "<": IRI}.get(result[0], LITERAL)
 
 
 def compare_in_order(left: Result, right: Result) -> int | None:
     """R2R-20: return -1, 0 or 1 as the left result comes before, with or after the right one in
     ORDER BY; None where that is open.
     """
-    if rank(left) != rank(right):
-        return -1 if rank(left) < rank(right) else 1
-    match rank(left):
-        case 0:
-            return 0
-        case 1:
-            return 0 if left == right else None
-        case 2:
-            # without their brackets: <urn:a> comes before <urn:a1>
-            one, other = str(left)[1:-1], str(right)[1:-1]
-            return (one > other) - (one < other)
+    place = rank(left)
+    other_place = rank(right)
+    if place != other_place:
+        return (place > other_place) - (place < other_place)
     if left is ERROR or right is ERROR:
         return 0
+    if place == IRI:
+        return _compare_iris(left, right)
+    if place == LITERAL:
+        return _compare_literals(left, right)
+    return _same_or_open(left, right)
+
+
+def _compare_iris(left: Term, right: Term) -> int:
+    """Compare two IRIs without their brackets: <urn:a> comes before <urn:a1>."""
+    one = str(left)[1:-1]
+    other = str(right)[1:-1]
+    return (one > other) - (one < other)
+
+
+def _compare_literals(left: Term, right: Term) -> int | None:
+    """Compare two literals as `<` does, where that compares them."""
     try:
         order = compare(left, right)
     except NoSingleAnswer:
         return None
     if order is not ERROR and order is not None:
         return order
-    return 0 if str(left) == str(right) else None
+    return _same_or_open(str(left), str(right))
+
+
+def _same_or_open(left: Term, right: Term) -> int | None:
+    """Return 0 for one term, None for two different ones, whose order is open."""
+    if left == right:
+        return 0
+    return None
 
 
 def extremes(terms: Sequence[Term], is_least: bool) -> list[Term]:
@@ -60,26 +77,30 @@ def extremes(terms: Sequence[Term], is_least: bool) -> list[Term]:
     comes before (or after).
     """
     beats = -1 if is_least else 1  # how the minimum, or the maximum, stands to another
-    candidates = list(dict.fromkeys(terms))
-    first = (min if is_least else max)(map(rank, candidates), default=0)
-    candidates = [term for term in candidates if rank(term) == first]
     best: list[Term] = []
-    for term in candidates:
+    for term in _of_extreme_kind(terms, is_least):
         places = [compare_in_order(term, other) for other in best]
         if any(place == -beats for place in places):
             continue
         best = [other for other, place in zip(best, places, strict=True) if place != beats]
         best.append(term)
         if len(best) > MOST_TIED:
-            reason = (
-                f"{'MIN' if is_least else 'MAX'} of more than {MOST_TIED} values that are equal or "
-                "have no order"
-            )
+            name = "MIN" if is_least else "MAX"
+            reason = f"{name} of more than {MOST_TIED} values that are equal or have no order"
             raise Unsupported(reason, rule="R2R-17", place="body")
     return best
 
 
-def ordered(keys: Sequence[Keys], descending: Sequence[bool]) -> list[int]:
+def _of_extreme_kind(terms: Sequence[Term], is_least: bool) -> list[Term]:
+    """Return the terms of the first kind (or the last) that is among them, each once."""
+    kinds = list(map(rank, terms))
+    if not kinds:
+        return []
+    extreme_kind = min(kinds) if is_least else max(kinds)
+    return [term for term in dict.fromkeys(terms) if rank(term) == extreme_kind]
+
+
+def sort_indices(keys: Sequence[Keys], descending: Sequence[bool]) -> list[int]:
     """Return the indices of solutions in one of the orders that ORDER BY allows."""
     # First a fixed order, so that ties do not stand as the solutions came.
     indices = sorted(range(len(keys)), key=lambda i: [_sort_key(key, False) for key in keys[i]])
@@ -95,21 +116,27 @@ def _sort_key(result: Result, by_value: bool) -> tuple[object, ...]:
     With `by_value` strings that differ in their language alone share a place.
     """
     if result is ERROR:
-        return 0, 0, ""
+        return NO_VALUE, 0, ""
     place = rank(result)
-    if place < 3:
+    if place != LITERAL:
         return place, 0, result[1:-1]
     match value(result):
+        case Number(_, number, _) if number != number:
+            return LITERAL, 1, 0
         case Number(_, number, _):
-            return (3, 1, 0) if number != number else (3, 0, number)
+            return LITERAL, 0, number
+        case StringValue(lexical, ""):
+            return LITERAL, 2, lexical
+        case StringValue(lexical, _) if by_value:
+            return LITERAL, 3, lexical
         case StringValue(lexical, language):
-            return 3, 3 if language else 2, lexical if by_value else (lexical, language)
+            return LITERAL, 3, (lexical, language)
         case bool() as holds:
-            return 3, 4, holds
+            return LITERAL, 4, holds
         case Moment(seconds, _):
-            return 3, 5, seconds
+            return LITERAL, 5, seconds
         case _:
-            return 3, 6, str(result)
+            return LITERAL, 6, str(result)
 
 
 def compare_solutions(left: Keys, right: Keys, descending: Sequence[bool]) -> int | None:
@@ -120,8 +147,10 @@ def compare_solutions(left: Keys, right: Keys, descending: Sequence[bool]) -> in
         place = compare_in_order(one, other)
         if place is None:
             return None
+        if place and is_descending:
+            return -place
         if place:
-            return -place if is_descending else place
+            return place
     return 0
 
 

@@ -73,7 +73,7 @@ def _following(
     for.
     """
     first, *rest = steps
-    goal = end if not rest else None
+    goal = None if rest else end
     for begin, stop in pairs(graph, first, middle, goal, spend):
         if goal is None and (begin not in graph.nodes or stop not in graph.nodes):
             continue

@@ -30,6 +30,8 @@ CLASSES = {  # multi-character escapes, as the inside of a class
     "c": NAME_START + r"\-.0-9\x{B7}\x{300}-\x{36F}\x{203F}-\x{2040}",
 }
 SINGLE = {"n": r"\n", "r": r"\r", "t": r"\t"} | {sign: "\\" + sign for sign in r"\|.-^?*+{}()[]$"}
+# the flag that changes a sign, and what the sign is with it and without it
+SIGNS = {".": ("s", ".", r"[^\n]"), "^": ("m", "^", r"\A"), "$": ("m", "$", r"\z")}
 CATEGORIES = {
     "L": "ultmo",
     "M": "nce",
@@ -93,7 +95,7 @@ def has_open_capture(pattern: str, flags: str) -> bool:
     """
     translator = Translator(pattern, flags)
     translator.translate()
-    return translator.has_open_capture
+    return any(may_be_empty(inner) for inner in translator.repeated_groups)
 
 
 def check_text(flags: str, pattern: str, text: str) -> None:
@@ -103,7 +105,7 @@ def check_text(flags: str, pattern: str, text: str) -> None:
     names (`\\i`, `\\c`) that have other letters than those of ASCII. Under the flag i, RE2 does not
     pair all letters that F&O §7.6.1.1 pairs: not ı with i, and ϴ with ϑ.
     """
-    if "\r" in text and "." in pattern and "s" not in flags:
+    if "s" not in flags and "\r" in text and "." in pattern:
         raise NoSingleAnswer(
             "whether '.' matches a carriage return, in which XPath's versions differ"
         )
@@ -113,12 +115,18 @@ def check_text(flags: str, pattern: str, text: str) -> None:
         )
     if not text.isascii() and NAME_CLASS.search(pattern):
         raise NoSingleAnswer("which letters names have, in which XML's editions differ")
-    if "i" in flags and any(letter in text or letter in pattern for letter in UNEVEN_PAIRS):
+    if "i" in flags:
+        check_case(pattern, text)
+
+
+def check_case(pattern: str, text: str) -> None:
+    """Raise NoSingleAnswer where a pattern under the flag i has no single answer on a text."""
+    if any(letter in text or letter in pattern for letter in UNEVEN_PAIRS):
         raise NoSingleAnswer(
             "letters that are the same in upper case alone, or in lower case "
             "alone, under the flag i"
         )
-    if "i" in flags and not pattern.isascii() and "-" in pattern:
+    if not pattern.isascii() and "-" in pattern:
         raise NoSingleAnswer("a range of letters beyond ASCII under the flag i")
 
 
@@ -136,23 +144,25 @@ class Translator:
         self.pattern = pattern
         self.at = 0
         self.groups = 0
-        self.has_open_capture = False  # whether a group that may be empty is repeated
+        self.repeated_groups: list[str] = []  # what stands in them, in RE2's syntax
 
     def translate(self) -> str:
         """Return the pattern in RE2's syntax. Raises BadPattern."""
         expression = self.alternatives(0)
         if self.at < len(self.pattern):
             raise BadPattern("')' closes nothing")
-        modes = (
-            ("i" if "i" in self.flags else "")
-            + ("s" if "s" in self.flags else "")
-            + ("m" if "m" in self.flags else "")
-        )
-        return f"(?{modes}:{expression})" if modes else expression
+        modes = "".join(mode for mode in "ism" if mode in self.flags)
+        if not modes:
+            return expression
+        return f"(?{modes}:{expression})"
 
     def peek(self) -> str:
         """Return the next character; "" at the end."""
         return self.pattern[self.at : self.at + 1]
+
+    def peek_behind(self) -> str:
+        """Return the character behind the next one; "" where there is none."""
+        return self.pattern[self.at + 1 : self.at + 2]
 
     def take(self) -> str:
         """Return the next character and move behind it. Raises BadPattern at the end."""
@@ -189,29 +199,32 @@ class Translator:
         character = self.take()
         match character:
             case "(":
-                if self.peek() == "?":
-                    raise NoSingleAnswer("a group that begins with '(?', which XPath 2.0 has not")
-                self.groups += 1
-                inner = self.alternatives(depth + 1)
-                if self.take() != ")":
-                    raise BadPattern("'(' is not closed")
-                is_repeated = self.peek() in ("*", "+", "{")
-                self.has_open_capture |= is_repeated and may_be_empty(inner)
-                return f"({inner})"
+                return self.group(depth)
             case "[":
                 return self.character_class()
-            case ".":
-                return "." if "s" in self.flags else r"[^\n]"
-            case "^":
-                return "^" if "m" in self.flags else r"\A"
-            case "$":
-                return "$" if "m" in self.flags else r"\z"
+            case "." | "^" | "$":
+                flag, with_flag, without_flag = SIGNS[character]
+                if flag in self.flags:
+                    return with_flag
+                return without_flag
             case "\\":
                 inside, is_negated = self.escape()
-                return f"[{'^' if is_negated else ''}{inside}]"
+                return class_of(inside, is_negated)
             case "*" | "+" | "?" | "{" | "}" | "]":
                 raise BadPattern(f"{character} stands alone")
-        return quoted(character)
+        return quote(character)
+
+    def group(self, depth: int) -> str:
+        """Read a group behind its opening bracket."""
+        if self.peek() == "?":
+            raise NoSingleAnswer("a group that begins with '(?', which XPath 2.0 has not")
+        self.groups += 1
+        inner = self.alternatives(depth + 1)
+        if self.take() != ")":
+            raise BadPattern("'(' is not closed")
+        if self.peek() in ("*", "+", "{"):
+            self.repeated_groups.append(inner)
+        return f"({inner})"
 
     def quantifier(self) -> str:
         """Read `?`, `*`, `+` or `{n,m}`, reluctant or not; "" where there is none."""
@@ -220,20 +233,24 @@ class Translator:
             return ""
         self.at += 1
         if sign == "{":
-            end = self.pattern.find("}", self.at)
-            parts = self.pattern[self.at : end].split(",") if end >= 0 else []
-            if not is_quantity(parts):
-                raise BadPattern("a quantity is {n}, {n,} or {n,m}")
-            if max(int(part) for part in parts if part) > MOST_REPEATED:
-                raise NoSingleAnswer(f"a repetition of more than {MOST_REPEATED}")
-            sign = "{" + self.pattern[self.at : end] + "}"
-            self.at = end + 1
+            sign = self.quantity()
         if self.peek() == "?":
             self.at += 1
             sign += "?"
         if self.peek() in ("?", "*", "+", "{"):
             raise BadPattern("a quantifier on a quantifier")
         return sign
+
+    def quantity(self) -> str:
+        """Read {n}, {n,} or {n,m} behind its opening brace."""
+        written, brace, _ = self.pattern[self.at :].partition("}")
+        parts = written.split(",")
+        if not brace or not is_quantity(parts):
+            raise BadPattern("a quantity is {n}, {n,} or {n,m}")
+        if max(int(part) for part in parts if part) > MOST_REPEATED:
+            raise NoSingleAnswer(f"a repetition of more than {MOST_REPEATED}")
+        self.at += len(written) + 1
+        return "{" + written + "}"
 
     def escape(self) -> tuple[str, bool]:
         """Read what follows a backslash: the inside of a class, and whether it is negated."""
@@ -281,27 +298,32 @@ class Translator:
         negated: list[str] = []
         is_first = True
         while self.peek() != "]" or is_first:
-            if self.peek() == "-" and self.pattern[self.at + 1 : self.at + 2] == "[":
+            if self.peek() == "-" and self.peek_behind() == "[":
                 raise NoSingleAnswer("the subtraction of classes")
             inside, is_class, is_complement = self.member(is_first)
             is_first = False
-            if (
-                not is_class
-                and self.peek() == "-"
-                and self.pattern[self.at + 1 : self.at + 2] not in ("]", "[")
-            ):
-                self.at += 1
-                last, several, _ = self.member(False)
-                if several or _code(last) < _code(inside):
-                    raise BadPattern("a range ends before it begins")
-                inside = f"{inside}-{last}"
-            (negated if is_complement else parts).append(inside)
+            if not is_class:
+                inside = self.range_from(inside)
+            if is_complement:
+                negated.append(inside)
+            else:
+                parts.append(inside)
         self.at += 1
-        if negated and (parts or len(negated) > 1):
+        if not negated:
+            return class_of("".join(parts), is_negated)
+        if parts or len(negated) > 1:
             raise NoSingleAnswer("a class that unites a negated one with others")
-        if negated:
-            return f"[{'' if is_negated else '^'}{negated[0]}]"
-        return f"[{'^' if is_negated else ''}{''.join(parts)}]"
+        return class_of(negated[0], not is_negated)
+
+    def range_from(self, first: str) -> str:
+        """Read the rest of a range that a character begins, if it begins one."""
+        if self.peek() != "-" or self.peek_behind() in ("]", "["):
+            return first
+        self.at += 1
+        last, is_class, _ = self.member(False)
+        if is_class or _code(last) < _code(first):
+            raise BadPattern("a range ends before it begins")
+        return f"{first}-{last}"
 
     def member(self, is_first: bool) -> tuple[str, bool, bool]:
         """Read a member of a class: its text, whether it is itself a class (`\\d`), and whether
@@ -316,7 +338,7 @@ class Translator:
             raise BadPattern(f"{character} stands in a class")
         if character == "-" and not is_first and self.peek() != "]":
             raise NoSingleAnswer("a hyphen within a class, in which XPath's versions differ")
-        return quoted(character), False, False
+        return quote(character), False, False
 
 
 def is_quantity(parts: Sequence[str]) -> bool:
@@ -332,24 +354,27 @@ def is_quantity(parts: Sequence[str]) -> bool:
     return parts[1].isdecimal() and int(parts[0]) <= int(parts[1])
 
 
-def quoted(character: str) -> str:
+def class_of(inside: str, is_negated: bool) -> str:
+    """Return the class of what stands inside it, or its complement."""
+    if is_negated:
+        return f"[^{inside}]"
+    return f"[{inside}]"
+
+
+def quote(character: str) -> str:
     """Return a character as RE2 takes it for itself."""
-    return (
-        f"\\x{{{ord(character):X}}}"
-        if not character.isalnum() or not character.isascii()
-        else character
-    )
+    if character.isalnum() and character.isascii():
+        return character
+    return f"\\x{{{ord(character):X}}}"
 
 
 def _code(member: str) -> int:
     """Return the code point of a member of a class."""
     if member.startswith(r"\x{"):
         return int(member[3:-1], 16)
-    return (
-        ord({"n": "\n", "r": "\r", "t": "\t"}.get(member[1], member[1]))
-        if member.startswith("\\")
-        else ord(member)
-    )
+    if member.startswith("\\"):
+        return ord({"n": "\n", "r": "\r", "t": "\t"}.get(member[1], member[1]))
+    return ord(member)
 
 
 def replacement(template: str, groups: int) -> list[str | int] | Error:
@@ -374,7 +399,10 @@ def replacement(template: str, groups: int) -> list[str | int] | Error:
             while template[at : at + 1] in DECIMALS and number * 10 + int(template[at]) <= groups:
                 number = number * 10 + int(template[at])
                 at += 1
-            parts.append(number if number <= groups else "")
+            if number <= groups:
+                parts.append(number)
+            else:
+                parts.append("")
         else:
             parts.append(character)
     return parts

@@ -68,7 +68,7 @@ def test_hostile_body_ends_with_the_witnesses_too():
     assert heard_of >= COUNT // 24
 
 
-def refused(text: str, data=frozenset()) -> str:
+def reason_of_refusal(text: str, data=frozenset()) -> str:
     """Return why a body has no answer within the small limits."""
     with pytest.raises(RefengineError) as caught:
         sparql.evaluate(Body(text).algebra, data, SMALL)
@@ -97,7 +97,7 @@ def test_reading_takes_no_longer_than_the_text(text, reason):
     """Each of these took quadratic time to read; a lone surrogate crashed the functions that encode
     it.
     """
-    assert reason in refused(text)
+    assert reason in reason_of_refusal(text)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_reading_takes_no_longer_than_the_text(text, reason):
 )
 def test_work_that_finds_nothing_is_counted(body):
     data = items(500) | {(f"<urn:s{i}>", P, number(i), f"<urn:g{i}>") for i in range(60)}
-    assert "more than 200000 steps" in refused(f"SELECT * {{ {body} }}", data)
+    assert "more than 200000 steps" in reason_of_refusal(f"SELECT * {{ {body} }}", data)
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_grouping_by_many_keys_takes_a_step_a_solution():
 
 
 def test_the_least_of_many_values_without_an_order_is_refused():
-    assert "more than 32 values" in refused(
+    assert "more than 32 values" in reason_of_refusal(
         f"SELECT (MIN(?o) AS ?m) {{ ?s {P} ?o }}", items(5000, lambda i: f"_:b{i}")
     )
 
@@ -271,7 +271,7 @@ def test_the_least_of_many_values_without_an_order_is_refused():
     ],
 )
 def test_rdflib_has_no_say_where_it_joins_in_nested_loops(text, data, monkeypatch):
-    monkeypatch.setattr("refengine.sparql.rdflib_witness.MOST_WORK", 30_000)
+    monkeypatch.setattr("refengine.sparql.witnesses.rdflib_witness.MOST_WORK", 30_000)
     body = Body(text)
     assert sparql.evaluate(body.algebra, data).variables == ("x", "y")
     with pytest.raises(NoSay, match="makes or compares more than 30000 solutions"):

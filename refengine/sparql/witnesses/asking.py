@@ -1,8 +1,5 @@
-"""§7 The witnesses: rdflib and pyoxigraph answer a body, too, each by its own reading of SPARQL.
-
-The definition decides (`evaluate`); a witness confirms an answer, differs, or has no say: it cannot
-read the body, breaks on it, or would take too long. `r2r.heard` decides what follows from that.
-Their known defects are listed in docs/witnesses.md.
+"""How a witness is asked, and when it has no say: it cannot read the body, breaks on it, or would
+take too long.
 """
 
 from __future__ import annotations
@@ -37,8 +34,8 @@ def ask(name: str, query: Query, text: str, dataset: Dataset) -> Relation:
     except NoSay:
         raise
     except Exception as error:  # a library's own failure, of whatever kind
-        reason = str(error).splitlines()[0][:200] if str(error) else ""
-        raise NoSay(f"{type(error).__name__}: {reason}") from error
+        first_line = "".join(str(error).splitlines()[:1])
+        raise NoSay(f"{type(error).__name__}: {first_line[:200]}") from error
 
 
 def refuse_large(query: Query) -> None:
@@ -64,15 +61,15 @@ def parts(node: Any) -> int:
 
 def by_rdflib(query: Query, text: str, dataset: Dataset) -> Relation:
     """Return rdflib's answer. rdflib is imported for the first one: that takes longer than all that
-    the definition needs.
+    `sparql.evaluate` imports.
     """
-    answer: Witness = import_module("refengine.sparql.rdflib_witness").answer
+    answer: Witness = import_module("refengine.sparql.witnesses.rdflib_witness").answer
     return answer(query, text, dataset)
 
 
 def by_pyoxigraph(query: Query, text: str, dataset: Dataset) -> Relation:
     """Return pyoxigraph's answer."""
-    answer: Witness = import_module("refengine.sparql.pyoxigraph_witness").answer
+    answer: Witness = import_module("refengine.sparql.witnesses.pyoxigraph_witness").answer
     return answer(query, text, dataset)
 
 

@@ -1,42 +1,34 @@
-"""§7 rdflib as a witness: its own evaluation of SPARQL over our terms, with its work counted and
-its known faults in reach mended.
-"""
+"""rdflib as a witness: its own evaluation of SPARQL over our terms, with its work counted."""
 
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from types import MethodType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-import rdflib
 from rdflib import BNode, Dataset, Graph, URIRef
 from rdflib import Literal as RdflibLiteral
-from rdflib.plugins.sparql.algebra import translatePrologue, translateQuery, traverse
 from rdflib.plugins.sparql.evaluate import evalQuery
 from rdflib.plugins.sparql.evalutils import _eval
 from rdflib.plugins.sparql.operators import register_custom_function
-from rdflib.plugins.sparql.parser import parseQuery
-from rdflib.plugins.sparql.parserutils import CompValue, Expr
+from rdflib.plugins.sparql.parserutils import Expr
 from rdflib.plugins.sparql.sparql import FrozenDict, QueryContext, SPARQLError
-from rdflib.plugins.sparql.sparql import Query as RdflibQuery
 from rdflib.plugins.stores.memory import Memory, SimpleMemory
-from rdflib.term import Identifier, Variable
+from rdflib.term import Identifier
 
 from refengine.model.elements import XSD, Relation, Term, is_blank, literal, parse_literal
 from refengine.model.elements import Dataset as Statements
 from refengine.sparql.algebra import Call, Query, walk
 from refengine.sparql.algebra import Graph as GraphPattern
-from refengine.sparql.evaluation import asked, constructed, selected
+from refengine.sparql.evaluation import ask_answer, construct_answer, select_answer
 from refengine.sparql.functions import TIMESTAMP
-from refengine.sparql.joins import order_by_shared_variables
-from refengine.sparql.witnesses import NoSay
+from refengine.sparql.witnesses.asking import NoSay
+from refengine.sparql.witnesses.rdflib_algebra import prepare
 
 if TYPE_CHECKING:
-    from pyparsing import ParseResults
+    pass
 
 RdflibTriple = tuple[Identifier, ...]
 
@@ -122,8 +114,8 @@ def silenced() -> Iterator[None]:
 
 @silenced()
 def answer(query: Query, text: str, dataset: Statements) -> Relation:
-    """Return rdflib's answer, to its algebra as `_prepared` mends it."""
-    prepared = _prepared(text)
+    """Return rdflib's answer, to its algebra as `prepare` mends it."""
+    prepared = prepare(text)
     is_one_graph = all(len(statement) == 3 for statement in dataset)
     is_plain = is_one_graph and not needs_dataset(query)
     graph = graph_of(dataset) if is_plain else dataset_of(dataset)
@@ -132,9 +124,9 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
         result = evalQuery(graph, prepared)
         match query.form:
             case "ASK":
-                return asked(bool(result["askAnswer"]))
+                return ask_answer(bool(result["askAnswer"]))
             case "CONSTRUCT":
-                return constructed(
+                return construct_answer(
                     (from_rdflib(s), from_rdflib(p), from_rdflib(o)) for s, p, o in result["graph"]
                 )
             case _:
@@ -142,7 +134,7 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
                     {str(v): from_rdflib(t) for v, t in b.items() if t is not None}
                     for b in result["bindings"]
                 )
-                return selected(query.variables, bound)
+                return select_answer(query.variables, bound)
 
 
 @lru_cache(maxsize=64)
@@ -173,9 +165,10 @@ def dataset_of(statements: Statements) -> QuietDataset:
         subject, predicate, object_, *name = map(to_rdflib, statement)
         if name and isinstance(name[0], RdflibLiteral):
             dataset.times[subject, predicate, object_] = name[0]
+        elif name:
+            dataset.graph(*name).add((subject, predicate, object_))
         else:
-            graph = dataset.graph(*name) if name else dataset.default_graph
-            graph.add((subject, predicate, object_))
+            dataset.default_graph.add((subject, predicate, object_))
     return dataset
 
 
@@ -191,99 +184,6 @@ def counting() -> Iterator[None]:
     finally:
         for (owner, name), function in zip(methods, before, strict=True):
             setattr(owner, name, function)
-
-
-@lru_cache(maxsize=64)
-def _prepared(text: str) -> RdflibQuery:
-    """Parse a body with rdflib and return its algebra, with literals as they are written, and with
-    prefixed names resolved: rdflib keeps one prefix a namespace only.
-    """
-    before, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
-    try:
-        tree = parseQuery(text)
-    finally:
-        rdflib.NORMALIZE_LITERALS = before
-    bases = cast("ParseResults", [node for node in tree[0] if node.name == "Base"])
-    prologue = translatePrologue(bases, None)
-    names = {
-        _prefix(node): prologue.absolutize(node["iri"])
-        for node in tree[0]
-        if node.name == "PrefixDecl"
-    }
-
-    def resolved(node: Any) -> URIRef | None:
-        if isinstance(node, CompValue) and node.name == "pname" and _prefix(node) in names:
-            # rdflib's own `get` gives a variable where there is no local name
-            local = node["localname"] if "localname" in node else ""  # noqa: SIM401
-            return URIRef(str(names[_prefix(node)]) + str(local))
-        return None
-
-    tree[1] = traverse(tree[1], visitPost=resolved)
-    algebra = translateQuery(tree)
-    algebra.algebra = _adapted(algebra.algebra)
-    return algebra
-
-
-def _prefix(node: CompValue) -> str:
-    return str(node["prefix"]) if "prefix" in node else ""
-
-
-def _adapted(node: Any) -> Any:
-    """Return rdflib's algebra, changed in three ways: triple patterns in a feasible order, no group
-    where GROUP BY has no solutions (R2R-6), and NoSay for a regular expression that may take long.
-    Changes it in place.
-    """
-    if isinstance(node, list):
-        return [_adapted(item) for item in node]
-    if not isinstance(node, CompValue):
-        return node
-    for key, value in node.items():
-        node[key] = _adapted(value)
-    if node.name == "BGP":
-        node["triples"] = in_join_order(node.triples)
-    if node.name in ("Builtin_REGEX", "Builtin_REPLACE"):
-        node._evalfn = MethodType(_guarded(node._evalfn.__func__), node)
-    if node.name != "AggregateJoin" or node.p.expr is None:
-        return node
-    # grouping no solutions by a key gives no group, but rdflib gives one empty row
-    members = Variable("__members__")
-    node.A.append(CompValue("Aggregate_Count", vars="*", res=members, distinct=None))
-    return CompValue("Filter", expr=members, p=node, _vars={members, *(node.get("_vars") or ())})
-
-
-def in_join_order(patterns: Sequence[RdflibTriple]) -> list[RdflibTriple]:
-    """Order triple patterns as rdflib should join them, which joins them as they stand. Its own
-    order prefers patterns with many constants: two observations of one sensor become all pairs of
-    observations.
-    """
-    return order_by_shared_variables(
-        patterns, _variables_of, lambda _, new_variables: new_variables
-    )
-
-
-def _variables_of(pattern: RdflibTriple) -> set[Identifier]:
-    return {term for term in pattern if isinstance(term, Variable | BNode)}
-
-
-def _guarded(function: Callable[[Expr, Any], Any]) -> Callable[[Expr, Any], Any]:
-    """Wrap rdflib's REGEX or REPLACE, which use Python's `re`: that may take exponential time."""
-
-    def guarded(expression: Expr, context: Any) -> Any:
-        text = expression["text" if "text" in expression else "arg"]
-        if may_be_slow(str(expression["pattern"]), len(str(text))):
-            raise NoSay("a regular expression that may take long with Python's re")
-        return function(expression, context)
-
-    return guarded
-
-
-def may_be_slow(pattern: str, length: int) -> bool:
-    """Return whether a backtracking matcher may take long: a repeated group that repeats or
-    chooses, or many repetitions on a long text.
-    """
-    repetitions = len(re.findall(r"[*+{]", pattern))
-    is_nested = re.search(r"\)[*+{]", pattern) is not None and (repetitions > 1 or "|" in pattern)
-    return (is_nested and length > 20) or max(length, 1) ** repetitions > 10**7
 
 
 def _timestamp(expression: Expr, context: Any) -> Identifier:
@@ -308,8 +208,9 @@ def to_rdflib(term: Term) -> Identifier:
     parts = parse_literal(term)
     if parts.language:
         return RdflibLiteral(parts.lexical, lang=parts.language)
-    datatype = None if parts.datatype == XSD + "string" else URIRef(parts.datatype)
-    return RdflibLiteral(parts.lexical, datatype=datatype, normalize=False)
+    if parts.datatype == XSD + "string":
+        return RdflibLiteral(parts.lexical, normalize=False)
+    return RdflibLiteral(parts.lexical, datatype=URIRef(parts.datatype), normalize=False)
 
 
 def from_rdflib(term: Identifier) -> Term:

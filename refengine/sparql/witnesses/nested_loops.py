@@ -1,0 +1,112 @@
+"""Joins that pyoxigraph makes in nested loops, which nothing can interrupt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from refengine.sparql.algebra import (
+    Basic,
+    Distinct,
+    Extend,
+    Filter,
+    Graph,
+    Group,
+    Join,
+    LeftJoin,
+    Minus,
+    OrderBy,
+    Pattern,
+    Project,
+    Query,
+    Reduced,
+    Slice,
+    Union,
+    Values,
+    Var,
+    visible,
+    walk,
+)
+from refengine.sparql.witnesses.asking import NoSay
+
+# solutions of one side times those of the other that pyoxigraph may join in nested loops
+MOST_PAIRS = 10**8
+MOST_SOLUTIONS = 200_000  # of an operator, as `sparql.evaluate` holds no more
+
+
+def refuse_nested_loops(query: Query, triples: int) -> None:
+    """Raise NoSay for a body that pyoxigraph may join in nested loops over many solutions, which
+    nothing can interrupt.
+
+    It hashes only by variables that both sides always bind. A product of sides that share none
+    makes the rows that `sparql.evaluate` makes, too, and is bounded by that.
+    """
+    for left, right in pairs_of_sides(query):
+        pairs = most_solutions(left, triples) * most_solutions(right, triples)
+        if pairs > MOST_PAIRS and is_in_nested_loops(left, right):
+            raise NoSay(
+                "a join by variables that OPTIONAL, UNION or UNDEF may leave "
+                f"unbound, of more than {MOST_PAIRS} pairs"
+            )
+
+
+def pairs_of_sides(query: Query) -> Iterator[tuple[Pattern, Pattern]]:
+    """Yield the two sides of each join of a body, of a chain of joins each part with all before."""
+    for node in walk(query.pattern):
+        match node:
+            case Join(members):
+                yield from ((Join(members[:i]), part) for i, part in enumerate(members) if i)
+            case LeftJoin(left, right, _) | Minus(left, right):
+                yield left, right
+
+
+def is_in_nested_loops(left: Pattern, right: Pattern) -> bool:
+    """Return whether pyoxigraph compares each solution of one side with each of the other: they
+    share variables, but none that both always bind.
+    """
+    shares_variables = bool(visible(left).keys() & visible(right).keys())
+    return shares_variables and certain(left).isdisjoint(certain(right))
+
+
+def certain(pattern: Pattern) -> set[str]:
+    """Return the variables that every solution of a pattern binds, whatever the data."""
+    match pattern:
+        case Basic():
+            return set(visible(pattern))
+        case Join(members):
+            return set().union(*map(certain, members))
+        case Union(members):
+            return set.intersection(*map(certain, members))
+        case Graph(Var() as name, inner):
+            return certain(inner) | {name.name}
+        case Values():
+            return always_given(pattern)
+        case Project(inner, variables):
+            return certain(inner) & {variable.name for variable in variables}
+        case Group(inner, keys, _):
+            names = {variable.name for variable, key in keys or () if variable == key}
+            return certain(inner) & names
+        case LeftJoin(inner, _, _) | Minus(inner, _) | Filter(_, inner) | Graph(_, inner):
+            return certain(inner)
+        case Extend(inner, _) | OrderBy(inner, _) | Slice(inner, _, _):
+            return certain(inner)
+        case Distinct(inner) | Reduced(inner):
+            return certain(inner)
+
+
+def always_given(values: Values) -> set[str]:
+    """Return the variables to which VALUES gives a term in every row."""
+    return {
+        variable.name
+        for place, variable in enumerate(values.variables)
+        if all(cells[place] is not None for cells in values.rows)
+    }
+
+
+def most_solutions(pattern: Pattern, triples: int) -> int:
+    """Estimate how many solutions a pattern may have over so many triples if no variable is shared:
+    a path counts as a triple pattern, and the rows of several VALUES are added.
+    """
+    rows = sum(len(node.rows) for node in walk(pattern) if isinstance(node, Values))
+    patterns = sum(len(node.triples) for node in walk(pattern) if isinstance(node, Basic))
+    many: int = (rows or 1) * max(triples, 1) ** min(patterns, 20)
+    return min(MOST_SOLUTIONS, many)

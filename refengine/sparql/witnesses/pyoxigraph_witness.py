@@ -1,0 +1,128 @@
+"""pyoxigraph as a witness: its own evaluation of SPARQL over our terms, but for the joins that
+nothing could stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import cast
+
+import pyoxigraph
+
+from refengine.model.elements import Dataset as Statements
+from refengine.model.elements import (
+    Quad,
+    Relation,
+    Term,
+    Triple,
+    is_blank,
+    literal,
+    parse_literal,
+)
+from refengine.sparql.algebra import Query
+from refengine.sparql.evaluation import ask_answer, construct_answer, select_answer
+from refengine.sparql.functions import TIMESTAMP
+from refengine.sparql.witnesses.nested_loops import refuse_nested_loops
+
+OxigraphTerm = pyoxigraph.BlankNode | pyoxigraph.NamedNode | pyoxigraph.Literal
+Function = Callable[..., OxigraphTerm | pyoxigraph.Triple | None]
+
+TIMESTAMP_NODE = pyoxigraph.NamedNode(TIMESTAMP)
+
+
+def is_time(statement: Triple | Quad) -> bool:
+    """Return whether a statement tells the time of a triple (R2R-21): a literal stands in its
+    fourth place.
+    """
+    return len(statement) == 4 and statement[3].startswith('"')
+
+
+def answer(query: Query, text: str, dataset: Statements) -> Relation:
+    """Return pyoxigraph's answer."""
+    refuse_nested_loops(query, len(dataset))
+    times = {
+        statement[:3]: statement[3]
+        for statement in dataset
+        if len(statement) == 4 and is_time(statement)
+    }
+    store = pyoxigraph.Store()
+    store.extend(
+        _to_quad(statement) for statement in sorted(dataset) if not times or not is_time(statement)
+    )
+    if times:
+        result = store.query(text, custom_functions={TIMESTAMP_NODE: _timestamp_by(times)})
+    else:
+        result = store.query(text)
+    match result:
+        case pyoxigraph.QueryBoolean():
+            return ask_answer(bool(result))
+        case pyoxigraph.QueryTriples():
+            return construct_answer(map(_triple_of, result))
+        case pyoxigraph.QuerySolutions():
+            names = [variable.value for variable in result.variables]
+            return select_answer(
+                query.variables, (_bound_terms(names, solution) for solution in result)
+            )
+
+
+def _timestamp_by(times: Mapping[Triple, Term]) -> Function:
+    """Return the function that gives the time of a triple (R2R-21), as pyoxigraph calls it."""
+
+    def timestamp(subject: object, predicate: object, object_: object) -> OxigraphTerm | None:
+        triple = from_pyoxigraph(subject), from_pyoxigraph(predicate), from_pyoxigraph(object_)
+        if triple not in times:
+            return None
+        return to_pyoxigraph(times[triple])
+
+    return timestamp
+
+
+def _triple_of(triple: pyoxigraph.Triple) -> Triple:
+    """Return pyoxigraph's triple as texts."""
+    return (
+        from_pyoxigraph(triple.subject),
+        from_pyoxigraph(triple.predicate),
+        from_pyoxigraph(triple.object),
+    )
+
+
+def _bound_terms(names: Sequence[str], solution: pyoxigraph.QuerySolution) -> dict[str, Term]:
+    """Return what a solution of pyoxigraph's binds, by the names of its variables."""
+    return {
+        name: from_pyoxigraph(term)
+        for name, term in zip(names, solution, strict=True)
+        if term is not None
+    }
+
+
+@lru_cache(maxsize=2**18)
+def _to_quad(statement: Triple | Quad) -> pyoxigraph.Quad:
+    """Return a statement as pyoxigraph has it."""
+    make = cast("Callable[..., pyoxigraph.Quad]", pyoxigraph.Quad)  # it refuses a wrong term
+    return make(*map(to_pyoxigraph, statement))
+
+
+def to_pyoxigraph(term: Term) -> OxigraphTerm:
+    """Return a term as pyoxigraph has it."""
+    if is_blank(term):
+        return pyoxigraph.BlankNode(term[2:])
+    if term.startswith("<"):
+        return pyoxigraph.NamedNode(term[1:-1])
+    parts = parse_literal(term)
+    if parts.language:
+        return pyoxigraph.Literal(parts.lexical, language=parts.language)
+    return pyoxigraph.Literal(parts.lexical, datatype=pyoxigraph.NamedNode(parts.datatype))
+
+
+def from_pyoxigraph(term: object) -> Term:
+    """Return pyoxigraph's term as text."""
+    match term:
+        case pyoxigraph.BlankNode():
+            return f"_:{term.value}"
+        case pyoxigraph.NamedNode():
+            return f"<{term.value}>"
+        case pyoxigraph.Literal():
+            return literal(term.value, term.datatype.value, term.language or "")
+        case _:
+            raise AttributeError(f"no term: {term!r}")
