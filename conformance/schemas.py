@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -45,6 +45,17 @@ def validator(name: str) -> Draft202012Validator:
 def _read(name: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
     return found
+
+
+def path_text(path: Iterable[str | int]) -> str:
+    """Return the place of a value in a document: `streams[0].elements[2]`."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}"
+    return text.lstrip(".")
 
 
 @cache
