@@ -68,12 +68,12 @@ def _pair(number: int, due: Report | None, given: Report | None, is_unseen: bool
         note = "rows are left out of the results, so they are not compared"
         return replace(pair, differs=total(due) != total(given), note=note)
     try:
-        return _compared(pair)
+        return _with_differences(pair)
     except RefengineError as error:
         return replace(pair, differs=due is None or given is None, note=f"not compared: {error}")
 
 
-def _compared(pair: Pair) -> Pair:
+def _with_differences(pair: Pair) -> Pair:
     """Return the pair with what differs. Raises RefengineError for what are no terms."""
     expected = bag(pair.due)
     actual = bag(pair.given)
