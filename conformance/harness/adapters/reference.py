@@ -30,79 +30,94 @@ from refengine.rdf.sources import Piped
 
 
 class Reference:
-    """The engine and the case that it is in."""
+    """The reference engine, and the case that it is in."""
 
-    def __init__(self, semantics: Semantics, quick: bool = False) -> None:
-        self.usual = semantics
-        self.evaluate = incremental.evaluate if quick else engine.evaluate
+    def __init__(self, semantics: Semantics, is_incremental: bool = False) -> None:
+        self.default_semantics = semantics
+        self.evaluate = engine.evaluate
+        if is_incremental:
+            self.evaluate = incremental.evaluate
 
     def register(
         self, text: str, dialect: str, streams: list[str], static: str = "", **more: Any
     ) -> list[dict[str, Any]]:
-        """A new case, of which nothing of the one before is part; `more` may have a semantics."""
+        """Begin a new case, of which nothing of the one before is part; `more` may have a
+        semantics.
+        """
         self.static = _statements(static)
         if dialect == "table":
             self.query = query.from_table(json.loads(text))
         else:
             self.query = dialects.read(text, dialect, bool(self.static))
-        self.semantics = Semantics(**more["semantics"]) if "semantics" in more else self.usual
+        self.semantics = self.default_semantics
+        if "semantics" in more:
+            self.semantics = Semantics(**more["semantics"])
         self.elements: dict[str, list[Element]] = {name: [] for name in streams}
-        self.arrivals = self.given = 0
+        self.arrivals = 0
+        self.sent = 0  # reports
         return []
 
     def push(
         self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
     ) -> list[dict[str, Any]]:
-        """The reports that an element triggers. With bounded disorder what triggers them may come
-        late, so they wait for the end.
+        """Return the reports that an element triggers. With bounded disorder what triggers them may
+        come late, so they wait for the end.
         """
         self.arrivals += 1
         triples = cast(frozenset[Triple], _statements(graph))  # an element has no named graphs
         self.elements[stream].append(Element(triples, at, self.arrivals, batch, end))
-        waits = self.semantics.disorder not in (Disorder.REJECT, 0)
-        return [] if waits else self._reports(replace(self.semantics, horizon=End.NONE))
+        if self.semantics.disorder not in (Disorder.REJECT, 0):
+            return []
+        return self._reports(replace(self.semantics, horizon=End.NONE))
 
     def end(self) -> list[dict[str, Any]]:
-        """The reports that the horizon triggers."""
+        """Return the reports that the horizon triggers."""
         return self._reports(self.semantics)
 
     def _reports(self, semantics: Semantics) -> list[dict[str, Any]]:
+        """Return the reports that have not been sent yet, for a reply."""
         streams = {name: Stream(tuple(elements)) for name, elements in self.elements.items()}
         answer = r2r.confirmed  # the default was bound before a wrong engine could take its place
         options: dict[str, Any] = {"static": self.static, "answer": answer}
         reports = list(self.evaluate(self.query, streams, semantics, **options))
-        new, self.given = reports[self.given :], len(reports)
+        new = reports[self.sent :]
+        self.sent = len(reports)
         return [_relation(report) for report in new]
 
 
 def _relation(report: engine.Report) -> dict[str, Any]:
+    """Return a report as a relation of a reply."""
     rows = files.relation_to_json(report.relation)["results"]["bindings"]
-    borders = {} if report.window is None else {"window": list(report.window)}
-    return {"rows": rows, "instant": report.instant, **borders}
+    relation = {"rows": rows, "instant": report.instant}
+    if report.window is not None:
+        relation["window"] = list(report.window)
+    return relation
 
 
 def _statements(text: str) -> Dataset:
-    """The triples and quads of N-Quads."""
+    """Return the triples and quads of N-Quads."""
     return files.read_static(Piped("text.nq", io.BytesIO(text.encode()), "text"))
 
 
-def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
-    """The reply to a command, without its number."""
-    command = asked.pop("command")
+def reply(reference: Reference, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the reply to a command, without its number."""
+    command = fields.pop("command")
     try:
         match command:
             case "start":
-                named = {"engine": "refengine", "version": version("refengine")}
-                return {"reply": "result", "protocol": 1, **named, "configurable": True}
+                name = {"engine": "refengine", "version": version("refengine")}
+                return {"reply": "result", "protocol": 1, **name, "configurable": True}
             case "register":
-                relations = reference.register(asked.pop("query"), **asked)
+                relations = reference.register(fields.pop("query"), **fields)
                 return {"reply": "result", "relations": relations}
             case "push":
-                return {"reply": "result", "relations": reference.push(**asked)}
+                return {"reply": "result", "relations": reference.push(**fields)}
             case "end":
                 return {"reply": "result", "relations": reference.end()}
+            case "advance":
+                return {"reply": "result", "relations": []}
             case _:
-                return {"reply": "result"} | ({"relations": []} if command == "advance" else {})
+                return {"reply": "result"}
     except Unsupported as error:
         return {"reply": "unsupported", "reason": str(error)}
     except RefengineError as error:
@@ -110,7 +125,9 @@ def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def wrong(name: str) -> AbstractContextManager[None]:
-    """The wrong engine of a name such as `WIN-8 nothing expires`. Raises ArgumentTypeError."""
+    """Return what installs the wrong engine of a name such as `WIN-8 nothing expires`. Raises
+    ArgumentTypeError.
+    """
     from conformance.wrong_engines import MINIATURES  # not before: the right engine needs none
 
     named = {f"{miniature.rule} {miniature.name}": miniature for miniature in MINIATURES}
@@ -120,17 +137,18 @@ def wrong(name: str) -> AbstractContextManager[None]:
 
 
 def serve(reference: Reference) -> None:
-    """One line in, one line out."""
+    """Answer each line of standard input by one line, until the engine is to stop."""
     for line in sys.stdin:
-        asked = json.loads(line)
-        seq, command = asked.pop("seq"), asked["command"]
-        print(json.dumps({"seq": seq, **reply(reference, asked)}), flush=True)
+        fields = json.loads(line)
+        seq = fields.pop("seq")
+        command = fields["command"]
+        print(json.dumps({"seq": seq, **reply(reference, fields)}), flush=True)
         if command == "stop":
             break
 
 
 def main() -> None:
-    """The engine that the command line names, until it is stopped."""
+    """Serve the engine that the command line names."""
     logging.disable()
     parser = argparse.ArgumentParser(description="The reference engine behind the protocol.")
     parser.add_argument("profile")
