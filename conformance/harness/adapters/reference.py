@@ -1,10 +1,9 @@
 """The reference engine behind the protocol: `python reference.py PROFILE key=value …`.
 
-It answers an element with the reports that the element triggers, and the end with those that the
-horizon triggers. The semantics is the profile's, unless `register` brings one. Queries are tables
-(QRY-1) as JSON, or texts in any dialect. `--wrong "WIN-8 nothing expires"` makes it the wrong
-engine of that name (conformance.wrong_engines), for the suite to catch; with `--incremental` it
-computes what changed (ENG-6).
+It answers an element with the reports that it triggers, and the end with those of the horizon. The
+semantics is the profile's, unless `register` brings one. Queries are tables (QRY-1) as JSON, or
+texts in any dialect. `--wrong "WIN-8 nothing expires"` makes it the wrong engine of that name
+(conformance.wrong_engines), for the suite to catch; `--incremental`: ENG-6 computes the reports.
 """
 
 from __future__ import annotations
@@ -33,36 +32,27 @@ class Reference:
     """The reference engine, and the case that it is in."""
 
     def __init__(self, semantics: Semantics, is_incremental: bool = False) -> None:
-        self.default_semantics = semantics
-        self.evaluate = engine.evaluate
-        if is_incremental:
-            self.evaluate = incremental.evaluate
+        self.default = semantics
+        self.evaluate = incremental.evaluate if is_incremental else engine.evaluate
 
     def register(
         self, text: str, dialect: str, streams: list[str], static: str = "", **more: Any
     ) -> list[dict[str, Any]]:
-        """Begin a new case, of which nothing of the one before is part; `more` may have a
-        semantics.
-        """
+        """Begin a case, with nothing of the one before; `more` may have a semantics."""
         self.static = _statements(static)
         if dialect == "table":
             self.query = query.from_table(json.loads(text))
         else:
             self.query = dialects.read(text, dialect, bool(self.static))
-        self.semantics = self.default_semantics
-        if "semantics" in more:
-            self.semantics = Semantics(**more["semantics"])
+        self.semantics = Semantics(**more["semantics"]) if "semantics" in more else self.default
         self.elements: dict[str, list[Element]] = {name: [] for name in streams}
-        self.arrivals = 0
-        self.sent = 0  # reports
+        self.arrivals = self.sent = 0  # elements that came, and reports that were sent
         return []
 
     def push(
         self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
     ) -> list[dict[str, Any]]:
-        """Return the reports that an element triggers. With bounded disorder what triggers them may
-        come late, so they wait for the end.
-        """
+        """Return what an element triggers; with bounded disorder that may come late, and waits."""
         self.arrivals += 1
         triples = cast(frozenset[Triple], _statements(graph))  # an element has no named graphs
         self.elements[stream].append(Element(triples, at, self.arrivals, batch, end))
@@ -80,18 +70,15 @@ class Reference:
         answer = r2r.confirmed  # the default was bound before a wrong engine could take its place
         options: dict[str, Any] = {"static": self.static, "answer": answer}
         reports = list(self.evaluate(self.query, streams, semantics, **options))
-        new = reports[self.sent :]
-        self.sent = len(reports)
-        return [_relation(report) for report in new]
+        start, self.sent = self.sent, len(reports)
+        return [_relation(report) for report in reports[start:]]
 
 
 def _relation(report: engine.Report) -> dict[str, Any]:
     """Return a report as a relation of a reply."""
     rows = files.relation_to_json(report.relation)["results"]["bindings"]
-    relation = {"rows": rows, "instant": report.instant}
-    if report.window is not None:
-        relation["window"] = list(report.window)
-    return relation
+    borders = {} if report.window is None else {"window": list(report.window)}
+    return {"rows": rows, "instant": report.instant, **borders}
 
 
 def _statements(text: str) -> Dataset:
@@ -99,9 +86,8 @@ def _statements(text: str) -> Dataset:
     return files.read_static(Piped("text.nq", io.BytesIO(text.encode()), "text"))
 
 
-def reply(reference: Reference, fields: dict[str, Any]) -> dict[str, Any]:
+def reply(reference: Reference, command: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Return the reply to a command, without its number."""
-    command = fields.pop("command")
     try:
         match command:
             case "start":
@@ -125,9 +111,7 @@ def reply(reference: Reference, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def wrong(name: str) -> AbstractContextManager[None]:
-    """Return what installs the wrong engine of a name such as `WIN-8 nothing expires`. Raises
-    ArgumentTypeError.
-    """
+    """Return what installs a wrong engine, by its name. Raises ArgumentTypeError."""
     from conformance.wrong_engines import MINIATURES  # not before: the right engine needs none
 
     named = {f"{miniature.rule} {miniature.name}": miniature for miniature in MINIATURES}
@@ -140,9 +124,8 @@ def serve(reference: Reference) -> None:
     """Answer each line of standard input by one line, until the engine is to stop."""
     for line in sys.stdin:
         fields = json.loads(line)
-        seq = fields.pop("seq")
-        command = fields["command"]
-        print(json.dumps({"seq": seq, **reply(reference, fields)}), flush=True)
+        seq, command = fields.pop("seq"), fields.pop("command")
+        print(json.dumps({"seq": seq, **reply(reference, command, fields)}), flush=True)
         if command == "stop":
             break
 
