@@ -31,7 +31,7 @@ COMMANDS: dict[str, Command] = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line."""
+    """Run the command line; return the exit code."""
     return cli.run("conformance", partial(_main, arguments), "interrupted; nothing was written")
 
 

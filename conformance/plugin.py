@@ -1,5 +1,5 @@
-"""pytest: the suite's options, and the items that they make. What an item is and becomes is in the
-package `suite`.
+"""The plugin of pytest: the suite's options, and the items that they make. What an item is and
+becomes is in the package `suite`.
 
 Every pytest run in the environment loads this: nothing of ours is imported, and no option
 registered, before it is asked for.
@@ -92,7 +92,7 @@ RESULT: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(parser: pytest.Parser, args: list[str]) -> Iterator[None]:
-    """The suite's own options, after those of the project under test, which may have the same
+    """Add the suite's own options, after those of the project under test, which may have the same
     names.
     """
     result = yield
@@ -106,54 +106,45 @@ def pytest_load_initial_conftests(parser: pytest.Parser, args: list[str]) -> Ite
 
 
 def _probe(option: str, words: dict[str, Any]) -> str:
-    """A word of a command line with this option."""
+    """Return a word of a command line with this option."""
     if words.get("action") == "store_true":
         return option
-    return f"{option}=1" if words.get("type") is int else f"{option}=x"
+    if words.get("type") is int:
+        return f"{option}=1"
+    return f"{option}=x"
 
 
 def _dest(option: str) -> str:
+    """Return the name under which pytest keeps the value of an option."""
     return f"conformance_{option.removeprefix('--').replace('-', '_')}"
 
 
 def _option(config: pytest.Config, option: str) -> Any:
+    """Return the value of an option, None if it is not registered."""
     return getattr(config.option, _dest(option), None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The suite's own markers, and the items that the command line asks for: what it names wrongly
-    ends the run here.
+    """Add the suite's own markers, and make the items that the command line asks for: what it names
+    wrongly ends the run here.
     """
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
-    if not _option(config, "--engine") and _option(config, "--engine-command") is None:
-        if any(
-            _option(config, option)
-            for option in ("--answers", "--csrbench", "--smoke", "--results", "--report")
-        ):
-            raise pytest.UsageError(
-                "no engine named: give --engine=NAME or --engine-command=COMMAND"
-            )
+    if not _names_engine(config):
         return
-    if _option(config, "--spark") is not None and (
-        getattr(config.option, "numprocesses", None) or hasattr(config, "workerinput")
-    ):
+    if _option(config, "--spark") is not None and _has_workers(config):
         raise pytest.UsageError("--spark spreads the items itself: leave out -n")
     try:
         from conformance import suite  # noqa: F401
         from conformance.report import page  # noqa: F401  what they need is missed before the run
-        from conformance.verdict import results
         from refengine.model.errors import RefengineError
     except ModuleNotFoundError as error:
         raise pytest.UsageError(
             f"{error.name} is not installed: pip install 'refengine[suite]'"
         ) from None
     try:
-        paths = [_option(config, option) for option in ("--results", "--report")]
-        targets = [results.target(Path(path)) for path in paths if path is not None]
-        if len(set(targets)) < len(targets):
-            raise RefengineError("two outputs to one file", rule="usage")
-        config.stash[ASKED] = _asked(config)
+        _check_outputs(config)
+        config.stash[ASKED] = _asked_of_suite(config)
         config.stash[ITEMS] = config.stash[ASKED].items()
     except RefengineError as error:
         raise pytest.UsageError(str(error)) from None
@@ -165,16 +156,41 @@ def pytest_configure(config: pytest.Config) -> None:
         ) from None
 
 
-def _asked(config: pytest.Config) -> Asked:
+def _names_engine(config: pytest.Config) -> bool:
+    """Whether an engine is named. Raises UsageError for other options of the suite without one."""
+    if _option(config, "--engine") or _option(config, "--engine-command") is not None:
+        return True
+    others = ("--answers", "--csrbench", "--smoke", "--results", "--report")
+    if any(_option(config, option) for option in others):
+        raise pytest.UsageError("no engine named: give --engine=NAME or --engine-command=COMMAND")
+    return False
+
+
+def _has_workers(config: pytest.Config) -> bool:
+    """Whether xdist spreads the run, here or from where this process was started."""
+    return bool(getattr(config.option, "numprocesses", None)) or hasattr(config, "workerinput")
+
+
+def _check_outputs(config: pytest.Config) -> None:
+    """Raise RefengineError for outputs that cannot be written."""
+    from conformance.verdict import results
+    from refengine.model.errors import RefengineError
+
+    paths = [_option(config, option) for option in ("--results", "--report")]
+    targets = [results.target(Path(path)) for path in paths if path is not None]
+    if len(set(targets)) < len(targets):
+        raise RefengineError("two outputs to one file", rule="usage")
+
+
+def _asked_of_suite(config: pytest.Config) -> Asked:
+    """Return what the command line asks of the suite. Raises RefengineError."""
     from conformance.suite import Asked
     from refengine.model.errors import RefengineError
 
+    command = None
     line = _option(config, "--engine-command")
-    command = (
-        None
-        if line is None
-        else (line, _option(config, "--engine-dialect"), _option(config, "--engine-semantics"))
-    )
+    if line is not None:
+        command = line, _option(config, "--engine-dialect"), _option(config, "--engine-semantics")
     keep = any(_option(config, option) is not None for option in ("--results", "--report"))
     words = {
         name: _option(config, f"--{name}") for name in ("answers", "csrbench", "smoke", "missing")
@@ -193,7 +209,7 @@ def _asked(config: pytest.Config) -> Asked:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """The witnesses: a verdict by one alone says less."""
+    """Return a line that names the witnesses: a verdict by one alone says less."""
     if ITEMS not in config.stash:
         return None
     from refengine.sparql.witnesses import WITNESSES
@@ -202,7 +218,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One item a question: `rsp-js-WIN-2-…`, `cqels-Q4`."""
+    """Make one item a question: `rsp-js-WIN-2-…`, `cqels-Q4`."""
     if "conformance_item" not in metafunc.fixturenames:
         return
     items = [
@@ -222,12 +238,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _marks(item: Item) -> list[pytest.MarkDecorator]:
-    return [getattr(pytest.mark, item.suite), *([pytest.mark.rule(item.rule)] if item.rule else [])]
+    """Return the suite of an item and, of a case, its rule as markers."""
+    marks = [getattr(pytest.mark, item.suite)]
+    if item.rule:
+        marks.append(pytest.mark.rule(item.rule))
+    return marks
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
-    """With --spark, the items that are left after -k and the like are spread before the first is
+    """Spread, with --spark, the items that are left after -k and the like before the first is
     run.
     """
     config = session.config
@@ -257,7 +277,7 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def conformance_harnesses() -> Iterator[Harnesses]:
-    """The engines of this process: one a worker, under xdist."""
+    """Give the engines of this process: one each a worker, under xdist."""
     from conformance.harness.pool import Harnesses
 
     harnesses = Harnesses()
@@ -269,8 +289,8 @@ def conformance_harnesses() -> Iterator[Harnesses]:
 def conformance_settle(
     request: pytest.FixtureRequest, conformance_harnesses: Harnesses, pytestconfig: pytest.Config
 ) -> Any:
-    """A function from an item to its end as a test's: known deviations are expected failures, and
-    strict ones.
+    """Give a function that ends a test with what becomes of an item: known deviations are expected
+    failures, and strict ones.
     """
     from conformance.spark.session import NoSpark
     from conformance.suite import unexpected
@@ -308,7 +328,7 @@ def conformance_settle(
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A report carries the result, from a worker too."""
+    """Attach the result to a test's report, which carries it from a worker too."""
     report = yield
     # pytest takes what a plugin adds along
     report.conformance = item.stash.get(RESULT, None)  # type: ignore[attr-defined]
@@ -317,13 +337,13 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """What comes together from all workers is kept by the process that started them."""
+    """Collect what comes from all workers in the process that started them."""
     if ITEMS in session.config.stash and not hasattr(session.config, "workerinput"):
-        session.config.pluginmanager.register(_Collected(session.config), "conformance-collected")
+        session.config.pluginmanager.register(_Collector(session.config), "conformance-collected")
 
 
-class _Collected:
-    """The results of a run, from all its workers."""
+class _Collector:
+    """A collector of the results of a run, from all its workers."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -332,16 +352,16 @@ class _Collected:
         self.results: list[Result] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Counts, and keeps the results."""
+        """Count the items, and keep their results."""
         from conformance.verdict.results import from_json
 
-        told = getattr(report, "conformance", None)
-        if told is None or report.when != "call":
+        own = getattr(report, "conformance", None)
+        if own is None or report.when != "call":
             return
-        self.ran[told["engine"]] += 1
-        self.skipped[told["engine"]] += report.skipped and not hasattr(report, "wasxfail")
-        if "result" in told:
-            self.results.append(from_json(json.loads(told["result"])))
+        self.ran[own["engine"]] += 1
+        self.skipped[own["engine"]] += report.skipped and not hasattr(report, "wasxfail")
+        if "result" in own:
+            self.results.append(from_json(json.loads(own["result"])))
 
     @property
     def unheld(self) -> list[str]:
@@ -350,17 +370,11 @@ class _Collected:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Writes the results and their page, and tells a run in which an engine was not judged from
-        a green one.
+        """Write the results and their page, and tell a run in which an engine was not judged from a
+        green one.
         """
-        from conformance.verdict import results
-
-        if (path := _option(self.config, "--results")) is not None and self.ran:
-            results.write(results.target(Path(path)), self.results)
-        if (path := _option(self.config, "--report")) is not None and self.ran:
-            from conformance.report import page, source
-
-            results.replace({results.target(Path(path)): [page.page(source.of(self.results))]})
+        if self.ran:
+            self._write()
         if (
             self.unheld
             and not _option(self.config, "--allow-missing")
@@ -368,8 +382,19 @@ class _Collected:
         ):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
+    def _write(self) -> None:
+        """Write the results and their page, as far as they are asked for."""
+        from conformance.verdict import results
+
+        if (path := _option(self.config, "--results")) is not None:
+            results.write(results.target(Path(path)), self.results)
+        if (path := _option(self.config, "--report")) is not None:
+            from conformance.report import page, source
+
+            results.replace({results.target(Path(path)): [page.page(source.of(self.results))]})
+
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """A line an engine."""
+        """Write a line an engine."""
         from conformance.verdict import results
 
         for line in (*results.summary(self.results), *map(results.unheld, self.unheld)):

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
 
 FOLDER = Path(__file__).parent / "schema"
 Check = Callable[[Any], bool]
@@ -31,6 +31,7 @@ TYPES: dict[str, Check] = {
         or (isinstance(value, float) and value.is_integer())
     ),
 }
+
 OBJECT = frozenset({"required", "properties", "additionalProperties"})
 # of a schema, what asks for nothing
 SILENT = frozenset({"$schema", "$id", "$defs", "title", "description"})
@@ -38,7 +39,7 @@ SILENT = frozenset({"$schema", "$id", "$defs", "title", "description"})
 
 @cache
 def validator(name: str) -> Draft202012Validator:
-    """The validator of a schema: case, secret, engine, result, command or reply."""
+    """Return the validator of a schema: case, secret, engine, result, command or reply."""
     return Draft202012Validator(_read(name))
 
 
@@ -47,17 +48,47 @@ def _read(name: str) -> dict[str, Any]:
     return found
 
 
+def problems(name: str, value: Any) -> list[ValidationError]:
+    """Return what is wrong with a value under a schema, by place; nothing if it is of the
+    schema.
+    """
+    if accepts(name)(value):
+        return []
+    return sorted(validator(name).iter_errors(value), key=place_and_message)
+
+
+def place_and_message(problem: ValidationError) -> tuple[str, str]:
+    """Return the order of what is wrong with a value."""
+    return problem.json_path, problem.message
+
+
+def path_text(path: Iterable[str | int]) -> str:
+    """Return the place of a value in a document: `streams[0].elements[2]`."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}"
+    return text.lstrip(".")
+
+
 @cache
 def accepts(name: str) -> Check:
-    """Whether a schema's validator finds no error, a hundred times as fast: files of results have
-    100,000 lines, and a session has as many messages. Raises LookupError for a keyword that is not
-    known here.
+    """Return a check whether a schema's validator finds no error, a hundred times as fast: files of
+    results have 100,000 lines, and a session has as many messages. Raises LookupError for a keyword
+    that is not known here.
     """
     schema = _read(name)
     return _compiled(schema, schema, {})
 
 
-def _compiled(schema: Schema, root: Schema, done: dict[str, Check]) -> Check:
+def _compiled(schema: Schema | bool, root: Schema, done: dict[str, Check]) -> Check:
+    """Return the check of a schema, a part of `root`; `done` has those of its definitions. A
+    boolean one takes everything, or nothing.
+    """
+    if isinstance(schema, bool):
+        return lambda value: schema
     if "$ref" in schema:
         where = schema["$ref"].removeprefix("#/$defs/")
         if where not in done:
@@ -81,14 +112,13 @@ def _compiled(schema: Schema, root: Schema, done: dict[str, Check]) -> Check:
 
 
 def _object(schema: Schema, root: Schema, done: dict[str, Check]) -> Check:
+    """Return the check of the keywords about an object's keys, together."""
     parts = {
         name: _compiled(part, root, done) for name, part in schema.get("properties", {}).items()
     }
     required = frozenset(schema.get("required", ()))
-    wanted = schema.get("additionalProperties", True)
-    rest = (
-        (lambda value: bool(wanted)) if isinstance(wanted, bool) else _compiled(wanted, root, done)
-    )
+    others = schema.get("additionalProperties", True)
+    rest = _compiled(others, root, done)
 
     def check(value: Any) -> bool:
         if not isinstance(value, dict):
@@ -102,6 +132,7 @@ def _object(schema: Schema, root: Schema, done: dict[str, Check]) -> Check:
 
 
 def _keyword(key: str, schema: Schema, root: Schema, done: dict[str, Check]) -> Check:
+    """Return the check of one keyword. Raises LookupError for one that is not known here."""
     if key in WITH_PARTS:
         return WITH_PARTS[key](schema[key], lambda part: _compiled(part, root, done))
     if key in ALONE:
@@ -145,8 +176,10 @@ WITH_PARTS: dict[str, Callable[[Any, Compiler], Check]] = {
 
 
 def _type(wanted: str | Sequence[str]) -> Check:
-    kinds = [TYPES[kind] for kind in ([wanted] if isinstance(wanted, str) else wanted)]
-    return kinds[0] if len(kinds) == 1 else lambda value: any(kind(value) for kind in kinds)
+    if isinstance(wanted, str):
+        return TYPES[wanted]
+    kinds = [TYPES[kind] for kind in wanted]
+    return lambda value: any(kind(value) for kind in kinds)
 
 
 def _enum(wanted: Sequence[str]) -> Check:

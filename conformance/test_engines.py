@@ -10,5 +10,5 @@ if TYPE_CHECKING:
 
 
 def test_engine(conformance_item: Item, conformance_settle: Callable[[Item], None]) -> None:
-    """The engine does what it sets out to do, or what it is known to do otherwise."""
+    """Check that the engine does what it sets out to do, or what it is known to do otherwise."""
     conformance_settle(conformance_item)

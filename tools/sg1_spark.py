@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from conformance.spark import jobs, session
-from conformance.spark.rows import batch
-from conformance.spark.streams import URL
-from conformance.spark.table import SCHEMA
+from conformance.spark.streams.rows import batch
+from conformance.spark.streams.stream import URL
+from conformance.spark.streams.table import SCHEMA
 from refengine import cli
 from refengine.model.errors import RefengineError
 from refengine.model.messages import plain
@@ -130,7 +130,7 @@ def main() -> int:
         parameters = sg1.Parameters(**options)
     except ValueError as error:
         parser.error(str(error))
-    with session.opened(master, light=True) as spark:
+    with session.open_session(master, light=True) as spark:
         number = write(spark, parameters, out, count)
     print(
         f"{out}: {parameters.triples} triples in {number} part{'s' if number > 1 else ''}",

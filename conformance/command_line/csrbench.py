@@ -9,10 +9,9 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from conformance.command_line.options import check_missing
+from conformance.command_line.options import check_missing, check_positive
 from conformance.command_line.processes import spread
 from refengine import cli
-from refengine.model.errors import RefengineError
 from refengine.model.messages import plain
 
 if TYPE_CHECKING:
@@ -68,35 +67,18 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge, print and write the verdicts; the exit code."""
+    """Judge, print and write the verdicts; return the exit code."""
     from conformance.benchmarks import csrbench
     from conformance.verdict import results
-    from conformance.verdict.outcomes import Judging
-    from refengine.sparql.witnesses import WITNESSES
 
     # a stream lives as long as the run: looking for what does not is a tenth of the time
     gc.set_threshold(50_000, 20, 50)
     check_missing(options.missing)
-    if options.jobs < 1:
-        raise RefengineError(f"--jobs must be > 0, got {options.jobs}", rule="usage")
-    target = None if options.results is None else results.target(options.results)
-    witnesses = (options.witness,) if options.witness else tuple(WITNESSES)
-    judging = Judging(witnesses, options.missing, target is not None)
-    written = csrbench.Written(options.queries or csrbench.OURS.folder, options.dialect)
-    tasks: list[Task]
-    if options.folder is None:
-        tasks = [(csrbench.judge_ours, name, judging, None, written) for name in csrbench.QUERIES]
-    else:
-        chosen = csrbench.selected(csrbench.cells(options.folder))
-        csrbench.stream(options.folder)
-        # with two a self-join's fail takes a third of all; with one, engines share more than that
-        alone = len(witnesses) > 1
-        parts = [
-            (name, some)
-            for name, cells in chosen.items()
-            for some in ([(cell,) for cell in cells] if alone else [cells])
-        ]
-        tasks = [(csrbench.judge_query, options.folder, *part, judging, written) for part in parts]
+    check_positive("--jobs", options.jobs)
+    target = None
+    if options.results is not None:
+        target = results.target(options.results)
+    tasks = _tasks(options)
     found = [result for some in spread(tasks, options.jobs) for result in some]
     if target is not None:
         results.write(target, found)
@@ -107,13 +89,42 @@ def run(options: argparse.Namespace) -> int:
             raise
         print(f"conformance: interrupted; {plain(str(target))} was written", file=sys.stderr)
         return 130
-    problems = csrbench.self_check(found) if options.folder is None else []
+    if options.folder is not None:
+        return 0
+    problems = csrbench.self_check(found)
     for problem in problems:
         print(f"conformance: {problem}", file=sys.stderr)
-    return 1 if problems else 0
+    return min(len(problems), 1)
+
+
+def _tasks(options: argparse.Namespace) -> list[Task]:
+    """Return what is to be judged, in pieces that can be judged at the same time."""
+    from conformance.benchmarks import csrbench
+    from conformance.verdict.outcomes import Judging
+    from refengine.sparql.witnesses import WITNESSES
+
+    witnesses = tuple(WITNESSES)
+    if options.witness:
+        witnesses = (options.witness,)
+    judging = Judging(witnesses, options.missing, options.results is not None)
+    written = csrbench.Written(options.queries or csrbench.OURS.folder, options.dialect)
+    if options.folder is None:
+        return [(csrbench.judge_ours, name, judging, None, written) for name in csrbench.QUERIES]
+    chosen = csrbench.selected(csrbench.cells(options.folder))
+    csrbench.stream(options.folder)
+    tasks: list[Task] = []
+    for name, cells in chosen.items():
+        groups = [cells]
+        # with two a self-join's fail takes a third of all; with one, engines share more than that
+        if len(witnesses) > 1:
+            groups = [(cell,) for cell in cells]
+        for group in groups:
+            tasks.append((csrbench.judge_query, options.folder, name, group, judging, written))
+    return tasks
 
 
 def _print(found: list[Result], form: str) -> None:
+    """Print the verdicts, and with TSV the arguments of those that need one on standard error."""
     from conformance.benchmarks import csrbench
 
     match form:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from conformance.command_line.options import progress_bar
 from refengine.model.errors import RefengineError
 
 if TYPE_CHECKING:
@@ -21,17 +20,8 @@ if TYPE_CHECKING:
 
 
 def spread(tasks: Sequence[Task], jobs: int) -> Iterator[list[Result]]:
-    """The results of all tasks in their order, over several processes where that helps."""
-    from tqdm import tqdm
-
-    bar = partial(
-        tqdm,
-        total=len(tasks),
-        desc="verdicts",
-        unit="verdict",
-        disable=not sys.stderr.isatty(),
-        leave=False,
-    )
+    """Yield the results of all tasks in their order, over several processes where that helps."""
+    bar = progress_bar(total=len(tasks), desc="verdicts", unit="verdict")
     jobs = min(jobs, len(tasks))
     if jobs < 2:
         with bar() as progress:
@@ -40,7 +30,8 @@ def spread(tasks: Sequence[Task], jobs: int) -> Iterator[list[Result]]:
                 progress.update()
         return
     others = set(multiprocessing.active_children())
-    pool, done = ProcessPoolExecutor(max_workers=jobs, initializer=_left_to_the_parent), False
+    pool = ProcessPoolExecutor(max_workers=jobs, initializer=_leave_signals_to_parent)
+    done = False
     try:
         with _uninterrupted():
             # the joins are the last queries and take longest
@@ -63,9 +54,9 @@ def spread(tasks: Sequence[Task], jobs: int) -> Iterator[list[Result]]:
         pool.shutdown(wait=done, cancel_futures=True)
 
 
-def _left_to_the_parent() -> None:
-    """A worker dies by its parent's hand: Ctrl-C reaches the whole group, and would have it print
-    where it was.
+def _leave_signals_to_parent() -> None:
+    """Let a worker die by its parent's hand alone: Ctrl-C reaches the whole group, and would have
+    it print where it was.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -75,8 +66,8 @@ def _left_to_the_parent() -> None:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """An interrupt comes when this ends: not to a half-started pool, nor to a worker before it has
-    its handlers.
+    """Hold an interrupt back until this ends: it is not to reach a half-started pool, nor a worker
+    before it has its handlers.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,8 @@ from refengine.model.errors import RefengineError
 
 if TYPE_CHECKING:
     from conformance.command_line.options import Commands
+
+FORMS = ("html", "earl", "markdown", "badge")  # the options that name an output
 
 
 def add_parser(commands: Commands) -> None:
@@ -42,39 +44,46 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write what is asked for, all or nothing; the exit code."""
+    """Write what is asked for, all or nothing; return the exit code."""
     from conformance.report import badge, earl, markdown, page, source
     from conformance.verdict import results
 
-    makers: dict[str, Callable[[source.Collected], Iterable[str]]] = {
+    paths = {form: getattr(options, form) for form in FORMS}
+    targets = {form: results.target(path) for form, path in paths.items() if path is not None}
+    _check(options, targets)
+    found = source.read(options.files)
+    for line in found.warnings:
+        print(f"conformance: {line}", file=sys.stderr)
+    makers: dict[str, Callable[[source.Results], Iterable[str]]] = {
         "html": lambda found: [page.page(found)],
         "earl": lambda found: earl.turtle(found.entries, options.date),
         "markdown": markdown.markdown,
         "badge": lambda found: [badge.badge(found.entries)],
     }
-    wanted = {
-        name: results.target(path)
-        for name in makers
-        if (path := getattr(options, name)) is not None
-    }
-    if not wanted:
+    # all are made before the first is written
+    results.replace({target: list(makers[form](found)) for form, target in targets.items()})
+    return 0
+
+
+def _check(options: argparse.Namespace, targets: Mapping[str, Path]) -> None:
+    """Raise RefengineError for options that contradict each other."""
+    from conformance.report import earl
+
+    if not targets:
         raise RefengineError(
             "nothing to write: give -o, --earl, --markdown or --badge", rule="usage"
         )
-    if len(set(wanted.values())) < len(wanted):
+    if len(set(targets.values())) < len(targets):
         raise RefengineError("two outputs to one file", rule="usage")
-    if options.date is not None and options.earl is None:
-        raise RefengineError(
-            "is the date of --earl, which is not asked for", rule="usage", place="--date"
-        )
     if options.date is not None:
+        if options.earl is None:
+            raise RefengineError(
+                "is the date of --earl, which is not asked for", rule="usage", place="--date"
+            )
         earl.check(options.date)
-    read = {Path(os.path.realpath(path)) for path in options.files}
-    for target in (target for target in wanted.values() if target in read):
-        raise RefengineError("an output to a file that is read", rule="usage", place=str(target))
-    found = source.read(options.files)
-    for line in found.warnings:
-        print(f"conformance: {line}", file=sys.stderr)
-    # all are made before the first is written
-    results.replace({target: list(makers[name](found)) for name, target in wanted.items()})
-    return 0
+    sources = {Path(os.path.realpath(path)) for path in options.files}
+    for target in targets.values():
+        if target in sources:
+            raise RefengineError(
+                "an output to a file that is read", rule="usage", place=str(target)
+            )

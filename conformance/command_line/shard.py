@@ -5,18 +5,26 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from conformance.command_line.options import check_missing
-from refengine import cli
+from conformance.command_line.options import (
+    add_spark_options,
+    check_missing,
+    check_positive,
+    end_interrupted,
+    progress_bar,
+)
 from refengine.model.errors import RefengineError
 
 if TYPE_CHECKING:
+    from tqdm import tqdm
+
     from conformance.command_line.options import Commands
     from conformance.spark.folder import Folder
     from conformance.suite import Asked, Item
+    from conformance.verdict.results import Result
 
 
 def add_parser(commands: Commands) -> None:
@@ -64,49 +72,16 @@ def add_parser(commands: Commands) -> None:
         action="store_true",
         help="no failure if every item of an engine is skipped",
     )
-    shard.add_argument(
-        "--spark",
-        metavar="MASTER",
-        help="local[2], spark://HOST:PORT, "
-        "sc://HOST:PORT, … (default: what "
-        "Spark is configured to)",
-    )
-    shard.add_argument(
-        "--environment",
-        type=cli.path,
-        metavar="ARCHIVE",
-        help="the Python of executors, packed by venv-pack (default: theirs)",
-    )
-    shard.add_argument(
-        "--parallel",
-        type=int,
-        metavar="N",
-        help="shards that run at a time (default: as many as there are slots for tasks)",
-    )
-    shard.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on with the run in OUT; what is done is not done again",
-    )
-    shard.add_argument(
-        "-o",
-        "--out",
-        type=cli.path,
-        required=True,
-        metavar="OUT",
-        help="the folder of the results: results.ndjson, results.parquet",
-    )
+    add_spark_options(shard, "shards that run", "results: results.ndjson, results.parquet")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ask and judge over Spark; the exit code."""
-    import tqdm  # noqa: F401  which is missed before anything is written
-
+    """Ask and judge over Spark; return the exit code."""
     from conformance.spark import folder, session
     from conformance.suite import Asked
 
-    if options.parallel is not None and options.parallel < 1:
-        raise RefengineError(f"--parallel must be > 0, got {options.parallel}", rule="usage")
+    bar = progress_bar(desc="items", unit="item")  # it is missed before anything is written
+    check_positive("--parallel", options.parallel)
     check_missing(options.missing)
     asked = Asked(
         options.engine,
@@ -121,77 +96,93 @@ def run(options: argparse.Namespace) -> int:
     items = asked.items()
     for missing in dict.fromkeys(item.missing for item in items if item.missing):
         print(f"conformance: {missing}", file=sys.stderr)
-    wanted = [item for item in items if not item.missing]
-    if wanted and not options.resume:
+    runnable = [item for item in items if not item.missing]
+    if runnable and not options.resume:
         session.check(options.spark)  # before anything is written
-    with folder.opened(options.out, asked, options.resume) as run:
+    with folder.open_run(options.out, asked, options.resume) as run:
         try:
-            _spread_over_spark(run, asked, wanted, options)
+            _spread_over_spark(run, asked, runnable, options, bar)
             run.write()
         except KeyboardInterrupt:
-            done = f"{run.count()} of {len(wanted)} items are done"
-            print(
-                f"conformance: interrupted; {done}: the same command with --resume goes on",
-                file=sys.stderr,
-            )
-            return 130
-        return _concluded(items, run.done, options.allow_missing)
+            return end_interrupted(f"{run.count()} of {len(runnable)} items are done")
+        return _conclude(items, run.done, options.allow_missing)
 
 
 def _spread_over_spark(
-    run: Folder, asked: Asked, wanted: list[Item], options: argparse.Namespace
+    run: Folder,
+    asked: Asked,
+    items: list[Item],
+    options: argparse.Namespace,
+    bar: Callable[..., tqdm[NoReturn]],
 ) -> None:
-    from tqdm import tqdm
-
+    """Run the items that are not done yet, and say how long it took."""
     from conformance.spark import jobs, session, shard
 
-    rest = [item for item in wanted if item.key not in run.done]
+    rest = [item for item in items if item.key not in run.done]
     if not rest:
         return
-    with session.opened(options.spark, run.path / "spark.log", True, options.environment) as spark:
-        parallel, began = options.parallel or jobs.slots(spark), time.monotonic()
+    log = run.path / "spark.log"
+    with session.open_session(options.spark, log, True, options.environment) as spark:
+        parallel = options.parallel or jobs.slots(spark)
+        began = time.monotonic()
         with (
-            tqdm(
-                total=len(wanted),
-                initial=len(run.done),
-                desc="items",
-                unit="item",
-                disable=not sys.stderr.isatty(),
-                leave=False,
-            ) as progress,
+            bar(total=len(items), initial=len(run.done)) as progress,
             closing(shard.spread(spark, asked, rest, parallel)) as shards,
         ):
-            for found in shards:
-                run.add(found)
-                progress.update(len(found))
+            for records in shards:
+                run.add(records)
+                progress.update(len(records))
         print(
             f"conformance: {len(rest)} items in {time.monotonic() - began:.1f} s", file=sys.stderr
         )
 
 
-def _concluded(
+def _conclude(
     items: list[Item], done: Mapping[tuple[str, str, str], dict[str, Any]], allow_missing: bool
 ) -> int:
-    """Says what is not as expected, and sums up; the exit code."""
-    from conformance import suite
-    from conformance.spark import shard
+    """Say what is not as expected, and sum up; return the exit code."""
     from conformance.verdict import results
 
-    found, held, wrong = [], set(), False
+    judged: set[str] = set()  # engines
+    found: list[Result] = []
+    is_wrong = False
     for item in items:
-        try:
-            result = None if item.missing else shard.result(done[item.key])
-            reason = "" if result is None else suite.unexpected(item, result)
-        except RefengineError as error:
-            result, reason = None, f"error: {error}"
+        result, reason = _became(item, done)
         if reason:
             print(f"{item.id}: {reason}")
-            wrong = True
+            is_wrong = True
         if result is not None:
             found.append(result)
-        if reason or (result is not None and suite.judged(result)):
-            held.add(item.engine)
-    unheld = sorted({item.engine for item in items} - held)
+        if reason or _says_something(result):
+            judged.add(item.engine)
+    unheld = sorted({item.engine for item in items} - judged)
     for line in (*results.summary(found), *map(results.unheld, unheld)):
         print(f"conformance: {line}")
-    return 1 if wrong else 4 if unheld and not allow_missing else 0
+    if is_wrong:
+        return 1
+    if unheld and not allow_missing:
+        return 4
+    return 0
+
+
+def _became(
+    item: Item, done: Mapping[tuple[str, str, str], dict[str, Any]]
+) -> tuple[Result | None, str]:
+    """Return an item's result, if it has one, and why it is not as expected, if it is not."""
+    from conformance import suite
+    from conformance.spark import shard
+
+    if item.missing:
+        return None, ""
+    try:
+        result = shard.result(done[item.key])
+        return result, suite.unexpected(item, result)
+    except RefengineError as error:
+        return None, f"error: {error}"
+
+
+def _says_something(result: Result | None) -> bool:
+    """Whether there is a result by which an engine is judged."""
+    from conformance import suite
+
+    return result is not None and suite.judged(result)

@@ -5,21 +5,29 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
 
-from conformance.command_line.options import check_missing
+from conformance.command_line.options import (
+    add_spark_options,
+    check_missing,
+    check_positive,
+    end_interrupted,
+    progress_bar,
+)
 from refengine import cli
-from refengine.model.errors import RefengineError
 
 if TYPE_CHECKING:
+    from tqdm import tqdm
+
     from conformance.command_line.options import Commands
+    from conformance.spark.output import Run, Truth
+    from conformance.spark.truth import TruthQuery
+    from refengine.core.semantics import Semantics
 
 
 def add_parser(commands: Commands) -> None:
     """Add the sub-command and its options."""
-    from refengine.dialects import DIALECTS
-    from refengine.sparql.witnesses import WITNESSES
-
     truth = commands.add_parser(
         "truth",
         help="ground truth over Spark: the reports of a query over a stream of any "
@@ -28,6 +36,16 @@ def add_parser(commands: Commands) -> None:
         "write, 3 unsupported, "
         "4 no witness confirms an answer, 130 interrupted",
     )
+    _add_query(truth)
+    _add_recording(truth)
+    _add_work(truth)
+    add_spark_options(truth, "parts that are computed", "reports: parts/*.parquet")
+
+
+def _add_query(truth: argparse.ArgumentParser) -> None:
+    """Add what the truth is asked of: query, stream, semantics and static data."""
+    from refengine.dialects import DIALECTS
+
     cli.add_query(
         truth,
         help="a TOML file: windows, body and optionally r2s; or a text, with --dialect",
@@ -56,6 +74,10 @@ def add_parser(commands: Commands) -> None:
         metavar="FILE",
         help="static data: .ttl, .nt, .nq, .trig; repeatable",
     )
+
+
+def _add_recording(truth: argparse.ArgumentParser) -> None:
+    """Add what is judged, if anything is."""
     truth.add_argument(
         "--answers",
         type=cli.path,
@@ -75,6 +97,12 @@ def add_parser(commands: Commands) -> None:
         metavar="NAME",
         help="the name of that engine in the result (default: %(default)s)",
     )
+
+
+def _add_work(truth: argparse.ArgumentParser) -> None:
+    """Add how the truth is computed."""
+    from refengine.sparql.witnesses import WITNESSES
+
     truth.add_argument(
         "--witness", choices=sorted(WITNESSES), help="one witness alone (default: all)"
     )
@@ -92,71 +120,39 @@ def add_parser(commands: Commands) -> None:
         "is cut, at most (default: one a "
         "slot or 500,000 triples)",
     )
-    truth.add_argument(
-        "--spark",
-        metavar="MASTER",
-        help="local[2], spark://HOST:PORT, "
-        "sc://HOST:PORT, … (default: what "
-        "Spark is configured to)",
-    )
-    truth.add_argument(
-        "--environment",
-        type=cli.path,
-        metavar="ARCHIVE",
-        help="the Python of executors, packed by venv-pack (default: theirs)",
-    )
-    truth.add_argument(
-        "--parallel",
-        type=int,
-        metavar="N",
-        help="parts that are computed at a time (default: as many as there are slots for tasks)",
-    )
-    truth.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on with the run in OUT; what is done is not done again",
-    )
-    truth.add_argument(
-        "-o",
-        "--out",
-        type=cli.path,
-        required=True,
-        metavar="OUT",
-        help="the folder of the reports: parts/*.parquet",
-    )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compute the reports, and hold a recording against them; the exit code."""
-    from tqdm import tqdm
+    """Compute the reports, and hold a recording against them; return the exit code."""
+    from conformance.spark import output, session
 
-    from conformance.harness.engine_file import pair
-    from conformance.spark import jobs, output, session
-    from conformance.spark.truth import Asked
-    from refengine.core import profiles
-    from refengine.rdf.documents import read_static
-    from refengine.rdf.queries import read_query
-    from refengine.rdf.recordings import read_recording
-    from refengine.sparql.witnesses import WITNESSES
-
+    bar = progress_bar(desc="first pass", unit="part")  # it is missed before anything is written
     check_missing(options.missing)
-    for name in ("parts", "parallel"):
-        if (value := getattr(options, name)) is not None and value < 1:
-            raise RefengineError(f"--{name} must be > 0, got {value}", rule="usage")
-    profile, *fields = options.semantics
-    semantics = (
-        profiles.profile(profile)
-        .but(**dict(pair(word, "key=value") for word in fields))
-        .semantics()
-    )
-    query = read_query(options.query, options.dialect, bool(options.static))
-    static = frozenset().union(*map(read_static, options.static))
-    asked = Asked(
-        query, semantics, static, (options.witness,) if options.witness else tuple(WITNESSES)
-    )
-    recording = None if options.answers is None else read_recording(options.answers)
-    wanted = output.Wanted(
-        asked,
+    check_positive("--parts", options.parts)
+    check_positive("--parallel", options.parallel)
+    plan = _run_of(options)
+    plan.check()
+    session.check(options.spark)  # before anything is written
+    with output.open_folder(options.out, plan, options.resume) as done:
+        try:
+            truth = _compute(plan, done, options, bar)
+        except KeyboardInterrupt:
+            return end_interrupted(f"{len(done)} parts are done")
+    print("\n".join(output.summary(truth)))
+    return 0
+
+
+def _run_of(options: argparse.Namespace) -> Run:
+    """Return the run that is asked for. Raises RefengineError for files that are none."""
+    from conformance.spark.output import Run
+    from refengine.rdf.recordings import read_recording
+
+    query = _query(options)
+    recording = None
+    if options.answers is not None:
+        recording = read_recording(options.answers)
+    return Run(
+        query,
         options.stream,
         options.parts,
         options.on_error == "quarantine",
@@ -165,30 +161,49 @@ def run(options: argparse.Namespace) -> int:
         options.query.stem,
         options.missing,
     )
-    wanted.check()
-    session.check(options.spark)  # before anything is written
-    with output.opened(options.out, wanted, options.resume) as done:
-        try:
-            with session.opened(
-                options.spark, options.out / "spark.log", True, options.environment
-            ) as spark:
-                parallel, began = options.parallel or jobs.slots(spark), time.monotonic()
-                with tqdm(
-                    desc="first pass", unit="part", disable=not sys.stderr.isatty(), leave=False
-                ) as progress:
 
-                    def tell(some: int, of: int) -> None:
-                        progress.total, progress.n = of, some
-                        progress.set_description("parts")
 
-                    found = output.run(spark, wanted, options.out, done, parallel, tell)
-                print(f"conformance: {time.monotonic() - began:.1f} s", file=sys.stderr)
-        except KeyboardInterrupt:
-            print(
-                f"conformance: interrupted; {len(done)} parts are done: the same command "
-                "with --resume goes on",
-                file=sys.stderr,
-            )
-            return 130
-    print("\n".join(output.told(found)))
-    return 0
+def _query(options: argparse.Namespace) -> TruthQuery:
+    from conformance.spark.truth import TruthQuery
+    from refengine.rdf.documents import read_static
+    from refengine.rdf.queries import read_query
+    from refengine.sparql.witnesses import WITNESSES
+
+    semantics = _semantics(*options.semantics)
+    query = read_query(options.query, options.dialect, bool(options.static))
+    static = frozenset().union(*map(read_static, options.static))
+    witnesses = tuple(WITNESSES)
+    if options.witness:
+        witnesses = (options.witness,)
+    return TruthQuery(query, semantics, static, witnesses)
+
+
+def _semantics(profile: str, *words: str) -> Semantics:
+    """Return a profile with the fields that words of the form key=value replace."""
+    from conformance.harness.engine_file import pair
+    from refengine.core import profiles
+
+    fields = dict(pair(word, "key=value") for word in words)
+    return profiles.profile(profile).but(**fields).semantics()
+
+
+def _compute(
+    plan: Run, done: set[int], options: argparse.Namespace, bar: Callable[..., tqdm[NoReturn]]
+) -> Truth:
+    """Do what is left of a run, and say how long it took."""
+    from conformance.spark import jobs, output, session
+
+    log = options.out / "spark.log"
+    with session.open_session(options.spark, log, True, options.environment) as spark:
+        parallel = options.parallel or jobs.slots(spark)
+        began = time.monotonic()
+        with bar() as progress:
+
+            def show(count: int, total: int) -> None:
+                progress.total = total
+                progress.n = count
+                progress.set_description("parts")
+
+            truth = output.run(spark, plan, options.out, done, parallel, show)
+        print(f"conformance: {time.monotonic() - began:.1f} s", file=sys.stderr)
+    return truth

@@ -16,12 +16,12 @@ from typing import Any
 import pyoxigraph
 from jsonschema import ValidationError
 
-from conformance.schemas import accepts, validator
+from conformance.schemas import accepts, path_text, validator
 from refengine.core import profiles, query, semantics
 from refengine.core.query import Query
 from refengine.core.semantics import Between, OneOf, Profile, Semantics
 from refengine.model import elements
-from refengine.model.elements import XSD, Bag, Dataset, Relation, Stream, Triple
+from refengine.model.elements import XSD, Bag, Dataset, Quad, Relation, Stream, Triple
 from refengine.model.errors import RefengineError
 from refengine.model.messages import nearest
 from refengine.model.terms import Term
@@ -37,14 +37,14 @@ PREFIXES = f"PREFIX : <{BASE}> PREFIX xsd: <{XSD}>\n"
 
 
 class InvalidCase(RefengineError):
-    """A case file that is not one: not TOML, not of the schema, or with a
-    term that is not Turtle.
+    """The error of a case file that is none: not TOML, not of the schema, or with a term that is
+    not Turtle.
     """
 
 
 @dataclass(frozen=True)
 class Case:
-    """One case file, linted: its place under the corpus and its table."""
+    """A case file, linted: its place under the corpus and its table."""
 
     path: str
     table: Mapping[str, Any]
@@ -69,10 +69,12 @@ class Case:
 
 
 def load(path: Path, root: Path = CASES) -> Case:
-    """A case from its file. Raises InvalidCase, which names the file, the key and the nearest valid
-    key.
+    """Return the case of a file. Raises InvalidCase, which names the file, the key and the nearest
+    valid key.
     """
-    place = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+    place = path.as_posix()
+    if path.is_relative_to(root):
+        place = path.relative_to(root).as_posix()
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -83,34 +85,31 @@ def load(path: Path, root: Path = CASES) -> Case:
 
 
 def cases(root: Path = CASES) -> list[Case]:
-    """Every case under a folder, by path."""
+    """Return every case under a folder, by path."""
     return [load(path, root) for path in sorted(root.rglob("*.toml"))]
 
 
 def lint(table: Mapping[str, Any]) -> list[InvalidCase]:
-    """What is wrong with a case's shape, by place in the file."""
+    """Return what is wrong with a case's shape, by place in the file."""
     if accepts("case")(table):
         return []
-    unknown = "additionalProperties"  # first: an unknown key is often why another is missing
-    errors = [
-        (error.validator != unknown, _place(error.absolute_path), error)
-        for error in validator("case").iter_errors(table)
-    ]
-    ordered = sorted(errors, key=lambda entry: (*entry[:2], entry[2].message))
     return [
-        InvalidCase(reason, rule="case", place=place)
-        for _, place, error in ordered
+        InvalidCase(reason, rule="case", place=path_text(error.absolute_path))
+        for error in sorted(validator("case").iter_errors(table), key=_order)
         for reason in _reasons(error)
     ]
 
 
-def _place(path: Iterable[str | int]) -> str:
-    """`streams[0].elements[2]`."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return text.lstrip(".")
+def _order(error: ValidationError) -> tuple[bool, str, str]:
+    """Return the order of an error: unknown keys come first, since an unknown key is often why
+    another is missing.
+    """
+    is_known = error.validator != "additionalProperties"
+    return is_known, path_text(error.absolute_path), error.message
 
 
 def _reasons(error: ValidationError) -> list[str]:
+    """Return what is wrong, in our words; one line for each unknown key."""
     schema = error.schema
     assert isinstance(schema, Mapping)  # a boolean one has no keyword that could fail
     match error.validator:
@@ -134,22 +133,22 @@ def _reasons(error: ValidationError) -> list[str]:
 
 
 def query_of(case: Case) -> Query:
-    """The case's query."""
+    """Return the case's query."""
     return query.from_table(case.table["query"])
 
 
 def streams_of(case: Case) -> dict[str, Stream]:
-    """The case's streams by name."""
+    """Return the case's streams by name."""
     return {table["name"]: _stream(table) for table in case.table["streams"]}
 
 
 def _stream(table: Mapping[str, Any]) -> Stream:
-    ordered = table.get("ordered", True)
+    """Return a stream of elements, of a text in a format, or of files. Raises RefengineError."""
     if "elements" in table:
         items = (
             (triples(e["graph"]), e["at"], e.get("batch"), e.get("end")) for e in table["elements"]
         )
-        return elements.stream(items, ordered)
+        return elements.stream(items, table.get("ordered", True))
     if "files" in table:
         read = read_stream(TextFolder("stream", table["files"]))
     else:
@@ -158,10 +157,12 @@ def _stream(table: Mapping[str, Any]) -> Stream:
 
 
 def triples(turtle: str) -> frozenset[Triple]:
-    """The triples of a Turtle text in which : and xsd: are declared; the final dot may be left out.
-    Lexical forms and blank node labels are kept."""
+    """Return the triples of a Turtle text in which : and xsd: are declared; the final dot may be
+    left out. Lexical forms and blank node labels are kept.
+    """
     text = turtle.rstrip()
-    text += "" if not text or text.endswith(".") else " ."
+    if text and not text.endswith("."):
+        text += " ."
     try:
         parsed = list(pyoxigraph.parse(PREFIXES + text, pyoxigraph.RdfFormat.TURTLE))
     except SyntaxError as error:
@@ -170,41 +171,44 @@ def triples(turtle: str) -> frozenset[Triple]:
 
 
 def static_of(case: Case) -> Dataset:
-    """The case's static triples and, of each named graph, quads that end in its name (R2R-8)."""
+    """Return the case's static triples and, of each named graph, quads that end in its name
+    (R2R-8).
+    """
     text = case.table.get("static", "")
     try:
         quads = list(pyoxigraph.parse(PREFIXES + text, pyoxigraph.RdfFormat.TRIG))
     except SyntaxError as error:
         raise InvalidCase(f"not TriG: {error.msg}", rule="case", place="static") from None
-    default = pyoxigraph.DefaultGraph()
-    return frozenset(
-        _triple(q) if q.graph_name == default else (*_triple(q), from_pyoxigraph(q.graph_name))
-        for q in quads
-    )
+    return frozenset(map(statement_of, quads))
 
 
-def _triple(parsed: pyoxigraph.Quad) -> Triple:
-    subject, predicate, object_ = map(
-        from_pyoxigraph, (parsed.subject, parsed.predicate, parsed.object)
-    )
+def statement_of(quad: pyoxigraph.Quad) -> Triple | Quad:
+    """Return a quad of pyoxigraph as a triple or, of a named graph, a quad that ends in its
+    name.
+    """
+    triple = _triple(quad)
+    if isinstance(quad.graph_name, pyoxigraph.DefaultGraph):
+        return triple
+    return *triple, from_pyoxigraph(quad.graph_name)
+
+
+def _triple(quad: pyoxigraph.Quad) -> Triple:
+    subject, predicate, object_ = map(from_pyoxigraph, (quad.subject, quad.predicate, quad.object))
     return subject, predicate, object_
 
 
 @cache
 def term(turtle: str) -> Term:
-    """The term that a Turtle term stands for: `:a`, `5`, `'text'@en`, `_:b`."""
-    found = [
-        object_
-        for subject, _, object_ in triples(f"<urn:s> <urn:p> {turtle}")
-        if subject == "<urn:s>"
-    ]
-    if len(found) != 1:
+    """Return the term that a Turtle term stands for: `:a`, `5`, `'text'@en`, `_:b`."""
+    statements = triples(f"<urn:s> <urn:p> {turtle}")
+    objects = [object_ for subject, _, object_ in statements if subject == "<urn:s>"]
+    if len(objects) != 1:
         raise InvalidCase(f"not one Turtle term: {turtle!r}", rule="case")
-    return found[0]
+    return objects[0]
 
 
 def relation(rows: Iterable[Mapping[str, str]], asked: Query) -> Relation:
-    """A relation from tables of Turtle terms, headed by the query's variables."""
+    """Return a relation from tables of Turtle terms, headed by the query's variables."""
     variables = asked.body.variables
     bag: Bag = Counter()
     for table in rows:
@@ -217,19 +221,19 @@ def relation(rows: Iterable[Mapping[str, str]], asked: Query) -> Relation:
 
 
 def profile_of(table: Mapping[str, Any]) -> Profile:
-    """A profile from its table: `profile` names one, every other key replaces a field; without it
-    all fields are given. A field may be "unknown", { between = [a, b] } or { one_of = […] }.
+    """Return a profile from its table: `profile` names one, every other key replaces a field;
+    without it all fields are in the table. A field may be "unknown", { between = [a, b] } or
+    { one_of = […] }.
     """
     fields = {name: _field(name, value) for name, value in table.items() if name != "profile"}
-    base = (
-        profiles.profile(table["profile"])
-        if "profile" in table
-        else Profile("case", "the case's own fields", {})
-    )
+    base = Profile("case", "the case's own fields", {})
+    if "profile" in table:
+        base = profiles.profile(table["profile"])
     return base.but(**fields)
 
 
 def _field(name: str, value: Any) -> Any:
+    """Return the value of a field, or what it may be."""
     match value:
         case {"between": [lo, hi]} if len(value) == 1:
             return Between(lo, hi)
@@ -240,12 +244,12 @@ def _field(name: str, value: Any) -> Any:
 
 
 def semantics_of(table: Mapping[str, Any]) -> Semantics:
-    """A complete semantics from its table: a profile with overrides, or all fields."""
+    """Return a complete semantics from its table: a profile with overrides, or all fields."""
     return profile_of(table).semantics()
 
 
 def recording(block: Mapping[str, Any], asked: Query) -> list[Relation]:
-    """The recorded relations of a judge block, in order."""
+    """Return the recorded relations of a judge block, in order."""
     if "answers" in block:
         return [relation(rows, asked) for rows in block["answers"]]
     if "tabbed" in block:

@@ -24,6 +24,7 @@ from conformance.corpus.case_file import (
     streams_of,
 )
 from conformance.verdict import outcomes
+from conformance.verdict.explain import counted
 from refengine import dialects, incremental
 from refengine.core import engine, r2r, semantics
 from refengine.core.arrivals import order_of_pushes
@@ -37,13 +38,15 @@ from refengine.model.terms import Term
 
 MANY = 1000  # reports after which a refusal that has not come is not waited for
 Borders = tuple[int, int] | None  # a window's o and c, if it has them
+Evaluate = Callable[..., Iterator[engine.Report]]
 
 
 def check(case: Case) -> list[str]:
-    """One line for each way in which the reference engine and the oracle differ from the case; none
-    if they agree. Raises InvalidCase for rows that are not Turtle or not of the query.
+    """Return one line for each way in which the reference engine and the oracle differ from the
+    case; none if they agree. Raises InvalidCase for rows that are not Turtle or not of the query.
     """
-    lines, ask = [], cache(partial(query_of, case))  # its text is parsed once for all blocks
+    lines = []
+    ask = cache(partial(query_of, case))  # its text is parsed once for all blocks
     for kind, problems in (
         ("expect", _expect),
         ("judge", _judge),
@@ -53,28 +56,32 @@ def check(case: Case) -> list[str]:
     ):
         blocks = case.table.get(kind, [])
         for number, block in enumerate(blocks):
-            label = f"{case.rule} {kind}[{number}]" if len(blocks) > 1 else case.rule
+            label = case.rule
+            if len(blocks) > 1:
+                label += f" {kind}[{number}]"
             try:
                 lines += [f"{label}{line}" for line in problems(case, ask, block)]
             except InvalidCase as error:
                 raise error.at(case.path) from None
             except RefengineError as error:
-                if not (
-                    kind == "refuse"
-                    and type(error).__name__ == block["error"]
-                    and block["message"] in str(error)
-                ):
+                if kind != "refuse" or not _is_expected(error, block):
+                    expected = _expectation(kind, block)
                     lines.append(
-                        f"{label}: expected {_wanted(kind, block)}, got "
-                        f"{type(error).__name__}: {error}"
+                        f"{label}: expected {expected}, got {type(error).__name__}: {error}"
                     )
     return lines
 
 
-def _wanted(kind: str, block: Mapping[str, Any]) -> str:
+def _is_expected(error: RefengineError, block: Mapping[str, Any]) -> bool:
+    """Whether an error is the one that a refuse block expects."""
+    return type(error).__name__ == block["error"] and block["message"] in str(error)
+
+
+def _expectation(kind: str, block: Mapping[str, Any]) -> str:
+    """Return what a block expects, in words."""
     match kind:
         case "expect":
-            return _count(len(block["reports"]), "report")
+            return counted(len(block["reports"]), "report")
         case "judge":
             return str(block["outcome"])
         case "read" | "render":
@@ -84,26 +91,22 @@ def _wanted(kind: str, block: Mapping[str, Any]) -> str:
 
 
 def _expect(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
-    """The definition first; where that agrees, incremental evaluation (ENG-6), too, and of its own
-    cases evaluation in parts (ENG-7) and by pushes (ENG-8).
+    """Return in which ways the reports differ: of the definition; where that agrees, of incremental
+    evaluation (ENG-6), too, and of its own cases of evaluation in parts (ENG-7) and by pushes
+    (ENG-8).
     """
     asked = ask()
     most = len(block["reports"]) + 1
-    lines: list[str] = []
-    ways: dict[str, Callable[..., Iterator[engine.Report]]] = {
-        "": engine.evaluate,
-        " incremental:": incremental.evaluate,
-    }
+    ways: dict[str, Evaluate] = {"": engine.evaluate, " incremental:": incremental.evaluate}
     if case.rule == "ENG-7":
         ways[" in parts:"] = _in_parts
     if case.rule == "ENG-8":
         ways[" by pushes:"] = _by_pushes
     for label, evaluate in ways.items():
-        lines = lines or [
-            f"{label}{line}"
-            for line in _differences(block, asked, _reports(case, asked, block, most, evaluate))
-        ]
-    return lines
+        reports = _reports(case, asked, block, most, evaluate)
+        if lines := _differences(block, asked, reports):
+            return [f"{label}{line}" for line in lines]
+    return []
 
 
 def in_parts(case: Case) -> list[str]:
@@ -120,9 +123,7 @@ def by_pushes(case: Case) -> list[str]:
     return _differences_of(case, " by pushes:", _by_pushes)
 
 
-def _differences_of(
-    case: Case, label: str, evaluate: Callable[..., Iterator[engine.Report]]
-) -> list[str]:
+def _differences_of(case: Case, label: str, evaluate: Evaluate) -> list[str]:
     """Return a line for each way in which reports differ from those that the case expects."""
     asked = query_of(case)
     lines: list[str] = []
@@ -140,8 +141,8 @@ def _in_parts(
     max_reports: int,
     **options: Any,
 ) -> Iterator[engine.Report]:
-    """The reports, a part for every instant; the definition's where there are no parts. The bound
-    is that of each part.
+    """Return the reports, a part for every instant; the definition's where there are no parts. The
+    bound is that of each part.
     """
     cuts = sorted({element.app for stream in streams.values() for element in stream})
     try:
@@ -163,53 +164,67 @@ def _by_pushes(
 
 
 def _differences(block: Mapping[str, Any], asked: Query, got: Sequence[engine.Report]) -> list[str]:
-    chosen, wanted, lines = semantics_of(block["semantics"]), block["reports"], []
-    for expected, report in zip(wanted, got, strict=False):
-        at, borders = (
-            expected.get("evaluation", report.evaluation),
-            _borders(expected, report.windows),
-        )
-        here = show_windows(borders, chosen.closure)
-        if borders != report.windows:
-            lines.append(
-                f" at t={at}: expected {here}, got {show_borders(report.windows, chosen.closure)}"
-            )
-        for key in ("evaluation", "trigger", "instant", "late"):
-            if key in expected and expected[key] != getattr(report, key):
-                lines.append(
-                    f" at t={at}: {here}: expected {key} {expected[key]}, got "
-                    f"{getattr(report, key)}"
-                )
-        rows = relation(expected["rows"], asked).rows
-        if not compare.equal(rows, report.relation.rows, compare.Mode(block.get("mode", "value"))):
-            lines.append(
-                f" at t={at}: {here}: expected {show(rows)}, got {show(report.relation.rows)}"
-            )
-    for report in got[len(wanted) :]:
-        here = show_windows(report.windows, chosen.closure)
+    """Return one line for each way in which reports differ from those that a block expects."""
+    closure = semantics_of(block["semantics"]).closure
+    mode = compare.Mode(block.get("mode", "value"))
+    every_expected = block["reports"]
+    lines = []
+    for expected, report in zip(every_expected, got, strict=False):
+        at = expected.get("evaluation", report.evaluation)
+        lines += [
+            f" at t={at}: {line}"
+            for line in _differences_of_report(expected, asked, report, closure, mode)
+        ]
+    for report in got[len(every_expected) :]:
+        here = show_windows(report.windows, closure)
         lines.append(
             f" at t={report.evaluation}: expected no more reports, got {here}: "
             f"{show(report.relation.rows)}"
         )
-    for expected in wanted[len(got) :]:
-        at = f" at t={expected['evaluation']}" if "evaluation" in expected else ""
+    for expected in every_expected[len(got) :]:
+        here = show_windows(_borders(expected, ()), closure)
         rows = relation(expected["rows"], asked).rows
-        lines.append(
-            f"{at}: expected {show_windows(_borders(expected, ()), chosen.closure)}: "
-            f"{show(rows)}, got no report"
-        )
+        line = f": expected {here}: {show(rows)}, got no report"
+        if "evaluation" in expected:
+            line = f" at t={expected['evaluation']}{line}"
+        lines.append(line)
     return lines
 
 
+def _differences_of_report(
+    expected: Mapping[str, Any],
+    asked: Query,
+    report: engine.Report,
+    closure: Closure | None,
+    mode: compare.Mode,
+) -> Iterator[str]:
+    """Yield a line for each way in which a report differs from the expected one."""
+    borders = _borders(expected, report.windows)
+    here = show_windows(borders, closure)
+    if borders != report.windows:
+        yield f"expected {here}, got {show_borders(report.windows, closure)}"
+    for key in ("evaluation", "trigger", "instant", "late"):
+        value = getattr(report, key)
+        if key in expected and expected[key] != value:
+            yield f"{here}: expected {key} {expected[key]}, got {value}"
+    rows = relation(expected["rows"], asked).rows
+    if not compare.equal(rows, report.relation.rows, mode):
+        yield f"{here}: expected {show(rows)}, got {show(report.relation.rows)}"
+
+
 def _borders(expected: Mapping[str, Any], got: tuple[Borders, ...]) -> tuple[Borders, ...]:
-    """The windows that a report must have; those that it has, where the case does not say."""
-    first = [tuple(expected["window"]) or None] if "window" in expected else []
+    """Return the windows that a report must have; those that it has, where the case does not say.
+    Raises InvalidCase.
+    """
+    windows = got
     if "windows" in expected:
         windows = tuple(tuple(borders) or None for borders in expected["windows"])
-        if first and first[0] != windows[0]:
-            raise InvalidCase("window is not the first of windows", rule="case", place="reports")
+    if "window" not in expected:
         return windows
-    return (*first, *got[len(first) :])
+    first = tuple(expected["window"]) or None
+    if "windows" in expected and first != windows[0]:
+        raise InvalidCase("window is not the first of windows", rule="case", place="reports")
+    return first, *windows[1:]
 
 
 def _reports(
@@ -217,14 +232,17 @@ def _reports(
     asked: Query,
     block: Mapping[str, Any],
     most: int,
-    evaluate: Callable[..., Iterator[engine.Report]] = engine.evaluate,
+    evaluate: Evaluate = engine.evaluate,
 ) -> list[engine.Report]:
-    chosen, bound = semantics_of(block["semantics"]), block.get("max_reports", engine.MAX_REPORTS)
+    """Return the first so many reports of a case under the semantics of a block."""
+    chosen = semantics_of(block["semantics"])
+    bound = block.get("max_reports", engine.MAX_REPORTS)
     options = {"answer": r2r.confirmed, "static": static_of(case), "max_reports": bound}
     return list(islice(evaluate(asked, streams_of(case), chosen, **options), most))
 
 
 def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
+    """Return how the oracle's verdict on a recording differs from the expected one."""
     asked = ask()
     options = {name: block[name] for name in ("missing", "timestamps") if name in block}
     if "windows" in block:
@@ -246,85 +264,103 @@ def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> li
 
 
 def _read(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
+    """Return how the query that is read from a text differs from the case's."""
     asked = ask()
-    got = dialects.read(block["text"], block["dialect"], block.get("static", False))
+    query = dialects.read(block["text"], block["dialect"], block.get("static", False))
     return [
-        f": {block['dialect']}: expected {wanted!r}, got {had!r}"
-        for wanted, had in _differing(asked, got)
+        f": {block['dialect']}: expected {expected!r}, got {got!r}"
+        for expected, got in _differing_parts(asked, query)
     ]
 
 
-def _differing(asked: Query, got: Query) -> list[tuple[Any, Any]]:
-    """The parts of two queries that differ."""
-    parts = ((asked.windows, got.windows), (asked.r2s, got.r2s), (asked.body.text, got.body.text))
-    return [(wanted, had) for wanted, had in parts if wanted != had]
+def _differing_parts(asked: Query, other: Query) -> list[tuple[Any, Any]]:
+    """Return the parts of two queries that differ."""
+    parts = (
+        (asked.windows, other.windows),
+        (asked.r2s, other.r2s),
+        (asked.body.text, other.body.text),
+    )
+    return [(one, two) for one, two in parts if one != two]
 
 
 def _render(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
-    asked, r2s = ask(), _r2s(block)
+    """Return how the text of the query differs from the expected one, or what is read back from it
+    from the query.
+    """
+    asked = ask()
+    r2s = _r2s(block)
     text = dialects.render(asked, block["dialect"], r2s, block.get("static", False))
     if text != block["text"]:
         return [f": {block['dialect']}: expected {block['text']!r}, got {text!r}"]
-    got = dialects.read(text, block["dialect"], block.get("static", False))
-    stated = asked if r2s is None else replace(asked, r2s=got.r2s)
+    query = dialects.read(text, block["dialect"], block.get("static", False))
+    if r2s is not None:
+        asked = replace(asked, r2s=query.r2s)
     return [
-        f": {block['dialect']}: reads back as {had!r}, not {wanted!r}"
-        for wanted, had in _differing(stated, got)
+        f": {block['dialect']}: reads back as {got!r}, not {expected!r}"
+        for expected, got in _differing_parts(asked, query)
     ]
 
 
 def _r2s(block: Mapping[str, Any]) -> semantics.R2S | None:
-    return semantics.parse_field("r2s", block["r2s"]) if "r2s" in block else None
+    """Return the operator of a block, if it has one."""
+    if "r2s" not in block:
+        return None
+    r2s: semantics.R2S = semantics.parse_field("r2s", block["r2s"])
+    return r2s
 
 
 def _refuse(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
+    """Return what comes of a case that should be refused. Raises the RefengineError of the
+    refusal.
+    """
+    got = _unrefused(case, ask, block)
+    return [f": expected {_expectation('refuse', block)}, got {got}"]
+
+
+def _unrefused(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> str:
+    """Return what is read, rendered or reported, in words. Raises RefengineError."""
+    static = block.get("static", False)
     if "text" in block:
-        return _accepted(
-            block, dialects.read(block["text"], block["dialect"], block.get("static", False))
-        )
+        return repr(dialects.read(block["text"], block["dialect"], static))
     asked = ask()
     if "dialect" in block:
-        return _accepted(
-            block, dialects.render(asked, block["dialect"], _r2s(block), block.get("static", False))
-        )
+        return repr(dialects.render(asked, block["dialect"], _r2s(block), static))
     streams_of(case)
-    count = len(_reports(case, asked, block, MANY)) if "semantics" in block else 0
-    return [f": expected {_wanted('refuse', block)}, got {_count(count, 'report')}"]
-
-
-def _accepted(block: Mapping[str, Any], got: Any) -> list[str]:
-    return [f": expected {_wanted('refuse', block)}, got {got!r}"]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    reports: list[engine.Report] = []
+    if "semantics" in block:
+        reports = _reports(case, asked, block, MANY)
+    return counted(len(reports), "report")
 
 
 # Showing
 
 
 def show_windows(windows: Iterable[Borders], closure: Closure | None) -> str:
-    """The windows of a report: `window [0,10)`, `windows [0,10), [5,15)`."""
+    """Return the windows of a report as text: `window [0,10)`, `windows [0,10), [5,15)`."""
     shown = tuple(windows)
-    return (
-        f"window{'s' if len(shown) > 1 else ''} {show_borders(shown, closure)}"
-        if shown
-        else "a window"
-    )
+    match len(shown):
+        case 0:
+            return "a window"
+        case 1:
+            return f"window {show_borders(shown, closure)}"
+        case _:
+            return f"windows {show_borders(shown, closure)}"
 
 
 def show_borders(windows: Iterable[Borders], closure: Closure | None) -> str:
-    """`[0,10), [5,15)`; a window that has no borders is `without borders`."""
-    text = "[]" if closure is None else str(closure)
-    left, right = text[0], text[1]
-    return ", ".join(
-        "without borders" if window is None else f"{left}{window[0]},{window[1]}{right}"
-        for window in windows
-    )
+    """Return borders as text: `[0,10), [5,15)`; a window that has none is `without borders`."""
+    brackets = str(closure or "[]")
+    shown = []
+    for window in windows:
+        if window is None:
+            shown.append("without borders")
+        else:
+            shown.append(f"{brackets[0]}{window[0]},{window[1]}{brackets[1]}")
+    return ", ".join(shown)
 
 
 def show(rows: Bag) -> str:
-    """A bag as text, in a fixed order: `{x: :a}, {x: :b}`."""
+    """Return a bag as text, in a fixed order: `{x: :a}, {x: :b}`."""
     return ", ".join(sorted(map(_show_row, rows.elements()))) or "no rows"
 
 
@@ -333,7 +369,7 @@ def _show_row(line: Row) -> str:
 
 
 def show_term(value: Term) -> str:
-    """A term as Turtle, with : and xsd:."""
+    """Return a term as Turtle, with : and xsd:."""
     if local := re.fullmatch(rf"<{re.escape(BASE)}([A-Za-z0-9_-]*)>", value):
         return f":{local[1]}"
     if not value.startswith('"'):

@@ -9,7 +9,11 @@ from refengine.core.semantics import POLICIES, T0, show
 INTEGER = "an integer"
 # the rule that says what a value means; one for the whole field, or one for each of its values
 RULES: dict[str, str | dict[str, str]] = {
-    "t0": {INTEGER: "WIN-3"} | {str(t0): "WIN-10" if t0 in POLICIES else "WIN-7" for t0 in T0},
+    "t0": {
+        INTEGER: "WIN-3",
+        **{str(t0): "WIN-7" for t0 in T0},
+        **{str(t0): "WIN-10" for t0 in POLICIES},
+    },
     "offset": {INTEGER: "WIN-10", "none": "SEM-2"},
     "closure": {"[)": "WIN-2", "(]": "WIN-2", "[]": "WIN-2", "none": "QRY-5"},
     "slide": "WIN-17",
@@ -51,13 +55,19 @@ RULES: dict[str, str | dict[str, str]] = {
 
 
 def means(field: str, value: Any) -> list[str]:
-    """The rules that say what a field's value means: of a report, one for each condition; of an
-    open t0, ORA-2.
+    """Return the rules that say what a field's value means: of a report, one for each condition; of
+    an open t0, ORA-2.
     """
-    words = (
-        sorted(value)
-        if isinstance(value, frozenset)
-        else [INTEGER if isinstance(value, int) else show(value)]
-    )
-    said = RULES[field]
-    return sorted({said if isinstance(said, str) else said.get(word, "ORA-2") for word in words})
+    rules = RULES[field]
+    if isinstance(rules, str):
+        return [rules]
+    return sorted({rules.get(word, "ORA-2") for word in _words(value)})
+
+
+def _words(value: Any) -> list[str]:
+    """Return the value of a field as RULES has it; of a report's, each condition."""
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, int):
+        return [INTEGER]
+    return [show(value)]

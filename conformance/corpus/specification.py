@@ -1,11 +1,11 @@
-"""SPEC.md as data: its rules, and the table that shows of every value of every dimension the rule,
+"""SPEC.md as data: its rules, and the table that shows for every value of every dimension the rule,
 the function, a case that has the value and a miniature that this case catches.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -20,11 +20,12 @@ from refengine.model.errors import RefengineError
 ID = r"[A-Z][A-Z0-9]+-[1-9][0-9]*"
 # `*Function* of both` speaks for the rule before, too
 SHARED = {"": 1, "of both ": 2, "of the three ": 3}
+BLOCKS = ("expect", "judge", "refuse")  # those that have a semantics
 
 
 class Row(NamedTuple):
-    """A value of a field of Semantics, or of a window's kind or unit; the rule and its functions; a
-    case and a miniature.
+    """A row of the table: a value of a field of Semantics, or of a window's kind or unit; the rule
+    and its functions; a case and a miniature.
     """
 
     field: str
@@ -36,7 +37,7 @@ class Row(NamedTuple):
 
 
 def rules(text: str) -> dict[str, tuple[str, ...]]:
-    """{id: (its functions)} of a specification, in its order.
+    """Return {id: (its functions)} of a specification, in its order.
 
     A rule begins with a paragraph that begins with its id in bold, and goes on up to the next one,
     or to a heading.
@@ -60,18 +61,22 @@ def rules(text: str) -> dict[str, tuple[str, ...]]:
 
 
 def values() -> Iterator[tuple[str, str, str]]:
-    """(field, value, rule) of every value of every dimension."""
+    """Yield (field, value, rule) of every value of every dimension."""
     for field in RULES:
         for value in _values(field):
             yield field, value, _rule(field, value)
 
 
 def _rule(field: str, value: str) -> str:
-    said = RULES[field]
-    return said if isinstance(said, str) else said[value]
+    """Return the rule that says what a value of a field means."""
+    rules_of_field = RULES[field]
+    if isinstance(rules_of_field, str):
+        return rules_of_field
+    return rules_of_field[value]
 
 
 def _values(field: str) -> list[str]:
+    """Return every value of a field, or of a window's kind or unit."""
     match field:
         case "report":
             return [str(condition) for condition in Condition]
@@ -84,36 +89,37 @@ def _values(field: str) -> list[str]:
 
 
 def table(text: str) -> list[Row]:
-    """The table for a specification. Raises LookupError for a value that no case has, or that no
-    miniature gets wrong there.
+    """Return the table for a specification. Raises LookupError for a value that no case has, or
+    that no miniature gets wrong there.
     """
-    functions, every = rules(text), corpus.cases()
-    found: list[Row] = []
+    functions = rules(text)
+    every_case = corpus.cases()
+    rows: list[Row] = []
     for field, value, rule in values():
-        having = [
-            case
-            for case in (only(case, field, value) for case in every if case.rule == rule)
-            if case is not None
-        ]
-        used = {row.miniature for row in found if row.field == field}
+        of_rule = [only(case, field, value) for case in every_case if case.rule == rule]
+        cases = [case for case in of_rule if case is not None]
+        used = {row.miniature for row in rows if row.field == field}
         # one of its own, if there is one
-        wrong = sorted((m for m in MINIATURES if m.rule == rule), key=lambda m: m in used)
-        pair = next(
-            (
-                (case, miniature)
-                for miniature in wrong
-                for case in having
-                if catches(case, miniature)
-            ),
-            None,
-        )
+        miniatures = sorted((m for m in MINIATURES if m.rule == rule), key=used.__contains__)
+        pair = _first_catch(cases, miniatures)
         if pair is None:
             raise LookupError(
-                f"{field}={value}: of {len(having)} cases of {rule} with it none "
+                f"{field}={value}: of {len(cases)} cases of {rule} with it none "
                 f"catches a miniature of {rule}"
             )
-        found.append(Row(field, value, rule, functions[rule], *pair))
-    return found
+        rows.append(Row(field, value, rule, functions[rule], *pair))
+    return rows
+
+
+def _first_catch(
+    cases: Iterable[Case], miniatures: Iterable[Miniature]
+) -> tuple[Case, Miniature] | None:
+    """Return the first case that catches the first miniature that is caught; None if none is."""
+    for miniature in miniatures:
+        for case in cases:
+            if catches(case, miniature):
+                return case, miniature
+    return None
 
 
 def catches(case: Case, miniature: Miniature) -> bool:
@@ -123,54 +129,58 @@ def catches(case: Case, miniature: Miniature) -> bool:
 
 
 def only(case: Case, field: str, value: str) -> Case | None:
-    """The case with those of its blocks that have a value; None if none has."""
-    windows = case.table["query"]["windows"]
-    match field:
-        case "window":
-            return case if any(window.get("kind") == value for window in windows) else None
-        case "unit":
-            return (
-                case if any(window.get("unit", "elements") == value for window in windows) else None
-            )
-    kept = {
+    """Return the case with those of its blocks that have a value; None if none has."""
+    if field in ("window", "unit"):
+        if value in _window_values(case, field):
+            return case
+        return None
+    blocks_of = {
         kind: [block for block in case.table.get(kind, []) if _has(block, field, value)]
-        for kind in ("expect", "judge", "refuse")
+        for kind in BLOCKS
     }
-    table = {key: entry for key, entry in case.table.items() if key not in kept}
-    return (
-        replace(case, table={**table, **{kind: blocks for kind, blocks in kept.items() if blocks}})
-        if any(kept.values())
-        else None
-    )
+    if not any(blocks_of.values()):
+        return None
+    table = {key: entry for key, entry in case.table.items() if key not in BLOCKS}
+    table |= {kind: blocks for kind, blocks in blocks_of.items() if blocks}
+    return replace(case, table=table)
+
+
+def _window_values(case: Case, field: str) -> set[str | None]:
+    """Return the kinds, or the units, of a case's windows."""
+    windows = case.table["query"]["windows"]
+    if field == "window":
+        return {window.get("kind") for window in windows}
+    return {window.get("unit", "elements") for window in windows}
 
 
 def _has(block: Mapping[str, Any], field: str, value: str) -> bool:
-    said = block.get("semantics", block.get("profile"))
-    if said is None:
+    """Whether the semantics of a block has a value, or may have it."""
+    stated = block.get("semantics", block.get("profile"))
+    if stated is None:
         return False
     # what is none everywhere is shown where it must not be
     if value == "none" and _rule(field, value) in ("SEM-2", "QRY-5"):
-        return field in block.get("message", "") and said.get(field, "none") == "none"
+        return field in block.get("message", "") and stated.get(field, "none") == "none"
     try:
-        own = corpus.profile_of(said).fields.get(field, "")
+        own = corpus.profile_of(stated).fields.get(field, "")
     except RefengineError:  # values that contradict each other: as the block gives them
-        own = said.get(field, "")
+        own = stated.get(field, "")
     if field == "report":
-        return value in (own if isinstance(own, frozenset) else [])
-    return (
-        value == INTEGER
-        if isinstance(own, int) and not isinstance(own, bool)
-        else show(own) == value
-    )
+        return isinstance(own, frozenset) and value in own
+    if isinstance(own, int) and not isinstance(own, bool):
+        return value == INTEGER
+    return show(own) == value
 
 
 def markdown(rows: list[Row]) -> Iterator[str]:
-    """The table as Markdown."""
+    """Yield the lines of the table in Markdown."""
     yield "| field | value | rule | function | case | miniature |"
     yield "|---|---|---|---|---|---|"
     for row in rows:
         functions = ", ".join(f"`{name}`" for name in row.functions)
-        value = f"`{row.value}`" if row.value != INTEGER else row.value
+        value = row.value
+        if value != INTEGER:
+            value = f"`{value}`"
         yield (
             f"| `{row.field}` | {value} | {row.rule} | {functions} | {row.case.path} | "
             f"{row.miniature.name} |"

@@ -1,5 +1,5 @@
-"""The two libraries that confirm the definition of R2R, asked directly, and the list of what each
-is known to get wrong.
+"""The list of what the two libraries that confirm the definition of R2R are known to get wrong, and
+the libraries asked directly.
 
 The list is `witness_defects.toml`; `docs/witnesses.md` is generated from it and
 `tests/sparql/test_witness_defects.py` holds it.
@@ -19,6 +19,7 @@ from typing import Any, cast
 import pyoxigraph
 from rdflib.term import Identifier, Node
 
+from conformance.corpus.case_file import statement_of
 from refengine.core.r2r import DEFINITION
 from refengine.model.compare import Mode, equal
 from refengine.model.elements import XSD, Bag, Dataset, Quad, Row, Triple, row
@@ -39,9 +40,9 @@ that a library raises."""
 
 @dataclass(frozen=True)
 class Defect:
-    """One thing that a witness gets wrong. `right` is derived by hand from `section`; `answers` is
-    what a witness answers today, for each witness that errs. `refused`: the project's own R2R
-    refuses such a body (QRY-3), whatever its answer.
+    """A defect: one thing that a witness gets wrong. `right` is derived by hand from `section`;
+    `answers` is what a witness answers today, for each witness that errs. `refused`: the project's
+    own R2R refuses such a body (QRY-3), whatever its answer.
     """
 
     id: str
@@ -69,8 +70,8 @@ class Defect:
 
 @dataclass(frozen=True)
 class Figures:
-    """How somebody does on W3C's tests: how many answers are right, wrong, refused for a reason, or
-    broken off by an error.
+    """The figures of somebody on W3C's tests: how many answers are right, wrong, refused for a
+    reason, or broken off by an error.
     """
 
     right: int
@@ -107,6 +108,7 @@ def load_catalogue(path: Path = SOURCE) -> Catalogue:
 
 
 def _defect(entry: dict[str, Any]) -> Defect:
+    """Return a defect from its table. Raises TypeError for a key that is unknown or missing."""
     answers = {name: _answer(entry.pop(name)) for name in WITNESSES if name in entry}
     fields: dict[str, Any] = {"data": "", "refused": False} | entry
     fields |= {
@@ -118,6 +120,7 @@ def _defect(entry: dict[str, Any]) -> Defect:
 
 
 def _answer(value: object) -> Answer:
+    """Return an answer from its value in TOML: rows, a truth or words."""
     if isinstance(value, list):
         return Counter(row({name: term_of(text) for name, text in line.items()}) for line in value)
     assert isinstance(value, bool | str)
@@ -127,16 +130,8 @@ def _answer(value: object) -> Answer:
 def statements(data: str) -> Dataset:
     """Return the triples and quads of a TriG text. Blank nodes keep their labels."""
     head = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in PREFIXES.items())
-    return frozenset(
-        _statement(quad) for quad in pyoxigraph.parse(head + data, pyoxigraph.RdfFormat.TRIG)
-    )
-
-
-def _statement(quad: pyoxigraph.Quad) -> Triple | Quad:
-    subject, predicate, object_ = map(from_pyoxigraph, (quad.subject, quad.predicate, quad.object))
-    if isinstance(quad.graph_name, pyoxigraph.DefaultGraph):
-        return subject, predicate, object_
-    return subject, predicate, object_, from_pyoxigraph(quad.graph_name)
+    quads = pyoxigraph.parse(head + data, pyoxigraph.RdfFormat.TRIG)
+    return frozenset(map(statement_of, quads))
 
 
 def term_of(text: str) -> Term:
@@ -177,7 +172,10 @@ def ask_rdflib(text: str, dataset: Dataset) -> Answer:
     store = QuietDataset(default_union=False)
     for statement in sorted(dataset):
         subject, predicate, object_, *name = map(to_rdflib, statement)
-        (store.graph(*name) if name else store.default_graph).add((subject, predicate, object_))
+        graph = store.default_graph
+        if name:
+            graph = store.graph(*name)
+        graph.add((subject, predicate, object_))
     result = store.query(text)
     match result.type:
         case "ASK":

@@ -26,7 +26,7 @@ from typing import IO, Any, NamedTuple, NoReturn
 import psutil
 from jsonschema import ValidationError
 
-from conformance.schemas import accepts, validator
+from conformance.schemas import accepts, place_and_message, problems, validator
 from refengine.model.messages import plain, shown, why
 from refengine.rdf.recordings import refuse_key_twice
 
@@ -37,8 +37,8 @@ SAMPLE = 0.5  # seconds between two samples of resources, as YABench takes them
 
 
 def _last_will() -> Callable[[], object] | None:
-    """What a new process does first: on Linux it asks to be killed when the suite is, so that none
-    is left behind.
+    """Return what a new process does first: on Linux it asks to be killed when the suite is, so
+    that none is left behind.
     """
     if not sys.platform.startswith("linux"):
         return None
@@ -50,15 +50,15 @@ _LAST_WILL = _last_will()
 
 
 class Broken(Exception):
-    """A harness that hangs, exits, floods or writes what is no reply. Its
-    process has been killed.
+    """The error of a harness that hangs, exits, floods or writes what is no reply. Its process has
+    been killed.
     """
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds for the reply to `start`, to any other command and for a whole case; bytes of one
-    line and of all replies of a case.
+    """The limits of a harness: seconds for the reply to `start`, to any other command and for a
+    whole case; bytes of one line and of all replies of a case.
     """
 
     start: float = 30
@@ -69,8 +69,8 @@ class Limits:
 
 
 class Sample(NamedTuple):
-    """What a harness's processes used: seconds since its start, resident bytes, CPU seconds and
-    threads of all of them.
+    """A sample of what a harness's processes use: seconds since its start, resident bytes, CPU
+    seconds and threads of all of them.
     """
 
     at: float
@@ -100,23 +100,26 @@ class Harness:
                 stderr=subprocess.PIPE,
                 cwd=self.folder,
                 bufsize=0,
-                env=None if self.environment is None else dict(self.environment),
+                env=self.environment,
                 start_new_session=True,
                 preexec_fn=_LAST_WILL,
             )
         except (OSError, ValueError, IndexError) as error:
-            raise Broken(
-                f"{shown(str(self.command[0]) if self.command else '')} cannot be started: {error}"
-            ) from None
+            program = "".join(map(str, self.command[:1]))
+            raise Broken(f"{shown(program)} cannot be started: {error}") from None
         self._stdin, self._stdout, self._stderr = _pipes(self._process)
         for stream in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(stream.fileno(), False)
-        self._seq, self._spent, self._pending, self._said = 0, 0, b"", b""
+        self._seq = 0  # of the last command
+        self._spent = 0  # bytes of replies in this case
+        self._pending = b""  # of a reply
+        self._complaints = b""  # the end of standard error
+        # when the process, the case and the last sample began
         self._started = self._began = self._sampled = time.monotonic()
         self.alive = True
 
     def start(self) -> dict[str, Any]:
-        """The reply to `start`: the engine's name and version."""
+        """Return the reply to `start`: the engine's name and version. Raises Broken."""
         reply = self.ask("start", protocol=PROTOCOL)
         if reply["reply"] != "result":
             self._break(f"start: {reply['reply']}: {reply.get('context') or reply.get('reason')}")
@@ -125,12 +128,15 @@ class Harness:
         return reply
 
     def ask(self, command: str, **fields: Any) -> dict[str, Any]:
-        """The reply to a command. Raises Broken, after which there is no process any more."""
+        """Return the reply to a command. Raises Broken, after which there is no process any
+        more.
+        """
         if not self.alive:
             raise Broken("the process has ended")
         self._seq += 1
         if command == "register":
-            self._spent, self._began = 0, time.monotonic()
+            self._spent = 0
+            self._began = time.monotonic()
         request = {"seq": self._seq, "command": command, **fields}
         if not accepts("command")(request):
             validator("command").validate(request)
@@ -151,7 +157,7 @@ class Harness:
         return self.alive and self._process.poll() is None
 
     def stop(self) -> None:
-        """Ends the harness as it asks to be ended; what does not end is killed."""
+        """Stop the harness as it asks to be stopped; what does not end is killed."""
         if self.alive:
             with suppress(Broken):
                 self.ask("stop")
@@ -162,21 +168,27 @@ class Harness:
     @property
     def complaint(self) -> str:
         """The end of what it wrote to standard error, as one line of bounded length."""
-        return plain(self._said.decode("utf-8", "replace").strip())
+        return plain(self._complaints.decode("utf-8", "replace").strip())
 
     # One exchange
 
     def _patience(self, command: str) -> float:
-        """The seconds that a reply is waited for."""
-        if command in ("start", "stop"):
-            return self.limits.start if command == "start" else self.limits.reply
+        """Return the seconds that a reply is waited for. Raises Broken if the case has taken too
+        long.
+        """
+        if command == "start":
+            return self.limits.start
+        if command == "stop":
+            return self.limits.reply
         left = self._began + self.limits.whole - time.monotonic()
         if left <= 0:
             self._break(f"{command}: the case takes more than {self.limits.whole:g} s")
         return min(left, self.limits.reply)
 
     def _exchange(self, line: bytes, seconds: float, command: str) -> bytes:
-        """The line that answers a line, before the time is over."""
+        """Return the line that answers a line. Raises Broken if none comes before the time is
+        over.
+        """
         deadline = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
             selector.register(self._stdin, selectors.EVENT_WRITE)
@@ -197,13 +209,11 @@ class Harness:
                 self._sample()
         answer, _, self._pending = self._pending.partition(b"\n")
         if self._pending:
-            self._break(
-                f"{command}: more than one line: "
-                f"{shown(self._pending[:200].decode('utf-8', 'replace'))}"
-            )
+            self._break(f"{command}: more than one line: {_beginning(self._pending)}")
         return answer
 
     def _write(self, line: bytes, selector: selectors.BaseSelector) -> bytes:
+        """Write a piece of a line to standard input; return the rest."""
         try:
             line = line[self._stdin.write(line[:CHUNK]) or 0 :]
         except BrokenPipeError:
@@ -213,7 +223,9 @@ class Harness:
         return line
 
     def _read(self, command: str) -> bool:
-        """Reads a piece of standard output; whether there was one."""
+        """Read a piece of standard output; return whether there was one. Raises Broken for one that
+        is too long.
+        """
         piece = self._stdout.read(CHUNK) or b""
         self._pending += piece
         self._spent += len(piece)
@@ -224,14 +236,15 @@ class Harness:
         return bool(piece)
 
     def _hear(self, selector: selectors.BaseSelector) -> None:
-        """Reads a piece of standard error, of which the end is kept."""
+        """Read a piece of standard error, of which the end is kept."""
         piece = self._stderr.read(CHUNK)
         if piece:
-            self._said = (self._said + piece)[-KEPT:]
+            self._complaints = (self._complaints + piece)[-KEPT:]
         elif piece == b"" and self._stderr in {key.fileobj for key in selector.get_map().values()}:
             selector.unregister(self._stderr)
 
     def _reply(self, answer: bytes, command: str) -> dict[str, Any]:
+        """Return the reply in a line. Raises Broken for what is no reply of the protocol."""
         try:
             reply: dict[str, Any] = json.loads(
                 answer.decode("utf-8"),
@@ -239,18 +252,11 @@ class Harness:
                 parse_constant=_no_constant,
             )
         except (ValueError, RecursionError) as error:
-            self._break(
-                f"{command}: not JSON: {why(error)}: "
-                f"{shown(answer[:200].decode('utf-8', 'replace'))}"
-            )
-        errors = [] if accepts("reply")(reply) else validator("reply").iter_errors(reply)
-        problems = sorted(errors, key=lambda error: (error.json_path, error.message))
-        if problems:
-            problem = _telling(problems[0])
-            self._break(
-                f"{command}: no reply of the protocol: {problem.json_path}: "
-                f"{_ends(problem.message)}"
-            )
+            self._break(f"{command}: not JSON: {why(error)}: {_beginning(answer)}")
+        for problem in problems("reply", reply):
+            problem = _of_its_kind(problem)
+            message = _shortened(problem.message)
+            self._break(f"{command}: no reply of the protocol: {problem.json_path}: {message}")
         if reply["seq"] != self._seq:
             self._break(f"{command}: expected seq {self._seq}, got {reply['seq']}")
         return reply
@@ -258,17 +264,24 @@ class Harness:
     # The end of a process
 
     def _status(self) -> str:
-        with suppress(subprocess.TimeoutExpired):
+        """Return how the process ended, in words; nothing if it did not."""
+        try:
             code = self._process.wait(1)
-            return f" with exit code {code}" if code >= 0 else f" by signal {-code}"
-        return ""
+        except subprocess.TimeoutExpired:
+            return ""
+        if code < 0:
+            return f" by signal {-code}"
+        return f" with exit code {code}"
 
     def _break(self, context: str) -> NoReturn:
+        """Kill the process, and raise Broken with what it wrote to standard error."""
         self._kill()
-        said = f"; it said: {self.complaint}" if self._said else ""
-        raise Broken(plain(context + said))
+        if self._complaints:
+            context += f"; it said: {self.complaint}"
+        raise Broken(plain(context))
 
     def _kill(self) -> None:
+        """Kill the process and all that it started."""
         if not self.alive:
             return
         self.alive = False
@@ -280,6 +293,7 @@ class Harness:
                 stream.close()
 
     def _sample(self) -> None:
+        """Take a sample of resources, if it is time for one."""
         now = time.monotonic()
         if now - self._sampled < SAMPLE and self.samples:
             return
@@ -295,30 +309,38 @@ class Harness:
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
-    """Standard input, output and error of a process that was started with a pipe for each."""
+    """Return standard input, output and error of a process that was started with a pipe for
+    each.
+    """
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
     return process.stdin, process.stdout, process.stderr
 
 
-def _telling(problem: ValidationError) -> ValidationError:
-    """What is wrong with a reply as one of the kind that it says it is."""
+def _of_its_kind(problem: ValidationError) -> ValidationError:
+    """Return what is wrong with a reply as one of the kind that it says it is."""
     branches: dict[str | int, list[ValidationError]] = {}
     for error in problem.context or ():
         branches.setdefault(error.relative_schema_path[0], []).append(error)
-    own = [
-        errors
-        for errors in branches.values()
-        if not any(list(error.path) == ["reply"] for error in errors)
-    ]
-    return min(own[0], key=lambda error: (error.json_path, error.message)) if own else problem
+    for errors in branches.values():
+        if not any(list(error.path) == ["reply"] for error in errors):
+            return min(errors, key=place_and_message)
+    return problem
 
 
-def _ends(message: str) -> str:
-    """The beginning of a message, which has the value, and its end, which has what is wrong with
-    it.
+def _beginning(line: bytes) -> str:
+    """Return the beginning of a line, for a message."""
+    return shown(line[:200].decode("utf-8", "replace"))
+
+
+def _shortened(message: str) -> str:
+    """Return the beginning of a message, which has the value, and its end, which has what is wrong
+    with it.
     """
-    return message if len(message) <= 300 else f"{message[:200]} … {message[-97:]}"
+    if len(message) <= 300:
+        return message
+    return f"{message[:200]} … {message[-97:]}"
 
 
 def _no_constant(word: str) -> float:
+    """Raise ValueError for `NaN` and `Infinity`, which Python would read."""
     raise ValueError(f"{word} is no JSON")

@@ -11,18 +11,17 @@ import shlex
 import shutil
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from conformance import corpus
 from conformance.harness.client import Limits
-from conformance.schemas import accepts, validator
+from conformance.schemas import problems
 from refengine import dialects
 from refengine.core.query import Form, Query, WindowKind
 from refengine.core.semantics import R2S, Base, Closure, Profile
@@ -35,16 +34,18 @@ FILES = HERE.parent / "engines"
 # of entry points, each of which is an Engine or the path of an engine's file
 GROUP = "conformance.engines"
 CLASSPATH = "{classpath}"  # in a command: the user's, who brings the engine
+# keys of an engine's file that are fields of Engine as they stand
+AS_THEY_ARE = ("title", "link", "get", "dialect", "heartbeat", "fresh", "tolerance")
 PLACES = {"python": sys.executable, "adapters": str(HERE / "adapters"), "engines": str(FILES)}
 
 
 class InvalidEngine(RefengineError):
-    """An engine's file that is none, or an engine that there is not."""
+    """The error of an engine's file that is none, or of an engine that there is not."""
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """What an engine is known to do otherwise: `fields` of its semantics that have other values, or
+    """A known deviation of an engine: `fields` of its semantics that have other values, or
     what it has wrong to say of its answers (`told`: window), or neither, where no value says it.
     `cases` are the ids of those that show it; what neither fields nor `told` say explains these and
     no others: their wrong answers, or, if it `crashes`, their errors.
@@ -99,31 +100,42 @@ class Engine:
 
     @property
     def missing(self) -> str:
-        """What it needs, is not there, and how to get it; nothing if it can be started."""
-        places = (place for place in self.needs if not os.path.exists(place))
-        commands = (f"the command {name}" for name in self.commands if shutil.which(name) is None)
-        modules = (f"the Python package {name}" for name in self.modules if find_spec(name) is None)
-        classpath = (
-            f"--engine-classpath={self.name}=PATH or {_variable(self.name)}"
-            for word in self.command
-            if CLASSPATH in word
-        )
-        lacking = next(chain(classpath, places, commands, modules), "")
-        return (
-            f"no {self.title}, which needs {lacking}: {self.get}".removesuffix(": ")
-            if lacking
-            else ""
-        )
+        """The first thing that it needs and that is not there, and how to get it; nothing if it can
+        be started.
+        """
+        lacking = next(self._lacking(), "")
+        if not lacking:
+            return ""
+        return f"no {self.title}, which needs {lacking}: {self.get}".removesuffix(": ")
+
+    def _lacking(self) -> Iterator[str]:
+        """Yield what the engine needs and that is not there."""
+        if self._takes_classpath:
+            yield f"--engine-classpath={self.name}=PATH or {_variable(self.name)}"
+        yield from (place for place in self.needs if not os.path.exists(place))
+        for command in self.commands:
+            if shutil.which(command) is None:
+                yield f"the command {command}"
+        for module in self.modules:
+            if find_spec(module) is None:
+                yield f"the Python package {module}"
+
+    @property
+    def _takes_classpath(self) -> bool:
+        """Whether its command has a place for a classpath."""
+        return any(CLASSPATH in word for word in self.command)
 
     def on(self, classpath: str) -> Engine:
-        """The engine with its classpath, by default that of the environment, if it wants one.
-        Raises InvalidEngine for one that is not there, and for one that is given to an engine that
-        takes none.
+        """Return the engine with its classpath, by default that of the environment, if it takes
+        one. Raises InvalidEngine for one that is not there, and for one that is given to an engine
+        that takes none.
         """
+        if not self._takes_classpath:
+            if classpath:
+                raise InvalidEngine("takes no classpath", rule="engine", place=self.name)
+            return self
         path = classpath or os.environ.get(_variable(self.name), "")
-        if classpath and not any(CLASSPATH in word for word in self.command):
-            raise InvalidEngine("takes no classpath", rule="engine", place=self.name)
-        if not path or not any(CLASSPATH in word for word in self.command):
+        if not path:
             return self
         for place in path.split(os.pathsep):
             if not place:
@@ -142,8 +154,8 @@ class Engine:
     def text(
         self, query: Query, static: bool = False, table: Mapping[str, Any] | None = None
     ) -> str:
-        """A query, which a table was, in the engine's language. Raises Unrenderable, also for what
-        the engine has not.
+        """Return a query, which a table was, in the engine's language. Raises Unrenderable, also
+        for what the engine has not.
         """
         if self.dialect == "table" and table is None:
             raise Unrenderable("the query has no table", rule="DIA-6", place="query")
@@ -156,88 +168,100 @@ class Engine:
                 )
         if query.body.form not in self.forms:
             raise Unrenderable(f"{self.title} has no {query.body.form}", rule="DIA-6", place="body")
-        return (
-            json.dumps(table)
-            if self.dialect == "table"
-            else dialects.render(query, self.dialect, self._operator(), static)
-        )
+        if self.dialect == "table":
+            return json.dumps(table)
+        return dialects.render(query, self.dialect, self._operator(), static)
 
     def claim(self, query: Query) -> Profile:
-        """What it sets out to do with a query: the operator that one states, with the base that it
-        needs (QRY-5).
+        """Return what it sets out to do with a query: the operator that one states, with the base
+        that it needs (QRY-5).
         """
         assert self.profile is not None  # an engine without one is told its semantics
-        compares = (
-            query.r2s in (R2S.ISTREAM, R2S.DSTREAM) and self.profile.fields.get("base") is None
-        )
-        return self.profile.but(r2s=query.r2s, base=Base.PREVIOUS) if compares else self.profile
+        is_comparing = query.r2s in (R2S.ISTREAM, R2S.DSTREAM)
+        if is_comparing and self.profile.fields.get("base") is None:
+            return self.profile.but(r2s=query.r2s, base=Base.PREVIOUS)
+        return self.profile
 
     def _operator(self) -> R2S | None:
-        stated = self.profile.fields.get("r2s") if self.profile else None
-        return stated if isinstance(stated, R2S) else None
+        """Return the operator that its profile has, if it has one."""
+        if self.profile is None:
+            return None
+        operator = self.profile.fields.get("r2s")
+        if not isinstance(operator, R2S):
+            return None
+        return operator
 
 
 def _variable(name: str) -> str:
-    """The environment variable with an engine's classpath: `CONFORMANCE_CLASSPATH_RSP_JS`."""
+    """Return the name of the environment variable with an engine's classpath:
+    `CONFORMANCE_CLASSPATH_RSP_JS`.
+    """
     return f"CONFORMANCE_CLASSPATH_{re.sub(r'[^A-Z0-9]', '_', name.upper())}"
 
 
 def read(path: Path) -> Engine:
-    """An engine from its file. Raises InvalidEngine with the file and the key."""
+    """Return the engine of a file. Raises InvalidEngine with the file and the key."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidEngine(f"cannot be read: {error}", rule="engine", place=str(path)) from None
-    errors = [] if accepts("engine")(table) else validator("engine").iter_errors(table)
-    for wrong in sorted(errors, key=lambda one: (one.json_path, one.message)):
+    for wrong in problems("engine", table):
         raise InvalidEngine(f"{wrong.json_path}: {wrong.message}", rule="engine", place=str(path))
-    capabilities = table.pop("capabilities", {})
-    for name, kind in (("kinds", WindowKind), ("forms", Form)):
-        if name in capabilities:
-            table[name] = frozenset(map(kind, capabilities[name]))
     try:
-        table["profile"] = (
-            corpus.profile_of(table.pop("semantics")) if "semantics" in table else None
-        )
+        return Engine(path.stem, **_fields(table, path))
     except RefengineError as error:
         raise error.at(str(path)) from None
-    try:
-        table["deviations"] = tuple(map(_deviation, table.get("deviations", ())))
-    except RefengineError as error:
-        raise error.at(str(path)) from None
+
+
+def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Return the fields of an engine from the table of its file, which is of the schema. Raises
+    RefengineError for a semantics that is none.
+    """
+    fields = {name: entry for name, entry in table.items() if name in AS_THEY_ARE}
+    if "semantics" in table:
+        fields["profile"] = corpus.profile_of(table["semantics"])
+    fields["deviations"] = tuple(map(_deviation, table.get("deviations", ())))
+    tolerance = table.get("tolerance", 0)
     for name in ("command", "needs"):
-        table[name] = tuple(
-            _placed(word, path, table.get("tolerance", 0)) for word in table.get(name, ())
-        )
-    table |= {
-        name: tuple(table[name]) for name in ("commands", "modules", "suites") if name in table
-    }
+        fields[name] = tuple(_with_places(word, path, tolerance) for word in table.get(name, ()))
+    for name in ("commands", "modules", "suites"):
+        if name in table:
+            fields[name] = tuple(table[name])
+    capabilities = table.get("capabilities", {})
+    if "kinds" in capabilities:
+        fields["kinds"] = frozenset(map(WindowKind, capabilities["kinds"]))
+    if "forms" in capabilities:
+        fields["forms"] = frozenset(map(Form, capabilities["forms"]))
     if "window_closure" in table:
-        table["window_closure"] = Closure(table["window_closure"])
-    table["limits"] = Limits(**table.get("limits", {}))
-    return Engine(path.stem, **table)
+        fields["window_closure"] = Closure(table["window_closure"])
+    fields["limits"] = Limits(**table.get("limits", {}))
+    return fields
 
 
 def _deviation(entry: Mapping[str, Any]) -> Deviation:
+    """Return a known deviation. Raises RefengineError for fields that the semantics has not."""
     fields = corpus.profile_of(entry.get("fields", {})).fields
     return Deviation(**{**entry, "cases": tuple(entry["cases"]), "fields": fields})
 
 
-def _placed(word: str, path: Path, tolerance: float) -> str:
-    """A word with the places in it: other braces are the word's own."""
-    for name, place in {
+def _with_places(word: str, path: Path, tolerance: float) -> str:
+    """Return a word of an engine's file with places for their names in braces; other braces are the
+    word's own.
+    """
+    places = {
         **PLACES,
         "here": str(path.parent),
         "classpath": CLASSPATH,
-        "tolerance": tolerance,
-    }.items():
-        word = word.replace(f"{{{name}}}", str(place))
+        "tolerance": str(tolerance),
+    }
+    for name, place in places.items():
+        word = word.replace(f"{{{name}}}", place)
     return word
 
 
 def command(text: str, dialect: str, semantics: str) -> Engine:
-    """An engine from a command line, which no shell reads; `semantics` is a profile's name and
-    key=value words.
+    """Return an engine from a command line, which no shell reads; `semantics` is a profile's name
+    and key=value words.
     """
     if dialect != "table":
         dialects.find(dialect)
@@ -245,17 +269,19 @@ def command(text: str, dialect: str, semantics: str) -> Engine:
         words = tuple(shlex.split(text))
     except ValueError as error:
         raise InvalidEngine(f"cannot be read: {error}", rule="engine", place=shown(text)) from None
-    profile, *fields = semantics.split() or [""]
-    if not words or not profile:
-        raise InvalidEngine(f"an empty {'semantics' if words else 'command'}", rule="engine")
-    stated = corpus.profile_of(
-        {"profile": profile, **dict(pair(word, "key=value") for word in fields)}
+    name, *fields = semantics.split() or [""]
+    if not words:
+        raise InvalidEngine("an empty command", rule="engine")
+    if not name:
+        raise InvalidEngine("an empty semantics", rule="engine")
+    profile = corpus.profile_of(
+        {"profile": name, **dict(pair(word, "key=value") for word in fields)}
     )
-    return Engine("command", words[0], words, dialect, profile=stated)
+    return Engine("command", words[0], words, dialect, profile=profile)
 
 
 def pair(word: str, form: str) -> tuple[str, str]:
-    """A key and its value. Raises InvalidEngine for a word that is not of that form."""
+    """Return a key and its value. Raises InvalidEngine for a word that is not of that form."""
     key, sign, value = word.partition("=")
     if not sign:
         raise InvalidEngine(f"{shown(word)} is not {form}", rule="engine")
@@ -263,27 +289,27 @@ def pair(word: str, form: str) -> tuple[str, str]:
 
 
 def engines() -> dict[str, Engine]:
-    """The engines that have a file here, by name."""
+    """Return the engines that have a file here, by name."""
     return {path.stem: read(path) for path in sorted(FILES.glob("*.toml"))}
 
 
 def engine(name: str) -> Engine:
-    """An engine by its name, here or of the entry points of installed packages, or by the path of
-    its file (*.toml). Raises InvalidEngine with the nearest valid name.
+    """Return an engine by its name, here or of the entry points of installed packages, or by the
+    path of its file (*.toml). Raises InvalidEngine with the nearest valid name.
     """
     if name.endswith(".toml"):
         return read(Path(name))
-    ours, theirs = (
-        FILES / f"{name}.toml",
-        {point.name: point for point in entry_points(group=GROUP)},
-    )
+    ours = FILES / f"{name}.toml"
     if ours.parent == FILES and ours.is_file():
         return read(ours)
+    theirs = {point.name: point for point in entry_points(group=GROUP)}
     if name not in theirs:
         raise InvalidEngine(f"no engine {shown(name)}{nearest(name, names())}", rule="engine")
     try:
-        found = theirs[name].load()
-        return found if isinstance(found, Engine) else replace(read(Path(found)), name=name)
+        entry = theirs[name].load()
+        if isinstance(entry, Engine):
+            return entry
+        return replace(read(Path(entry)), name=name)
     except (ImportError, AttributeError, TypeError) as error:
         raise InvalidEngine(
             f"its entry point {theirs[name].value!r} gives none: {error}", rule="engine", place=name
@@ -291,5 +317,5 @@ def engine(name: str) -> Engine:
 
 
 def names() -> list[str]:
-    """The names of all engines that `engine` knows."""
+    """Return the names of all engines that `engine` knows."""
     return sorted({*engines(), *(point.name for point in entry_points(group=GROUP))})

@@ -1,5 +1,5 @@
-"""A case played to a harness: its query registered, its elements pushed in the order of their
-arrival, its end said.
+"""Playing a case to a harness: its query is registered, its elements are pushed in the order of
+their arrival, and its end is said.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from refengine.model.messages import plain
 from refengine.model.terms import Term
 from refengine.rdf.recordings import relation_from_json
 
+Command = tuple[str, dict[str, Any]]  # its name and its fields
+
 
 class Declined(Exception):
-    """The engine has no such thing; `link` says where it says so."""
+    """The error that the engine has no such thing; `link` says where it says so."""
 
     def __init__(self, reason: str, link: str = "") -> None:
         super().__init__(reason)
@@ -30,7 +32,7 @@ class Declined(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
+class EngineQuery:
     """A query as an engine is asked it: its text in a dialect, and the semantics, if the engine is
     told one.
     """
@@ -43,18 +45,37 @@ class Asked:
 
 def play(
     harness: Harness,
-    asked: Asked,
+    asked: EngineQuery,
     streams: Mapping[str, Stream],
     static: Dataset = frozenset(),
     heartbeat: int = 0,
 ) -> list[EngineReport]:
-    """What an engine answers to a query over streams, in the order of its reports. With a heartbeat
-    it is told of the instant after every multiple of it, until the last window with an element is
-    over.
+    """Return what an engine answers to a query over streams, in the order of its reports. With a
+    heartbeat it is told of the instant after every multiple of it, until the last window with an
+    element is over.
 
     Raises Declined if it does not support them, and Broken where the harness breaks down, or
     answers with what are no terms.
     """
+    pushes = _pushes(asked.query, streams)
+    if heartbeat:
+        longest = max(window.span for window in asked.query.windows)
+        pushes = _with_heartbeats(pushes, heartbeat, 1 + longest)
+    register = "register", _registration(asked, streams, static)
+    reports: list[EngineReport] = []
+    labels: dict[Term, Term] = {}
+    for command, fields in chain([register], pushes, [("end", {})]):
+        reply = harness.ask(command, **fields)
+        _check_result(reply, command, len(reports))
+        for report in _reports(reply, asked.query.body.variables, command, labels):
+            reports.append(report._replace(came=fields.get("at")))
+    return reports
+
+
+def _registration(
+    asked: EngineQuery, streams: Mapping[str, Stream], static: Dataset
+) -> dict[str, Any]:
+    """Return the fields of `register`."""
     # what is not declared is for the judge (QRY-4)
     names = list(streams) or sorted({window.stream for window in asked.query.windows})
     fields: dict[str, Any] = {"query": asked.text, "dialect": asked.dialect, "streams": names}
@@ -62,32 +83,26 @@ def play(
         fields["static"] = to_nquads(static)
     if asked.semantics is not None:
         fields["semantics"] = {name: _value(value) for name, value in vars(asked.semantics).items()}
-    answered: list[EngineReport] = []
-    labels: dict[Term, Term] = {}
-    pushes = _pushes(asked.query, streams)
-    if heartbeat:
-        pushes = _with_heartbeats(
-            pushes, heartbeat, 1 + max(window.span for window in asked.query.windows)
-        )
-    for command, more in chain([("register", fields)], pushes, [("end", {})]):
-        reply = harness.ask(command, **more)
-        if reply["reply"] == "unsupported" and answered:
-            raise Broken(
-                f"{command}: unsupported, after {len(answered)} reports: {plain(reply['reason'])}"
-            )
-        if reply["reply"] == "unsupported":
-            raise Declined(plain(reply["reason"]), reply.get("link", ""))
-        if reply["reply"] == "error":
-            raise Broken(f"{command}: {plain(reply['context'])}")
-        found = _answers(reply, asked.query.body.variables, command, labels)
-        answered += [answer._replace(came=more.get("at")) for answer in found]
-    return answered
+    return fields
 
 
-def _pushes(query: Query, streams: Mapping[str, Stream]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The elements of all streams in the order of their arrival: of each stream its own, of several
-    by ENG-5. Those of streams that the query does not name are pushed, too: that it does not see
-    them is QRY-4.
+def _check_result(reply: Mapping[str, Any], command: str, reports: int) -> None:
+    """Raise Declined for a reply that something is unsupported, before there are reports, and
+    Broken for an error.
+    """
+    if reply["reply"] == "unsupported":
+        reason = plain(reply["reason"])
+        if reports:
+            raise Broken(f"{command}: unsupported, after {reports} reports: {reason}")
+        raise Declined(reason, reply.get("link", ""))
+    if reply["reply"] == "error":
+        raise Broken(f"{command}: {plain(reply['context'])}")
+
+
+def _pushes(query: Query, streams: Mapping[str, Stream]) -> Iterator[Command]:
+    """Yield the elements of all streams in the order of their arrival: of each stream its own, of
+    several by ENG-5. Those of streams that the query does not name are pushed, too: that it does
+    not see them is QRY-4.
     """
     windows = [window.stream for window in query.windows]
     order = {name: number for number, name in enumerate(dict.fromkeys([*windows, *streams]))}
@@ -95,61 +110,60 @@ def _pushes(query: Query, streams: Mapping[str, Stream]) -> Iterator[tuple[str, 
     for name, element in merge(
         *named, key=lambda arrival: (arrival[1].app, arrival[1].sys, order[arrival[0]])
     ):
-        yield (
-            "push",
-            {
-                "stream": name,
-                "at": element.app,
-                "graph": to_nquads(element.graph),
-                **_more(element),
-            },
-        )
+        yield "push", _push(name, element)
 
 
-def _with_heartbeats(
-    pushes: Iterator[tuple[str, dict[str, Any]]], every: int, after: int
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The pushes, with the instants k · every + 1 between and `after` them: one past a border, for
-    engines that wait for that.
+def _push(stream: str, element: Element) -> dict[str, Any]:
+    """Return the fields of `push`."""
+    fields = {"stream": stream, "at": element.app, "graph": to_nquads(element.graph)}
+    if element.batch is not None:
+        fields["batch"] = element.batch
+    if element.end not in (None, element.app):
+        fields["end"] = element.end
+    return fields
+
+
+def _with_heartbeats(pushes: Iterator[Command], every: int, after: int) -> Iterator[Command]:
+    """Yield the pushes, with the instants k · every + 1 between and `after` them: one past a
+    border, for engines that wait for that.
     """
     last = None
-    for command, more in pushes:
+    for command, fields in pushes:
         if last is not None:
-            yield from (("advance", {"at": at}) for at in _beats(last, more["at"], every))
-        yield command, more
-        last = more["at"]
+            yield from _advances(last, fields["at"], every)
+        yield command, fields
+        last = fields["at"]
     if last is not None:
-        yield from (("advance", {"at": at}) for at in _beats(last, last + after, every))
+        yield from _advances(last, last + after, every)
 
 
-def _beats(after: int, until: int, every: int) -> range:
-    """The instants k · every + 1 in (after, until]."""
-    return range(((after - 1) // every + 1) * every + 1, until + 1, every)
-
-
-def _more(element: Element) -> dict[str, int]:
-    batch = {} if element.batch is None else {"batch": element.batch}
-    return batch if element.end in (None, element.app) else {**batch, "end": element.end}
+def _advances(after: int, until: int, every: int) -> Iterator[Command]:
+    """Yield an `advance` to each of the instants k · every + 1 in (after, until]."""
+    for at in range(((after - 1) // every + 1) * every + 1, until + 1, every):
+        yield "advance", {"at": at}
 
 
 def _value(value: Any) -> Any:
-    return value if isinstance(value, int) else show(value)
+    """Return the value of a field of the semantics, for JSON."""
+    if isinstance(value, int):
+        return value
+    return show(value)
 
 
-def _answers(
+def _reports(
     reply: Mapping[str, Any], variables: tuple[str, ...], command: str, labels: dict[str, Term]
 ) -> Iterator[EngineReport]:
+    """Yield the reports of a reply. Raises Broken for what are no terms."""
     for number, entry in enumerate(reply.get("relations", ())):
         where = f"relations[{number}].rows"
         try:
             relation = relation_from_json(entry["rows"], variables, where, labels)
         except InvalidStream as error:
             raise Broken(f"{command}: {error}") from None
-        # 1.0 is an integer, too
-        instant, window = (
-            (int(entry["instant"]) if "instant" in entry else None),
-            entry.get("window"),
-        )
-        yield EngineReport(
-            relation, instant, None if window is None else (int(window[0]), int(window[1]))
-        )
+        instant = window = None
+        if "instant" in entry:
+            instant = int(entry["instant"])  # 1.0 is an integer, too
+        if "window" in entry:
+            opens, closes = entry["window"]
+            window = int(opens), int(closes)
+        yield EngineReport(relation, instant, window)

@@ -9,34 +9,35 @@ from conformance.harness.engine_file import Engine
 
 
 class Harnesses:
-    """At most one running harness an engine. An engine that twice in a row does not start is not
-    started again.
+    """The running harnesses, at most one an engine. An engine that twice in a row does not start is
+    not started again.
     """
 
     def __init__(self) -> None:
         self.running: dict[str, Harness] = {}
-        self.refused: dict[str, list[Broken]] = {}
+        self.failures: dict[str, list[Broken]] = {}  # to start, since it last did
 
     def of(self, engine: Engine) -> Harness:
-        """The engine's harness, ready for `register`. Raises Broken."""
+        """Return the engine's harness, ready for `register`. Raises Broken."""
         harness = self.running.get(engine.name)
         if harness is not None and harness.usable:
             if not engine.fresh:
                 return harness
             harness.stop()
-        refused = self.refused.setdefault(engine.name, [])
-        if len(refused) > 1:
-            raise Broken(f"it does not start, twice tried: {refused[-1]}")
+        failures = self.failures.setdefault(engine.name, [])
+        if len(failures) > 1:
+            raise Broken(f"it does not start, twice tried: {failures[-1]}")
         try:
-            self.running[engine.name] = harness = Harness(engine.command, limits=engine.limits)
+            harness = Harness(engine.command, limits=engine.limits)
+            self.running[engine.name] = harness
             harness.start()
         except Broken as error:
-            refused.append(error)
+            failures.append(error)
             raise
-        refused.clear()
+        failures.clear()
         return harness
 
     def stop(self) -> None:
-        """Ends them all."""
+        """Stop them all."""
         while self.running:
             self.running.popitem()[1].stop()

@@ -44,7 +44,9 @@ NONE = {"sum": "coalesce({}, 0)", "avg": "coalesce({}, 0)"}
 
 
 class Aggregate(NamedTuple):
-    """A function (count, sum, avg, min, max), its column, and whether it is of DISTINCT values."""
+    """An aggregate: its function (count, sum, avg, min, max), its column, and whether it is of
+    DISTINCT values.
+    """
 
     function: str
     column: str
@@ -52,24 +54,23 @@ class Aggregate(NamedTuple):
 
     @property
     def sql(self) -> str:
-        """As an expression of SQL."""
-        return NONE.get(self.function, "{}").format(
-            f"{self.function}({'DISTINCT ' * self.distinct}{self.column})"
-        )
+        """The expression of SQL."""
+        column = self.column
+        if self.distinct:
+            column = f"DISTINCT {column}"
+        return NONE.get(self.function, "{}").format(f"{self.function}({column})")
 
     def term(self, value: Any) -> Term:
-        """The literal that a value is."""
-        return (
-            elements.literal(format(value, "f"), XSD + "decimal")
-            if isinstance(value, Decimal)
-            else elements.literal(str(value), XSD + "integer")
-        )
+        """Return the literal that a value is."""
+        if isinstance(value, Decimal):
+            return elements.literal(format(value, "f"), XSD + "decimal")
+        return elements.literal(str(value), XSD + "integer")
 
 
 class Program(NamedTuple):
-    """What is asked of a window's rows: of those with these `terms` by column, and with the same in
-    both of each of the `equal` columns, the `columns` by variable, of which `shown` are told, or,
-    grouped by these columns, the `aggregates` by variable.
+    """A program, which is asked of a window's rows: of those with these `terms` by column, and with
+    the same in both of each of the `equal` columns, the `columns` by variable, of which `shown` are
+    in the answer, or, grouped by these columns, the `aggregates` by variable.
     """
 
     terms: dict[str, Term]
@@ -80,37 +81,44 @@ class Program(NamedTuple):
     aggregates: dict[str, Aggregate] | None = None
 
     def rows(self, graph: str) -> list[dict[str, Any]]:
-        """The triples of N-Triples as rows. What is no number is null, which SQL's sums and
+        """Return the triples of N-Triples as rows. What is no number is null, which SQL's sums and
         averages leave out; SPARQL's are an error (R2R-16). Raises Unsupported for a number that
         does not fit, and for what MIN or MAX would have to order otherwise.
         """
-        of = {one.function for one in (self.aggregates or {}).values() if one.column == "n"}
-        parsed = pyoxigraph.parse(graph, pyoxigraph.RdfFormat.N_TRIPLES)
-        triples = [tuple(map(from_pyoxigraph, (t.subject, t.predicate, t.object))) for t in parsed]
-        rows: list[dict[str, str | None]] = [
-            {**dict(zip(COLUMNS, triple, strict=True)), "n": number(triple[2])}
-            for triple in triples
-        ]
-        for triple, cells in zip(triples, rows, strict=True):
-            matches = all(cells[c] == term for c, term in self.terms.items()) and all(
-                cells[a] == cells[b] for a, b in self.equal
-            )
-            if (
-                of
-                and matches
-                and cells["n"] is None
-                and (of & {"min", "max"} or _datatype(triple[2]) in NUMERIC)
-            ):
+        rows: list[dict[str, str | None]] = []
+        for quad in pyoxigraph.parse(graph, pyoxigraph.RdfFormat.N_TRIPLES):
+            terms = map(from_pyoxigraph, (quad.subject, quad.predicate, quad.object))
+            rows.append(dict(zip(COLUMNS, terms, strict=True)))
+        for row in rows:
+            object_ = str(row["o"])
+            row["n"] = number(object_)
+            if row["n"] is None and self._matches(row) and self._needs_number(object_):
                 raise Unsupported(
-                    f"a column of type {NUMBER} does not hold {cells['o']}",
+                    f"a column of type {NUMBER} does not hold {object_}",
                     rule="CMP-1",
                     place="graph",
                 )
         return rows
 
+    def _matches(self, row: Mapping[str, str | None]) -> bool:
+        """Whether the program's pattern matches a row."""
+        return all(row[column] == term for column, term in self.terms.items()) and all(
+            row[a] == row[b] for a, b in self.equal
+        )
+
+    def _needs_number(self, term: Term) -> bool:
+        """Whether an aggregate would be wrong without a term that the column of numbers does not
+        hold.
+        """
+        aggregates = (self.aggregates or {}).values()
+        functions = {one.function for one in aggregates if one.column == "n"}
+        if functions & {"min", "max"}:
+            return True
+        return bool(functions) and _datatype(term) in NUMERIC
+
     def mapping(self, keys: Mapping[str, Term], values: Mapping[str, Any]) -> Row:
-        """A solution mapping: of terms by variable, and of what the aggregates came to; null is
-        unbound.
+        """Return a solution mapping: of terms by variable, and of what the aggregates came to; null
+        is unbound.
         """
         aggregates = self.aggregates or {}
         terms = {
@@ -124,7 +132,7 @@ class Program(NamedTuple):
 
 
 def program(asked: Query, static: str = "") -> Program:
-    """A query as a program. Raises Unsupported, with what would have to be otherwise."""
+    """Return a query as a program. Raises Unsupported, with what would have to be otherwise."""
     _has(len(asked.windows) == 1 and asked.windows[0].name is None, "one window, without a name")
     _has(asked.windows[0].kind is WindowKind.TIME, "windows over time")
     _has(asked.body.form is Form.SELECT, "SELECT")
@@ -217,27 +225,35 @@ def _aggregate(name: str, function: SetFunction, columns: Mapping[str, str]) -> 
     _has(is_plain, f"?{name} as an aggregate of a variable of the pattern, and no other expression")
     _has(argument is not None or not function.is_distinct, "DISTINCT of a variable, not of *")
     _has(function.name in FUNCTIONS, f"{', '.join(FUNCTIONS)}, not {function.name}")
-    column = columns[argument.name] if isinstance(argument, Var) else "s"
-    _has(function.name == "COUNT" or column == "o", f"{function.name} of objects")
-    return Aggregate(
-        function.name.lower(), column if function.name == "COUNT" else "n", function.is_distinct
-    )
+    column = "s"
+    if isinstance(argument, Var):
+        column = columns[argument.name]
+    if function.name != "COUNT":
+        _has(column == "o", f"{function.name} of objects")
+        column = "n"
+    return Aggregate(function.name.lower(), column, function.is_distinct)
 
 
 def _has(holds: bool, what: str) -> None:
+    """Raise Unsupported for a query that has not what it would have to have."""
     if not holds:
         raise Unsupported(f"engines over rows are asked for {what}", rule="QRY-1", place="query")
 
 
 def number(term: Term) -> str | None:
-    """An integer or a decimal in plain digits, if it has at most 20 before the point and 18 after
-    it; any other term is none.
+    """Return an integer or a decimal in plain digits, if it has at most 20 before the point and 18
+    after it; None for any other term.
     """
-    lexical = elements.parse_literal(term)[0] if _datatype(term) else ""
-    fits = re.fullmatch(r"[+-]?(?=\.?[0-9])0*[0-9]{0,20}(\.[0-9]{0,18}0*)?", lexical)
-    return format(Decimal(lexical), "f") if fits and _datatype(term) in EXACT else None
+    if _datatype(term) not in EXACT:
+        return None
+    lexical = elements.parse_literal(term)[0]
+    if not re.fullmatch(r"[+-]?(?=\.?[0-9])0*[0-9]{0,20}(\.[0-9]{0,18}0*)?", lexical):
+        return None
+    return format(Decimal(lexical), "f")
 
 
 def _datatype(term: Term) -> str:
-    """Of a literal; nothing of any other term."""
-    return elements.parse_literal(term)[1] if term.startswith('"') else ""
+    """Return the datatype of a literal; nothing for any other term."""
+    if not term.startswith('"'):
+        return ""
+    return elements.parse_literal(term)[1]

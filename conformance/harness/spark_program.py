@@ -5,6 +5,7 @@ say.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -50,19 +51,22 @@ def frame_of(asked: Program, window: Window, session: SparkSession, elements: Pa
     """
     schema = f"at long, s string, p string, o string, n {NUMBER}"
     source = session.readStream.schema(schema).option("maxFilesPerTrigger", 1)
-    columns = [sql.timestamp_millis("at").alias("at"), *matched_columns(asked)]
-    rows = source.json(str(elements)).select(*columns).withWatermark("at", "0 seconds")
+    at = sql.timestamp_millis("at").alias("at")
+    rows = source.json(str(elements)).select(at, *matched_columns(asked))
+    rows = rows.withWatermark("at", "0 seconds")
     extent = sql.window("at", f"{window.size} milliseconds", f"{window.slide} milliseconds")
-    if asked.aggregates is None:  # a graph has a triple once
-        which = sorted(set(asked.columns.values())) if asked.distinct else COLUMNS
-        row = sql.when(sql.col("s").isNotNull(), sql.struct(sql.lit(1), *which))
-        found = rows.groupBy(extent).agg(sql.collect_set(row).alias("rows"))
+    if asked.aggregates is None:
+        columns: Iterable[str] = COLUMNS  # a graph has a triple once
+        if asked.distinct:
+            columns = sorted(set(asked.columns.values()))
+        row = sql.when(sql.col("s").isNotNull(), sql.struct(sql.lit(1), *columns))
+        grouped = rows.groupBy(extent).agg(sql.collect_set(row).alias("rows"))
     else:
         keys = [sql.col(column).alias(f"?{name}") for name, column in asked.columns.items()]
         values = [sql.expr(one.sql).alias(f"?{name}") for name, one in asked.aggregates.items()]
-        found = rows.groupBy(extent, *keys).agg(*values)
+        grouped = rows.groupBy(extent, *keys).agg(*values)
     borders = {"opens": sql.unix_millis("window.start"), "closes": sql.unix_millis("window.end")}
-    return found.withColumns(borders)
+    return grouped.withColumns(borders)
 
 
 def matched_columns(asked: Program) -> list[Column]:
@@ -78,16 +82,16 @@ def relations(frame: DataFrame, asked: Program) -> list[dict[str, Any]]:
     in the order of time.
     """
     windows: dict[tuple[int, int], Bag] = defaultdict(Counter)
-    for found in frame.collect():
-        rows = windows[found.opens, found.closes]
+    for group in frame.collect():
+        rows = windows[group.opens, group.closes]
         if asked.aggregates is None:
-            for each in found.rows:
-                named = {name: each[column] for name, column in asked.columns.items()}
-                rows[asked.mapping(named, {})] += 1
+            for row in group.rows:
+                terms = {name: row[column] for name, column in asked.columns.items()}
+                rows[asked.mapping(terms, {})] += 1
             continue
-        keys = {name: found[f"?{name}"] for name in asked.columns}
+        keys = {name: group[f"?{name}"] for name in asked.columns}
         if None not in keys.values():  # it is a row that matches
-            values = {name: found[f"?{name}"] for name in asked.aggregates}
+            values = {name: group[f"?{name}"] for name in asked.aggregates}
             rows[asked.mapping(keys, values)] += 1
     return [
         {"rows": bindings(Relation(asked.shown, rows)), "window": list(borders)}

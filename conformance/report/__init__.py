@@ -2,5 +2,6 @@
 evaluated here.
 
 Imports refengine, `schemas`, `metrics` and `verdict`. Begin with `source`, which reads results, and
-`page`.
+`page`, which is made of `matrix` (the rules by engine) and of `detail` (one result, with
+`drawings`).
 """

@@ -5,35 +5,50 @@ endpoint from somewhere.)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from conformance.report.page import templates
 from conformance.report.source import Entry
+from conformance.report.template import template
 
 # white on each is read well
 COLOURS = {"right": "#1d7a46", "known": "#8a5a00", "wrong": "#b3261e", "none": "#56606d"}
+LABEL = "RSP conformance"
+CHARACTER = 7.1  # pixels of a character on the average; textLength makes it exact
 
 
 def badge(entries: Iterable[Entry]) -> str:
-    """How many of the results that say something pass: unsupported and disputed ones are no fault,
-    and not counted. Red is a fail or an error that no known deviation explains, brown one that it
-    does.
+    """Return a badge, which says how many of the results that say something pass.
+
+    Unsupported and disputed results are no fault, and not counted. Red is a fail or an error that
+    no known deviation explains, brown one that it does.
     """
     kinds = Counter(entry.kind for entry in entries)
-    wrong = kinds["fail"] + kinds["error"]
-    judged = kinds["pass"] + kinds["known"] + wrong
-    words = (
-        f"{kinds['pass']:,} of {judged:,} pass"
-        + (f", {kinds['known']:,} known" if kinds["known"] else "")
-        if judged
-        else "nothing judged"
+    words = _words(kinds)
+    sizes = [round(len(text) * CHARACTER) for text in (LABEL, words)]
+    return template("badge.svg.j2").render(
+        label=LABEL, words=words, sizes=sizes, colour=COLOURS[_tone(kinds)]
     )
-    tone = "none" if not judged else "wrong" if wrong else "known" if kinds["known"] else "right"
-    # of a character, on the average; textLength makes it exact
-    label, width = "RSP conformance", 7.1
-    sizes = [round(len(text) * width) for text in (label, words)]
-    return (
-        templates()
-        .get_template("badge.svg.j2")
-        .render(label=label, words=words, sizes=sizes, colour=COLOURS[tone])
-    )
+
+
+def _judged(kinds: Mapping[str, int]) -> int:
+    return kinds["pass"] + kinds["known"] + kinds["fail"] + kinds["error"]
+
+
+def _words(kinds: Mapping[str, int]) -> str:
+    if not _judged(kinds):
+        return "nothing judged"
+    words = f"{kinds['pass']:,} of {_judged(kinds):,} pass"
+    if kinds["known"]:
+        words += f", {kinds['known']:,} known"
+    return words
+
+
+def _tone(kinds: Mapping[str, int]) -> str:
+    """Return the key of the colour."""
+    if not _judged(kinds):
+        return "none"
+    if kinds["fail"] or kinds["error"]:
+        return "wrong"
+    if kinds["known"]:
+        return "known"
+    return "right"

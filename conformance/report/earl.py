@@ -26,6 +26,7 @@ from urllib.parse import quote
 from conformance.report import texts
 from conformance.report.source import Entry
 from conformance.verdict.outcomes import Outcome
+from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
 from refengine.model.messages import shown
 
@@ -47,8 +48,8 @@ SUITE = "<urn:refengine:suite>"
 
 
 def turtle(entries: Iterable[Entry], date: str | None = None) -> Iterator[str]:
-    """The document's lines. Without a `date` (YYYY-MM-DD) it has none: results do not say when they
-    were made.
+    """Yield the document's lines. Without a `date` (YYYY-MM-DD) it has none: results do not say
+    when they were made.
     """
     if date is not None:
         check(date)
@@ -73,7 +74,9 @@ def turtle(entries: Iterable[Entry], date: str | None = None) -> Iterator[str]:
     for suite, case, rule in sorted(
         {(entry.result.suite, entry.result.case, entry.result.rule) for entry in ordered}
     ):
-        part = f" ;\n    dct:isPartOf {_iri('rule', rule)}" if rule else ""
+        part = ""
+        if rule:
+            part = f" ;\n    dct:isPartOf {_iri('rule', rule)}"
         yield (
             f"\n{_iri('case', suite, case)} a earl:TestCriterion, earl:TestCase ;\n    dct:title "
             f"{_text(texts.clean(case, 300))}{part} ."
@@ -83,7 +86,7 @@ def turtle(entries: Iterable[Entry], date: str | None = None) -> Iterator[str]:
 
 
 def check(date: str) -> None:
-    """Raises RefengineError for what is no date."""
+    """Raise RefengineError for what is no date."""
     try:
         if day.fromisoformat(date).isoformat() == date:
             return
@@ -94,34 +97,42 @@ def check(date: str) -> None:
 
 def _assertion(entry: Entry, date: str | None) -> Iterator[str]:
     result = entry.result
-    known = [f"known: {texts.clean(reason, 600)}" for reason, _ in result.known[:20]]
-    start = "" if result.argument.startswith(f"{result.outcome}:") else f"{result.outcome}: "
-    said = texts.block("\n".join([f"{start}{result.argument}", *known]))
+    dated = ""
+    if date is not None:
+        dated = f' ; dct:date "{date}"^^xsd:date'
     yield f"\n{_iri('result', result.engine, result.suite, result.case)} a earl:Assertion ;"
     yield f"    earl:assertedBy {SUITE} ;"
     yield f"    earl:subject {_iri('engine', result.engine)} ;"
     yield f"    earl:test {_iri('case', result.suite, result.case)} ;"
     yield "    earl:mode earl:automatic ;"
     yield f"    earl:result [ a earl:TestResult ; earl:outcome earl:{OUTCOMES[result.outcome]} ;"
-    dated = "" if date is None else f' ; dct:date "{date}"^^xsd:date'
-    yield f"        earl:info {_text(said)}{dated} ] ."
+    yield f"        earl:info {_text(_information(result))}{dated} ] ."
+
+
+def _information(result: Result) -> str:
+    """Return the argument of a result, which begins with its outcome, and its known deviations."""
+    argument = result.argument
+    if not argument.startswith(f"{result.outcome}:"):
+        argument = f"{result.outcome}: {argument}"
+    known = [f"known: {texts.clean(reason, 600)}" for reason, _ in result.known[:20]]
+    return texts.block("\n".join([argument, *known]))
 
 
 def _iri(*parts: str) -> str:
-    quoted = (quote(_short(part), safe="", errors="backslashreplace") for part in parts)
-    return f"<urn:refengine:{':'.join(quoted)}>"
+    quoted_parts = (quote(_short(part), safe="", errors="backslashreplace") for part in parts)
+    return f"<urn:refengine:{':'.join(quoted_parts)}>"
 
 
 def _short(name: str) -> str:
-    """A name, of a long one the beginning and its hash."""
-    return (
-        name
-        if len(name) <= LONGEST
-        else f"{name[: LONGEST - 33]}…{sha256(name.encode(errors='backslashreplace')).hexdigest()[:32]}"  # noqa: E501
-    )
+    """Return a name, of a long one the beginning and its hash."""
+    if len(name) <= LONGEST:
+        return name
+    digest = sha256(name.encode(errors="backslashreplace")).hexdigest()
+    return f"{name[: LONGEST - 33]}…{digest[:32]}"
 
 
 def _text(text: str) -> str:
+    """Return a text as a literal of Turtle."""
     for char, written in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r")):
         text = text.replace(char, written)
     return f'"{text}"'

@@ -4,64 +4,69 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from conformance.report import texts
-from conformance.report.source import Collected
+from conformance.report.source import Entry, Results
 from conformance.verdict.outcomes import Outcome
 
 NOTHING = "\u200b"
 LISTED = 100  # fails and errors of each kind
 
 
-def markdown(found: Collected) -> Iterator[str]:
-    """The lines of the summary."""
-    names = sorted({entry.result.engine for entry in found.entries})
-    counts: dict[str, Counter[str]] = {name: Counter() for name in names}
-    for entry in found.entries:
-        counts[entry.result.engine].update(
-            [str(entry.result.outcome), *(["known"] if entry.kind == "known" else [])]
-        )
+def markdown(results: Results) -> Iterator[str]:
+    """Yield the lines of the summary."""
     yield "# Conformance"
     yield ""
-    yield f"| engine | {' | '.join(Outcome)} | of these known |"
-    yield f"|---|{'---:|' * (len(Outcome) + 1)}"
-    for name in names:
-        yield (
-            f"| {safe(name)} | "
-            f"{' | '.join(str(counts[name][outcome]) for outcome in [*Outcome, 'known'])} |"
-        )
+    yield from _engines(results.entries)
     for title, kinds in (
         ("Fails and errors that no known deviation explains", ("fail", "error")),
         ("Known to fail", ("known",)),
     ):
-        failed = [entry for entry in found.entries if entry.kind in kinds]
-        if failed:
-            yield from (
-                "",
-                f"## {title} ({len(failed)})",
-                "",
-                "| engine | case | outcome | why |",
-                "|---|---|---|---|",
-            )
-        for entry in failed[:LISTED]:
-            result = entry.result
-            why = "; ".join(reason for reason, _ in result.known) or texts.first_line(
-                result.argument
-            )
-            yield (
-                f"| {safe(result.engine)} | {safe(result.case)} | {result.outcome} | "
-                f"{safe(why, texts.FIRST)} |"
-            )
-        if len(failed) > LISTED:
-            yield f"\n… {len(failed) - LISTED} more"
-    if warnings := list(found.warnings):
-        yield from ("", "## Notes", "", *(f"- {safe(line, 400)}" for line in warnings))
+        yield from _failures(title, [entry for entry in results.entries if entry.kind in kinds])
+    if warnings := list(results.warnings):
+        yield from ("", "## Notes", "")
+        for line in warnings:
+            yield f"- {safe(line, 400)}"
+
+
+def _engines(entries: Iterable[Entry]) -> Iterator[str]:
+    """Yield a table with a row an engine and a column an outcome."""
+    counts: dict[str, Counter[str]] = {}
+    for entry in entries:
+        of_engine = counts.setdefault(entry.result.engine, Counter())
+        of_engine[str(entry.result.outcome)] += 1
+        of_engine["known"] += entry.kind == "known"
+    yield f"| engine | {' | '.join(Outcome)} | of these known |"
+    yield f"|---|{'---:|' * (len(Outcome) + 1)}"
+    for name, of_engine in sorted(counts.items()):
+        cells = " | ".join(str(of_engine[outcome]) for outcome in [*Outcome, "known"])
+        yield f"| {safe(name)} | {cells} |"
+
+
+def _failures(title: str, failures: Sequence[Entry]) -> Iterator[str]:
+    """Yield a section with a row a result; nothing where there is none."""
+    if not failures:
+        return
+    yield ""
+    yield f"## {title} ({len(failures)})"
+    yield ""
+    yield "| engine | case | outcome | why |"
+    yield "|---|---|---|---|"
+    for entry in failures[:LISTED]:
+        result = entry.result
+        reasons = "; ".join(reason for reason, _ in result.known)
+        why = safe(reasons or texts.first_line(result.argument), texts.FIRST)
+        yield f"| {safe(result.engine)} | {safe(result.case)} | {result.outcome} | {why} |"
+    if len(failures) > LISTED:
+        yield f"\n… {len(failures) - LISTED} more"
 
 
 def safe(text: str, most: int = texts.NAME) -> str:
-    """A text that Markdown shows as it stands, in a table too, and at the beginning of a line. An
-    empty space (U+200B) parts what GitHub would follow, entities read: `@name`, `#1`, `GH-1`,
+    """Return a text that Markdown shows as it stands, in a table too, and at the beginning of a
+    line.
+
+    An empty space (U+200B) parts what GitHub would follow, entities read: `@name`, `#1`, `GH-1`,
     `https://…`, `www.…`.
     """
     parted = re.sub(

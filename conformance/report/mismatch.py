@@ -4,12 +4,12 @@ they gave.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from conformance.metrics.lsbench import mismatches
 from conformance.report import texts
-from conformance.report.pairs import bag, is_cut, total
+from conformance.report.pairs import Report, bag, is_cut, total
 from conformance.report.source import Entry
 from refengine.model.errors import RefengineError
 
@@ -17,8 +17,8 @@ ENGINES, QUERIES, ROWS = 12, 60, 20_000
 
 
 class Table(NamedTuple):
-    """Of one query: the engines, and mm(row, column) of each ordered pair in words; or why there is
-    none.
+    """The mismatches of one query: the engines, and mm(row, column) of each ordered pair in words;
+    or a note why there are none.
     """
 
     suite: str
@@ -29,36 +29,52 @@ class Table(NamedTuple):
 
 
 def tables(entries: Iterable[Entry]) -> list[Table]:
-    """A table for each benchmark query that two engines answered."""
-    asked: dict[tuple[str, str], list[Entry]] = {}
+    """Return a table for each benchmark query that two engines answered."""
+    by_query: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
         if not entry.result.rule and entry.text is not None:
-            asked.setdefault((entry.result.suite, entry.result.case), []).append(entry)
-    several = [(key, answered) for key, answered in sorted(asked.items()) if len(answered) > 1]
-    return [_table(*key, answered[:ENGINES]) for key, answered in several[:QUERIES]]
+            by_query.setdefault((entry.result.suite, entry.result.case), []).append(entry)
+    several = [(query, answers) for query, answers in sorted(by_query.items()) if len(answers) > 1]
+    return [_table(*query, answers[:ENGINES]) for query, answers in several[:QUERIES]]
 
 
-def _table(suite: str, case: str, answered: list[Entry]) -> Table:
-    names = [texts.clean(entry.result.engine, 40) for entry in answered]
-    told = texts.clean(suite), texts.clean(case), names
-    reports = [entry.evidence["actual"] for entry in answered if entry.evidence is not None]
-    if any(is_cut(report) for given in reports for report in given):
-        return Table(*told, [], "rows are left out of the results")
-    if sum(total(report) for given in reports for report in given) > ROWS:
-        return Table(*told, [], f"more than {ROWS:,} rows")
-    try:
-        found = mismatches(
-            {str(place): list(map(bag, given)) for place, given in enumerate(reports)}
-        )
-    except RefengineError as error:
-        return Table(*told, [], texts.clean(str(error), 300))
-    return Table(
-        *told,
-        [(name, list(_row(str(place), len(names), found))) for place, name in enumerate(names)],
-    )
+def _table(suite: str, case: str, answers: Sequence[Entry]) -> Table:
+    names = [texts.clean(entry.result.engine, 40) for entry in answers]
+    outputs = [entry.evidence["actual"] for entry in answers if entry.evidence is not None]
+    rows: list[tuple[str, list[str]]] = []
+    note = _why_not(outputs)
+    if not note:
+        try:
+            percents = mismatches(
+                {str(place): list(map(bag, reports)) for place, reports in enumerate(outputs)}
+            )
+        except RefengineError as error:
+            note = texts.clean(str(error), 300)
+        else:
+            rows = [
+                (name, list(_cells(str(place), len(names), percents)))
+                for place, name in enumerate(names)
+            ]
+    return Table(texts.clean(suite), texts.clean(case), names, rows, note)
 
 
-def _row(one: str, count: int, found: dict[tuple[str, str], float | None]) -> Iterator[str]:
-    for other in map(str, range(count)):
-        percent = found.get((one, other))
-        yield "" if one == other else "undefined" if percent is None else f"{percent:.4g} %"
+def _why_not(outputs: Sequence[Sequence[Report]]) -> str:
+    """Return why the mismatch of some outputs is not measured; nothing if it can be."""
+    reports = [report for output in outputs for report in output]
+    if any(map(is_cut, reports)):
+        return "rows are left out of the results"
+    if sum(map(total, reports)) > ROWS:
+        return f"more than {ROWS:,} rows"
+    return ""
+
+
+def _cells(row: str, count: int, percents: Mapping[tuple[str, str], float | None]) -> Iterator[str]:
+    """Yield the cells of one engine's row; engines are numbers written as texts."""
+    for column in map(str, range(count)):
+        percent = percents.get((row, column))
+        if row == column:
+            yield ""
+        elif percent is None:
+            yield "undefined"
+        else:
+            yield f"{percent:.4g} %"

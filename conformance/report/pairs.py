@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -40,87 +40,90 @@ class Pair:
 
 
 def pairs(evidence: Mapping[str, Any], outcome: str) -> tuple[list[Pair], int | None]:
-    """All pairs, and the place of the first that differs. Of a pass none does: the oracle may have
-    found an order of arrival that is not the one under which the reports due are listed.
+    """Return all pairs, and the place of the first that differs. Of a pass none does: the oracle
+    may have found an order of arrival that is not the one under which the reports due are listed.
     """
-    due, given = evidence.get("expected"), evidence["actual"]
+    due = evidence.get("expected")
+    given = evidence["actual"]
     if due is None:
         return [Pair(number, None, report) for number, report in enumerate(given)], None
     before = min(evidence.get("before", 0), len(due))
-    found = [
-        _pair(number, one, other, outcome, number < before)
-        for number, (one, other) in enumerate(zip_longest(due, [*[None] * before, *given]))
-    ]
+    placed = enumerate(zip_longest(due, [*[None] * before, *given]))
     if outcome == "pass":
-        return found, None
-    first = next((pair.number for pair in found if pair.differs), None)
-    if (said := evidence.get("diverges")) is not None and said + before < len(found):
-        first = said + before
-    return found, first
+        return [Pair(number, one, other) for number, (one, other) in placed], None
+    compared = [_pair(number, one, other, number < before) for number, (one, other) in placed]
+    first = next((pair.number for pair in compared if pair.differs), None)
+    diverges = evidence.get("diverges")
+    if diverges is not None and diverges + before < len(compared):
+        first = diverges + before
+    return compared, first
 
 
-def _pair(
-    number: int, due: Report | None, given: Report | None, outcome: str, unseen: bool
-) -> Pair:
-    if outcome == "pass" or unseen:
-        return Pair(number, due, given)
+def _pair(number: int, due: Report | None, given: Report | None, is_unseen: bool) -> Pair:
+    """Return a pair, compared unless the report due was not seen, or rows are left out."""
+    pair = Pair(number, due, given)
+    if is_unseen:
+        return pair
     if is_cut(due) or is_cut(given):
-        return Pair(
-            number,
-            due,
-            given,
-            total(due) != total(given),
-            note="rows are left out of the results, so they are not compared",
-        )
-    note = ""
+        note = "rows are left out of the results, so they are not compared"
+        return replace(pair, differs=total(due) != total(given), note=note)
     try:
-        expected, actual = bag(due), bag(given)
-        if (expected - actual).total() + (actual - expected).total() <= NEAR:
-            same = _same(due, given) and compare.equal(expected, actual)
-            lacking, surplus = (Bag(), Bag()) if same else compare.difference(expected, actual)
-        else:
-            lacking, surplus = _beyond(expected, actual), _beyond(actual, expected)
-            same = _same(due, given) and not lacking and not surplus
-            note = (
-                f"more than {NEAR} rows differ as terms: these are compared without tolerance, and "
-                "blank nodes by their labels"
-            )
+        return _with_differences(pair)
     except RefengineError as error:
-        return Pair(number, due, given, due is None or given is None, note=f"not compared: {error}")
-    some, others = (tuple(sorted(rows.elements())[:ROWS]) for rows in (lacking, surplus))
-    return Pair(
-        number,
-        due,
-        given,
-        not same,
-        some,
-        others,
-        (lacking.total() - len(some), surplus.total() - len(others)),
-        note,
-    )
+        return replace(pair, differs=due is None or given is None, note=f"not compared: {error}")
 
 
-def _beyond(rows: Bag, others: Bag) -> Bag:
-    """What rows hold more of than others, by value."""
-    left, found = Counter(map(compare.identity, others.elements())), Bag()
+def _with_differences(pair: Pair) -> Pair:
+    """Return the pair with what differs. Raises RefengineError for what are no terms."""
+    expected = bag(pair.due)
+    actual = bag(pair.given)
+    same = _is_same_window(pair.due, pair.given)
+    note = ""
+    lacking, surplus = Bag(), Bag()
+    if (expected - actual).total() + (actual - expected).total() > NEAR:
+        lacking = _excess(expected, actual)
+        surplus = _excess(actual, expected)
+        same = same and not lacking and not surplus
+        note = (
+            f"more than {NEAR} rows differ as terms: these are compared without tolerance, and "
+            "blank nodes by their labels"
+        )
+    elif not (same and compare.equal(expected, actual)):
+        same = False
+        lacking, surplus = compare.difference(expected, actual)
+    some = tuple(sorted(lacking.elements())[:ROWS])
+    others = tuple(sorted(surplus.elements())[:ROWS])
+    more = lacking.total() - len(some), surplus.total() - len(others)
+    return replace(pair, differs=not same, lacking=some, surplus=others, more=more, note=note)
+
+
+def _excess(rows: Bag, others: Bag) -> Bag:
+    """Return what rows hold more of than others, by value."""
+    left = Counter(map(compare.identity, others.elements()))
+    excess = Bag()
     for line in rows.elements():
         key = compare.identity(line)
-        found[line] += not left[key]
-        left[key] -= left[key] > 0
-    return +found
+        if left[key]:
+            left[key] -= 1
+        else:
+            excess[line] += 1
+    return excess
 
 
 def total(report: Report | None) -> int:
-    """How many rows it has, of which some may be left out here."""
-    return 0 if report is None else max(report["total"], len(report["rows"]))
+    """Return how many rows a report has, of which some may be left out here."""
+    if report is None:
+        return 0
+    rows: int = max(report["total"], len(report["rows"]))
+    return rows
 
 
 def is_cut(report: Report | None) -> bool:
-    """Whether rows of it are left out."""
+    """Whether rows of a report are left out."""
     return report is not None and len(report["rows"]) < total(report)
 
 
-def _same(due: Report | None, given: Report | None) -> bool:
+def _is_same_window(due: Report | None, given: Report | None) -> bool:
     """Whether both are there, about one window, as far as they say which."""
     if due is None or given is None:
         return False
@@ -129,25 +132,24 @@ def _same(due: Report | None, given: Report | None) -> bool:
 
 
 def bag(report: Report | None) -> Bag:
-    """The rows of a report. Raises RefengineError for what are no terms."""
-    rows = [] if report is None else report["rows"]
-    variables = tuple(sorted({name for row in rows for name in row}))
-    return relation_from_json(rows, variables, "rows", {}).rows
+    """Return the rows of a report. Raises RefengineError for what are no terms."""
+    if report is None:
+        return Bag()
+    variables = tuple(sorted({name for row in report["rows"] for name in row}))
+    return relation_from_json(report["rows"], variables, "rows", {}).rows
 
 
-def drawn(found: Sequence[Pair], first: int | None, most: int) -> Sequence[Pair]:
-    """Those that are drawn: all, or some around the first that differs."""
-    start = (
-        0
-        if first is None or len(found) <= most
-        else max(0, min(first - most // 4, len(found) - most))
-    )
-    return found[start : start + most]
+def around_first(some: Sequence[Pair], first: int | None, most: int) -> Sequence[Pair]:
+    """Return the pairs that are drawn: all, or so many around the first that differs."""
+    if first is None or len(some) <= most:
+        return some[:most]
+    start = max(0, min(first - most // 4, len(some) - most))
+    return some[start : start + most]
 
 
-def windows(found: Sequence[Pair]) -> Iterator[list[int]]:
-    """Every window that is said."""
-    for pair in found:
+def windows(some: Sequence[Pair]) -> Iterator[list[int]]:
+    """Yield every window that a report names."""
+    for pair in some:
         for report in (pair.due, pair.given):
             if report is not None and "window" in report:
                 yield report["window"]

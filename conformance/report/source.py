@@ -21,6 +21,8 @@ from refengine.model.messages import shown, why
 
 NAMED = 3  # cases that a line about them names
 
+Key = tuple[str, str, str]  # engine, suite and case
+
 
 class InvalidResults(RefengineError):
     """A file of results that is none."""
@@ -38,16 +40,17 @@ class Entry:
     @property
     def evidence(self) -> Mapping[str, Any] | None:
         """What the result rests on."""
-        return None if self.text is None else json.loads(self.text)
+        if self.text is None:
+            return None
+        evidence: dict[str, Any] = json.loads(self.text)
+        return evidence
 
     @property
     def kind(self) -> str:
         """The outcome; `known` where a known deviation explains a fail or an error."""
-        return (
-            "known"
-            if self.result.known and self.result.outcome in (Outcome.FAIL, Outcome.ERROR)
-            else str(self.result.outcome)
-        )
+        if self.result.known and self.result.outcome in (Outcome.FAIL, Outcome.ERROR):
+            return "known"
+        return str(self.result.outcome)
 
 
 class Gap(NamedTuple):
@@ -58,57 +61,61 @@ class Gap(NamedTuple):
     cases: tuple[str, ...]
 
     def __str__(self) -> str:
-        more = f", … {len(self.cases) - NAMED} more" if len(self.cases) > NAMED else ""
-        return (
-            f"{clean(self.engine)} has no result of {len(self.cases)} in {clean(self.suite)}: "
-            f"{', '.join(map(clean, self.cases[:NAMED]))}{more}"
-        )
+        names = _first(list(map(clean, self.cases)))
+        where = clean(self.suite)
+        return f"{clean(self.engine)} has no result of {len(self.cases)} in {where}: {names}"
 
 
-class Collected(NamedTuple):
-    """What a report is made of: entries by engine, suite and case, one each; the keys given more
-    than once; and the gaps.
+class Results(NamedTuple):
+    """What a report is made of: entries by engine, suite and case, one each; the keys that came
+    more than once; and the gaps.
     """
 
     entries: list[Entry]
-    duplicates: list[tuple[str, str, str]]
+    duplicates: list[Key]
     gaps: list[Gap]
 
     @property
     def warnings(self) -> Iterator[str]:
         """A line each, for a terminal: the page names all."""
         if self.duplicates:
-            named = ", ".join(" ".join(map(clean, key)) for key in self.duplicates[:NAMED])
-            more = (
-                f", … {len(self.duplicates) - NAMED} more" if len(self.duplicates) > NAMED else ""
-            )
-            yield f"given more than once, the last counts: {named}{more}"
+            names = _first([" ".join(map(clean, key)) for key in self.duplicates])
+            yield f"given more than once, the last counts: {names}"
         yield from map(str, self.gaps)
 
 
-def read(paths: Iterable[Path]) -> Collected:
-    """The results of files. Raises InvalidResults, which names file and line."""
-    return collected(entry for path in paths for entry in _lines(path))
+def _first(names: list[str]) -> str:
+    """Return the first few of some names, and how many more there are."""
+    text = ", ".join(names[:NAMED])
+    if len(names) > NAMED:
+        text += f", … {len(names) - NAMED} more"
+    return text
 
 
-def of(results: Iterable[Result]) -> Collected:
-    """The results of a run."""
-    return collected(_entry(result, {}) for result in results)
+def read(paths: Iterable[Path]) -> Results:
+    """Return the results of files. Raises InvalidResults, which names file and line."""
+    return merge(entry for path in paths for entry in _entries(path))
 
 
-def collected(entries: Iterable[Entry]) -> Collected:
-    """Entries, merged: of those with one key the last counts."""
-    kept: dict[tuple[str, str, str], Entry] = {}
-    twice: dict[tuple[str, str, str], None] = {}
+def of(results: Iterable[Result]) -> Results:
+    """Return the results of a run."""
+    return merge(_entry(result, {}) for result in results)
+
+
+def merge(entries: Iterable[Entry]) -> Results:
+    """Return entries, one a key: of those with the same key the last."""
+    by_key: dict[Key, Entry] = {}
+    twice: set[Key] = set()
     for entry in entries:
         key = entry.result.key
-        if key in kept:
-            twice[key] = None
-        kept[key] = entry
-    return Collected([kept[key] for key in sorted(kept)], sorted(twice), list(_gaps(kept)))
+        if key in by_key:
+            twice.add(key)
+        by_key[key] = entry
+    return Results([by_key[key] for key in sorted(by_key)], sorted(twice), list(_gaps(by_key)))
 
 
-def _gaps(keys: Iterable[tuple[str, str, str]]) -> Iterator[Gap]:
+def _gaps(keys: Iterable[Key]) -> Iterator[Gap]:
+    """Yield the gap of each engine and suite that has one."""
     cases: dict[str, set[str]] = defaultdict(set)
     own: dict[tuple[str, str], set[str]] = defaultdict(set)
     for engine, suite, case in keys:
@@ -119,7 +126,8 @@ def _gaps(keys: Iterable[tuple[str, str, str]]) -> Iterator[Gap]:
             yield Gap(engine, suite, tuple(sorted(cases[suite] - there)))
 
 
-def _lines(path: Path) -> Iterator[Entry]:
+def _entries(path: Path) -> Iterator[Entry]:
+    """Yield the entries of a file. Raises InvalidResults."""
     texts: dict[str, str] = {}
     try:
         if path.exists() and not path.is_file():
@@ -127,53 +135,59 @@ def _lines(path: Path) -> Iterator[Entry]:
         with open(path, "rb") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    yield _entry(from_json(_checked(line, f"{path}:{number}")), texts)
+                    yield _entry(from_json(_parsed(line, f"{path}:{number}")), texts)
     except OSError as error:
         raise InvalidResults(
             f"cannot be read: {error.strerror or error}", rule="results", place=str(path)
         ) from None
 
 
-def _checked(line: bytes, place: str) -> dict[str, Any]:
+def _parsed(line: bytes, place: str) -> dict[str, Any]:
+    """Return the JSON object of a line, which is one of the schema. Raises InvalidResults."""
     try:
-        told: dict[str, Any] = json.loads(
-            line.decode("utf-8-sig"), parse_constant=_refused, parse_float=_number
+        found: dict[str, Any] = json.loads(
+            line.decode("utf-8-sig"), parse_constant=_refuse_constant, parse_float=_number
         )
     except UnicodeDecodeError as error:
         raise InvalidResults(f"not UTF-8: {error.reason}", rule="results", place=place) from None
     except (ValueError, RecursionError) as error:
         raise InvalidResults(f"no JSON: {why(error)}", rule="results", place=place) from None
-    if not schemas.accepts("result")(told):
-        wrong = next(schemas.validator("result").iter_errors(told))
-        while wrong.context:  # of the choices, what the likeliest lacks
-            wrong = max(wrong.context, key=lambda one: len(one.absolute_path))
-        where = "".join(
-            f"[{part}]" if isinstance(part, int) else f".{part}" for part in wrong.absolute_path
-        ).lstrip(".")
-        raise InvalidResults(
-            f"no result: {where + ': ' if where else ''}{wrong.message}",
-            rule="results",
-            place=place,
-        )
-    return told
+    if not schemas.accepts("result")(found):
+        reason = _disagreement(found)
+        raise InvalidResults(f"no result: {reason}", rule="results", place=place)
+    return found
 
 
-def _refused(word: str) -> float:
+def _disagreement(found: dict[str, Any]) -> str:
+    """Return why an object is not of the schema: `evidence.cut: 1 is not of type 'boolean'`."""
+    wrong = next(schemas.validator("result").iter_errors(found))
+    while wrong.context:  # of the choices, what the likeliest lacks
+        wrong = max(wrong.context, key=lambda one: len(one.absolute_path))
+    where = schemas.path_text(wrong.absolute_path)
+    if not where:
+        return str(wrong.message)
+    return f"{where}: {wrong.message}"
+
+
+def _refuse_constant(word: str) -> float:
+    """Raise ValueError for `NaN` and `Infinity`, which Python would read."""
     raise ValueError(f"{word} is no number of JSON")
 
 
 def _number(word: str) -> float:
-    """A number with a point or an exponent: 1.0 is an integer to the schema, so it is one to
+    """Return a number with a point or an exponent: 1.0 is an integer to the schema, so it is one to
     whoever counts with it.
     """
     number = float(word)
     if not isfinite(number):
         raise ValueError(f"{shown(word)} is beyond every number here")
-    return int(number) if number.is_integer() else number
+    if number.is_integer():
+        return int(number)
+    return number
 
 
 def _entry(result: Result, texts: dict[str, str]) -> Entry:
-    """An entry; evidence that is the same text is one text."""
+    """Return an entry; evidence that is the same text is one text."""
     if result.evidence is None:
         return Entry(result, None)
     text = json.dumps(result.evidence, sort_keys=True, separators=(",", ":"))

@@ -17,81 +17,82 @@ ARGUMENT = 6_000
 FIRST = 160  # of an argument, in a list
 WEB = r"https?://[\w.-]+(:\d+)?([/?#][\w.~:/?#\[\]@!$&'()*+,;=%-]*)?"
 
+Shorten = Callable[[str], str]  # from a term in N-Triples to a shorter text
+
 
 def clean(text: str, most: int = NAME) -> str:
-    """Printable text on one line."""
-    return escaped(text if len(text) <= most else text[: most - 1] + "…")
+    """Return a printable text on one line, of at most so many characters before it is escaped."""
+    if len(text) > most:
+        text = text[: most - 1] + "…"
+    return escaped(text)
 
 
 def block(text: str, most: int = ARGUMENT) -> str:
-    """Printable text whose line ends stay."""
-    cut = text if len(text) <= most else text[:most] + "\n…"
-    return "\n".join(map(escaped, cut.replace("\r\n", "\n").replace("\t", "    ").split("\n")))
+    """Return a printable text whose line ends stay, of at most so many characters."""
+    if len(text) > most:
+        text = text[:most] + "\n…"
+    lines = text.replace("\r\n", "\n").replace("\t", "    ").split("\n")
+    return "\n".join(map(escaped, lines))
 
 
 def first_line(argument: str) -> str:
-    """The line of an argument that says most: of a fail the first divergence, else its first."""
+    """Return the line of an argument that says most: of a fail the first divergence, else its
+    first line.
+    """
     lines = [line.strip() for line in argument[:ARGUMENT].splitlines() if line.strip()]
-    return clean(
-        next(
-            (line for line in lines if line.startswith("first divergence")),
-            lines[0] if lines else "",
-        ),
-        FIRST,
-    )
+    divergences = [line for line in lines if line.startswith("first divergence")]
+    return clean([*divergences, *lines, ""][0], FIRST)
 
 
 def link(text: str) -> str:
-    """The text if it is a link to the web, else nothing: a link may be `javascript:…`."""
-    return text if len(text) <= 2000 and re.fullmatch(WEB, text, re.ASCII) else ""
+    """Return the text if it is a link to the web, else nothing: a link may be `javascript:…`."""
+    if len(text) <= 2000 and re.fullmatch(WEB, text, re.ASCII):
+        return text
+    return ""
 
 
-def shortener(query: str) -> Callable[[str], str]:
-    """A function that writes a term (N-Triples) with the prefixes of a query."""
+def shortener(query: str) -> Shorten:
+    """Return a function that writes a term (N-Triples) with the prefixes of a query."""
     declared = re.findall(r"PREFIX\s+([\w.-]*:)\s*<([^<>\s]+)>", query, re.IGNORECASE)[:100]
     prefixes = sorted([*declared, ("xsd:", XSD)], key=lambda pair: -len(pair[1]))
 
-    def iri(match: re.Match[str]) -> str:
-        name: str
-        for name, namespace in prefixes:
-            if match[1].startswith(namespace) and re.fullmatch(
-                r"[\w-]+", match[1][len(namespace) :]
-            ):
-                return name + match[1][len(namespace) :]
+    def prefixed(match: re.Match[str]) -> str:
+        prefix: str
+        for prefix, namespace in prefixes:
+            local = match[1].removeprefix(namespace)
+            if match[1].startswith(namespace) and re.fullmatch(r"[\w-]+", local):
+                return prefix + local
         return match[0]
 
-    return lambda term: clean(re.sub(r"<([^<>\s]*)>", iri, term), WIDTH)
+    return lambda term: clean(re.sub(r"<([^<>\s]*)>", prefixed, term), WIDTH)
 
 
-def row(line: Row, shorten: Callable[[str], str]) -> str:
-    """`{x: :a, y: "1"}`."""
-    return "{" + ", ".join(f"{clean(name, 40)}: {shorten(term)}" for name, term in line) + "}"
+def row(line: Row, shorten: Shorten) -> str:
+    """Return a solution mapping as `{x: :a, y: "1"}`."""
+    return _in_braces(line, shorten)
 
 
-def told(row: Mapping[str, Any], shorten: Callable[[str], str]) -> str:
-    """A row as SPARQL JSON has it: what cannot be read as terms is shown all the same."""
-    return (
-        "{"
-        + ", ".join(
-            f"{clean(name, 40)}: {shorten(_term(term))}" for name, term in sorted(row.items())
-        )
-        + "}"
-    )
+def json_row(bindings: Mapping[str, Any], shorten: Shorten) -> str:
+    """Return a row of SPARQL JSON as `row` writes it: what cannot be read as terms is shown all the
+    same.
+    """
+    return _in_braces([(name, _term(term)) for name, term in sorted(bindings.items())], shorten)
+
+
+def _in_braces(cells: Row | list[tuple[str, str]], shorten: Shorten) -> str:
+    return "{" + ", ".join(f"{clean(name, 40)}: {shorten(term)}" for name, term in cells) + "}"
 
 
 def _term(term: Mapping[str, str]) -> str:
+    """Return a term of SPARQL JSON as N-Triples, with nothing escaped."""
     value = term["value"]
     match term["type"]:
         case "uri":
             return f"<{value}>"
         case "bnode":
             return f"_:{value}"
-        case _:
-            tag = (
-                f"@{term['xml:lang']}"
-                if "xml:lang" in term
-                else f"^^<{term['datatype']}>"
-                if "datatype" in term
-                else ""
-            )
-            return f'"{value}"{tag}'
+    if "xml:lang" in term:
+        return f'"{value}"@{term["xml:lang"]}'
+    if "datatype" in term:
+        return f'"{value}"^^<{term["datatype"]}>'
+    return f'"{value}"'

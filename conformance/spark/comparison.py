@@ -1,5 +1,5 @@
-"""What an engine recorded beside ground truth: CSRBench's verdict, LSBench's mismatch, and
-YABench's precision, recall and delay.
+"""A recording beside ground truth: CSRBench's verdict, LSBench's mismatch, and YABench's precision,
+recall and delay.
 
 Each report is compared with the recorded relation at its place, where Spark runs; some relations
 may be missing at each end (ORA-3), so that a place is compared with as many relations before its
@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from itertools import accumulate
 from statistics import fmean, median
@@ -22,8 +23,8 @@ import pyarrow
 from conformance.metrics import lsbench, yabench
 from conformance.metrics.run import of_run
 from conformance.spark import jobs
-from conformance.spark.rows import batch
-from conformance.spark.truth import Asked, rebuilt, told_of
+from conformance.spark.streams.rows import batch
+from conformance.spark.truth import TruthQuery, error_of, text_of
 from conformance.verdict import explain
 from conformance.verdict.outcomes import Outcome
 from refengine.core.engine import Report
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 NOTHING = {"precision": 1.0, "recall": 1.0}  # nothing was expected and nothing came
 # rows that the driver holds, for LSBench's mismatch and slides under content change
 FOLDED = 1_000_000
-GIVEN = "recorded boolean, place long, rows string"
+ROWS = "recorded boolean, place long, rows string"
 SCHEMA = (
     "place long, before long, equal boolean, precision double, recall double, expected "
     "long, actual long, error string"
@@ -48,7 +49,7 @@ SCHEMA = (
 
 
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     """An outcome and its argument; `measures`, an entry a report or, under content change, a slide,
     as metrics.run has them; and LSBench's mismatch in percent of the expected output in the
     recorded one, and the other way around (None: not measured).
@@ -60,99 +61,118 @@ class Compared:
     mismatch: tuple[float | None, float | None]
 
 
-def compared(
+Places = dict[int, dict[str, Any]]  # rows of SCHEMA by place
+
+
+def compare_recording(
     spark: SparkSession,
-    asked: Asked,
+    asked: TruthQuery,
     parts: Sequence[pyarrow.Table],
     recording: Recording,
     parallel: int,
     missing: int = 1,
-) -> Compared:
-    """What was recorded beside the parts' reports (truth.REPORT), in order. Raises NoSpark, and
-    RefengineError for what cannot be compared.
+) -> Comparison:
+    """Compare what was recorded with the parts' reports (truth.REPORT), in order, over Spark.
+    Raises NoSpark, and RefengineError for what cannot be compared.
     """
-    starts = [0, *accumulate(part.num_rows for part in parts)]
+    starts = _starts(parts)
     work = {
         number: partial(_job, spark, asked, parts, number, starts[number], recording, missing)
         for number in range(len(parts))
         if starts[number] < starts[number + 1]
     }
-    return judged(
-        asked, parts, recording, (table for _, table in jobs.run(work, parallel)), missing
-    )
+    tables = (table for _, table in jobs.run(work, parallel))
+    return fold(asked, parts, recording, tables, missing)
 
 
-def judged(
-    asked: Asked,
+def _starts(parts: Sequence[pyarrow.Table]) -> list[int]:
+    """Return the place of the first report of each part, and how many there are."""
+    return [0, *accumulate(part.num_rows for part in parts)]
+
+
+# Folded by the driver
+
+
+def fold(
+    asked: TruthQuery,
     parts: Sequence[pyarrow.Table],
     recording: Recording,
-    places: Iterable[pyarrow.Table | pyarrow.RecordBatch],
+    tables: Iterable[pyarrow.Table | pyarrow.RecordBatch],
     missing: int = 1,
-) -> Compared:
-    """The same, of what the places came to (SCHEMA)."""
-    found: dict[int, dict[int, dict[str, Any]]] = {before: {} for before in range(missing + 1)}
-    for table in places:
+) -> Comparison:
+    """Return the comparison of the parts' reports with a recording, folded of the places of all
+    parts (SCHEMA). Raises RefengineError.
+    """
+    by_before = _by_before(tables, missing)
+    recorded = len(recording)
+    divergences = {
+        before: _first_divergence(places, before, recorded, missing)
+        for before, places in by_before.items()
+    }
+    passing = [before for before, place in divergences.items() if place is None]
+    if passing:
+        before = passing[0]
+        after = len(by_before[0]) - before - recorded
+        outcome = Outcome.PASS
+        argument = [
+            f"pass: {explain.counted(recorded, 'relation')}; "
+            f"not recorded: {before} before the first, {after} after the last"
+        ]
+    else:
+        before = min(
+            by_before,
+            key=lambda before: (
+                _differing_rows(by_before[before], before, recording, missing),
+                before,
+            ),
+        )
+        after = 0
+        outcome = Outcome.FAIL
+        first = divergences[before]
+        assert first is not None  # nothing passes
+        argument = _divergence(asked, parts, recording, before, first)
+    measures = _measures(asked, parts, recording, before, after, by_before[before])
+    mismatch = _mismatch(asked, parts, recording)
+    argument += [f"  semantics: {brief(asked.semantics)}", *_figures(measures, mismatch)]
+    return Comparison(outcome, "\n".join(argument), measures, mismatch)
+
+
+def _by_before(
+    tables: Iterable[pyarrow.Table | pyarrow.RecordBatch], missing: int
+) -> dict[int, Places]:
+    """Return the rows of tables by how many reports before the first may not be recorded, and by
+    place. Raises the RefengineError of a part.
+    """
+    by_before: dict[int, Places] = {before: {} for before in range(missing + 1)}
+    for table in tables:
         for row in table.to_pylist():
             if row["error"] is not None:
-                raise rebuilt(row["error"])
-            found[row["before"]][row["place"]] = row
-    total, recorded = len(found[0]), len(recording)
-
-    def wrong(before: int) -> int | None:
-        """The first relation that is not the report's at its place, if `before` reports were not
-        recorded; None if there is none.
-        """
-        nothing = {"equal": False}
-        first = next(
-            (
-                relation
-                for relation in range(recorded)
-                if not found[before].get(relation + before, nothing)["equal"]
-            ),
-            None,
-        )
-        ends = 0 <= total - before - recorded <= missing and (recorded > 0 or total == 0)
-        return first if first is not None or ends else recorded
-
-    first = {before: wrong(before) for before in found}
-    passing = [before for before, place in first.items() if place is None]
-    failing = {before: place for before, place in first.items() if place is not None}
-    before = (
-        passing[0]
-        if passing
-        else min(
-            first,
-            key=lambda before: (_differing_rows(found[before], before, recording, missing), before),
-        )
-    )
-    if passing:
-        ends = f"{before} before the first, {total - before - recorded} after the last"
-        outcome, argument = (
-            Outcome.PASS,
-            [f"pass: {explain.counted(recorded, 'relation')}; not recorded: {ends}"],
-        )
-    else:
-        outcome, argument = Outcome.FAIL, _failed(asked, parts, recording, before, failing[before])
-    after = total - before - recorded if passing else 0
-    measures, mismatch = (
-        _measures(asked, parts, recording, before, after, found[before]),
-        _mismatch(asked, parts, recording),
-    )
-    argument += [f"  semantics: {brief(asked.semantics)}", *_figures(measures, mismatch)]
-    return Compared(outcome, "\n".join(argument), measures, mismatch)
+                raise error_of(row["error"])
+            by_before[row["before"]][row["place"]] = row
+    return by_before
 
 
-def _differing_rows(
-    places: Mapping[int, Mapping[str, Any]], before: int, recording: Recording, missing: int
-) -> int:
-    """In how many rows reports and recording differ, if `before` reports
-    were not recorded (ORA-9).
+def _first_divergence(places: Places, before: int, recorded: int, missing: int) -> int | None:
+    """Return the first relation that is not the report's at its place, if `before` reports were not
+    recorded; None if there is none.
+    """
+    nothing = {"equal": False}
+    for relation in range(recorded):
+        if not places.get(relation + before, nothing)["equal"]:
+            return relation
+    is_all = 0 <= len(places) - before - recorded <= missing
+    if is_all and (recorded > 0 or not places):
+        return None
+    return recorded
+
+
+def _differing_rows(places: Places, before: int, recording: Recording, missing: int) -> int:
+    """Return in how many rows reports and recording differ, if `before` reports were not recorded
+    (ORA-9).
     """
     recorded = len(recording)
-    rows = sum(
-        1 + relation.rows.total()
-        for relation in recording.relations[max(0, len(places) - before) :]
-    )
+    beyond = recording.relations[max(0, len(places) - before) :]
+    rows = sum(1 + relation.rows.total() for relation in beyond)
     for place, row in places.items():
         if before <= place < before + recorded:
             same = round(row["precision"] * row["actual"])
@@ -162,65 +182,75 @@ def _differing_rows(
     return rows
 
 
+# Where Spark runs
+
+
 def _job(
     spark: SparkSession,
-    asked: Asked,
+    asked: TruthQuery,
     parts: Sequence[pyarrow.Table],
     number: int,
     start: int,
     recording: Recording,
     missing: int,
 ) -> DataFrame:
-    frame = spark.createDataFrame(given(parts[number], start, recording, missing), GIVEN)
-    return frame.coalesce(1).mapInArrow(
-        partial(_places, asked, len(recording), missing=missing), SCHEMA
-    )
+    """Return the DataFrame of a part's places."""
+    rows = rows_to_compare(parts[number], start, recording, missing)
+    work = partial(_places, asked, len(recording), missing=missing)
+    return spark.createDataFrame(rows, ROWS).coalesce(1).mapInArrow(work, SCHEMA)
 
 
-def given(part: pyarrow.Table, start: int, recording: Recording, missing: int = 1) -> pyarrow.Table:
-    """A part's reports, the first of which has the place `start`, and the relations that they are
-    compared with (GIVEN).
+def rows_to_compare(
+    part: pyarrow.Table, start: int, recording: Recording, missing: int = 1
+) -> pyarrow.Table:
+    """Return a part's reports, the first of which has the place `start`, and the relations that
+    they are compared with (ROWS).
     """
     rows = [(False, place, text) for place, text in enumerate(part["rows"].to_pylist(), start)]
     for place in range(max(0, start - missing), min(len(recording), start + part.num_rows)):
-        rows.append(
-            (
-                True,
-                place,
-                json.dumps(relation_to_json(recording.relations[place])["results"]["bindings"]),
-            )
-        )
-    return pyarrow.Table.from_batches([batch(GIVEN, rows)])
+        bindings = relation_to_json(recording.relations[place])["results"]["bindings"]
+        rows.append((True, place, json.dumps(bindings)))
+    return pyarrow.Table.from_batches([batch(ROWS, rows)])
 
 
 def _places(
-    asked: Asked, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int = 1
+    asked: TruthQuery, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int = 1
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Each report beside the relations at its place, in a worker."""
+    """Yield each report beside the relations at its place (SCHEMA), in a worker."""
     try:
         lines = list(_beside(asked, recorded, batches, missing))
     except RefengineError as error:
-        lines = [(*[None] * SCHEMA.count(","), told_of(error))]
+        lines = [(*[None] * SCHEMA.count(","), text_of(error))]
     yield batch(SCHEMA, lines)
 
 
 def _beside(
-    asked: Asked, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int
+    asked: TruthQuery, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int
 ) -> Iterator[tuple[Any, ...]]:
-    bags: dict[bool, dict[int, Bag]] = {False: {}, True: {}}
+    """Yield a row of SCHEMA for each report and each number of reports before the first that may
+    not be recorded.
+    """
+    expected_at: dict[int, Bag] = {}
+    actual_at: dict[int, Bag] = {}
     for some in batches:
-        for side, place, rows in zip(*(column.to_pylist() for column in some.columns), strict=True):
-            bags[side][place] = relation(asked, rows).rows
-    for place, expected in sorted(bags[False].items()):
+        columns = (column.to_pylist() for column in some.columns)
+        for is_recorded, place, text in zip(*columns, strict=True):
+            rows = relation(asked, text).rows
+            if is_recorded:
+                actual_at[place] = rows
+            else:
+                expected_at[place] = rows
+    for place, expected in sorted(expected_at.items()):
         for before in range(missing + 1):
-            there = 0 <= place - before < recorded
-            actual = bags[True][place - before] if there else Counter()
+            is_there = 0 <= place - before < recorded
+            actual: Bag = Counter()
+            if is_there:
+                actual = actual_at[place - before]
             score = yabench.score(expected, actual)
-            same = there and compare.equal(expected, actual)
             yield (
                 place,
                 before,
-                same,
+                is_there and compare.equal(expected, actual),
                 float(score.precision),
                 float(score.recall),
                 expected.total(),
@@ -229,25 +259,30 @@ def _beside(
             )
 
 
-def relation(asked: Asked, rows: str) -> Relation:
-    """A report's relation from its rows as JSON."""
+def relation(asked: TruthQuery, rows: str) -> Relation:
+    """Return a report's relation from its rows as JSON."""
     return relation_from_json(json.loads(rows), asked.query.body.variables, "rows", {})
 
 
-def _failed(
-    asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording, before: int, first: int
+# Argument and figures
+
+
+def _divergence(
+    asked: TruthQuery,
+    parts: Sequence[pyarrow.Table],
+    recording: Recording,
+    before: int,
+    first: int,
 ) -> list[str]:
-    place, count, starts = (
-        first + before,
-        len(recording),
-        [0, *accumulate(part.num_rows for part in parts)],
-    )
-    where = (
-        f"relation {first + 1} of {count}"
-        if first < count
-        else f"after the last of {explain.counted(count, 'relation')}"
-    )
-    actual = recording.relations[first].rows if first < count else None
+    """Return the argument of a fail: where the recording first differs, and how."""
+    place = first + before
+    count = len(recording)
+    where = f"after the last of {explain.counted(count, 'relation')}"
+    actual = None
+    if first < count:
+        where = f"relation {first + 1} of {count}"
+        actual = recording.relations[first].rows
+    starts = _starts(parts)
     if place >= starts[-1]:
         return [
             f"fail: {where}: the semantics reports nothing more",
@@ -255,26 +290,24 @@ def _failed(
         ]
     number = next(number for number, start in enumerate(starts[1:]) if place < start)
     (row,) = parts[number].slice(place - starts[number], 1).to_pylist()
-    window = (
-        ""
-        if row["opens"] is None
-        else f" window {explain.bordered((row['opens'], row['closes']), asked.semantics)}"
-    )
-    lines = explain.differing(
-        asked.query, relation(asked, row["rows"]).rows, actual, compare.Mode.VALUE
-    )
+    window = ""
+    if row["opens"] is not None:
+        window = f" window {explain.bordered((row['opens'], row['closes']), asked.semantics)}"
+    expected = relation(asked, row["rows"]).rows
     return [
         f"fail: first divergence, {where}:{window} at t={row['evaluation']}, "
         f"{explain.counted(row['elements'], 'element')}",
-        *lines,
+        *explain.differing(asked.query, expected, actual, compare.Mode.VALUE),
     ]
 
 
-def _reports(asked: Asked, parts: Sequence[pyarrow.Table]) -> Iterator[Report]:
-    """The reports, each content as so many nothings."""
+def _reports(asked: TruthQuery, parts: Sequence[pyarrow.Table]) -> Iterator[Report]:
+    """Yield the reports, each content as so many nothings."""
     for part in parts:
         for row in part.to_pylist():
-            window = None if row["opens"] is None else (row["opens"], row["closes"])
+            window = None
+            if row["opens"] is not None:
+                window = row["opens"], row["closes"]
             content = (None,) * row["elements"]
             yield Report(
                 row["evaluation"],
@@ -288,101 +321,133 @@ def _reports(asked: Asked, parts: Sequence[pyarrow.Table]) -> Iterator[Report]:
 
 
 def _measures(
-    asked: Asked,
+    asked: TruthQuery,
     parts: Sequence[pyarrow.Table],
     recording: Recording,
     before: int,
     after: int,
-    found: Mapping[int, Mapping[str, Any]],
+    places: Places,
 ) -> list[dict[str, Any]]:
-    """By place, without what was not recorded before and after; what was recorded beyond the last
-    report has no window. Under content change alone by slide (docs/metrics.md), where the driver
-    can hold all rows.
+    """Return the measures, without what was not recorded before and after: by place or, under
+    content change alone, by slide (docs/metrics.md), where the driver can hold all rows.
     """
+    conditions = asked.semantics.report
+    if Condition.CLOSE in conditions:
+        return _measures_by_place(parts, recording, before, after, places)
     rows = [relation.rows for relation in recording.relations]
-    if Condition.CLOSE not in asked.semantics.report:
-        if Condition.CHANGE not in asked.semantics.report or not _few(found.values(), rows):
-            return []
-        reports = list(_reports(asked, parts))
-        reports = reports[before : len(reports) - after]
-        return of_run(asked.query, {}, asked.semantics, reports, rows)
-    entries, place = [], 0
-    for part in parts:
-        for row in part.select(["opens", "closes", "elements"]).to_pylist():
-            one, at = (
-                found[place],
-                recording.timestamps[place - before]
-                if 0 <= place - before < len(recording)
-                else None,
-            )
-            window = None if row["opens"] is None else [row["opens"], row["closes"]]
-            entry = {
-                "window": window,
-                **{name: one[name] for name in ("precision", "recall", "expected", "actual")},
-            }
-            entries.append(
-                {
-                    **entry,
-                    "delay": None if at is None or window is None else at - window[1],
-                    "elements": row["elements"],
-                }
-            )
-            place += 1
-    beyond = {
+    if Condition.CHANGE not in conditions or not _few(places.values(), rows):
+        return []
+    reports = list(_reports(asked, parts))
+    reports = reports[before : len(reports) - after]
+    return of_run(asked.query, {}, asked.semantics, reports, rows)
+
+
+def _measures_by_place(
+    parts: Sequence[pyarrow.Table], recording: Recording, before: int, after: int, places: Places
+) -> list[dict[str, Any]]:
+    """Return an entry a report; what was recorded beyond the last report has no window."""
+    windows = [
+        row for part in parts for row in part.select(["opens", "closes", "elements"]).to_pylist()
+    ]
+    entries = []
+    for place, row in enumerate(windows):
+        window = None
+        if row["opens"] is not None:
+            window = [row["opens"], row["closes"]]
+        measured = {
+            name: places[place][name] for name in ("precision", "recall", "expected", "actual")
+        }
+        delay = _delay(window, recording, place - before)
+        entries.append({"window": window, **measured, "delay": delay, "elements": row["elements"]})
+    beyond = [
+        _measure_beyond(relation.rows)
+        for relation in recording.relations[max(0, len(entries) - before) :]
+    ]
+    return entries[before : len(entries) - after] + beyond
+
+
+def _delay(window: Sequence[int] | None, recording: Recording, place: int) -> int | None:
+    """Return how long after the close of its window a relation was recorded, in ms; None if that is
+    not known.
+    """
+    if window is None or not 0 <= place < len(recording):
+        return None
+    at = recording.timestamps[place]
+    if at is None:
+        return None
+    return at - window[1]
+
+
+def _measure_beyond(rows: Bag) -> dict[str, Any]:
+    """Return the entry of a relation that was recorded beyond the last report."""
+    entry = {
         "window": None,
         "precision": 0.0,
         "recall": 0.0,
         "expected": 0,
         "delay": None,
         "elements": 0,
+        "actual": rows.total(),
     }
-    more = [
-        {**beyond, "actual": bag.total(), **(NOTHING if not bag else {})}
-        for bag in rows[max(0, len(entries) - before) :]
-    ]
-    return entries[before : len(entries) - after] + more
+    if not rows:
+        entry.update(NOTHING)
+    return entry
 
 
-def _few(found: Iterable[Mapping[str, Any]], rows: Sequence[Bag]) -> bool:
-    expected: int = sum(one["expected"] for one in found)
+def _few(places: Iterable[Mapping[str, Any]], rows: Sequence[Bag]) -> bool:
+    """Whether the driver can hold all rows, expected and recorded."""
+    expected: int = sum(place["expected"] for place in places)
     return expected + sum(bag.total() for bag in rows) <= FOLDED
 
 
 def _mismatch(
-    asked: Asked, parts: Sequence[pyarrow.Table], recording: Recording
+    asked: TruthQuery, parts: Sequence[pyarrow.Table], recording: Recording
 ) -> tuple[float | None, float | None]:
+    """Return LSBench's mismatch both ways, if the driver can hold all rows."""
     actual = [relation.rows for relation in recording.relations]
-    expected, held = [], sum(rows.total() for rows in actual)
+    expected: list[Bag] = []
+    count = sum(rows.total() for rows in actual)
     for part in parts:
         for text in part["rows"].to_pylist():
             expected.append(relation(asked, text).rows)
-            held += expected[-1].total()
-            if held > FOLDED:
+            count += expected[-1].total()
+            if count > FOLDED:
                 return None, None
     try:
-        there, back = lsbench.mm(expected, actual), lsbench.mm(actual, expected)
+        return _percent(lsbench.mm(expected, actual)), _percent(lsbench.mm(actual, expected))
     except Unsupported:
         return None, None
-    return None if there is None else float(there), None if back is None else float(back)
+
+
+def _percent(mismatch: Fraction | None) -> float | None:
+    if mismatch is None:
+        return None
+    return float(mismatch)
 
 
 def _figures(
     measures: Sequence[Mapping[str, Any]], mismatch: tuple[float | None, float | None]
 ) -> Iterator[str]:
+    """Yield the lines of an argument that have the figures of YABench and LSBench."""
     if measures:
-        delays = [entry["delay"] for entry in measures if entry["delay"] is not None]
-        told = [
+        figures = [
             f"{name} {fmean(entry[name] for entry in measures):.4f}"
             for name in ("precision", "recall")
         ]
-        told += [f"median delay {median(delays):g} ms"] if delays else []
-        yield f"  YABench: {', '.join(told)}, mean of {len(measures)}"
+        delays = [entry["delay"] for entry in measures if entry["delay"] is not None]
+        if delays:
+            figures.append(f"median delay {median(delays):g} ms")
+        yield f"  YABench: {', '.join(figures)}, mean of {len(measures)}"
     else:
         yield "  YABench: not measured"
-    there, back = (
-        "undefined or not measured" if one is None else f"{one:.2f} %" for one in mismatch
-    )
+    there, back = map(_in_words, mismatch)
     yield (
         f"  LSBench: {there} of what is expected is not recorded, {back} of what is recorded "
         "is not expected"
     )
+
+
+def _in_words(percent: float | None) -> str:
+    if percent is None:
+        return "undefined or not measured"
+    return f"{percent:.2f} %"

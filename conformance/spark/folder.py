@@ -1,4 +1,4 @@
-"""The folder of a sharded run: what was asked (run.json), what became of each item as soon as it is
+"""The folder of a sharded run: what was asked (run.json), the record of each item as soon as it is
 known (journal.ndjson), and at the end the results (results.ndjson, results.parquet). Whatever ends
 a run, what is in the journal is done.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.spark import shard
-from conformance.spark.shard import Told
+from conformance.spark.shard import Record
 from conformance.suite import Asked
 from conformance.verdict import results
 from conformance.verdict.results import Result
@@ -28,29 +28,31 @@ MANIFEST, JOURNAL = "run.json", "journal.ndjson"
 
 @dataclass
 class Folder:
-    """What is done, by the items' keys, and where it is written."""
+    """The folder of a run: its path, the file number of its journal, and the records of the items
+    that are done, by the items' keys.
+    """
 
     path: Path
     journal: int
-    done: dict[tuple[str, str, str], Told] = field(default_factory=dict)
+    done: dict[tuple[str, str, str], Record] = field(default_factory=dict)
 
-    def add(self, found: Iterable[Told]) -> None:
-        """What became of items; it is on the disk when this ends. Raises RefengineError."""
-        found = list(found)
-        rest = memoryview("".join(f"{json.dumps(one)}\n" for one in found).encode())
+    def add(self, records: Iterable[Record]) -> None:
+        """Add the records of items; they are on the disk when this ends. Raises RefengineError."""
+        records = list(records)
+        rest = memoryview("".join(f"{json.dumps(record)}\n" for record in records).encode())
         with results.writing(self.path / JOURNAL):
             while rest:
                 rest = rest[os.write(self.journal, rest) :]
             os.fsync(self.journal)
-        self.done.update((shard.key(one), one) for one in found)
+        self.done.update((shard.key(record), record) for record in records)
 
     def count(self) -> int:
-        """How many items the journal has: an interrupt may come before `done` has them."""
+        """Return how many items the journal has: an interrupt may come before `done` has them."""
         return len(_read(self.path / JOURNAL, self.journal))
 
     def write(self) -> None:
-        """The results, both files or neither. An item that ended with an error has none."""
-        found = [shard.result(one) for one in self.done.values() if "error" not in one]
+        """Write the results, both files or neither. An item that ended with an error has none."""
+        found = [shard.result(record) for record in self.done.values() if "error" not in record]
         results.replace(
             {
                 self.path / "results.ndjson": results.lines(found),
@@ -60,11 +62,11 @@ class Folder:
 
 
 @contextmanager
-def opened(path: Path, asked: Asked, resume: bool) -> Iterator[Folder]:
-    """The folder of a new run, or with `resume` that of a run that was asked the same, nothing of
-    which is lost but a line that was not written to its end. Raises RefengineError.
+def open_run(path: Path, asked: Asked, resume: bool) -> Iterator[Folder]:
+    """Open the folder of a new run, or with `resume` that of a run that was asked the same, nothing
+    of which is lost but a line that was not written to its end. Raises RefengineError.
     """
-    with claimed(path, {"asked": asdict(asked), "versions": shard.versions(asked)}, resume):
+    with claim(path, {"asked": asdict(asked), "versions": shard.versions(asked)}, resume):
         with results.writing(path / JOURNAL):
             journal = os.open(path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
@@ -74,9 +76,9 @@ def opened(path: Path, asked: Asked, resume: bool) -> Iterator[Folder]:
 
 
 @contextmanager
-def claimed(path: Path, manifest: Mapping[str, Mapping[str, Any]], resume: bool) -> Iterator[None]:
-    """The folder, empty but for the manifest, or with `resume` that of a run of the same manifest
-    (`asked`, `versions`); for this process alone. Raises RefengineError.
+def claim(path: Path, manifest: Mapping[str, Mapping[str, Any]], resume: bool) -> Iterator[None]:
+    """Claim a folder for this process alone: a new one, in which there is the manifest then, or
+    with `resume` that of a run of the same manifest (`asked`, `versions`). Raises RefengineError.
     """
     manifest = json.loads(json.dumps(manifest))
     with results.writing(path):
@@ -106,7 +108,7 @@ def claimed(path: Path, manifest: Mapping[str, Mapping[str, Any]], resume: bool)
 
 
 def _check(path: Path, manifest: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raises RefengineError with the first thing that was asked otherwise."""
+    """Raise RefengineError with the first thing that was asked otherwise."""
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
         before = {name: dict(before[name]) for name in manifest}
@@ -116,26 +118,29 @@ def _check(path: Path, manifest: Mapping[str, Mapping[str, Any]]) -> None:
         ) from None
     for part, now in manifest.items():
         for name in now | before[part]:
-            old, new = before[part].get(name), now.get(name)
-            if old != new:
-                other = (
-                    f"{name} was {shown(old)}, and is {shown(new)}"
-                    if part == "asked"
-                    else f"{name} has changed since"
-                )
-                raise RefengineError(
-                    f"of another run: {other}; name another folder", rule="usage", place=str(path)
-                )
+            old = before[part].get(name)
+            new = now.get(name)
+            if old == new:
+                continue
+            change = f"{name} has changed since"
+            if part == "asked":
+                change = f"{name} was {shown(old)}, and is {shown(new)}"
+            raise RefengineError(
+                f"of another run: {change}; name another folder", rule="usage", place=str(path)
+            )
 
 
-def _read(path: Path, journal: int) -> dict[tuple[str, str, str], Told]:
+def _read(path: Path, journal: int) -> dict[tuple[str, str, str], Record]:
+    """Return the records of a journal, from which a line that was not written to its end is cut
+    off. Raises RefengineError.
+    """
     content = path.read_bytes()
     whole = content.rfind(b"\n") + 1
     done = {}
     for number, line in enumerate(content[:whole].splitlines(), 1):
         try:
-            one = json.loads(line)
-            done[shard.key(one)] = one
+            record = json.loads(line)
+            done[shard.key(record)] = record
         except (ValueError, KeyError, TypeError):
             raise RefengineError(
                 "not what became of an item: remove the line",
@@ -149,8 +154,8 @@ def _read(path: Path, journal: int) -> dict[tuple[str, str, str], Told]:
 
 
 def parquet(found: Iterable[Result]) -> bytes:
-    """Results as Parquet, in the order of NDJSON: its columns, `evidence` as the text of its JSON
-    object.
+    """Return results as Parquet, in the order of NDJSON: its columns, `evidence` as the text of its
+    JSON object.
     """
     import pyarrow
     from pyarrow import parquet
@@ -170,9 +175,8 @@ def parquet(found: Iterable[Result]) -> bytes:
     for row in rows:
         # JSON has surrogates, Parquet has not
         row |= {name: row[name].encode("utf-8", "backslashreplace").decode() for name in names}
-        row["evidence"] = (
-            None if row["evidence"] is None else json.dumps(row["evidence"], sort_keys=True)
-        )
+        if row["evidence"] is not None:
+            row["evidence"] = json.dumps(row["evidence"], sort_keys=True)
     into = io.BytesIO()
     parquet.write_table(pyarrow.Table.from_pylist(rows, schema), into)
     return into.getvalue()

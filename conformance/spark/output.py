@@ -1,34 +1,35 @@
 """The folder of ground truth: what was asked (run.json), where the stream is cut (cuts.json), a
 file a part as soon as it is there (parts/), lines that are no triples (quarantine.ndjson), and,
-where an engine's output is given, what comes of it.
+where an engine's output is given, its result and measures.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import io
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow
 from pyarrow import parquet
 
-from conformance.spark import comparison, folder, shard, streams, truth
-from conformance.spark.comparison import Compared
-from conformance.spark.streams import Stream
-from conformance.spark.survey import Extent
-from conformance.spark.truth import Asked
+from conformance.spark import comparison, folder, shard, truth
+from conformance.spark.comparison import Comparison
+from conformance.spark.streams import stream as streams
+from conformance.spark.streams.stream import Stream
+from conformance.spark.streams.survey import StreamExtent
+from conformance.spark.truth import TruthQuery
 from conformance.verdict import results
 from conformance.verdict.explain import counted
 from conformance.verdict.results import Result
 from refengine.core import engine
+from refengine.core.query import Window
 from refengine.core.semantics import End, show
 from refengine.model import elements
 from refengine.model.errors import InvalidStream, RefengineError, Unsupported
@@ -38,27 +39,26 @@ from refengine.rdf.recordings import Recording
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-CUTS, PARTS, QUARANTINE, MEASURES, RESULTS = (
-    "cuts.json",
-    "parts",
-    "quarantine.ndjson",
-    "measures.parquet",
-    "results.ndjson",
-)
+# what the folder has
+CUTS = "cuts.json"
+PARTS = "parts"
+QUARANTINE = "quarantine.ndjson"
+MEASURES = "measures.parquet"
+RESULTS = "results.ndjson"
 PROVENANCE = b"provenance"
 SOME = 500_000  # triples of a part, if nobody says how many parts there are
 SHOWN = 5  # faults of a stream
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Run:
     """What a run is to do. `path` is the stream's; `parts` how many, by default one a slot or
     `SOME` triples; `quarantine`: whether lines that are no triples are set aside, and not an error.
     `recording`: what an engine answered, for a result under the names `engine` and `case`;
     `missing`, how many reports may not be recorded at each end.
     """
 
-    asked: Asked
+    asked: TruthQuery
     path: str
     parts: int | None = None
     quarantine: bool = False
@@ -68,8 +68,8 @@ class Wanted:
     missing: int = 1
 
     def check(self) -> None:
-        """What is wrong with the query is found before anything is written.
-        Raises RefengineError.
+        """Raise RefengineError for what is wrong with the query or the recording, before anything
+        is written.
         """
         query, semantics = self.asked.query, self.asked.semantics
         if not streams.URL.match(self.path) and not os.path.exists(self.path):
@@ -81,41 +81,18 @@ class Wanted:
                 rule="QRY-4",
                 place="windows",
             )
-        for number, (relation, at) in enumerate(self._answers(), 1):
-            other = sorted(
-                {name for row in relation.rows for name, _ in row} - {*query.body.variables}
-            )
-            if other or not -elements.TIME_BOUND <= (at or 0) < elements.TIME_BOUND:
-                reason = (
-                    f"has ?{other[0]}, which the query has not"
-                    if other
-                    else "its timestamp must be within 64 bits"
-                )
-                raise InvalidStream(f"relation {number}: {reason}", rule="IO-2", place="answers")
-        engine.plan(
-            query,
-            {name: elements.Stream(()) for name in names},
-            dataclasses.replace(semantics, horizon=End.NONE),
-        )
-
-    def _answers(self) -> Iterable[tuple[elements.Relation, int | None]]:
-        return (
-            ()
-            if self.recording is None
-            else zip(self.recording.relations, self.recording.timestamps, strict=True)
-        )
+        if self.recording is not None:
+            _check_recording(self.recording, query.body.variables)
+        nothing = {name: elements.Stream(()) for name in names}
+        engine.plan(query, nothing, replace(semantics, horizon=End.NONE))
 
     def manifest(self) -> Mapping[str, Mapping[str, Any]]:
-        """What two runs that write to one folder have in common."""
+        """Return what two runs that write to one folder have in common."""
         query, semantics = self.asked.query, self.asked.semantics
-        windows = [
-            {name: None if value is None else str(value) for name, value in vars(spec).items()}
-            for spec in query.windows
-        ]
         asked = {
             "stream": self.path,
             "body": query.body.text,
-            "windows": windows,
+            "windows": [_texts(spec) for spec in query.windows],
             "r2s": query.r2s and str(query.r2s),
             "registered": query.registered,
             "semantics": {name: show(value) for name, value in vars(semantics).items()},
@@ -127,13 +104,38 @@ class Wanted:
         return {"asked": asked, "versions": {"refengine": shard.code()}}
 
 
+def _check_recording(recording: Recording, variables: Sequence[str]) -> None:
+    """Raise InvalidStream for a relation that cannot be compared."""
+    pairs = zip(recording.relations, recording.timestamps, strict=True)
+    for number, (relation, at) in enumerate(pairs, 1):
+        others = sorted({name for row in relation.rows for name, _ in row} - {*variables})
+        if others:
+            reason = f"has ?{others[0]}, which the query has not"
+        elif not -elements.TIME_BOUND <= (at or 0) < elements.TIME_BOUND:
+            reason = "its timestamp must be within 64 bits"
+        else:
+            continue
+        raise InvalidStream(f"relation {number}: {reason}", rule="IO-2", place="answers")
+
+
+def _texts(spec: Window) -> dict[str, str | None]:
+    """Return the fields of a window as texts, those without a value as None."""
+    fields: dict[str, str | None] = {}
+    for name, value in vars(spec).items():
+        fields[name] = None
+        if value is not None:
+            fields[name] = str(value)
+    return fields
+
+
 class Parts(Sequence[pyarrow.Table]):
     """The files of so many parts of a run, each read when it is asked for: all together may be more
     than the driver can hold. Raises RefengineError for a file that is not of the run.
     """
 
     def __init__(self, path: Path, numbers: Sequence[int], run: str) -> None:
-        self.path, self.numbers = path, numbers
+        self.path = path
+        self.numbers = numbers
         self.footers = [_footer(_part(path, number), number, run) for number in numbers]
 
     def __len__(self) -> int:
@@ -146,10 +148,10 @@ class Parts(Sequence[pyarrow.Table]):
 
 
 @dataclass(frozen=True)
-class Found:
+class Truth:
     """The truth: of each part its reports (truth.REPORT) and their provenance; why the stream is
-    not cut, if it is not; how many lines were set aside, and files not read; and what comes of the
-    recording, if there is one.
+    not cut, if it is not; how many lines were set aside, and files not read; and how the recording
+    compares, if there is one.
     """
 
     triples: int
@@ -157,7 +159,7 @@ class Found:
     uncut: str | None
     quarantined: int
     unread: int
-    compared: Compared | None
+    comparison: Comparison | None
 
     @property
     def reports(self) -> int:
@@ -166,16 +168,16 @@ class Found:
 
     @property
     def provenance(self) -> list[str]:
-        """Who computed them, each said once."""
+        """Who computed them, each named once."""
         return sorted({one.metadata[PROVENANCE].decode() for one in self.parts.footers})
 
 
 @contextmanager
-def opened(path: Path, wanted: Wanted, resume: bool) -> Iterator[set[int]]:
-    """The folder of a run, and the numbers of the parts that are done
-    there. Raises RefengineError.
+def open_folder(path: Path, plan: Run, resume: bool) -> Iterator[set[int]]:
+    """Open the folder of a run; give the numbers of the parts that are done there. Raises
+    RefengineError.
     """
-    with folder.claimed(path, wanted.manifest(), resume):
+    with folder.claim(path, plan.manifest(), resume):
         with results.writing(path / PARTS):
             (path / PARTS).mkdir(exist_ok=True)
             names = os.listdir(path / PARTS)
@@ -195,17 +197,18 @@ def opened(path: Path, wanted: Wanted, resume: bool) -> Iterator[set[int]]:
 
 def run(
     spark: SparkSession,
-    wanted: Wanted,
+    plan: Run,
     path: Path,
     done: set[int],
     parallel: int,
-    tell: Callable[[int, int], None],
-) -> Found:
-    """Does what is left to do, and writes it; `tell` is told how many parts are done, of how many.
-    What is written stays valid, whatever ends the run. Raises RefengineError.
+    show_progress: Callable[[int, int], None],
+) -> Truth:
+    """Do what is left to do, and write it; `show_progress` is called with how many parts are done,
+    of how many. What is written stays valid, whatever ends the run. Raises RefengineError.
     """
-    stream = streams.read(spark, wanted.path)
-    faults, extent = _faults(stream, wanted.quarantine), stream.extent
+    stream = streams.read(spark, plan.path)
+    faults = _faults(stream, plan.quarantine)
+    extent = stream.extent
     facts = {
         "triples": extent.triples,
         "first": extent.first,
@@ -213,7 +216,7 @@ def run(
         "quarantined": len(faults),
         "digest": stream.identity,
     }
-    at, uncut = _cuts(path / CUTS, wanted, extent, facts, parallel)
+    at, uncut = _cuts(path / CUTS, plan, extent, facts, parallel)
     if faults:
         results.replace(
             {path / QUARANTINE: [json.dumps(fault, sort_keys=True) for fault in faults]}
@@ -222,57 +225,58 @@ def run(
         (path / folder.MANIFEST).read_bytes() + (path / CUTS).read_bytes()
     ).hexdigest()
     Parts(path, sorted(done), identity)  # or it is raised now, and not after the rest is done
-    todo = [number for number in range(len(at) + 1) if number not in done]
-    tell(len(at) + 1 - len(todo), len(at) + 1)
-    for number, table, provenance in truth.evaluate(wanted.asked, stream, at, todo, parallel):
-        of = {PROVENANCE: provenance, b"part": str(number), b"run": identity}
-        results.replace({_part(path, number): _bytes(table.replace_schema_metadata(of))})
+    total = len(at) + 1
+    todo = [number for number in range(total) if number not in done]
+    show_progress(total - len(todo), total)
+    for number, table, provenance in truth.evaluate(plan.asked, stream, at, todo, parallel):
+        metadata = {PROVENANCE: provenance, b"part": str(number), b"run": identity}
+        results.replace({_part(path, number): _bytes(table.replace_schema_metadata(metadata))})
         done.add(number)
-        tell(len(done), len(at) + 1)
-    parts = Parts(path, range(len(at) + 1), identity)
+        show_progress(len(done), total)
+    parts = Parts(path, range(total), identity)
     compared = None
-    if wanted.recording is not None:
-        compared = comparison.compared(
-            spark, wanted.asked, parts, wanted.recording, parallel, wanted.missing
+    if plan.recording is not None:
+        compared = comparison.compare_recording(
+            spark, plan.asked, parts, plan.recording, parallel, plan.missing
         )
-        _write(path, wanted, compared)
-    return Found(extent.triples, parts, uncut, len(faults), stream.unread, compared)
+        _write(path, plan, compared)
+    return Truth(extent.triples, parts, uncut, len(faults), stream.unread, compared)
 
 
-def told(found: Found) -> Iterator[str]:
-    """What was found, a line each."""
-    size = (
+def summary(found: Truth) -> Iterator[str]:
+    """Yield what was found, a line each."""
+    counts = (
         counted(found.triples, "triple"),
         counted(len(found.parts), "part"),
         counted(found.reports, "report"),
     )
-    yield f"{', '.join(size)}; by {'; or by '.join(found.provenance)}"
+    yield f"{', '.join(counts)}; by {'; or by '.join(found.provenance)}"
     if found.uncut:
         yield f"not cut in time: {found.uncut}"
-    if found.quarantined:
-        yield (
-            f"{counted(found.quarantined, 'line')} set aside that "
-            f"{'is no triple' if found.quarantined == 1 else 'are no triples'}: {QUARANTINE}"
-        )
+    if found.quarantined == 1:
+        yield f"1 line set aside that is no triple: {QUARANTINE}"
+    elif found.quarantined:
+        yield f"{found.quarantined} lines set aside that are no triples: {QUARANTINE}"
     if found.unread:
         yield f"{counted(found.unread, 'file')} of other kinds not read"
-    if found.compared:
-        yield found.compared.argument
+    if found.comparison:
+        yield found.comparison.argument
 
 
 def _faults(stream: Stream, quarantine: bool) -> list[dict[str, Any]]:
+    """Return the lines that are no triples, to be set aside. Raises InvalidStream for the first of
+    them, with the next as notes, if they are not.
+    """
     faults = stream.faults()
-    if faults and not quarantine:
-        rule, _, reason = faults[0]["error"].partition(": ")
-        error = InvalidStream(reason, rule=rule, place=_place(faults[0]))
-        for fault in faults[1:SHOWN]:
-            error.add_note(plain(f"{_place(fault)}: {fault['error']}"))
-        if len(faults) > 1:
-            error.add_note(
-                f"{len(faults)} lines are no triples; --on-error=quarantine sets them aside"
-            )
-        raise error
-    return faults
+    if not faults or quarantine:
+        return faults
+    rule, _, reason = faults[0]["error"].partition(": ")
+    error = InvalidStream(reason, rule=rule, place=_place(faults[0]))
+    for fault in faults[1:SHOWN]:
+        error.add_note(plain(f"{_place(fault)}: {fault['error']}"))
+    if len(faults) > 1:
+        error.add_note(f"{len(faults)} lines are no triples; --on-error=quarantine sets them aside")
+    raise error
 
 
 def _place(fault: Mapping[str, Any]) -> str:
@@ -280,30 +284,40 @@ def _place(fault: Mapping[str, Any]) -> str:
 
 
 def _cuts(
-    path: Path, wanted: Wanted, extent: Extent, facts: Mapping[str, Any], parallel: int
+    path: Path, plan: Run, extent: StreamExtent, facts: Mapping[str, Any], parallel: int
 ) -> tuple[list[int], str | None]:
-    """Where the stream is cut: where it was when the run began, of a stream of the same facts."""
-    parts = wanted.parts or -(-max(parallel, -(-extent.triples // SOME)) // parallel) * parallel
-    at, uncut = truth.cuts(wanted.asked, extent, parts)
+    """Return where the stream is cut, and why it is not: where it was when the run began, of a
+    stream of the same facts. Raises RefengineError if it is another stream.
+    """
+    parts = plan.parts or -(-max(parallel, -(-extent.triples // SOME)) // parallel) * parallel
+    at, uncut = truth.cuts(plan.asked, extent, parts)
     if path.exists():
-        try:
-            before = json.loads(path.read_text(encoding="utf-8"))
-            same = {name: before[name] for name in facts} == facts and all(
-                isinstance(cut, int) for cut in before["cuts"]
-            )
-        except (OSError, ValueError, KeyError, TypeError):
-            raise RefengineError(
-                "not what a run wrote: name another folder", rule="usage", place=str(path)
-            ) from None
-        if not same:
-            raise RefengineError(
-                "the stream is not what it was when the run began; name another folder",
-                rule="usage",
-                place=str(path.parent),
-            )
-        return before["cuts"], uncut
+        return _cuts_before(path, facts), uncut
     results.replace({path: [json.dumps({**facts, "cuts": at}, sort_keys=True)]})
     return at, uncut
+
+
+def _cuts_before(path: Path, facts: Mapping[str, Any]) -> list[int]:
+    """Return the cuts of a file, which must be of a stream of the same facts. Raises
+    RefengineError.
+    """
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+        is_same = {name: before[name] for name in facts} == facts and all(
+            isinstance(cut, int) for cut in before["cuts"]
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        raise RefengineError(
+            "not what a run wrote: name another folder", rule="usage", place=str(path)
+        ) from None
+    if not is_same:
+        raise RefengineError(
+            "the stream is not what it was when the run began; name another folder",
+            rule="usage",
+            place=str(path.parent),
+        )
+    cuts: list[int] = before["cuts"]
+    return cuts
 
 
 def _part(path: Path, number: int) -> Path:
@@ -311,11 +325,11 @@ def _part(path: Path, number: int) -> Path:
 
 
 def _footer(path: Path, number: int, run: str) -> parquet.FileMetaData:
-    """Of a part, which must be that of this run. Raises RefengineError."""
+    """Return the footer of a part, which must be that of this run. Raises RefengineError."""
     try:
-        found = parquet.read_metadata(path)
-        of = found.metadata or {}
-        if (of.get(b"part"), of.get(b"run")) != (str(number).encode(), run.encode()):
+        footer = parquet.read_metadata(path)
+        metadata = footer.metadata or {}
+        if (metadata.get(b"part"), metadata.get(b"run")) != (str(number).encode(), run.encode()):
             raise ValueError("it is another one")
     except (OSError, ValueError) as error:  # pyarrow's are of these
         raise RefengineError(
@@ -323,33 +337,31 @@ def _footer(path: Path, number: int, run: str) -> parquet.FileMetaData:
             rule="usage",
             place=str(path),
         ) from None
-    return found
+    return footer
 
 
 def _bytes(table: pyarrow.Table) -> bytes:
-    into = io.BytesIO()
-    parquet.write_table(table, into)
-    return into.getvalue()
+    file = io.BytesIO()
+    parquet.write_table(table, file)
+    return file.getvalue()
 
 
-def _write(path: Path, wanted: Wanted, compared: Compared) -> None:
-    entries = [
-        {
-            **entry,
-            "opens": (entry["window"] or [None])[0],
-            "closes": (entry["window"] or [None])[-1],
-        }
-        for entry in compared.measures
-    ]
-    columns = {
-        name: pyarrow.int64()
-        for name in ("opens", "closes", "elements", "expected", "actual", "delay")
-    }
+def _write(path: Path, plan: Run, compared: Comparison) -> None:
+    """Write the measures of a recording, and its result."""
+    integers = ("opens", "closes", "elements", "expected", "actual", "delay")
     schema = pyarrow.schema(
-        [*columns.items(), ("precision", pyarrow.float64()), ("recall", pyarrow.float64())]
+        [
+            *((name, pyarrow.int64()) for name in integers),
+            ("precision", pyarrow.float64()),
+            ("recall", pyarrow.float64()),
+        ]
     )
-    rows = [{name: entry[name] for name in schema.names} for entry in entries]
-    result = Result(wanted.engine, "truth", wanted.case, "", compared.outcome, compared.argument)
+    rows = []
+    for entry in compared.measures:
+        opens, closes = entry["window"] or (None, None)
+        row = {**entry, "opens": opens, "closes": closes}
+        rows.append({name: row[name] for name in schema.names})
+    result = Result(plan.engine, "truth", plan.case, "", compared.outcome, compared.argument)
     results.replace(
         {
             path / MEASURES: _bytes(pyarrow.Table.from_pylist(rows, schema)),

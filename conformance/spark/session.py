@@ -1,5 +1,5 @@
-"""A session of Spark: what it needs is looked for before it is started, so that what is missing is
-one line.
+"""A session of Spark: what it needs is looked for before it is started, so that the message about
+what is missing is one line.
 
 Nothing but DataFrames is used, so that it may be of Spark Classic or of Spark Connect.
 """
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 JAVA = 17  # the oldest that Spark 4 runs on
+NEEDS_JAVA = f"Spark needs {JAVA} or newer"
 CONNECT_PORT = 15002
 RETRIES = 4  # how often a task is tried, in one process as on a cluster
 REACHED = 10  # seconds within which a master answers
@@ -39,49 +40,41 @@ FORMS = "local[2], spark://HOST:PORT, sc://HOST:PORT (Spark Connect), yarn or k8
 
 
 class NoSpark(RefengineError):
-    """There is no Spark here, or none answers."""
+    """The error that there is no Spark here, or none answers."""
 
     def __init__(self, reason: str, place: str = "") -> None:
         super().__init__(reason, rule="spark", place=place)
 
 
 @contextmanager
-def opened(
+def open_session(
     master: str | None,
     log: Path | None = None,
     light: bool = False,
     environment: Path | None = None,
 ) -> Iterator[SparkSession]:
-    """A session with a master, by default that of Spark's own configuration (spark-submit,
+    """Open a session with a master, by default that of Spark's own configuration (spark-submit,
     SPARK_REMOTE, or all cores of this machine); it ends with the context, and so does what it still
-    runs. What Spark logs goes to the end of a file, by default nowhere. `light`: Python does the
-    work, so that Java, if it is in one process, is to leave it the cores. `environment` is an
-    archive with the Python of executors, as venv-pack makes it. Raises NoSpark.
+    runs.
+
+    What Spark logs goes to the end of a file, by default nowhere. `light`: Python does the work, so
+    that Java, if it is in one process, is to leave it the cores. `environment` is an archive with
+    the Python of executors, as venv-pack makes it. Raises NoSpark.
     """
-    master = _meant(master)
-    remote = check(master)
+    master = _or_environment(master)
+    is_remote = check(master)
     if environment is not None and not environment.is_file():
         raise NoSpark("no such archive", place=str(environment))
     from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
 
-    builder, modes = SparkSession.builder.appName("conformance"), MODES & {*os.environ}
-    if remote:
-        assert master is not None  # it is one of Connect
-        builder = builder.remote(master)
-    else:
-        config = _config(master, light)
-        if environment is not None:
-            config["archives"] = f"{environment.absolute()}#{UNPACKED}"
-            os.environ["PYSPARK_PYTHON"] = f"./{UNPACKED}/bin/python"
-        for key, value in config.items():
-            builder = builder.config(f"spark.{key}", value)
+    modes = MODES & {*os.environ}
     # it prints what is raised, too
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    builder = _builder(master, is_remote, light, environment)
     try:
-        with _held() as interrupted, _logged(log):
+        with _delay_interrupts() as interrupts, _stderr_to(log):
             spark = builder.getOrCreate()
-        if environment is not None and remote:  # a session of Connect has its own
+        if environment is not None and is_remote:  # a session of Connect has its own
             spark.addArtifacts(f"{environment.absolute()}#{UNPACKED}", archive=True)
             spark.conf.set("spark.sql.execution.pyspark.python", f"{UNPACKED}/bin/python")
     except (PySparkException, OSError, RuntimeError) as error:
@@ -89,44 +82,72 @@ def opened(
     except Exception as error:  # py4j and gRPC have bases of their own
         raise NoSpark(f"{type(error).__name__}: {first_line(error)}", place=master or "") from None
     try:
-        if interrupted:
+        if interrupts:
             raise KeyboardInterrupt
         yield spark
     finally:
         # what pyspark sets would make the next session one of Connect, too, in processes begun from
         # here as well
-        if remote:
+        if is_remote:
             for name in MODES - modes:
                 os.environ.pop(name, None)
-        if not hasattr(spark, "sparkContext"):  # of Connect, which would let its jobs run on
-            with suppress(Exception):
-                spark.interruptAll()
-        spark.stop()
+        _stop(spark)
+
+
+def _builder(
+    master: str | None, is_remote: bool, light: bool, environment: Path | None
+) -> SparkSession.Builder:
+    """Return what makes a session, of Connect or a classic one."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("conformance")
+    if is_remote:
+        assert master is not None  # it is one of Connect
+        return builder.remote(master)
+    config = _config(master, light)
+    if environment is not None:
+        config["archives"] = f"{environment.absolute()}#{UNPACKED}"
+        os.environ["PYSPARK_PYTHON"] = f"./{UNPACKED}/bin/python"
+    for key, value in config.items():
+        builder = builder.config(f"spark.{key}", value)
+    return builder
+
+
+def _stop(spark: SparkSession) -> None:
+    """End a session, and what it still runs."""
+    if not hasattr(spark, "sparkContext"):  # of Connect, which would let its jobs run on
+        with suppress(Exception):
+            spark.interruptAll()
+    spark.stop()
 
 
 @contextmanager
-def _held() -> Iterator[list[int]]:
-    """An interrupt waits: one that comes while Java is started would leave it behind."""
-    came: list[int] = []
+def _delay_interrupts() -> Iterator[list[int]]:
+    """Let an interrupt wait, and put it into the list: one that comes while Java is started would
+    leave it behind.
+    """
+    interrupts: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield came
+        yield interrupts
         return
 
-    def hold(number: int, _: object) -> None:
-        came.append(number)
+    def delay(number: int, _: object) -> None:
+        interrupts.append(number)
 
-    before = signal.signal(signal.SIGINT, hold)
+    before = signal.signal(signal.SIGINT, delay)
     try:
-        yield came
+        yield interrupts
     finally:
-        if signal.getsignal(signal.SIGINT) is hold:  # else it is pyspark's by now
+        if signal.getsignal(signal.SIGINT) is delay:  # else it is pyspark's by now
             signal.signal(signal.SIGINT, before)
 
 
-def _meant(master: str | None) -> str | None:
-    """The master, or the server of Connect that the environment names."""
-    named = os.environ.get("SPARK_REMOTE", "")
-    return named if master is None and named.startswith("sc://") else master
+def _or_environment(master: str | None) -> str | None:
+    """Return the master, or the server of Connect that the environment names."""
+    server = os.environ.get("SPARK_REMOTE", "")
+    if master is None and server.startswith("sc://"):
+        return server
+    return master
 
 
 def check(master: str | None) -> bool:
@@ -136,21 +157,19 @@ def check(master: str | None) -> bool:
     for name in ("pyspark", "pandas", "pyarrow"):
         if find_spec(name) is None:  # else it would be missed in the middle of a run
             raise NoSpark(f"{name} is not installed: pip install 'refengine[suite,spark]'")
-    master = _meant(master)
-    kind, hosts = _parsed(master)
+    master = _or_environment(master)
+    kind, hosts = _kind_and_hosts(master)
     if hosts and not any(_answers(host, port) for host, port in hosts):
-        raise NoSpark(
-            f"no Spark answers at {', '.join(f'{host}:{port}' for host, port in hosts)}",
-            place=shown(master),
-        )
-    remote = kind == "sc" or (master is None and "SPARK_REMOTE" in os.environ)
-    if not remote:
+        places = ", ".join(f"{host}:{port}" for host, port in hosts)
+        raise NoSpark(f"no Spark answers at {places}", place=shown(master))
+    is_remote = kind == "sc" or (master is None and "SPARK_REMOTE" in os.environ)
+    if not is_remote:
         _check_java()
     return kind == "sc"
 
 
-def _parsed(master: str | None) -> tuple[str, list[tuple[str, int]]]:
-    """A master's kind, and where it is to be reached."""
+def _kind_and_hosts(master: str | None) -> tuple[str, list[tuple[str, int]]]:
+    """Return a master's kind, and where it is to be reached. Raises NoSpark for what is none."""
     if (
         master is None
         or master == "yarn"
@@ -169,6 +188,7 @@ def _parsed(master: str | None) -> tuple[str, list[tuple[str, int]]]:
 
 
 def _answers(host: str, port: int) -> bool:
+    """Whether something takes a connection there."""
     try:
         with socket.create_connection((host, port), timeout=REACHED):
             return True
@@ -177,13 +197,10 @@ def _answers(host: str, port: int) -> bool:
 
 
 def _check_java() -> None:
-    home = os.environ.get("JAVA_HOME")
-    java = shutil.which("java", path=os.path.join(home, "bin") if home else None)
-    if java is None:
-        where = f"JAVA_HOME={plain(home)}" if home else "the path"
-        raise NoSpark(f"no Java on {where}; Spark needs {JAVA} or newer")
+    """Raise NoSpark if there is no Java that Spark runs on."""
+    java = _find_java()
     try:
-        told = subprocess.run(
+        answer = subprocess.run(
             [java, "-version"],
             capture_output=True,
             text=True,
@@ -193,49 +210,60 @@ def _check_java() -> None:
         ).stderr
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoSpark(f"Java does not run: {first_line(error)}", place=java) from None
-    match = re.search(r'version "(?:1\.)?([0-9]+)', told)
-    if match is None or int(match[1]) < JAVA:
-        found = f"Java {match[1]}" if match else f"no Java: {shown(told[:200])}"
-        raise NoSpark(f"{found}; Spark needs {JAVA} or newer", place=java)
+    match = re.search(r'version "(?:1\.)?([0-9]+)', answer)
+    if match is None:
+        raise NoSpark(f"no Java: {shown(answer[:200])}; {NEEDS_JAVA}", place=java)
+    if int(match[1]) < JAVA:
+        raise NoSpark(f"Java {match[1]}; {NEEDS_JAVA}", place=java)
+
+
+def _find_java() -> str:
+    """Return the path of Java. Raises NoSpark if there is none."""
+    path, where = None, "the path"
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        path, where = os.path.join(home, "bin"), f"JAVA_HOME={plain(home)}"
+    java = shutil.which("java", path=path)
+    if java is None:
+        raise NoSpark(f"no Java on {where}; {NEEDS_JAVA}")
+    return java
 
 
 def _config(master: str | None, light: bool = False) -> dict[str, str]:
-    """What is set for a classic session. On one machine workers run the driver's interpreter, and a
-    task whose worker is killed is tried again, as it is on a cluster.
+    """Return what is set for a classic session. On one machine workers run the driver's
+    interpreter, and a task whose worker is killed is tried again, as it is on a cluster.
     """
     config = {"ui.showConsoleProgress": "false"}
     if master is None:
         return config
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        cores = re.fullmatch(r"local(?:\[([^,]*)\])?", master)
-        master = f"local[{cores[1] or 1},{RETRIES}]" if cores else master
-        config |= {
-            "ui.enabled": "false",
-            "driver.host": "127.0.0.1",
-            "driver.bindAddress": "127.0.0.1",
-        }
-        config |= {"driver.extraJavaOptions": LIGHT} if light else {}
-    return {**config, "master": master}
+        if cores := re.fullmatch(r"local(?:\[([^,]*)\])?", master):
+            master = f"local[{cores[1] or 1},{RETRIES}]"
+        config["ui.enabled"] = "false"
+        config["driver.host"] = "127.0.0.1"
+        config["driver.bindAddress"] = "127.0.0.1"
+        if light:
+            config["driver.extraJavaOptions"] = LIGHT
+    config["master"] = master
+    return config
 
 
 @contextmanager
-def _logged(log: Path | None) -> Iterator[None]:
-    """Java is started with its standard error there, and keeps it."""
+def _stderr_to(log: Path | None) -> Iterator[None]:
+    """Write standard error to the end of a file: Java, which is started meanwhile, keeps it."""
     sys.stderr.flush()
-    kept, into = (
-        os.dup(2),
-        os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666),
-    )
+    own = os.dup(2)
+    file = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
     try:
-        os.dup2(into, 2)
+        os.dup2(file, 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(into)
+        os.dup2(own, 2)
+        os.close(own)
+        os.close(file)
 
 
 def first_line(error: BaseException) -> str:
-    """An error's first line, bounded."""
+    """Return an error's first line, of bounded length."""
     return (str(error).strip() or type(error).__name__).splitlines()[0][:500]

@@ -1,7 +1,7 @@
 """The suite's items, spread over the executors of Spark: each task makes its items anew, of the
 same words, and runs them as pytest does, with harnesses of its own that end with it.
 
-A shard is some items of one engine, and a job of Spark. What a shard's items became is told when it
+A shard is some items of one engine, and a job of Spark. The records of a shard's items come when it
 has ended, once, however often Spark had to try it.
 """
 
@@ -12,7 +12,7 @@ import json
 import os
 import socket
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import chdir, closing, contextmanager, nullcontext
+from contextlib import ExitStack, chdir, closing, contextmanager
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
@@ -35,11 +35,11 @@ CODE = (".py", ".toml", ".json", ".js", ".java")
 CLASSPATHS = "CONFORMANCE_CLASSPATH_"
 
 # what became of an item: its result as JSON, or the three parts of its key and an `error`
-Told = dict[str, Any]
+Record = dict[str, Any]
 
 
-def told(item: Item, harnesses: Harnesses) -> Told:
-    """Runs an item. A RefengineError is what became of it, and no result."""
+def run(item: Item, harnesses: Harnesses) -> Record:
+    """Run an item; return its record, in which a RefengineError is an `error`."""
     try:
         return item.run(harnesses).as_json()
     except RefengineError as error:
@@ -52,16 +52,16 @@ def told(item: Item, harnesses: Harnesses) -> Told:
         }
 
 
-def key(one: Told) -> tuple[str, str, str]:
-    """That of the item."""
-    return one["engine"], one["suite"], one["case"]
+def key(record: Record) -> tuple[str, str, str]:
+    """Return the key of the item."""
+    return record["engine"], record["suite"], record["case"]
 
 
-def result(one: Told) -> Result:
-    """The item's result. Raises the RefengineError that it ended with."""
-    if "error" in one:
-        raise RefengineError(**one["error"])
-    return from_json(one)
+def result(record: Record) -> Result:
+    """Return the item's result. Raises the RefengineError that it ended with."""
+    if "error" in record:
+        raise RefengineError(**record["error"])
+    return from_json(record)
 
 
 # On the driver
@@ -69,9 +69,9 @@ def result(one: Told) -> Result:
 
 def spread(
     spark: SparkSession, asked: Asked, items: Sequence[Item], parallel: int
-) -> Generator[list[Told], None, None]:
-    """What becomes of items, shard by shard as they end; `parallel` shards run at a time. Raises
-    NoSpark for a shard that Spark, or what an executor lacks, does not let run.
+) -> Generator[list[Record], None, None]:
+    """Yield the records of items, shard by shard as they end; `parallel` shards run at a time.
+    Raises NoSpark for a shard that Spark, or what an executor lacks, does not let run.
     """
     if not items:
         return
@@ -82,49 +82,47 @@ def spread(
         "folder": os.getcwd(),
         "classpaths": paths,
     }
-    work = {
-        number: json.dumps({**common, "keys": [item.key for item in some]})
-        for number, some in enumerate(cut(items, parallel))
-    }
-    for _, table in jobs.run(
-        {number: partial(_job, spark, text) for number, text in work.items()}, parallel
-    ):
-        found = [json.loads(line) for line in table["told"].to_pylist()]
-        for one in found:
-            if "refused" in one:
-                raise session.NoSpark(one["refused"], place=f"executor {one['executor']}")
-        yield found
+    work = {}
+    for number, some in enumerate(cut(items, parallel)):
+        text = json.dumps({**common, "keys": [item.key for item in some]})
+        work[number] = partial(_job, spark, text)
+    for _, table in jobs.run(work, parallel):
+        records = [json.loads(line) for line in table["record"].to_pylist()]
+        for record in records:
+            if "refused" in record:
+                raise session.NoSpark(record["refused"], place=f"executor {record['executor']}")
+        yield records
 
 
 @contextmanager
 def elsewhere(
     asked: Asked, items: Sequence[Item], master: str | None
 ) -> Iterator[Callable[[Item], Result]]:
-    """A function that waits for an item's result, which comes from executors. Raises NoSpark, as
-    the function does; that raises the RefengineError of an item, too.
+    """Give a function that waits for an item's result, which comes from executors. Raises NoSpark,
+    as the function does; that raises the RefengineError of an item, too.
     """
-    wanted = [item for item in items if not item.missing]
-    found: dict[tuple[str, str, str], dict[str, Any]] = {}
-    if not wanted:
-        yield lambda item: result(found[item.key])
+    runnable = [item for item in items if not item.missing]
+    records: dict[tuple[str, str, str], Record] = {}
+    if not runnable:
+        yield lambda item: result(records[item.key])
         return
     with (
-        session.opened(master, light=True) as spark,
-        closing(spread(spark, asked, wanted, jobs.slots(spark))) as running,
+        session.open_session(master, light=True) as spark,
+        closing(spread(spark, asked, runnable, jobs.slots(spark))) as shards,
     ):
 
         def wait(item: Item) -> Result:
-            while item.key not in found:
-                found.update((key(one), one) for one in next(running))
-            return result(found[item.key])
+            while item.key not in records:
+                records.update((key(record), record) for record in next(shards))
+            return result(records[item.key])
 
         yield wait
 
 
 def cut(items: Iterable[Item], parallel: int) -> list[list[Item]]:
-    """Shards, each of one engine: large ones first and ever smaller ones, so that all slots end at
-    about the same time, whatever an item takes (guided self-scheduling: Polychronopoulos and Kuck
-    1987).
+    """Return shards, each of one engine: large ones first and ever smaller ones, so that all slots
+    end at about the same time, whatever an item takes (guided self-scheduling: Polychronopoulos and
+    Kuck 1987).
     """
     rest = list(items)
     least = min(LEAST, -(-len(rest) // parallel))
@@ -138,8 +136,8 @@ def cut(items: Iterable[Item], parallel: int) -> list[list[Item]]:
 
 
 def versions(asked: Asked) -> dict[str, str]:
-    """Digests of what must be the same wherever items of one run are made: this project, and the
-    engines' files.
+    """Return digests of what must be the same wherever items of one run are made: this project, and
+    the engines' files.
     """
     files = {
         name: hashlib.sha256(Path(name).read_bytes()).hexdigest()
@@ -151,7 +149,7 @@ def versions(asked: Asked) -> dict[str, str]:
 
 @cache
 def code() -> str:
-    """The digest of this project as it is here."""
+    """Return the digest of this project as it is here."""
     digest = hashlib.sha256()
     for root in (Path(refengine.__file__).parent, Path(conformance.__file__).parent):
         for folder, folders, names in os.walk(root):
@@ -166,69 +164,80 @@ def code() -> str:
 
 
 def _job(spark: SparkSession, work: str) -> DataFrame:
-    return spark.range(0, 1, 1, 1).mapInArrow(partial(_task, work), "told string")
+    return spark.range(0, 1, 1, 1).mapInArrow(partial(_task, work), "record string")
 
 
 # On an executor
 
 
 def _task(work: str, rows: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """A row of JSON an item; one with `refused` if the items cannot be asked there."""
+    """Yield a row of JSON an item; one with `refused` if the items cannot be asked there."""
     import pyarrow
 
     for _ in rows:
         pass
     try:
-        found = _ended(json.loads(work))
+        records = _run_items(json.loads(work))
     except RefengineError as error:
-        found = [
-            {
-                "refused": f"{error.place}: {error.reason}" if error.place else error.reason,
-                "executor": socket.gethostname(),
-            }
-        ]
-    yield pyarrow.RecordBatch.from_pydict({"told": [json.dumps(one) for one in found]})
+        reason = error.reason
+        if error.place:
+            reason = f"{error.place}: {reason}"
+        records = [{"refused": reason, "executor": socket.gethostname()}]
+    yield pyarrow.RecordBatch.from_pydict({"record": [json.dumps(record) for record in records]})
 
 
-def _ended(work: Mapping[str, Any]) -> list[Told]:
+def _run_items(work: Mapping[str, Any]) -> list[Record]:
+    """Return the records of a shard's items. Raises RefengineError for items that are not those of
+    the driver.
+    """
     with _as_on_the_driver(work["folder"], work["classpaths"]):
-        asked = Asked(**work["asked"])
-        there = {item.key: item for item in asked.items()}
-        if other := [
-            name
-            for name, version in work["versions"].items()
-            if versions(asked).get(name) != version
-        ]:
-            raise RefengineError(
-                f"another version of {', '.join(other)} than the driver's", rule="spark"
-            )
-        items = [there[tuple(key)] for key in work["keys"] if tuple(key) in there]
-        if len(items) < len(work["keys"]):
-            raise RefengineError(
-                f"{len(work['keys']) - len(items)} items are not there: other "
-                "files than the driver's",
-                rule="spark",
-            )
-        for item in items:
-            if item.missing:
-                raise RefengineError(item.missing, rule="spark")
+        items = _items(Asked(**work["asked"]), work["versions"], list(map(tuple, work["keys"])))
         harnesses = Harnesses()
         try:
-            return [told(item, harnesses) for item in items]
+            return [run(item, harnesses) for item in items]
         finally:
             harnesses.stop()
 
 
+def _items(
+    asked: Asked, expected: Mapping[str, str], keys: Sequence[tuple[str, ...]]
+) -> list[Item]:
+    """Return the items of some keys. Raises RefengineError for another version than the expected
+    ones, and for items that are not there or lack something.
+    """
+    there: dict[tuple[str, ...], Item] = {item.key: item for item in asked.items()}
+    own = versions(asked)
+    others = [name for name, version in expected.items() if own.get(name) != version]
+    if others:
+        raise RefengineError(
+            f"another version of {', '.join(others)} than the driver's", rule="spark"
+        )
+    items = [there[key] for key in keys if key in there]
+    if len(items) < len(keys):
+        raise RefengineError(
+            f"{len(keys) - len(items)} items are not there: other files than the driver's",
+            rule="spark",
+        )
+    for item in items:
+        if item.missing:
+            raise RefengineError(item.missing, rule="spark")
+    return items
+
+
 @contextmanager
 def _as_on_the_driver(folder: str, classpaths: Mapping[str, str]) -> Iterator[None]:
-    """Relative paths are those of the driver's folder, where that exists. The process is Python's
-    worker, which runs one task at a time, and may run those of others after it.
+    """Read relative paths from the driver's folder, where that exists, with its classpaths. The
+    process is Python's worker, which runs one task at a time, and may run those of others after it.
     """
     before = dict(os.environ)
-    try:
+    with ExitStack() as undo:
+        undo.callback(_set_environment, before)
         os.environ.update(classpaths)
-        with chdir(folder) if os.path.isdir(folder) else nullcontext():
-            yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
+        if os.path.isdir(folder):
+            undo.enter_context(chdir(folder))
+        yield
+
+
+def _set_environment(variables: Mapping[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(variables)

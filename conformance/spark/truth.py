@@ -1,5 +1,5 @@
-"""Ground truth over Spark: a stream cut in time, of each part the reports (ENG-7), each part's file
-written as soon as it is there.
+"""Ground truth over Spark: a stream cut in time, and the reports of each part (ENG-7), each part's
+file written as soon as it is there.
 
 The definition of what a part is, and from where its elements have to be given, is
 refengine.incremental.parts; here are jobs and files.
@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
-from conformance.spark import jobs, streams
-from conformance.spark.rows import Reader, Row, batch
-from conformance.spark.survey import Extent
+from conformance.spark import jobs
+from conformance.spark.streams.rows import Reader, Row, batch
+from conformance.spark.streams.stream import Stream
+from conformance.spark.streams.survey import StreamExtent
 from refengine import incremental
 from refengine.core import r2r, window
 from refengine.core.engine import Report
@@ -31,7 +32,8 @@ from refengine.core.semantics import Semantics
 from refengine.incremental import parts
 from refengine.incremental.parts import Part, Short
 from refengine.model.canonical import CanonicalElements
-from refengine.model.elements import Dataset, Element, Relation, Stream
+from refengine.model.elements import Dataset, Element, Relation
+from refengine.model.elements import Stream as ElementStream
 from refengine.model.errors import RefengineError, Unsupported
 from refengine.rdf.recordings import relation_to_json
 from refengine.sparql.witnesses import WITNESSES
@@ -41,11 +43,11 @@ if TYPE_CHECKING:
 
 # A report: the instants of its evaluation, its trigger and its stamp, the borders of its first
 # window (null: it has none), how many elements its windows hold, and its rows (bindings of SPARQL
-# 1.1 JSON). One row more says how the part ended: `done` with the provenance, `short`, or `error`,
-# and which.
+# 1.1 JSON). One row more says how the part came to its end: `done` with the provenance, `short`, or
+# `error`, and which.
 SCHEMA = (
     "evaluation long, trigger long, instant long, opens long, closes long, elements "
-    "long, rows string, ended string, told string"
+    "long, rows string, end string, detail string"
 )
 COLUMNS = tuple(column.split()[0] for column in SCHEMA.split(", "))
 BATCH = 1_000  # reports that go to Spark at once
@@ -54,9 +56,9 @@ TRIED = 100  # instants for a cut
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the truth is asked of: a query over one stream, under a complete semantics, by some
-    witnesses.
+class TruthQuery:
+    """What the truth is asked of: a query over one stream, under a complete semantics, confirmed by
+    some witnesses.
     """
 
     query: Query
@@ -65,10 +67,12 @@ class Asked:
     witnesses: tuple[str, ...] = tuple(WITNESSES)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What is parsed of a body crosses no process border: it is parsed again."""
-        return _asked, (
+        """Return what crosses a process border: not what is parsed of a body, but its text, which
+        is parsed again.
+        """
+        return _parse_again, (
             self.query.body.text,
-            replace(self.query, body=None),  # type: ignore[arg-type]  # `_asked` gives it back
+            replace(self.query, body=None),  # type: ignore[arg-type]  # it is given back
             self.semantics,
             self.static,
             self.witnesses,
@@ -86,43 +90,45 @@ class Asked:
         return r2r.confirmed(body, dataset, self.witnesses)
 
 
-def _asked(text: str, query: Query, *rest: Any) -> Asked:
-    return Asked(replace(query, body=Body(text)), *rest)
+def _parse_again(text: str, query: Query, *rest: Any) -> TruthQuery:
+    return TruthQuery(replace(query, body=Body(text)), *rest)
 
 
-def cuts(asked: Asked, extent: Extent, count: int) -> tuple[list[int], str | None]:
-    """Where the stream is cut, and why it is not, if it is not. Within a slide, a cut is where the
-    part needs the fewest elements from before it.
+def cuts(asked: TruthQuery, extent: StreamExtent, count: int) -> tuple[list[int], str | None]:
+    """Return where the stream is cut, and why it is not, if it is not. Within a slide, a cut is
+    where the part needs the fewest elements from before it.
     """
     if reason := parts.refused(asked.query, asked.semantics):
         return [], reason
     slide = max(window.slide(spec, asked.semantics.slide).step for spec in asked.query.windows)
-    found = set()
+    chosen = set()
     for cut in extent.cuts(count):
-        first, last = bisect_left(extent.instants, cut), bisect_left(extent.instants, cut + slide)
+        first = bisect_left(extent.instants, cut)
+        last = bisect_left(extent.instants, cut + slide)
         places = range(first, max(first + 1, last), max(1, (last - first) // TRIED))
-        found.add(
-            min((extent.instants[place] for place in places), key=partial(_before, asked, extent))
-        )
-    return sorted(found), None
+        instants = (extent.instants[place] for place in places)
+        chosen.add(min(instants, key=partial(_halo, asked, extent)))
+    return sorted(chosen), None
 
 
-def _before(asked: Asked, extent: Extent, at: int) -> int:
-    """For how long before a part its elements are needed, or so it seems."""
-    since = next(_since(asked, extent, at))
-    return at - (extent.first if since is None else since)
+def _halo(asked: TruthQuery, extent: StreamExtent, at: int) -> int:
+    """Return for how long before a part its elements are needed, or so it seems."""
+    since = next(_halo_starts(asked, extent, at))
+    if since is None:
+        since = extent.first
+    return at - since
 
 
 def evaluate(
-    asked: Asked, stream: streams.Stream, at: Sequence[int], todo: Iterable[int], parallel: int
+    asked: TruthQuery, stream: Stream, at: Sequence[int], todo: Iterable[int], parallel: int
 ) -> Iterator[tuple[int, pyarrow.Table, str]]:
-    """Of each part to do its number, its reports (a row each, REPORT) and their provenance, as they
-    come. A part for which what is given begins too late is given more. Raises the RefengineError of
-    a part, and NoSpark.
+    """Yield for each part to do its number, its reports (a row each, REPORT) and their provenance,
+    as they come. A part for which what is given begins too late is given more. Raises the
+    RefengineError of a part, and NoSpark.
     """
     borders = list(zip([None, *at], [*at, None], strict=True))
-    from_where = {number: _since(asked, stream.extent, borders[number][0]) for number in todo}
-    left = {number: next(candidates) for number, candidates in from_where.items()}
+    starts = {number: _halo_starts(asked, stream.extent, borders[number][0]) for number in todo}
+    left = {number: next(of_part) for number, of_part in starts.items()}
     while left:
         work = {
             number: _job(asked, stream, Part(*borders[number], since))
@@ -130,16 +136,22 @@ def evaluate(
         }
         left = {}
         for number, table in jobs.run(work, parallel):
-            ended, told = table["ended"][-1].as_py(), table["told"][-1].as_py()
-            if ended == "short":
-                left[number] = next(from_where[number])
-            elif ended == "error":
-                raise rebuilt(told)
+            end = table["end"][-1].as_py()
+            detail = table["detail"][-1].as_py()
+            if end == "short":
+                left[number] = next(starts[number])
+            elif end == "error":
+                raise error_of(detail)
             else:
-                yield number, table.select(REPORT).slice(0, table.num_rows - 1), told
+                yield number, table.select(REPORT).slice(0, table.num_rows - 1), detail
 
 
-def _since(asked: Asked, extent: Extent, start: int | None) -> Iterator[int | None]:
+def _halo_starts(
+    asked: TruthQuery, extent: StreamExtent, start: int | None
+) -> Iterator[int | None]:
+    """Return instants from which a part's elements may have to be given, the likeliest first; None
+    is the beginning of the stream.
+    """
     if start is None or parts.refused(asked.query, asked.semantics):
         return iter([None])
     return parts.candidates(
@@ -147,7 +159,9 @@ def _since(asked: Asked, extent: Extent, start: int | None) -> Iterator[int | No
     )
 
 
-def _job(asked: Asked, stream: streams.Stream, part: Part) -> Callable[[], DataFrame]:
+def _job(asked: TruthQuery, stream: Stream, part: Part) -> Callable[[], DataFrame]:
+    """Return what makes the DataFrame of a part's reports."""
+
     def frame() -> DataFrame:
         rows, reader = stream.part(part.since, part.stop)
         return rows.mapInArrow(partial(_reports, asked, stream.extent.first, part, reader), SCHEMA)
@@ -156,59 +170,57 @@ def _job(asked: Asked, stream: streams.Stream, part: Part) -> Callable[[], DataF
 
 
 def _reports(
-    asked: Asked, first: int, part: Part, reader: Reader, batches: Iterable[pyarrow.RecordBatch]
+    asked: TruthQuery,
+    first: int,
+    part: Part,
+    reader: Reader,
+    batches: Iterable[pyarrow.RecordBatch],
 ) -> Iterator[pyarrow.RecordBatch]:
-    """What a part gives, in a worker."""
+    """Yield the reports of a part, with SCHEMA's columns, in a worker."""
     # elements live as long as the part: looking for what does not is a fifth of the time
     gc.set_threshold(50_000, 20, 50)
     try:
-        stream = Stream(CanonicalElements(elements(reader(batches))))
-        found: Iterator[Report]
+        streams = {asked.name: ElementStream(CanonicalElements(elements(reader(batches))))}
+        reports: Iterator[Report]
         if parts.refused(asked.query, asked.semantics):
-            found = run = incremental.evaluate(
-                asked.query,
-                {asked.name: stream},
-                asked.semantics,
-                static=asked.static,
-                answer=asked.answer,
+            reports = run = incremental.evaluate(
+                asked.query, streams, asked.semantics, static=asked.static, answer=asked.answer
             )
         else:
-            found, run = parts.reports(
+            reports, run = parts.reports(
                 asked.query,
-                {asked.name: stream},
+                streams,
                 asked.semantics,
                 {asked.name: first},
                 part,
                 static=asked.static,
                 answer=asked.answer,
             )
-        rows = map(_row, found)
+        rows = map(_row, reports)
         while some := list(islice(rows, BATCH)):
             yield batch(SCHEMA, some)
-        ended = "done", str(run.provenance)
+        end = "done", str(run.provenance)
     except Short:
-        ended = "short", ""
+        end = "short", ""
     except RefengineError as error:
-        ended = "error", told_of(error)
+        end = "error", text_of(error)
     except OverflowError:
-        ended = (
-            "error",
-            told_of(Unsupported("a report whose times need more than 64 bits", rule="MOD-1")),
-        )
-    yield batch(SCHEMA, [(*[None] * len(REPORT), *ended)])
+        too_long = Unsupported("a report whose times need more than 64 bits", rule="MOD-1")
+        end = "error", text_of(too_long)
+    yield batch(SCHEMA, [(*[None] * len(REPORT), *end)])
 
 
 def elements(rows: Iterable[Row]) -> Iterator[Element]:
-    """The elements of sorted rows."""
+    """Yield the elements of sorted rows."""
     for number, ((time, _), some) in enumerate(groupby(rows, key=itemgetter(0, 1)), 1):
         yield Element(frozenset([triple for _, _, triple in some]), time, number)
 
 
 def _row(report: Report) -> tuple[Any, ...]:
+    """Return a report as a row of SCHEMA."""
     opens, closes = report.window or (None, None)
-    rows = json.dumps(
-        relation_to_json(report.relation)["results"]["bindings"], separators=(",", ":")
-    )
+    bindings = relation_to_json(report.relation)["results"]["bindings"]
+    rows = json.dumps(bindings, separators=(",", ":"))
     return (
         report.evaluation,
         report.trigger,
@@ -222,13 +234,13 @@ def _row(report: Report) -> tuple[Any, ...]:
     )
 
 
-def told_of(error: RefengineError) -> str:
-    """An error as a text that leaves a worker."""
+def text_of(error: RefengineError) -> str:
+    """Return an error as a text, which leaves a worker."""
     return pickle.dumps(error, 0).decode("latin-1")
 
 
-def rebuilt(told: str) -> RefengineError:
-    """The error of such a text."""
-    error = pickle.loads(told.encode("latin-1"))
+def error_of(text: str) -> RefengineError:
+    """Return the error of such a text."""
+    error = pickle.loads(text.encode("latin-1"))
     assert isinstance(error, RefengineError)
     return error

@@ -13,7 +13,7 @@ from conformance.corpus import Case
 from conformance.corpus.rules import means
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Deviation, Engine
-from conformance.harness.play import Asked, Declined, play
+from conformance.harness.play import Declined, EngineQuery, play
 from conformance.verdict import evidence, outcomes
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Outcome
@@ -165,7 +165,7 @@ def answered(
     static: Dataset = frozenset(),
 ) -> Question:
     """What an engine answers to a query, which a table was, over streams."""
-    told = Asked(query, tested.text(query, bool(static), table), tested.dialect)
+    told = EngineQuery(query, tested.text(query, bool(static), table), tested.dialect)
     answers = play(harness, told, streams, static, tested.heartbeat)
     return Question(
         query, streams, static, answers, told.text, tested.window_closure, tested.unreported
@@ -289,7 +289,7 @@ def expected(tested: Engine, harness: Harness, case: Case) -> Found:
     query, streams, static = corpus.query_of(case), corpus.streams_of(case), corpus.static_of(case)
     lines, rests_on = [], None
     for block in blocks:
-        told = Asked(
+        told = EngineQuery(
             query,
             tested.text(query, bool(static), case.table["query"]),
             tested.dialect,
@@ -316,7 +316,7 @@ def _borders(window: list[int] | None) -> tuple[int, int] | None:
     return opens, closes
 
 
-def _expected_with(told: Asked, streams: Mapping[str, Stream]) -> frozenset[int] | None:
+def _expected_with(told: EngineQuery, streams: Mapping[str, Stream]) -> frozenset[int] | None:
     """The instants of the elements with which reports may come, or None where elements may wait for
     others (MOD-2).
     """

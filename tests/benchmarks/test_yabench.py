@@ -64,7 +64,7 @@ def test_a_folder_over_spark_has_the_same_lines(tmp_path):
     pytest.importorskip("pyarrow")
     import pyarrow
 
-    from conformance.spark import lines
+    from conformance.spark.streams import lines
 
     path = tmp_path / "s.n3t"
     generator.write(path, seed=7, stations=3, duration=2000)

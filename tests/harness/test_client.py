@@ -281,7 +281,7 @@ class Deaf(Harness):
     """A harness without a process, for what it would have answered."""
 
     def __post_init__(self) -> None:
-        self._seq, self._said, self.alive = 1, b"", True
+        self._seq, self._complaints, self.alive = 1, b"", True
 
     def _kill(self) -> None:
         self.alive = False

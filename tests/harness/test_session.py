@@ -22,7 +22,7 @@ from conformance.corpus import Case
 from conformance.harness import client
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Deviation, Engine, InvalidEngine, engine, engines, read
-from conformance.harness.play import Asked, Declined, play
+from conformance.harness.play import Declined, EngineQuery, play
 from conformance.suite.probe import Question, judged, result
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Outcome
@@ -101,7 +101,7 @@ def test_what_an_engine_has_not_is_declined():
     with pytest.raises(Declined, match=r"^line 1 column 34: DIA-7: a window in the past"):
         play(
             running,
-            Asked(
+            EngineQuery(
                 QUERY,
                 "SELECT ?x FROM NAMED STREAM <s> [NOW - 9 S TO NOW - 5 S] { ?x <urn:p> ?y }",
                 "sparqlstream",
@@ -109,9 +109,9 @@ def test_what_an_engine_has_not_is_declined():
             EMPTY,
         )
     text = "REGISTER QUERY q AS SELECT ?x FROM STREAM <s> [RANGE 10ms TUMBLING] { ?x <urn:p> ?y }"
-    assert play(running, Asked(QUERY, text, "csparql"), EMPTY) == []
+    assert play(running, EngineQuery(QUERY, text, "csparql"), EMPTY) == []
     with pytest.raises(Broken, match="register: InvalidQuery: line 1 column 1: DIA-7"):
-        play(running, Asked(QUERY, "SELEC", "csparql"), EMPTY)
+        play(running, EngineQuery(QUERY, "SELEC", "csparql"), EMPTY)
     assert not running.alive
 
 
@@ -127,7 +127,7 @@ def test_an_answer_of_no_terms_is_no_answer():
     with pytest.raises(
         Broken, match=r"end: relations\[0\].rows\[0\].x: IO-2: relative IRI " r"'not an IRI'"
     ):
-        play(running, Asked(QUERY, "q", "csparql"), EMPTY)
+        play(running, EngineQuery(QUERY, "q", "csparql"), EMPTY)
     running.stop()
 
 
@@ -153,7 +153,7 @@ def test_elements_come_in_the_order_of_their_arrival():
         "q": stream([(triple, 4, 2)]),
     }
     running = Harness([sys.executable, "-c", code])
-    *_, last = play(running, Asked(query, "q", "table"), streams)
+    *_, last = play(running, EngineQuery(query, "q", "table"), streams)
     [((_, seen),)] = last.relation.rows
     assert json.loads(json.loads(seen)) == [
         ["s", 2, 1, 5],
@@ -459,7 +459,7 @@ def answers(running, *items: tuple[str, int], slide: int = 10):
         }
     )
     source = stream([((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at) for name, at in items])
-    got = play(running, Asked(query, engine("rsp-js").text(query), "rsp-js"), {"s": source})
+    got = play(running, EngineQuery(query, engine("rsp-js").text(query), "rsp-js"), {"s": source})
     return [
         (
             answer.window,
@@ -502,7 +502,7 @@ def test_rsp_js_does_not_see_a_stream_that_its_query_does_not_name(rsp_js):
             [((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at) for name, at in (("b", 4), ("c", 12))]
         ),
     }
-    [answer] = play(rsp_js, Asked(QUERY, engine("rsp-js").text(QUERY), "rsp-js"), named)
+    [answer] = play(rsp_js, EngineQuery(QUERY, engine("rsp-js").text(QUERY), "rsp-js"), named)
     assert list(answer.relation.rows) == [(("x", "<urn:b>"),)]
 
 
@@ -545,7 +545,7 @@ def test_rsp_js_aligns_what_it_closes(rsp_js):
     )
     items = [(f"<urn:{name}>", at) for name, at in (("a", 1), ("b", 9), ("c", 13), ("d", 17))]
     source = stream([((name, "<urn:p>", "<urn:y>"), at) for name, at in items])
-    got = play(rsp_js, Asked(query, engine("rsp-js").text(query), "rsp-js"), {"s": source})
+    got = play(rsp_js, EngineQuery(query, engine("rsp-js").text(query), "rsp-js"), {"s": source})
     assert [
         sorted(term for line in answer.relation.rows for _, term in line) for answer in got
     ] == [["<urn:a>"], ["<urn:b>"], ["<urn:b>", "<urn:c>"]]

@@ -27,19 +27,8 @@ import conformance
 from conformance import corpus, schemas
 from conformance.__main__ import main
 from conformance.harness import engine_file
-from conformance.report import (
-    badge,
-    charts,
-    drawing,
-    earl,
-    markdown,
-    mismatch,
-    page,
-    pairs,
-    source,
-    texts,
-    timeline,
-)
+from conformance.report import badge, earl, markdown, mismatch, page, pairs, source, texts
+from conformance.report.drawings import charts, drawing, timeline
 from conformance.report.source import InvalidResults
 from conformance.verdict import evidence as evidence_of
 from conformance.verdict import outcomes

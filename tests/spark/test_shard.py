@@ -282,7 +282,7 @@ def test_shards_are_of_one_engine_and_smaller_towards_the_end(parallel):
 def task(work: dict) -> list[dict]:
     """What a task gives, here."""
     [batch] = shard._task(json.dumps(work), iter(()))
-    return [json.loads(text) for text in batch.column("told").to_pylist()]
+    return [json.loads(text) for text in batch.column("record").to_pylist()]
 
 
 def test_an_executor_that_is_not_as_the_driver_says_so(engine, tmp_path):
@@ -351,13 +351,13 @@ def test_an_item_that_ends_with_an_error_has_no_result(tmp_path):
     def fails(_: object) -> None:
         raise RefengineError("no such thing", rule="CMP-1", place="here")
 
-    one = shard.told(suite.Item("mine", "corpus", "case", fails), None)
+    one = shard.run(suite.Item("mine", "corpus", "case", fails), None)
     with pytest.raises(RefengineError, match=r"^here: CMP-1: no such thing$"):
         shard.result(one)
-    with folder.opened(tmp_path / "out", SMOKE, False) as run:
+    with folder.open_run(tmp_path / "out", SMOKE, False) as run:
         run.add([one])
         run.write()
-    with folder.opened(tmp_path / "out", SMOKE, True) as run:
+    with folder.open_run(tmp_path / "out", SMOKE, True) as run:
         assert run.done == {shard.key(one): one}
     assert (tmp_path / "out" / "results.ndjson").read_bytes() == b""
 
@@ -368,9 +368,9 @@ def test_an_item_that_ends_with_an_error_has_no_result(tmp_path):
 def test_a_folder_is_of_one_run(tmp_path):
     out = tmp_path / "out"
     with (
-        folder.opened(out, SMOKE, True),
+        folder.open_run(out, SMOKE, True),
         pytest.raises(RefengineError, match="out: usage: another run writes there"),
-        folder.opened(out, SMOKE, True),
+        folder.open_run(out, SMOKE, True),
     ):
         pass
     for asked, resume, reason in (
@@ -388,7 +388,7 @@ def test_a_folder_is_of_one_run(tmp_path):
         ),
         (replace(SMOKE, smoke=False), True, "smoke was True, and is False; name another folder"),
     ):
-        with pytest.raises(RefengineError, match=reason), folder.opened(out, asked, resume):
+        with pytest.raises(RefengineError, match=reason), folder.open_run(out, asked, resume):
             pass
     manifest = out / "run.json"
     manifest.write_text(manifest.read_text().replace('"refengine": "', '"refengine": "0'))
@@ -396,7 +396,7 @@ def test_a_folder_is_of_one_run(tmp_path):
         pytest.raises(
             RefengineError, match="of another run: refengine has changed since; name another folder"
         ),
-        folder.opened(out, SMOKE, True),
+        folder.open_run(out, SMOKE, True),
     ):
         pass
     for text in ("", "{}", '{"asked": 1, "versions": 2}'):
@@ -406,7 +406,7 @@ def test_a_folder_is_of_one_run(tmp_path):
                 RefengineError,
                 match=r"out/run\.json: usage: not the folder of a run: name another one",
             ),
-            folder.opened(out, SMOKE, True),
+            folder.open_run(out, SMOKE, True),
         ):
             pass
 
@@ -421,13 +421,13 @@ def test_of_a_journal_nothing_is_lost_but_a_torn_line(tmp_path):
         }
         for n in range(3)
     ]
-    with folder.opened(tmp_path, SMOKE, False) as run:
+    with folder.open_run(tmp_path, SMOKE, False) as run:
         run.add(ended)
     journal = tmp_path / "journal.ndjson"
     whole = journal.read_bytes()
     for size in range(whole.index(b"\n") - 1, len(whole) + 1, 9):
         journal.write_bytes(whole[:size])
-        with folder.opened(tmp_path, SMOKE, True) as run:
+        with folder.open_run(tmp_path, SMOKE, True) as run:
             assert [*run.done.values()] == ended[: whole[:size].count(b"\n")]
             run.add(ended[len(run.done) :])
         assert journal.read_bytes() == whole
@@ -437,7 +437,7 @@ def test_of_a_journal_nothing_is_lost_but_a_torn_line(tmp_path):
             RefengineError,
             match=r"journal\.ndjson:1: usage: not what became of an item: remove the line",
         ),
-        folder.opened(tmp_path, SMOKE, True),
+        folder.open_run(tmp_path, SMOKE, True),
     ):
         pass
 

@@ -29,12 +29,14 @@ from cluster import (  # noqa: F401  fixtures
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from conformance.spark import comparison, held, output, session, streams, survey, table, truth
-from conformance.spark import lines as lines_of
-from conformance.spark import rows as rows_of
-from conformance.spark.comparison import Compared
-from conformance.spark.survey import Extent
-from conformance.spark.truth import Asked
+from conformance.spark import comparison, output, session, truth
+from conformance.spark.comparison import Comparison
+from conformance.spark.streams import in_memory, survey, table
+from conformance.spark.streams import lines as lines_of
+from conformance.spark.streams import rows as rows_of
+from conformance.spark.streams import stream as streams
+from conformance.spark.streams.survey import StreamExtent
+from conformance.spark.truth import TruthQuery
 from conformance.verdict.outcomes import Outcome
 from refengine import from_table, profile, stream
 from refengine.core import engine
@@ -52,9 +54,11 @@ PREFIX : <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#>
 SELECT ?sensor ?value { ?obs :procedure ?sensor ; :result [ :floatValue ?value ] }"""
 
 
-def asked(body: str = "SELECT ?x { ?x <urn:p> ?y }", kind: str = "time", **fields: object) -> Asked:
+def asked(
+    body: str = "SELECT ?x { ?x <urn:p> ?y }", kind: str = "time", **fields: object
+) -> TruthQuery:
     window = {"stream": "s", "kind": kind, "size": 10} | ({"slide": 10} if kind == "time" else {})
-    return Asked(
+    return TruthQuery(
         from_table({"body": body, "windows": [window]}),
         profile("csparql").but(**{"t0": 0, "horizon": "none", **fields}).semantics(),
     )
@@ -105,38 +109,42 @@ def test_what_a_part_ends_with():
     ]
     first = [
         found
-        for one in truth._reports(asked(), 1, truth.Part(None, 20), held._rows, [batch(*given[:3])])
+        for one in truth._reports(
+            asked(), 1, truth.Part(None, 20), in_memory._rows, [batch(*given[:3])]
+        )
         for found in one.to_pylist()
     ]
     assert [(one["opens"], one["closes"], one["elements"], one["rows"]) for one in first[:-1]] == [
         (0, 10, 1, '[{"x":{"type":"uri","value":"urn:a"}}]')
     ]
-    assert (first[-1]["ended"], first[-1]["told"]) == ("done", "incremental")
+    assert (first[-1]["end"], first[-1]["detail"]) == ("done", "incremental")
     (*second, end) = [
         found
         for one in truth._reports(
-            asked(), 1, truth.Part(20, None, 10), held._rows, [batch(*given[1:])]
+            asked(), 1, truth.Part(20, None, 10), in_memory._rows, [batch(*given[1:])]
         )
         for found in one.to_pylist()
     ]
     assert [(one["opens"], one["trigger"], one["elements"]) for one in second] == [
         (10, 21, 2)
-    ] and end["ended"] == "done"
+    ] and end["end"] == "done"
     (end,) = [
         found
         for one in truth._reports(
-            asked(), 1, truth.Part(20, None, 20), held._rows, [batch(*given[3:])]
+            asked(), 1, truth.Part(20, None, 20), in_memory._rows, [batch(*given[3:])]
         )
         for found in one.to_pylist()
     ]
-    assert end["ended"] == "short"
+    assert end["end"] == "short"
     (end,) = [
         found
-        for one in truth._reports(asked(horizon=5), 1, truth.Part(), held._rows, [batch(*given)])
+        for one in truth._reports(
+            asked(horizon=5), 1, truth.Part(), in_memory._rows, [batch(*given)]
+        )
         for found in one.to_pylist()
     ]
     assert (
-        end["ended"] == "error" and type(truth.rebuilt(end["told"])).__name__ == "InvalidSemantics"
+        end["end"] == "error" and type(truth.error_of(end["detail"])).__name__ == "InvalidSemantics"
     )
 
 
@@ -145,13 +153,14 @@ def test_a_report_beyond_64_bits_is_unsupported():
     *_, end = [
         found
         for one in truth._reports(
-            asked(horizon="flush"), 2**63 - 2, truth.Part(), held._rows, [batch(*given)]
+            asked(horizon="flush"), 2**63 - 2, truth.Part(), in_memory._rows, [batch(*given)]
         )
         for found in one.to_pylist()
     ]
     assert (
-        end["ended"] == "error"
-        and str(truth.rebuilt(end["told"])) == "MOD-1: a report whose times need more than 64 bits"
+        end["end"] == "error"
+        and str(truth.error_of(end["detail"]))
+        == "MOD-1: a report whose times need more than 64 bits"
     )
 
 
@@ -192,7 +201,7 @@ def test_segments_of_a_file_are_its_lines(monkeypatch, end):
         + line("z", 9)[:-1]
     )
     content = text.encode()
-    (surveyed,) = lines_of._surveyed(100, [files(("f", content))])
+    (surveyed,) = lines_of._surveys(100, [files(("f", content))])
     [file] = survey.files(pyarrow.Table.from_batches([surveyed]))
     assert (file.triples, file.faults, list(file.instants)) == (
         5,
@@ -229,7 +238,7 @@ def files(*given: tuple[str, bytes]) -> pyarrow.RecordBatch:
 def test_lines_that_have_been_changed_are_not_read():
     content = (line("a", 1) + line("b", 5)).encode()
     [file] = survey.files(
-        pyarrow.Table.from_batches(lines_of._surveyed(100, [files(("file:///a%20b.n3t", content))]))
+        pyarrow.Table.from_batches(lines_of._surveys(100, [files(("file:///a%20b.n3t", content))]))
     )
     wanted = {file.name: (0, [lines_of.Segment(*one) for one in file.index])}
     assert (
@@ -251,7 +260,7 @@ def test_files_come_in_the_order_of_their_names():
     pieces = [
         one
         for name in names
-        for one in lines_of._surveyed(100, [files((name, line("a", 5).encode()))])
+        for one in lines_of._surveys(100, [files((name, line("a", 5).encode()))])
     ]
     assert [
         survey.path_of(file.name) for file in survey.files(pyarrow.Table.from_batches(pieces))
@@ -260,7 +269,7 @@ def test_files_come_in_the_order_of_their_names():
 
 def test_stretches_of_time():
     """At most so many, and of each the first instant: by hand, in units of 4 ms."""
-    instants = survey.Instants(4)
+    instants = survey.TimeHistogram(4)
     instants.add([(-9, 1), (-8, 1), (0, 2), (3, 1), (5, 1), (4, 5)])
     assert list(instants) == [(-9, 1), (-8, 1), (0, 3), (4, 6)] and (
         instants.shift,
@@ -388,7 +397,7 @@ def test_groups_of_rows_that_a_part_needs(text):
         row_group_size=2,
     )
     [file] = survey.files(
-        pyarrow.Table.from_batches(table._surveyed(100, [files(("file:///f", content))]))
+        pyarrow.Table.from_batches(table._surveys(100, [files(("file:///f", content))]))
     )
     assert (file.triples, file.canonical, file.faults, [one[:3] for one in file.index]) == (
         4,
@@ -473,21 +482,21 @@ def test_a_file_that_is_no_table(content, reason):
     with pytest.raises(InvalidStream) as error:
         survey.files(
             pyarrow.Table.from_batches(
-                table._surveyed(100, [files(("file:///x/y%20z.parquet", content))])
+                table._surveys(100, [files(("file:///x/y%20z.parquet", content))])
             )
         )
     assert str(error.value).startswith(f"/x/y z.parquet: IO-1: {reason}")
 
 
 def test_a_stream_is_cut_where_it_has_triples():
-    extent = Extent(10, 0, 90, (0, 10, 50, 90), (4, 1, 4, 1))
+    extent = StreamExtent(10, 0, 90, (0, 10, 50, 90), (4, 1, 4, 1))
     assert (
         extent.cuts(1) == []
         and extent.cuts(2) == [50]
         and extent.cuts(3) == [10, 90]
         and extent.cuts(100) == [10, 50, 90]
     )
-    assert Extent(5, 3, 3, (3,), (5,)).cuts(4) == []
+    assert StreamExtent(5, 3, 3, (3,), (5,)).cuts(4) == []
 
 
 # Comparisons
@@ -525,7 +534,7 @@ def recorded(*bags: str, timestamps: tuple[int, ...] = ()) -> Recording:
     return Recording(tuple(relations), timestamps or (None,) * len(relations))
 
 
-def judged(expected: list[str], recording: Recording, cut: int = 1) -> Compared:
+def judged(expected: list[str], recording: Recording, cut: int = 1) -> Comparison:
     """What Spark would be given, here; the reports in two parts."""
     whole = pyarrow.Table.from_batches([reported(*expected)]).select(truth.REPORT)
     parts = [whole.slice(0, cut), whole.slice(cut)]
@@ -533,9 +542,11 @@ def judged(expected: list[str], recording: Recording, cut: int = 1) -> Compared:
     for start, part in ((0, parts[0]), (min(cut, whole.num_rows), parts[1])):
         if part.num_rows:
             found += comparison._places(
-                asked(), len(recording), comparison.given(part, start, recording).to_batches()
+                asked(),
+                len(recording),
+                comparison.rows_to_compare(part, start, recording).to_batches(),
             )
-    return comparison.judged(asked(), parts, recording, found)
+    return comparison.fold(asked(), parts, recording, found)
 
 
 @pytest.mark.parametrize(
@@ -670,11 +681,13 @@ def test_what_cannot_be_compared_is_its_error():
         (None,),
     )
     with pytest.raises(InvalidStream, match="unknown key 'z'"):
-        comparison.judged(
+        comparison.fold(
             asked(),
             [whole],
             other,
-            comparison._places(asked(), 1, comparison.given(whole, 0, other).to_batches()),
+            comparison._places(
+                asked(), 1, comparison.rows_to_compare(whole, 0, other).to_batches()
+            ),
         )
 
 
@@ -684,7 +697,7 @@ def test_what_cannot_be_compared_is_its_error():
 @pytest.fixture(scope="module")
 def connected(master) -> Iterator:  # noqa: F811
     """A session in this process."""
-    with session.opened(master, light=True) as found:
+    with session.open_session(master, light=True) as found:
         yield found
 
 
@@ -695,12 +708,12 @@ def written(folder: Path, *files: str) -> str:
     return str(folder)
 
 
-def found_by(spark_session, wanted: output.Wanted, out: Path, resume: bool = False) -> output.Found:
-    with output.opened(out, wanted, resume) as done:
+def found_by(spark_session, wanted: output.Run, out: Path, resume: bool = False) -> output.Truth:
+    with output.open_folder(out, wanted, resume) as done:
         return output.run(spark_session, wanted, out, done, 2, lambda some, of: None)
 
 
-def definition(wanted: output.Wanted, stream: Stream) -> list[tuple]:
+def definition(wanted: output.Run, stream: Stream) -> list[tuple]:
     return [
         truth._row(report)[:7]
         for report in engine.evaluate(wanted.asked.query, {"s": stream}, wanted.asked.semantics)
@@ -721,7 +734,7 @@ def test_the_truth_by_hand_and_a_recording_beside_it(connected, tmp_path):
             {"report": "content-change", "r2s": "Istream", "base": "previous", "empty": "suppress"},
         ),
     ):
-        wanted = output.Wanted(
+        wanted = output.Run(
             asked(**fields, tick="tuple"), path, parts=2, recording=answers, engine="mine", case="q"
         )
         found = found_by(connected, wanted, tmp_path / kind)
@@ -740,10 +753,11 @@ def test_the_truth_by_hand_and_a_recording_beside_it(connected, tmp_path):
         if kind == "close":
             assert told == [(9, 0, 10, uri("a")), (19, 10, 20, uri("b")), (29, 20, 30, [])]
             assert (
-                found.compared.outcome is Outcome.FAIL
-                and "relation 2 of 3: window [10, 20) at t=19, 1 element" in found.compared.argument
+                found.comparison.outcome is Outcome.FAIL
+                and "relation 2 of 3: window [10, 20) at t=19, 1 element"
+                in found.comparison.argument
             )
-            assert [(one["precision"], one["recall"]) for one in found.compared.measures] == [
+            assert [(one["precision"], one["recall"]) for one in found.comparison.measures] == [
                 (1, 1),
                 (0.5, 1),
                 (1, 1),
@@ -762,7 +776,7 @@ def test_the_truth_by_hand_and_a_recording_beside_it(connected, tmp_path):
             ]
         else:
             assert [bag for *_, bag in told] == [uri("a"), uri("b")]
-            assert [one["window"] for one in found.compared.measures] == [[0, 10], [10, 20]]
+            assert [one["window"] for one in found.comparison.measures] == [[0, 10], [10, 20]]
 
 
 @spark
@@ -810,7 +824,7 @@ def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
         )
     ):
         chosen = profile("csparql").but(**{"t0": -700, "tick": "tuple", **fields}).semantics()
-        wanted = output.Wanted(Asked(query, chosen), str(tmp_path / name), parts=parts)
+        wanted = output.Run(TruthQuery(query, chosen), str(tmp_path / name), parts=parts)
         found = found_by(connected, wanted, tmp_path / f"out{number}")
         assert len(found.parts) == 1 if parts == 1 else 2 < len(found.parts) <= parts
         assert [row for part in found.parts for row in rows(part)] == definition(wanted, whole)
@@ -819,7 +833,7 @@ def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
 @spark
 def test_what_is_not_bounded_in_time_is_not_cut_and_says_so(connected, tmp_path):
     path = written(tmp_path / "stream", line("a", 1) + line("b", 11), line("c", 35))
-    wanted = output.Wanted(
+    wanted = output.Run(
         asked(kind="rows", report="content-change", closure=None, r2s="Istream", base="previous"),
         path,
         parts=3,
@@ -827,7 +841,9 @@ def test_what_is_not_bounded_in_time_is_not_cut_and_says_so(connected, tmp_path)
     found = found_by(connected, wanted, tmp_path / "out")
     assert len(
         found.parts
-    ) == 1 and "windows of kind rows, which have no bounds in time" in "\n".join(output.told(found))
+    ) == 1 and "windows of kind rows, which have no bounds in time" in "\n".join(
+        output.summary(found)
+    )
     # what comes at 35 is seen by the next arrival (TICK-4)
     assert [row[0] for row in rows(found.parts[0])] == [1, 11]
 
@@ -836,7 +852,7 @@ def test_what_is_not_bounded_in_time_is_not_cut_and_says_so(connected, tmp_path)
 def test_a_line_that_is_no_triple_stops_the_run_or_is_set_aside(connected, tmp_path):
     broken = line("a", 1) + "<urn:x> nonsense\n" + line("b", 11) + "?\n"
     path = written(tmp_path / "stream", broken, line("c", 35))
-    wanted = output.Wanted(asked(report="window-close", tick="tuple"), path, parts=2)
+    wanted = output.Run(asked(report="window-close", tick="tuple"), path, parts=2)
     with pytest.raises(InvalidStream) as error:
         found_by(connected, wanted, tmp_path / "stopped")
     assert (
@@ -846,11 +862,12 @@ def test_a_line_that_is_no_triple_stops_the_run_or_is_set_aside(connected, tmp_p
     assert (
         error.value.__notes__[-1] == "2 lines are no triples; --on-error=quarantine sets them aside"
     )
-    aside = output.Wanted(wanted.asked, path, parts=2, quarantine=True)
+    aside = output.Run(wanted.asked, path, parts=2, quarantine=True)
     found = found_by(connected, aside, tmp_path / "aside")
     assert (
         found.quarantined == 2
-        and "2 lines set aside that are no triples: quarantine.ndjson" in list(output.told(found))
+        and "2 lines set aside that are no triples: quarantine.ndjson"
+        in list(output.summary(found))
     )
     assert [
         (one["line"], Path(one["file"]).name)
@@ -862,7 +879,7 @@ def test_a_line_that_is_no_triple_stops_the_run_or_is_set_aside(connected, tmp_p
 @spark
 def test_a_stream_that_is_another_one_is_not_gone_on_with(connected, tmp_path):
     path = written(tmp_path / "stream", line("a", 1), line("c", 35))
-    wanted = output.Wanted(asked(report="window-close", tick="tuple"), path, parts=2)
+    wanted = output.Run(asked(report="window-close", tick="tuple"), path, parts=2)
     found = found_by(connected, wanted, tmp_path / "out")
     assert [
         row
@@ -935,9 +952,7 @@ def test_streams_that_are_none(connected, tmp_path):
     with pytest.raises(
         InvalidStream, match=r"rows \[of\] it/x.parquet:2: IO-1: no term at " r"column 1"
     ):
-        found_by(
-            connected, output.Wanted(asked(), str(tmp_path / "rows [of] it")), tmp_path / "out"
-        )
+        found_by(connected, output.Run(asked(), str(tmp_path / "rows [of] it")), tmp_path / "out")
     (tmp_path / "rows").mkdir()
     pyarrow.parquet.write_table(
         pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]}), tmp_path / "rows" / "x.parquet"
@@ -957,7 +972,7 @@ def test_a_part_that_ends_with_an_error_is_that_error(connected, tmp_path):
     with pytest.raises(
         RefengineError, match="horizon 5 is not after the last element, at 11"
     ) as error:
-        found_by(connected, output.Wanted(asked(horizon=5), path), tmp_path / "out")
+        found_by(connected, output.Run(asked(horizon=5), path), tmp_path / "out")
     assert type(error.value).__name__ == "InvalidSemantics"
 
 
@@ -984,8 +999,8 @@ def test_sg1_is_the_same_as_a_job(connected, tmp_path, count, parts):
             RefengineError, match="sg1: usage: is there already; name another folder"
         ):
             sg1_spark.write(connected, parameters, str(out), count)
-        wanted = output.Wanted(
-            Asked(
+        wanted = output.Run(
+            TruthQuery(
                 from_table(
                     {
                         "body": TEMPERATURES,
@@ -1063,7 +1078,7 @@ def test_a_driver_that_is_killed_goes_on(master, tmp_path):  # noqa: F811
         profile("csparql").but(t0=0, report="window-close", tick="tuple").semantics(),
     )
     wanted = definition(
-        output.Wanted(Asked(query, chosen), path),
+        output.Run(TruthQuery(query, chosen), path),
         stream([parse_line_with_time(one, "") for one in text.splitlines()]),
     )
     parts = [pyarrow.parquet.read_table(out / "parts" / f"{n:05d}.parquet") for n in range(5)]

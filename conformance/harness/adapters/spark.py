@@ -32,20 +32,23 @@ class Spark:
     """A session of Spark, and the case that it is in."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.case = folder, folder / "case"
+        self.folder = folder
+        self.case = folder / "case"
         self.running: StreamingQuery | None = None
 
     def start(self) -> None:
-        """Starts Java. Raises PySparkException."""
+        """Start Java. Raises PySparkException."""
         builder = SparkSession.builder.master("local[1]").config(map=settings(self.folder))
         self.session = builder.getOrCreate()
         self.session.sparkContext.setLogLevel("OFF")
 
     def register(self, query: str, dialect: str, streams: list[str], static: str = "") -> None:
-        """Starts the query of a new case. What Spark refuses is unsupported, in its own words."""
+        """Start the query of a new case. What Spark refuses is unsupported, in its own words."""
         self.forget()
         asked = from_table(json.loads(query))
-        self.program, self.window, self.elements = program(asked, static), asked.windows[0], 0
+        self.program = program(asked, static)
+        self.window = asked.windows[0]
+        self.elements = 0  # how many have been pushed
         (self.case / "elements").mkdir(parents=True)
         try:
             rows = frame_of(self.program, self.window, self.session, self.case / "elements")
@@ -57,12 +60,12 @@ class Spark:
 
     def _batch(self, frame: DataFrame, _: int) -> None:
         """Keep the relations that one micro-batch puts out."""
-        self.told += relations(frame, self.program)
+        self.new += relations(frame, self.program)
 
     def push(
         self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
     ) -> list[dict[str, Any]]:
-        """An element as a file, which appears whole, and what comes of it."""
+        """Write an element as a file, which appears whole; return the relations that come of it."""
         if stream != self.window.stream:
             return []
         if end not in (None, at):
@@ -71,40 +74,45 @@ class Spark:
             reason = f"its timestamps are microseconds in 64 bits, and none is {at} ms"
             raise Unsupported(reason, rule="MOD-1", place="at")
         self.elements += 1
-        self.told: list[dict[str, Any]] = []
+        self.new: list[dict[str, Any]] = []  # relations, since the last push
         whole = self.case / f"{self.elements}.json"
         rows = [json.dumps({"at": at, **cells}) for cells in self.program.rows(graph) or [{}]]
         whole.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
         whole.rename(self.case / "elements" / whole.name)
         assert self.running is not None  # a push comes after a register
         self.running.processAllAvailable()
-        return self.told
+        return self.new
 
     def forget(self) -> None:
-        """Ends the query of the case before."""
-        running, self.running = self.running, None
+        """Stop the query of the case before."""
+        running = self.running
+        self.running = None
         if running is not None:
             running.stop()
         shutil.rmtree(self.case, ignore_errors=True)
 
 
 def reply(spark: Spark, /, seq: int, command: str = "", **fields: Any) -> dict[str, Any]:
-    """The reply to a command. Append mode knows of no end, and of no time but that of rows."""
+    """Return the reply to a command. Append mode knows of no end, and of no time but that of
+    rows.
+    """
     try:
         match command:
             case "start":
                 spark.start()
-                named = {"engine": "spark", "version": pyspark.__version__}
-                return {"seq": seq, "reply": "result", "protocol": 1, **named}
+                name = {"engine": "spark", "version": pyspark.__version__}
+                return {"seq": seq, "reply": "result", "protocol": 1, **name}
             case "stop":
                 spark.forget()
                 spark.session.stop()
                 return {"seq": seq, "reply": "result"}
-            case "register" | "push" | "advance" | "end":
-                told = (
-                    getattr(spark, command)(**fields) if command in ("register", "push") else None
-                )
-                return {"seq": seq, "reply": "result", "relations": told or []}
+            case "register":
+                spark.register(**fields)
+                return {"seq": seq, "reply": "result", "relations": []}
+            case "push":
+                return {"seq": seq, "reply": "result", "relations": spark.push(**fields)}
+            case "advance" | "end":
+                return {"seq": seq, "reply": "result", "relations": []}
             case _:
                 raise ValueError(f"no command {command!r}")
     except Exception as error:  # whatever it is, it is of this case
@@ -130,7 +138,7 @@ if __name__ == "__main__":
         suppress(KeyboardInterrupt, BrokenPipeError),
         subprocess.Popen(clean, stdin=subprocess.PIPE, start_new_session=True),
     ):
-        for asked in map(json.loads, sys.stdin):
-            print(json.dumps(reply(engine, **asked)), file=replies, flush=True)
-            if asked.get("command") == "stop":
+        for message in map(json.loads, sys.stdin):
+            print(json.dumps(reply(engine, **message)), file=replies, flush=True)
+            if message.get("command") == "stop":
                 break

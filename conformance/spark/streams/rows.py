@@ -1,4 +1,4 @@
-"""Rows: of a schema as Arrow batches, which is how Spark takes them, and of a stream."""
+"""The rows of a stream, and rows of any schema as Arrow batches, which is how Spark takes them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Reader = Callable[[Iterable[pyarrow.RecordBatch]], Iterable[Row]]  # in a worker
 
 
 def batch(schema: str, rows: Iterable[tuple[Any, ...]]) -> pyarrow.RecordBatch:
-    """At least one row, of a schema as Spark writes it: `time long, subject string`."""
+    """Return rows, at least one, of a schema as Spark writes it: `time long, subject string`."""
     names, kinds = zip(*(column.split() for column in schema.split(", ")), strict=True)
     columns = zip(*rows, strict=True)
     return pyarrow.RecordBatch.from_arrays(
@@ -35,8 +35,8 @@ def batch(schema: str, rows: Iterable[tuple[Any, ...]]) -> pyarrow.RecordBatch:
     )
 
 
-def timely(before: int, time: int) -> None:
-    """Raises InvalidStream for a t_app that cannot come after another one."""
+def check_time(before: int, time: int) -> None:
+    """Raise InvalidStream for a t_app that cannot come after another one."""
     if not -TIME_BOUND <= time < TIME_BOUND:
         raise InvalidStream("t_app must be within 64 bits", rule="MOD-1")
     if time < before:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow
 
-from conformance.spark import survey
-from conformance.spark.rows import Reader, Row, batch
-from conformance.spark.survey import File
-from conformance.spark.table import SCHEMA, ordered
+from conformance.spark.streams import survey
+from conformance.spark.streams.rows import Reader, Row, batch
+from conformance.spark.streams.survey import File
+from conformance.spark.streams.table import SCHEMA, ordered
 from refengine.model import elements
 from refengine.model.errors import InvalidStream, Unsupported
 
@@ -21,28 +21,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Held:
-    """Its rows, sorted."""
+class InMemory:
+    """The rows of a stream, sorted."""
 
     spark: SparkSession
     rows: Sequence[Row]
 
     def survey(self) -> list[File]:
-        """As if it were a file."""
+        """Return what a first pass finds, as if the rows were one file."""
         file = File("", canonical=len(self.rows), index=[[survey.digest(repr(self.rows).encode())]])
         file.instants.add(Counter(time for time, _, _ in self.rows).items())
         return [file]
 
     def part(self, _: Sequence[File], since: int, stop: int) -> tuple[DataFrame, Reader]:
-        """What has the rows in [since, stop), and what finds them there."""
+        """Return a DataFrame with the rows in [since, stop), and what reads them in a worker."""
         some = [(time, place, *triple) for time, place, triple in self.rows if since <= time < stop]
-        return self.spark.createDataFrame(
-            pyarrow.Table.from_batches([batch(SCHEMA, some)]), SCHEMA
-        ), _rows
+        rows = pyarrow.Table.from_batches([batch(SCHEMA, some)])
+        return self.spark.createDataFrame(rows, SCHEMA), _rows
 
 
-def held(spark: SparkSession, stream: elements.Stream) -> Held:
-    """Raises InvalidStream for a stream without elements, Unsupported for
+def in_memory(spark: SparkSession, stream: elements.Stream) -> InMemory:
+    """Return a stream's rows. Raises InvalidStream for a stream without elements, Unsupported for
     what a row does not hold.
     """
     if not stream.elements:
@@ -51,14 +50,10 @@ def held(spark: SparkSession, stream: elements.Stream) -> Held:
         raise Unsupported("rows have a time, and no interval", rule="MOD-3", place="end")
     if any(not element.graph for element in stream):
         raise Unsupported("an element without triples is no row", rule="MOD-1")
-    return Held(
-        spark,
-        [
-            (element.app, element.sys, triple)
-            for element in stream
-            for triple in sorted(element.graph)
-        ],
-    )
+    rows = [
+        (element.app, element.sys, triple) for element in stream for triple in sorted(element.graph)
+    ]
+    return InMemory(spark, rows)
 
 
 def _rows(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Row]:

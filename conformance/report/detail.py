@@ -1,0 +1,115 @@
+"""All that a page says of one result, but whose it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from conformance.report import pairs, texts
+from conformance.report.drawings import charts, timeline
+from conformance.report.drawings.drawing import WIDTH
+from conformance.report.source import Entry
+from conformance.report.template import template
+from conformance.report.texts import Shorten
+from conformance.verdict.explain import counted
+from conformance.verdict.outcomes import Outcome
+from conformance.verdict.results import Result
+
+ELEMENTS, TRIPLES = 60, 4  # of a case's elements, those listed as text
+
+
+def detail(entry: Entry) -> str:
+    """Return the HTML of a result: its argument, and what its evidence shows."""
+    evidence = entry.evidence
+    shown: dict[str, Any] = {"query": None}
+    if evidence is not None:
+        shown = _evidence(entry.result, evidence)
+    known = [
+        (texts.clean(reason, 600), texts.link(link)) for reason, link in entry.result.known[:20]
+    ]
+    return template("detail.html.j2").render(
+        outcome=str(entry.result.outcome),
+        argument=texts.block(entry.result.argument),
+        known=known,
+        **shown,
+    )
+
+
+def _evidence(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the template shows of evidence."""
+    every, first = pairs.pairs(evidence, result.outcome)
+    shorten = texts.shortener(evidence["query"])
+    bounds = timeline.bounds_of(evidence)
+    lines = [
+        {**_line(pair, bounds, shorten), "first": pair.number == first}
+        for pair in pairs.around_first(every, first, timeline.REPORTS)
+    ]
+    semantics = [
+        (texts.clean(name, 40), texts.clean(str(value), 60))
+        for name, value in evidence.get("semantics", {}).items()
+    ]
+    return {
+        "query": texts.block(evidence["query"]),
+        "semantics": semantics,
+        "line": timeline.timeline(evidence, every, first),
+        "lines": lines,
+        "judged": "expected" in evidence and result.outcome is not Outcome.PASS,
+        "due": "expected" in evidence,
+        "first": first,
+        "reports": len(every),
+        "elements": list(_elements(evidence, shorten)),
+        "elements_total": max(evidence["elements_total"], len(evidence["elements"])),
+        "cut": evidence["cut"],
+        "charts": charts.charts(evidence),
+        "width": WIDTH,
+    }
+
+
+def _line(pair: pairs.Pair, bounds: str, shorten: Shorten) -> dict[str, Any]:
+    """Return a row of the table of reports: what is due, what was given, what differs; where
+    nothing does, the first rows.
+    """
+    report = pair.due or pair.given
+    assert report is not None  # a pair has one of them
+    rows = report["rows"]
+    first_rows: list[str] = []
+    if not pair.lacking and not pair.surplus:
+        first_rows = [texts.json_row(row, shorten) for row in rows[:2]]
+    return {
+        "number": pair.number + 1,
+        "due": _place_and_rows(pair.due, bounds),
+        "given": _place_and_rows(pair.given, bounds),
+        "differs": pair.differs,
+        "lacking": [texts.row(row, shorten) for row in pair.lacking],
+        "surplus": [texts.row(row, shorten) for row in pair.surplus],
+        "more": pair.more,
+        "note": texts.clean(pair.note, 300),
+        "rows": first_rows,
+        "rows_more": max(0, len(rows) - 2),
+    }
+
+
+def _place_and_rows(report: pairs.Report | None, bounds: str) -> dict[str, str] | None:
+    """Return where a report is and how many rows it has, in words; None if there is none."""
+    if report is None:
+        return None
+    place = timeline.place_of(report, bounds)
+    if not place and "instant" in report:
+        place = f"at {report['instant']}"
+    return {"place": place, "rows": counted(pairs.total(report), "row")}
+
+
+def _elements(evidence: Mapping[str, Any], shorten: Shorten) -> Iterator[str]:
+    """Yield the first elements, a line each: `5 to 7 s: :a :p :b`."""
+    several = len({element["stream"] for element in evidence["elements"]}) > 1
+    for element in evidence["elements"][:ELEMENTS]:
+        place = str(element["at"])
+        if "end" in element:
+            place += f" to {element['end']}"
+        if several:
+            place += f" {texts.clean(element['stream'], 30)}"
+        triples = [line.strip() for line in element["graph"].split("\n") if line.strip()]
+        graph = " ".join(map(shorten, triples[:TRIPLES])) or "nothing"
+        if len(triples) > TRIPLES:
+            graph += " …"
+        yield f"{place}: {graph}"

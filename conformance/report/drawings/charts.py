@@ -1,0 +1,256 @@
+"""YABench's three charts of a run (Kolchin, Wetz et al., ICWE 2016): precision and recall over the
+extents of windows; delay and sizes; memory, CPU and threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from conformance.report.drawings.drawing import WIDTH, Axis, Drawing, lanes
+
+WINDOWS, SAMPLES = 120, 2_000  # drawn at most
+LEFT, RIGHT, PANEL = 84, WIDTH - 16, 96
+SIZES = {"elements": "elements", "expected": "rows expected", "actual": "rows given"}
+Entry = Mapping[str, Any]
+Point = tuple[float, float]  # an instant and a value
+Place = Callable[[float], float]  # from a value to where it is drawn
+
+
+def charts(evidence: Mapping[str, Any]) -> list[tuple[str, Drawing]]:
+    """Return title and drawing of each chart that there is data for."""
+    every = evidence.get("metrics", [])
+    metrics = every[:WINDOWS]
+    samples = evidence.get("samples", ())
+    part = ""
+    if len(every) > WINDOWS:
+        part = f" (the first {WINDOWS} of {len(every):,} windows)"
+    titled: list[tuple[str, Drawing]] = []
+    if metrics:
+        titled.append((f"Precision and recall of each window{part}", scores(metrics)))
+        titled.append((f"Delay, and sizes{part}", delays(metrics)))
+    if samples:
+        titled.append(("Memory, CPU and threads", resources(samples)))
+    return titled
+
+
+def thinned(points: Sequence[Point], most: int) -> Sequence[Point]:
+    """Return at most so many of the points, evenly, and those with the least and the greatest
+    value, which are what is looked for.
+    """
+    if len(points) <= most:
+        return points
+    numbers = {number * len(points) // most for number in range(most)}
+    for choose in (min, max):
+        numbers.add(choose(range(len(points)), key=lambda number: points[number][1]))
+    return [points[number] for number in sorted(numbers)]
+
+
+# Precision and recall
+
+
+def scores(metrics: Sequence[Entry]) -> Drawing:
+    """Draw precision and recall at the close of each window (hollow: in gracious mode, where it
+    differs), above the windows, as they are and as gracious mode shifts them.
+    """
+    windows = [entry["window"] for entry in metrics if entry["window"]]
+    shifted = [entry["gracious"]["window"] for entry in metrics if entry["gracious"]]
+    borders = [border for window in windows for border in window]
+    shifted_borders = [border for window in shifted for border in window]
+    axis = Axis([*borders, *shifted_borders], LEFT + 20, RIGHT - 40)
+    drawing = Drawing(f"Precision and recall of {len(metrics)} windows")
+    _key(
+        drawing,
+        {
+            "precision": "precision",
+            "recall": "recall",
+            "precision hollow": "precision, gracious",
+            "recall hollow": "recall, gracious",
+        },
+    )
+    place = _panel(drawing, 24, 1, lambda value: f"{value:.0%}")
+    for entry, x in zip(metrics, _closes(axis, metrics, 4), strict=True):
+        _scores_of(drawing, entry, x, place)
+    y = _extents(drawing, axis, "windows", windows, "due same", 24 + PANEL + 8)
+    if shifted:
+        y = _extents(drawing, axis, "gracious", shifted, "given same", y + 4)
+    return _with_times(drawing, axis, borders, y)
+
+
+def _closes(axis: Axis, metrics: Sequence[Entry], apart: int) -> list[float]:
+    """Return where each window closes; what is beyond the last report has no window, and stands at
+    the right, each so far from the one before.
+    """
+    places: list[float] = []
+    beyond = RIGHT - 20
+    for entry in metrics:
+        if entry["window"]:
+            places.append(axis(entry["window"][1]))
+        else:
+            beyond -= apart
+            places.append(beyond)
+    return places
+
+
+def _scores_of(drawing: Drawing, entry: Entry, x: float, place: Place) -> None:
+    """Draw precision and recall of one window, side by side."""
+    window = f"window {entry['window'] or 'none: beyond the last report'}"
+    gracious = entry["gracious"] or entry
+    for name, shift in (("precision", -3), ("recall", 3)):
+        title = f"{window}: {name} {entry[name]:.1%}"
+        _dot(drawing, name, x + shift, place(entry[name]), title)
+        if gracious[name] != entry[name]:
+            title = f"{window}: {name} {gracious[name]:.1%}, gracious"
+            _dot(drawing, f"{name} hollow", x + shift, place(gracious[name]), title)
+
+
+def _extents(
+    drawing: Drawing, axis: Axis, title: str, windows: Sequence[Sequence[int]], kind: str, y: float
+) -> float:
+    """Draw windows as bars, in as many lanes as overlap; return the y below them."""
+    drawing.write("lane", 4, y + 9, title)
+    used = lanes([(axis(opens), axis(closes)) for opens, closes in windows], 1)
+    for (opens, closes), lane in zip(windows, used, strict=True):
+        drawing.bar(kind, axis(opens), axis(closes), y + lane * 10, 8, f"[{opens}, {closes}]")
+    return y + (max(used, default=0) + 1) * 10
+
+
+# Delay and sizes
+
+
+def delays(metrics: Sequence[Entry]) -> Drawing:
+    """Draw how late each answer came, above the sizes: elements of the window, rows expected and
+    given.
+    """
+    drawing = Drawing(f"Delay and sizes of {len(metrics)} windows")
+    axis = Axis([entry["window"][1] for entry in metrics if entry["window"]], LEFT + 20, RIGHT - 40)
+    closes = _closes(axis, metrics, 6)
+    _key(drawing, {"delay": "delay", **SIZES})
+    y = _delays(drawing, metrics, closes, 24.0)
+    _sizes(drawing, metrics, closes, y)
+    return _with_times(drawing, axis, axis.instants, y + PANEL + 4)
+
+
+def _delays(drawing: Drawing, metrics: Sequence[Entry], closes: Sequence[float], y: float) -> float:
+    """Draw the delays, if there are any; return the y below them."""
+    late = [
+        (x, entry) for x, entry in zip(closes, metrics, strict=True) if entry["delay"] is not None
+    ]
+    if not late:
+        return y
+    values = [entry["delay"] for _, entry in late]
+    place = _panel(drawing, y, max(1, *values), _number, min(0, *values))
+    for x, entry in late:
+        top = place(entry["delay"])
+        drawing.line("stem", x, place(0), x, top)
+        title = f"window {entry['window']}: {entry['delay']} after its close"
+        _dot(drawing, "delay", x, top, title)
+    return y + PANEL + 16
+
+
+def _sizes(drawing: Drawing, metrics: Sequence[Entry], closes: Sequence[float], y: float) -> None:
+    """Draw three bars a window: its elements, and the rows expected and given."""
+    most = max(1, *(entry[name] for entry in metrics for name in SIZES))
+    place = _panel(drawing, y, most, _number)
+    width = max(1.5, min(8, (RIGHT - LEFT) / (4 * len(metrics))))
+    for x, entry in zip(closes, metrics, strict=True):
+        for shift, name in enumerate(SIZES):
+            left = x + (shift - 1.5) * width
+            top = place(entry[name])
+            title = f"window {entry['window']}: {entry[name]} {name}"
+            drawing.bar(name, left, left + width - 0.5, top, place(0) - top, title)
+
+
+# Memory, CPU and threads
+
+
+def resources(samples: Sequence[Entry]) -> Drawing:
+    """Draw memory in MB, CPU in percent of one core, and threads, over the time of the run.
+
+    Samples have CPU seconds since the start (`conformance.harness.client.Sample`): each percentage
+    is that since the sample before.
+    """
+    drawing = Drawing(f"Memory, CPU and threads in {len(samples)} samples")
+    start, end = samples[0]["at"], samples[-1]["at"]
+    panels: tuple[tuple[str, str, list[Point]], ...] = (
+        ("rss", "memory, MB", [(sample["at"], sample["rss"] / 1e6) for sample in samples]),
+        ("cpu", "CPU, % of one core", _cpu_percents(samples)),
+        ("threads", "threads", [(sample["at"], sample["threads"]) for sample in samples]),
+    )
+    y = 22.0
+    for name, title, points in panels:
+        if not points:
+            continue
+        values = [value for _, value in points]
+        place = _panel(drawing, y, max(1e-9, *values), _number)
+        drawing.write("lane", LEFT, y - 6, title)
+        seconds = (end - start) or 1
+        line = " ".join(
+            f"{LEFT + (RIGHT - LEFT) * (at - start) / seconds:.1f},{place(value):.1f}"
+            for at, value in thinned(points, SAMPLES)
+        )
+        words = f"{title}: from {_number(min(values))} to {_number(max(values))}"
+        drawing.add("polyline", name, "", words, points=line)
+        y += PANEL + 30
+    y -= 30
+    drawing.write("tick", LEFT, y + 14, f"{start:g} s")
+    drawing.write("tick", RIGHT, y + 14, f"{end:g} s", "end")
+    drawing.height = y + 20
+    return drawing
+
+
+def _cpu_percents(samples: Sequence[Entry]) -> list[Point]:
+    """Return for each sample but the first the percentage since the one before; samples have times
+    in ms, so a second one of the same ms is left out.
+    """
+    return [
+        (after["at"], 100 * max(0, after["cpu"] - before["cpu"]) / (after["at"] - before["at"]))
+        for before, after in pairwise(samples)
+        if after["at"] - before["at"] >= 0.001
+    ]
+
+
+# What charts have in common
+
+
+def _number(value: float) -> str:
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def _key(drawing: Drawing, words_of: Mapping[str, str]) -> None:
+    """Draw a dot of each kind, with what it means, in one line."""
+    x = float(LEFT)
+    for kind, words in words_of.items():
+        _dot(drawing, kind, x + 4, 8, "")
+        drawing.write("tick", x + 12, 12, words)
+        x += 40 + 6 * len(words)
+
+
+def _dot(drawing: Drawing, kind: str, x: float, y: float, title: str) -> None:
+    drawing.add("circle", kind, "", title, cx=x, cy=y, r=3.4)
+
+
+def _panel(
+    drawing: Drawing, y: float, most: float, label: Callable[[float], str], least: float = 0
+) -> Place:
+    """Draw a frame with three labels; return where a value is in it."""
+    span = (most - least) or 1
+
+    def place(value: float) -> float:
+        return y + PANEL - PANEL * (value - least) / span
+
+    for value in (least, (least + most) / 2, most):
+        drawing.line("grid", LEFT, place(value), RIGHT, place(value))
+        drawing.write("tick", LEFT - 6, place(value) + 4, label(value), "end")
+    return place
+
+
+def _with_times(drawing: Drawing, axis: Axis, instants: Sequence[float], y: float) -> Drawing:
+    """Write the instants below a chart, and return it with its height."""
+    for instant, x in axis.ticks(instants):
+        drawing.write("tick", x, y + 12, str(instant), "middle")
+    drawing.height = y + 20
+    return drawing

@@ -1,0 +1,351 @@
+"""The time line of a result: elements at their instants, the windows due, and below them what was
+given.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from conformance.report import pairs as pairing
+from conformance.report.drawings.drawing import WIDTH, Axis, Drawing, lanes
+from conformance.report.pairs import Pair, Report
+from conformance.report.texts import clean, shortener
+from conformance.verdict.explain import counted
+
+REPORTS, ELEMENTS, STREAMS = 32, 300, 8  # drawn at most
+LEFT, RIGHT = 132, WIDTH - 30
+LANE, BAR = 22, 17
+SLOT = 64  # of a report that says neither window nor instant
+STACKED = 4  # simultaneous elements that are drawn one above the other
+
+Elements = Sequence[Mapping[str, Any]]
+
+
+class Placed(NamedTuple):
+    """A report in its place: from x1 to x2 (equal: a point); `sure` unless it says neither window
+    nor instant.
+    """
+
+    pair: Pair
+    report: Report
+    x1: float
+    x2: float
+    sure: bool = True
+
+
+@dataclass(frozen=True)
+class Instants:
+    """The instants that are of the stream's time: of elements, of the borders of windows, and the
+    stamps of the reports due.
+    """
+
+    elements: list[int]
+    borders: list[int]
+    stamps: list[int]
+
+    @property
+    def every(self) -> list[int]:
+        """All of them."""
+        return [*self.elements, *self.borders, *self.stamps]
+
+    def is_near(self, instant: int) -> bool:
+        """Whether an instant can be of the stream's time: an engine may stamp by its own clock."""
+        if not self.every:
+            return False
+        low, high = min(self.every), max(self.every)
+        return low - (high - low) <= instant <= high + (high - low)
+
+
+def timeline(evidence: Mapping[str, Any], found: Sequence[Pair], first: int | None) -> Drawing:
+    """Return the drawing of a result's evidence, whose pairs are given; the first that differs is
+    marked.
+    """
+    drawn = pairing.around_first(found, first, REPORTS)
+    streams = _streams(evidence, _near_windows(drawn, len(drawn) < len(found)))
+    instants = _instants(streams, drawn)
+    stamps = [stamp for pair in drawn if (stamp := _stamp(pair.given, instants)) is not None]
+    axis = Axis([*instants.every, *stamps], LEFT, RIGHT)
+
+    drawing = Drawing(_label(evidence, found))
+    y = _ruler(drawing, axis, instants.borders or [*instants.stamps, *stamps], instants.elements)
+    for name, elements in streams.items():
+        y = _stream(drawing, axis, name, elements, evidence["query"], y)
+    y = _note_of_missing(drawing, evidence, streams, y)
+
+    due = [_placed(pair, pair.due, axis, instants, None) for pair in drawn if pair.due is not None]
+    due_by_number = {placed.pair.number: placed for placed in due}
+    given = [
+        _placed(pair, pair.given, axis, instants, due_by_number.get(pair.number))
+        for pair in drawn
+        if pair.given is not None
+    ]
+    bounds = bounds_of(evidence)
+    if "expected" in evidence:
+        y = _reports(drawing, "due", _slots(due), first, bounds, y + 8)
+    y = _reports(drawing, "given", _slots(given), first, bounds, y + 8)
+    drawing.height = y + 4
+    _grid(drawing, axis, instants.borders, next((p for p in drawn if p.number == first), None))
+    return drawing
+
+
+def bounds_of(evidence: Mapping[str, Any]) -> str:
+    """Return the brackets of the windows of a result: `[)`."""
+    closure = evidence.get("semantics", {}).get("closure")
+    if closure in ("[)", "(]", "[]"):
+        return str(closure)
+    return "[)"
+
+
+def place_of(report: Report, bounds: str) -> str:
+    """Return the window of a report: `[0, 10)`; nothing if it names none."""
+    if not report.get("window"):
+        return ""
+    opens, closes = report["window"]
+    return f"{bounds[0]}{opens}, {closes}{bounds[1]}"
+
+
+def _label(evidence: Mapping[str, Any], found: Sequence[Pair]) -> str:
+    due = ""
+    if "expected" in evidence:
+        due = f"{len(evidence['expected'])} reports due, "
+    elements = len(evidence["elements"])
+    return f"Time line: {elements} elements, {due}{len(evidence['actual'])} reports given"
+
+
+# What is drawn, and where
+
+
+def _near_windows(drawn: Sequence[Pair], is_cut: bool) -> tuple[float, float]:
+    """Return the first and the last instant of elements that are drawn: if not all reports are, of
+    the windows drawn.
+    """
+    windows = list(pairing.windows(drawn))
+    if not is_cut or not windows:
+        return float("-inf"), float("inf")
+    return min(opens for opens, _ in windows), max(closes for _, closes in windows)
+
+
+def _streams(
+    evidence: Mapping[str, Any], bounds: tuple[float, float]
+) -> dict[str, list[Mapping[str, Any]]]:
+    """Return the elements by stream, of those within bounds the first."""
+    low, high = bounds
+    streams: dict[str, list[Mapping[str, Any]]] = {
+        window["stream"]: [] for window in evidence["windows"][:STREAMS]
+    }
+    for element in [one for one in evidence["elements"] if low <= one["at"] <= high][:ELEMENTS]:
+        if element["stream"] in streams or len(streams) < STREAMS:
+            streams.setdefault(element["stream"], []).append(element)
+    return streams
+
+
+def _instants(streams: Mapping[str, Elements], drawn: Sequence[Pair]) -> Instants:
+    """Return the instants of the elements, windows and reports due that are drawn."""
+    times = [
+        time
+        for elements in streams.values()
+        for element in elements
+        for time in (element["at"], element.get("end", element["at"]))
+    ]
+    borders = [border for window in pairing.windows(drawn) for border in window]
+    stamps = [
+        pair.due["instant"] for pair in drawn if pair.due is not None and "instant" in pair.due
+    ]
+    return Instants(times, borders, stamps)
+
+
+def _stamp(report: Report | None, instants: Instants) -> int | None:
+    """Return a report's instant where it is of the stream's time."""
+    if report is None or "instant" not in report:
+        return None
+    stamp: int = report["instant"]
+    if instants.is_near(stamp):
+        return stamp
+    return None
+
+
+def _placed(
+    pair: Pair, report: Report, axis: Axis, instants: Instants, due: Placed | None
+) -> Placed:
+    """Return a report in its place: that of its window, of its stamp, or of the report that is due
+    there; without any of them it has none yet, and x1 is negative.
+    """
+    if "window" in report:
+        opens, closes = report["window"]
+        return Placed(pair, report, axis(opens), axis(closes))
+    stamp = _stamp(report, instants)
+    if stamp is not None:
+        return Placed(pair, report, axis(stamp), axis(stamp))
+    if due is not None:
+        return Placed(pair, report, due.x1, due.x2, sure=False)
+    return Placed(pair, report, -1.0, -1.0, sure=False)
+
+
+def _slots(placed: Sequence[Placed]) -> list[Placed]:
+    """Return the reports, each with a place: those without one are listed in arrival order."""
+    homeless = sum(one.x1 < 0 for one in placed)
+    width = min(SLOT, (RIGHT - LEFT) / max(1, homeless))
+    start = float(LEFT)
+    in_slots: list[Placed] = []
+    for one in placed:
+        if one.x1 < 0:
+            one = one._replace(x1=start, x2=start + width - 4)
+            start += width
+        in_slots.append(one)
+    return in_slots
+
+
+# Drawing
+
+
+def _ruler(drawing: Drawing, axis: Axis, borders: Sequence[int], times: Sequence[int]) -> float:
+    """Draw the line of times; return the y below it."""
+    drawing.write("lane", 4, 15, "time")
+    drawing.line("axis", LEFT, 24, RIGHT, 24)
+    for instant, x in axis.ticks(borders, times, axis.instants):
+        drawing.write("tick", x, 15, str(instant), "middle")
+        drawing.line("axis", x, 20, x, 24)
+    for x in axis.breaks:
+        drawing.add(
+            "text", "break", "⋯", "an empty time, drawn shorter", x=x, y=28, text_anchor="middle"
+        )
+    return 30
+
+
+def _stream(
+    drawing: Drawing, axis: Axis, name: str, elements: Elements, query: str, y: float
+) -> float:
+    """Draw a lane of points, the simultaneous ones one above the other, and of intervals; return
+    the y below it.
+    """
+    shorten = shortener(query)
+    together = Counter(element["at"] for element in elements)
+    most = min(STACKED, max(together.values(), default=1))
+    base = y + 8 * most + 6
+    drawing.write("lane", 4, base + 4, clean(name, 18))
+    drawing.line("lane-line", LEFT, base, RIGHT, base)
+    level: dict[int, int] = defaultdict(int)
+    for element in elements:
+        at = element["at"]
+        height = base - 8 * min(level[at], STACKED - 1)
+        level[at] += 1
+        graph = shorten(element["graph"].strip())
+        if "end" in element:
+            title = f"{at} to {element['end']}: {graph}"
+            drawing.bar("interval", axis(at), axis(element["end"]), height - 2, 4, title)
+        else:
+            title = f"{at}: {graph}"
+        drawing.add("circle", "element", "", title, cx=axis(at), cy=height, r=3.6)
+    for at, count in together.items():
+        if count > STACKED:
+            drawing.write("tick", axis(at) + 6, base - 24, f"×{count}")
+    return base + 8
+
+
+def _note_of_missing(
+    drawing: Drawing, evidence: Mapping[str, Any], streams: Mapping[str, Elements], y: float
+) -> float:
+    """Write how many elements are not drawn, if any; return the y below."""
+    total = max(evidence["elements_total"], len(evidence["elements"]))
+    missing = total - sum(map(len, streams.values()))
+    if not missing:
+        return y
+    drawing.write("none", LEFT, y + 8, f"{missing:,} more elements are not drawn")
+    return y + 12
+
+
+def _reports(
+    drawing: Drawing, side: str, placed: Sequence[Placed], first: int | None, bounds: str, y: float
+) -> float:
+    """Draw the reports of a side (`due`, `given`) as bars in as many lanes as overlap; return the y
+    below them.
+    """
+    title, nothing = {"due": ("windows due", "no report"), "given": ("given", "nothing")}[side]
+    drawing.write("lane", 4, y + 13, title)
+    if not placed:
+        drawing.write("none", LEFT, y + 13, nothing)
+        return y + LANE
+    used = lanes([_span(one) for one in placed], -0.5)  # what meets does not overlap
+    for one, lane in zip(placed, used, strict=True):
+        top = y + lane * LANE
+        kind = f"{side} {_state(one, side, first)}"
+        if not one.sure:
+            kind += " unsure"
+        if one.x2 > one.x1:
+            _bar(drawing, one, kind, bounds, top)
+        else:
+            _diamond(drawing, one, kind, bounds, top)
+    return y + (max(used) + 1) * LANE
+
+
+def _rows(one: Placed) -> str:
+    return counted(one.report["total"], "row")
+
+
+def _span(one: Placed) -> tuple[float, float]:
+    """Return what a report takes of a lane, with its label."""
+    if one.x2 > one.x1:
+        return one.x1, max(one.x2, one.x1 + 10)
+    return one.x1 - 6, one.x1 + 10 + 6.4 * len(_rows(one))
+
+
+def _bar(drawing: Drawing, one: Placed, kind: str, bounds: str, top: float) -> None:
+    """Draw a report about a window, with as much of its label as there is room for."""
+    drawing.bar(kind, one.x1 + 1, one.x2 - 1, top, BAR, _title(one, bounds))
+    width = one.x2 - one.x1
+    text = ""
+    if width > 12 + 6.2 * len(_rows(one)):
+        text = _rows(one)
+    elif width > 14:
+        text = str(one.report["total"])
+    drawing.add("text", "rows", text, x=(one.x1 + one.x2) / 2, y=top + 12.5, text_anchor="middle")
+
+
+def _diamond(drawing: Drawing, one: Placed, kind: str, bounds: str, top: float) -> None:
+    """Draw a report about an instant, with its label beside it."""
+    x, middle = one.x1, top + BAR / 2
+    path = f"M{x - 6:.1f} {middle}L{x:.1f} {middle - 7}L{x + 6:.1f} {middle}L{x:.1f} {middle + 7}Z"
+    drawing.add("path", kind, "", _title(one, bounds), d=path)
+    if x > RIGHT - 40:
+        drawing.write("rows", x - 10, top + 12.5, _rows(one), "end")
+    else:
+        drawing.write("rows", x + 10, top + 12.5, _rows(one), "start")
+
+
+def _state(one: Placed, side: str, first: int | None) -> str:
+    """Return the class of the style sheet for how a report compares with its other side."""
+    if one.pair.number == first:
+        return "first"
+    if not one.pair.differs:
+        return "same"
+    other = {"due": one.pair.given, "given": one.pair.due}[side]
+    if other is None:
+        return "alone"
+    return "differs"
+
+
+def _title(one: Placed, bounds: str) -> str:
+    """Return what is shown when a report is pointed at."""
+    words = [f"report {one.pair.number + 1}"]
+    if place := place_of(one.report, bounds):
+        words.append(place)
+    if "instant" in one.report:
+        words.append(f"at {one.report['instant']}")
+    title = f"{' '.join(words)}: {_rows(one)}"
+    if not one.sure:
+        title += " (placed by its number: it says neither window nor instant)"
+    return title
+
+
+def _grid(drawing: Drawing, axis: Axis, borders: Sequence[int], marked: Pair | None) -> None:
+    """Draw the borders of windows, and the first diverging window, behind all."""
+    behind = Drawing("")
+    if marked is not None:
+        for opens, closes in list(pairing.windows([marked]))[:1]:
+            behind.bar("mark", axis(opens), axis(closes), 24, drawing.height - 26)
+    for border in sorted(set(borders)):
+        behind.line("grid", axis(border), 24, axis(border), drawing.height - 2)
+    drawing.shapes[:0] = behind.shapes

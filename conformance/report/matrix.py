@@ -1,0 +1,173 @@
+"""The matrix of a page: engines by rules, sections of SPEC.md by section, then the benchmarks."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from conformance.report import texts
+from conformance.report.source import Entry
+from conformance.verdict.results import Result
+
+OWN_ROW = 40  # queries of a benchmark that get a row each; of more, the suite gets one
+# characters of a name, in the list and in what leads there
+CUTS = {"engine": texts.NAME, "suite": texts.NAME, "rule": 40, "case": 240}
+KINDS = ("fail", "error", "known", "disputed", "unsupported", "pass")  # the worst first
+SECTIONS = {  # of SPEC.md, by the beginning of a rule's id, in its order
+    "MOD": "Model",
+    "SEM": "Semantics",
+    "QRY": "Query",
+    "WIN": "Windows",
+    "TICK": "Tick",
+    "REP": "Report",
+    "R2R": "SPARQL over content",
+    "R2S": "Relation to stream",
+    "ENG": "Evaluation",
+    "CMP": "Comparing answers",
+    "ORA": "The oracle",
+    "IO": "Reading",
+    "DIA": "Dialects",
+}
+
+Rank = tuple[int, str, int]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Of one engine and one row of the matrix: the worst kind, how many there are of it, of how
+    many, and all counts in words.
+    """
+
+    kind: str
+    count: int
+    total: int
+    words: str
+    link: str
+
+
+class Line(NamedTuple):
+    """A row of the matrix: a rule, or a query of a benchmark."""
+
+    name: str
+    cells: list[Cell | None]
+
+
+class Row(NamedTuple):
+    """What a row is about, in the order of the matrix: a rule, or a suite and, if it has a row of
+    its own, a case.
+    """
+
+    rank: Rank
+    section: str
+    rule: str
+    case: str
+    suite: str
+
+    @property
+    def filters(self) -> dict[str, str]:
+        """What leads to its results in the list."""
+        if self.rule:
+            return {"rule": self.rule}
+        if self.case:
+            return {"suite": self.suite, "case": self.case}
+        return {"suite": self.suite}
+
+
+def rank(rule: str) -> Rank:
+    """Return the place of a rule in SPEC.md; what is no rule comes last."""
+    match = re.fullmatch(r"([A-Z][A-Z0-9]*)-([0-9]{1,9})", rule)
+    if match is None:
+        return len(SECTIONS) + 1, rule, 0
+    places = {prefix: place for place, prefix in enumerate(SECTIONS)}
+    return places.get(match[1], len(SECTIONS)), match[1], int(match[2])
+
+
+def cut(kind: str, name: str) -> str:
+    """Return the name of an engine, a suite, a rule or a case as the list has it."""
+    return texts.clean(name, CUTS[kind])
+
+
+def engines(entries: Iterable[Entry], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield for each engine its name and link, how many results it has of each kind, and the shares
+    of the kinds in percent.
+    """
+    counts: dict[str, Counter[str]] = {name: Counter() for name in names}
+    for entry in entries:
+        if entry.result.engine in counts:
+            counts[entry.result.engine][entry.kind] += 1
+    for name, kinds in counts.items():
+        total = kinds.total()
+        shares = [
+            (kind, round(100 * kinds[kind] / total, 2)) for kind in reversed(KINDS) if kinds[kind]
+        ]
+        yield {
+            "name": texts.clean(name, 60),
+            "link": _link({"engine": name}),
+            "total": total,
+            "counts": kinds,
+            "shares": shares,
+        }
+
+
+def sections(entries: Sequence[Entry], names: Sequence[str]) -> Iterator[tuple[str, list[Line]]]:
+    """Yield title and lines of each section: the rules by section, then the benchmarks."""
+    with_a_row_each = _short_benchmarks(entries)
+    counts: dict[Row, dict[str, Counter[str]]] = {}
+    columns = set(names)
+    for entry in entries:
+        if entry.result.engine in columns:
+            row = _row_of(entry.result, with_a_row_each)
+            by_engine = counts.setdefault(row, {name: Counter() for name in names})
+            by_engine[entry.result.engine][entry.kind] += 1
+    for title, rows in groupby(sorted(counts), key=lambda row: row.section):
+        yield texts.clean(title), [_line(row, counts[row]) for row in rows]
+
+
+def _short_benchmarks(entries: Iterable[Entry]) -> set[str]:
+    """Return the suites that have so few queries that each gets a row."""
+    queries: dict[str, set[str]] = {}
+    for entry in entries:
+        if not entry.result.rule:
+            queries.setdefault(entry.result.suite, set()).add(entry.result.case)
+    return {suite for suite, cases in queries.items() if len(cases) <= OWN_ROW}
+
+
+def _row_of(result: Result, with_a_row_each: set[str]) -> Row:
+    """Return the row that a result belongs to."""
+    if not result.rule:
+        case = ""
+        if result.suite in with_a_row_each:
+            case = result.case
+        last = len(SECTIONS) + 2, result.suite, 0
+        return Row(last, result.suite, "", case, result.suite)
+    section = result.rule.partition("-")[0]
+    if section in SECTIONS:
+        section = f"{section} · {SECTIONS[section]}"
+    return Row(rank(result.rule), section, result.rule, "", result.suite)
+
+
+def _line(row: Row, by_engine: Mapping[str, Counter[str]]) -> Line:
+    cells = [_cell(kinds, {**row.filters, "engine": name}) for name, kinds in by_engine.items()]
+    return Line(texts.clean(row.rule or row.case or row.suite, 60), cells)
+
+
+def _cell(kinds: Counter[str], filters: Mapping[str, str]) -> Cell | None:
+    """Return the cell of an engine's results; None where there is none."""
+    present = [kind for kind in KINDS if kinds[kind]]
+    if not present:
+        return None
+    words_of = {"known": "known to fail"}
+    words = ", ".join(f"{kinds[kind]} {words_of.get(kind, kind)}" for kind in present)
+    return Cell(present[0], kinds[present[0]], kinds.total(), words, _link(filters))
+
+
+def _link(filters: Mapping[str, str]) -> str:
+    """Return a place in the list: the page's script reads it."""
+    return "#" + "&".join(
+        f"{kind}={quote(cut(kind, name), safe='')}" for kind, name in filters.items()
+    )
