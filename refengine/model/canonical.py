@@ -161,8 +161,8 @@ def _canonical_statement(statement: object) -> Triple | Quad:
     return (*triple_of(subject, predicate, object_), graph_name(graph))
 
 
-def _canonical_terms(statement: tuple[Any, ...]) -> list[Term]:
+def _canonical_terms(statement: tuple[Any, ...]) -> tuple[Term, ...]:
     try:
-        return [canonical(term) for term in statement]
+        return tuple(map(canonical, statement))
     except TypeError:  # unhashable
         raise InvalidStream(f"a term must be text, got {shown(statement)}", rule="MOD-4") from None

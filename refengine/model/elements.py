@@ -98,52 +98,45 @@ def check(elements: Iterable[Element]) -> None:
     """
     before: Element | None = None
     for position, element in enumerate(elements, 1):
-        place = f"element {position}"
-        _check_times(element, place)
+        _check_times(element, position)
         if before is not None:
-            _check_order(before, element, place)
+            _check_order(before, element, position)
         before = element
 
 
-def _check_times(element: Element, place: str) -> None:
-    _check_integer("t_app", element.app, place)
-    _check_integer("t_sys", element.sys, place)
-    if element.batch is not None:
-        _check_integer("batch", element.batch, place)
-    if element.end is not None:
-        _check_integer("end", element.end, place)
-        if element.end < element.app:
-            raise InvalidStream(
-                f"end {element.end} is before t_app {element.app}; a point has end {element.app}",
-                rule="MOD-3",
-                place=place,
-            )
-    if element.batch is not None and element.batch < 1:
-        raise InvalidStream(f"batch ids start at 1, got {element.batch}", rule="MOD-1", place=place)
+def _check_times(element: Element, position: int) -> None:
+    _, app, sys, batch, end = element
+    _check_integer("t_app", app, position)
+    _check_integer("t_sys", sys, position)
+    if batch is not None:
+        _check_integer("batch", batch, position)
+    if end is not None:
+        _check_integer("end", end, position)
+        if end < app:
+            reason = f"end {end} is before t_app {app}; a point has end {app}"
+            raise _invalid(reason, position, "MOD-3")
+    if batch is not None and batch < 1:
+        raise _invalid(f"batch ids start at 1, got {batch}", position)
 
 
-def _check_integer(name: str, value: object, place: str) -> None:
+def _check_integer(name: str, value: object, position: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise InvalidStream(f"{name} must be an integer, got {value!r}", rule="MOD-1", place=place)
+        raise _invalid(f"{name} must be an integer, got {value!r}", position)
     if not -TIME_BOUND <= value < TIME_BOUND:
-        raise InvalidStream(
-            f"{name} must be within 64 bits, got {value}", rule="MOD-1", place=place
-        )
+        raise _invalid(f"{name} must be within 64 bits, got {value}", position)
 
 
-def _check_order(before: Element, element: Element, place: str) -> None:
+def _check_order(before: Element, element: Element, position: int) -> None:
     if element.sys <= before.sys:
-        raise InvalidStream(
-            f"t_sys must increase, got {element.sys} after {before.sys}", rule="MOD-1", place=place
-        )
-    has_batch = element.batch is not None
-    had_batch = before.batch is not None
-    if has_batch != had_batch or (element.batch or 0) < (before.batch or 0):
-        raise InvalidStream(
-            "batch ids must be on all elements or none, and never decrease",
-            rule="MOD-1",
-            place=place,
-        )
+        raise _invalid(f"t_sys must increase, got {element.sys} after {before.sys}", position)
+    if element.batch is None and before.batch is None:
+        return
+    if element.batch is None or before.batch is None or element.batch < before.batch:
+        raise _invalid("batch ids must be on all elements or none, and never decrease", position)
+
+
+def _invalid(reason: str, position: int, rule: str = "MOD-1") -> InvalidStream:
+    return InvalidStream(reason, rule=rule, place=f"element {position}")
 
 
 def require_64_bits(name: str, value: int, kind: type[RefengineError], rule: str) -> int:
