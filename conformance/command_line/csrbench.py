@@ -89,8 +89,9 @@ def run(options: argparse.Namespace) -> int:
     else:
         chosen = csrbench.selected(csrbench.cells(options.folder))
         csrbench.stream(options.folder)
-        # with two a self-join's fail takes a third of all; with one, engines share more than that
-        alone = len(witnesses) > 1
+        # with two a self-join's fail takes a third of all; with one, engines share more than that,
+        # and so they do in one process
+        alone = len(witnesses) > 1 and options.jobs > 1
         parts = [
             (name, some)
             for name, cells in chosen.items()
