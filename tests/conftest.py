@@ -38,11 +38,29 @@ def draws(usual: int) -> int:
     return {"full": 10_000, "mutation": usual // 10}.get(PROFILE, usual)
 
 
+# Groups of tests that take long together, the longest first.
+LONG_GROUPS = ("spark", "drawn", "equivalences", "rsp-js", "drawn streams", "drawn for dialects")
+
+
+def rank(item: pytest.Item) -> int:
+    """The place of a test in the order in which workers begin: first the groups that take long,
+    then the single tests that do.
+    """
+    group = item.get_closest_marker("xdist_group")
+    if group is not None and group.args[0] in LONG_GROUPS:
+        return LONG_GROUPS.index(group.args[0])
+    if item.get_closest_marker("long") is not None:
+        return len(LONG_GROUPS)
+    return len(LONG_GROUPS) + 1
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Outside of CI draws are new each time: the seed is chosen here, so that it can be printed and
-    given again.
+    given again. And pytest-xdist keeps the order of `rank`: by itself it begins with the groups of
+    the most tests, and ends with single tests, however long they take.
     """
+    config.option.loadscopereorder = False
     if PROFILE not in ("ci", "mutation") and config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
 
@@ -56,7 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if PROFILE == "mutation":
         items.sort(key=lambda item: item.name != "test_a_few_draws_agree")
     else:
-        items.sort(key=lambda item: item.get_closest_marker("long") is None)
+        items.sort(key=rank)
     for item in items:
         if grouped := vars(item).get("_nodeid"):
             item._id = type(item._id).parse(grouped)

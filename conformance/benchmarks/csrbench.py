@@ -294,8 +294,8 @@ def judge_ours(
     chosen: Iterable[Recorder] | None = None,
     written: Written = OURS,
 ) -> list[Result]:
-    """Judge our own engines on one query."""
-    folder, asked = embedded(), query(name, written)
+    """Judge our own engines on one query; they share the answers of their windows."""
+    folder, asked, answers = embedded(), query(name, written), Answers()
     streams, results = {asked.windows[0].stream: stream(folder)}, []
     for recorder in recorders() if chosen is None else chosen:
         recording = record(recorder, name, asked, folder)
@@ -306,6 +306,7 @@ def judge_ours(
             recording,
             missing=judging.bound,
             witnesses=judging.witnesses,
+            answers=answers,
         )
         rests_on = _evidence(asked, streams, found.facts, recording) if judging.keep else None
         results.append(_result(recorder.name, name, "", found, rests_on))

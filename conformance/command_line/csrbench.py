@@ -115,8 +115,9 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
     tasks: list[Task] = []
     for name, cells in chosen.items():
         groups = [cells]
-        # with two a self-join's fail takes a third of all; with one, engines share more than that
-        if len(witnesses) > 1:
+        # with two a self-join's fail takes a third of all; with one, engines share more than that,
+        # and so they do in one process
+        if len(witnesses) > 1 and options.jobs > 1:
             groups = [(cell,) for cell in cells]
         for group in groups:
             tasks.append((csrbench.judge_query, options.folder, name, group, judging, written))

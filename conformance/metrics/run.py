@@ -90,7 +90,15 @@ def of_run(  # noqa: PLR0913  # public; what is optional goes by name
             for report, rows, at in pairs
         ]
     if Condition.CHANGE in semantics.report and reading is Reading.CODE:
-        expects = _expecting(query, streams, semantics, static, answer, whatever_r2s=True)
+        expects = _expecting(
+            query,
+            streams,
+            semantics,
+            static,
+            answer,
+            whatever_r2s=True,
+            is_incremental=is_incremental,
+        )
         clocks = [*instants, *repeat(None, len(actual) - len(instants))]
         return list(_folded(query, expects, actual, clocks, mode))
     if Condition.CHANGE in semantics.report:

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import pytest
+from suite_run import run_suite
 
 from conformance import schemas
 from conformance.__main__ import main
@@ -28,25 +29,6 @@ from refengine.dialects import render
 from refengine.oracle import judge
 from refengine.rdf.recordings import read_recording
 
-ROOT = Path(__file__).parents[2]
-
-
-def pytest_run(*arguments: str) -> subprocess.CompletedProcess:
-    """pytest on the suite, as a user runs it."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "conformance",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        *arguments,
-    ]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
-
 
 @pytest.mark.long
 @pytest.mark.needs_shared
@@ -55,7 +37,8 @@ def test_the_21_cells_of_table_2(shared, capsys):
     came early (ORA-9).
     """
     folder = shared / "data" / "csrbench"
-    assert main(["csrbench", str(folder), "--format", "tsv"]) == 0
+    # one process, in which the engines share the answers of their windows
+    assert main(["csrbench", str(folder), "--format", "tsv", "--jobs", "1"]) == 0
     out, err = capsys.readouterr()
     assert out == (folder / "expected.tsv").read_text()
     assert "csparql Q3 rerun\nfail" in err
@@ -106,8 +89,8 @@ def test_golden_experiments_alone(shared):
 @pytest.mark.needs_shared
 def test_a_recording_is_an_item(shared):
     answers = f"--answers={shared / 'data' / 'csrbench'}"
-    assert "7 tests collected" in pytest_run("--engine=cqels", answers, "--collect-only").stdout
-    run = pytest_run("--engine=cqels", answers, "-k", "Q2 or Q7")
+    assert "7 tests collected" in run_suite("--engine=cqels", answers, "--collect-only").stdout
+    run = run_suite("--engine=cqels", answers, "-k", "Q2 or Q7")
     assert run.returncode == 1
     assert "1 failed, 1 passed" in run.stdout
     assert "test_engine[cqels-Q7]" in run.stdout and "first divergence" in run.stdout
@@ -176,15 +159,15 @@ def test_what_csparql_was_seen_to_do_explains_its_start_up(shared):
 
 
 def test_the_reference_engine_through_pytest():
-    run = pytest_run("--engine=reference", "-k", "Q1")
+    run = run_suite("--engine=reference", "-k", "Q1")
     assert run.returncode == 0 and "3 passed" in run.stdout, run.stdout
 
 
 def test_pytest_says_what_it_needs():
-    assert "no engine named" in pytest_run("-rs").stdout
-    run = pytest_run("--engine=sparqlstream")
+    assert "no engine named" in run_suite("-rs").stdout
+    run = run_suite("--engine=sparqlstream")
     assert run.returncode == 4 and "give --answers=DIR" in run.stderr
-    run = pytest_run("--engine=cqels", "--answers=nowhere")
+    run = run_suite("--engine=cqels", "--answers=nowhere")
     assert run.returncode == 4 and "nowhere: IO-1: no such folder" in run.stderr
 
 
@@ -460,7 +443,7 @@ def recorded(tmp_path) -> Path:
 
 def test_a_malformed_recording_is_an_error_of_its_item(recorded, tmp_path):
     results = tmp_path / "results.ndjson"
-    run = pytest_run("--engine=csparql", f"--answers={recorded}", f"--results={results}")
+    run = run_suite("--engine=csparql", f"--answers={recorded}", f"--results={results}")
     assert run.returncode == 1 and "csparql-answer-1.json:1: IO-2: not JSON" in run.stdout
     assert "Traceback" not in run.stdout + run.stderr
     assert json.loads(results.read_text())["outcome"] == "error"
@@ -470,7 +453,7 @@ def test_the_witnesses_are_named(recorded):
     (recorded / "csparql-answer-1.json").write_text('{"relations": []}')
     assert (
         "conformance: witnesses rdflib, pyoxigraph\n"
-        in pytest_run("--engine=csparql", f"--answers={recorded}", "-v").stdout
+        in run_suite("--engine=csparql", f"--answers={recorded}", "-v").stdout
     )
 
 

@@ -9,8 +9,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -22,6 +20,7 @@ import rdflib
 import reports
 from rdflib.namespace import RDF
 from reports import BAD, DUE, MIXED, RIGHT, WRONG, evidence, report, result, write
+from suite_run import run_suite
 
 import conformance
 from conformance import corpus, schemas
@@ -1243,21 +1242,8 @@ def test_pytest_writes_the_page_and_junit_has_the_properties(tmp_path):
         "-k",
         "upper-border or overlap",
     ]
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "conformance",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        *words,
-        f"--report={html}",
-        f"--junitxml={xml}",
-    ]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    words += [f"--report={html}", f"--junitxml={xml}"]
+    found = run_suite(*words)
     assert found.returncode == 1, found.stdout + found.stderr
     data = told(html.read_text(encoding="utf-8"))
     assert len(data["rows"]) == 2 and [row[2] for row in data["rows"]] == [1, 0], "the fail first"
@@ -1271,13 +1257,7 @@ def test_pytest_writes_the_page_and_junit_has_the_properties(tmp_path):
         found["rule"] for found in properties
     } == {"WIN-1", "WIN-2"}
     assert any("first divergence" in found["argument"] for found in properties)
-    bad = subprocess.run(
-        [*command, f"--report={tmp_path}/no/page.html"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    bad = run_suite(*words, f"--report={tmp_path}/no/page.html")
     assert (
         bad.returncode == 4
         and "usage: cannot write" in bad.stderr

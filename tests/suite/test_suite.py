@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from conftest import PROFILE
+from suite_run import ROOT, run_suite, run_suite_alone
 
 import conformance
 from conformance import suite
@@ -26,25 +27,8 @@ from conformance.harness.pool import Harnesses
 from conformance.verdict.results import from_json
 from refengine.model.errors import RefengineError
 
-ROOT = Path(__file__).parents[2]
 REFERENCE = engine_file.engine("reference")
 TUMBLING = "sh " + str(ROOT / "tests" / "harnesses" / "tumbling.sh")
-
-
-def run(
-    *words: str, folder: Path = ROOT, suite: str = "conformance", **environment: str
-) -> subprocess.CompletedProcess:
-    """pytest on the suite."""
-    command = [sys.executable, "-m", "pytest", suite, "-q", "-p", "no:cacheprovider", *words]
-    workers = [] if "-n" in words else ["-p", "no:xdist"]
-    return subprocess.run(
-        command + workers,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, **environment},
-    )
 
 
 def told(path: Path) -> list:
@@ -89,7 +73,7 @@ def test_the_reference_engine_passes_all_whoever_runs_it(tmp_path):
     results, written once.
     """
     alone, spread = tmp_path / "alone.ndjson", tmp_path / "spread.ndjson"
-    found = run("--engine=reference", "-m", "corpus", f"--results={spread}", "-n", "2")
+    found = run_suite_alone("--engine=reference", "-m", "corpus", f"--results={spread}", "-n", "2")
     assert found.returncode == 0, found.stdout
     results = told(spread)
     assert {result.outcome for result in results} == {"pass"}
@@ -100,7 +84,7 @@ def test_the_reference_engine_passes_all_whoever_runs_it(tmp_path):
     }
     assert {result.case for result in results} == asked and len(results) == len(asked)
     assert f"conformance: reference: {len(asked)} pass" in found.stdout
-    assert run("--engine=reference", "--smoke", f"--results={alone}").returncode == 0
+    assert run_suite("--engine=reference", "--smoke", f"--results={alone}").returncode == 0
     assert {*alone.read_text().splitlines()} < {*spread.read_text().splitlines()} and len(
         told(alone)
     ) == 12
@@ -119,9 +103,9 @@ def test_a_shell_script_is_an_engine():
     """20 lines; the case is that of WIN-2's border."""
     assert len((ROOT / "tests" / "harnesses" / "tumbling.sh").read_text().splitlines()) <= 20
     words = [f"--engine-command={TUMBLING}", "--engine-semantics=csparql t0=0", "--smoke"]
-    found = run(*words, "-k", "upper-border")
+    found = run_suite(*words, "-k", "upper-border")
     assert found.returncode == 0 and "1 passed" in found.stdout, found.stdout
-    found = run(*words, "-k", "overlap")
+    found = run_suite(*words, "-k", "overlap")
     assert (
         found.returncode == 1
         and "window [5, 15) at t=14: the recording ends too early" in found.stdout
@@ -144,7 +128,7 @@ def test_a_crash_is_the_error_of_its_case_alone(tmp_path):
     crash = 'if "COUNT" in asked.get("query", ""): sys.exit("no such function")'
     path = mine(tmp_path, SILENT.replace("CRASH", crash))
     results = tmp_path / "results.ndjson"
-    found = run(f"--engine={path}", "--smoke", f"--results={results}")
+    found = run_suite(f"--engine={path}", "--smoke", f"--results={results}")
     errors = [result for result in told(results) if result.outcome == "error"]
     assert (
         found.returncode == 1
@@ -160,7 +144,7 @@ def test_a_crash_is_the_error_of_its_case_alone(tmp_path):
 def test_an_engine_that_does_not_start_is_tried_twice(tmp_path):
     path = mine(tmp_path, f"open({str(tmp_path / 'tries')!r}, 'a').write('x')")
     results = tmp_path / "results.ndjson"
-    assert run(f"--engine={path}", "--smoke", f"--results={results}").returncode == 1
+    assert run_suite(f"--engine={path}", "--smoke", f"--results={results}").returncode == 1
     assert {result.outcome for result in told(results)} == {"error"} and (
         tmp_path / "tries"
     ).read_text() == "xx"
@@ -177,7 +161,7 @@ def test_an_engine_of_a_package(tmp_path):
     (tmp_path / "theirs.py").write_text(
         "from pathlib import Path\nENGINE = Path(__file__).with_name('mine.toml')\n"
     )
-    found = run(
+    found = run_suite_alone(
         "--engine=theirs",
         "--smoke",
         "-k",
@@ -186,12 +170,12 @@ def test_an_engine_of_a_package(tmp_path):
     )
     assert "conformance: theirs: " in found.stdout, found.stdout + found.stderr
     (info / "entry_points.txt").write_text("[conformance.engines]\ntheirs = theirs:NONE\n")
-    found = run("--engine=theirs", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    found = run_suite_alone("--engine=theirs", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
     assert (
         found.returncode == 4
         and "theirs: engine: its entry point 'theirs:NONE' gives none" in found.stderr
     ), found.stderr
-    found = run("--engine=their", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    found = run_suite_alone("--engine=their", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
     assert (
         found.returncode == 4 and "engine: no engine 'their'; did you mean 'theirs'" in found.stderr
     )
@@ -202,14 +186,14 @@ def test_an_engine_of_a_package(tmp_path):
 
 def test_an_engine_of_which_nothing_was_judged_is_not_green(tmp_path):
     path = mine(tmp_path, "", needs=[str(tmp_path / "engine.jar")], get="make engine.jar")
-    found = run(f"--engine={path}", "--engine=reference", "--smoke", "-rs")
+    found = run_suite(f"--engine={path}", "--engine=reference", "--smoke", "-rs")
     assert found.returncode == 4 and "12 passed, 12 skipped" in found.stdout, found.stdout
     assert (
         "conformance: every item of mine was skipped (exit code 4; 0 with --allow-missing)"
         in found.stdout
     )
     assert f"no Mine, which needs {tmp_path}/engine.jar: make engine.jar" in found.stdout
-    assert run(f"--engine={path}", "--smoke", "--allow-missing").returncode == 0
+    assert run_suite(f"--engine={path}", "--smoke", "--allow-missing").returncode == 0
     with pytest.raises(RefengineError, match="mine: engine: no Mine, which needs"):
         conformance.check_engine(path)
 
@@ -218,7 +202,7 @@ def test_an_engine_of_which_nothing_was_judged_is_not_green(tmp_path):
 def test_an_engine_that_its_user_brings_is_skipped_without_it(name, monkeypatch):
     """In one line, which says how it is got."""
     monkeypatch.delenv(f"CONFORMANCE_CLASSPATH_{name.upper()}", raising=False)
-    found = run(f"--engine={name}", "--smoke", "-rs")
+    found = run_suite(f"--engine={name}", "--smoke", "-rs")
     reasons = [line for line in found.stdout.splitlines() if line.startswith("SKIPPED")]
     assert found.returncode == 4 and len(reasons) == 1, found.stdout
     assert (
@@ -268,13 +252,13 @@ def test_what_an_engine_is_known_for_explains_its_fails_and_must_show(tmp_path):
     )
     words = [f"--engine={path}", "--smoke", "-rx", "-k", "overlap or upper-border"]
     path.write_text(whole + deviation + f"cases = {json.dumps(overlap)}\n")
-    found = run(*words)
+    found = run_suite(*words)
     assert found.returncode == 0 and "1 passed, 10 deselected, 1 xfailed" in found.stdout, (
         found.stdout
     )
     assert "it overlaps no windows (https://example.org/1)" in found.stdout
     path.write_text(whole + deviation + f"cases = {json.dumps(overlap + border)}\n")
-    found = run(*words)
+    found = run_suite(*words)
     assert found.returncode == 1 and "1 failed, 10 deselected, 1 xfailed" in found.stdout, (
         found.stdout
     )
@@ -285,7 +269,7 @@ def test_the_results_come_from_an_interrupted_run_too(tmp_path):
     """-x ends the run at its first failure; what was judged is written."""
     path = mine(tmp_path, SILENT.replace("CRASH", ""))
     results = tmp_path / "results.ndjson"
-    assert run(f"--engine={path}", "--smoke", "-x", f"--results={results}").returncode == 1
+    assert run_suite(f"--engine={path}", "--smoke", "-x", f"--results={results}").returncode == 1
     assert 0 < len(told(results)) < 12 and told(results)[-1].outcome == "fail"
 
 
@@ -355,7 +339,7 @@ def test_an_engine_that_does_not_start_is_not_known_for_it(tmp_path):
         f'"https://example.org/1"\ncases = {ids}\n'
     )
     results = tmp_path / "results.ndjson"
-    found = run(f"--engine={path}", "--smoke", f"--results={results}")
+    found = run_suite(f"--engine={path}", "--smoke", f"--results={results}")
     assert found.returncode == 1 and "12 failed" in found.stdout, found.stdout
     assert all(
         "start: error: no licence\\udce9\\x1b[2J" in result.argument for result in told(results)[:2]
@@ -369,9 +353,10 @@ def test_what_is_known_is_a_failure_for_who_asks_for_that(tmp_path):
         path.read_text() + '[[deviations]]\nreason = "it never answers"\nlink = '
         f'"https://example.org/1"\ncases = {ids}\n'
     )
-    assert run(f"--engine={path}", "--smoke", "-k", "upper-border").returncode == 0
+    assert run_suite(f"--engine={path}", "--smoke", "-k", "upper-border").returncode == 0
     assert (
-        "1 failed" in run(f"--engine={path}", "--smoke", "-k", "upper-border", "--runxfail").stdout
+        "1 failed"
+        in run_suite(f"--engine={path}", "--smoke", "-k", "upper-border", "--runxfail").stdout
     )
 
 
@@ -440,7 +425,9 @@ def test_only_a_run_that_asked_replaces_results(tmp_path):
     results = tmp_path / "results.ndjson"
     results.write_text("{}\n")
     assert (
-        run("--engine=reference", "--smoke", "--collect-only", f"--results={results}").returncode
+        run_suite(
+            "--engine=reference", "--smoke", "--collect-only", f"--results={results}"
+        ).returncode
         == 0
     )
     assert results.read_text() == "{}\n"
@@ -496,7 +483,7 @@ def test_only_a_run_that_asked_replaces_results(tmp_path):
     ],
 )
 def test_what_is_named_wrongly_ends_the_run_in_one_line(words, reason):
-    found = run(*words)
+    found = run_suite(*words)
     assert found.returncode == 4 and reason in found.stderr, found.stdout + found.stderr
     assert "Traceback" not in found.stdout + found.stderr
 
@@ -523,7 +510,7 @@ def test_the_wheel_holds_all_that_the_suite_needs(tmp_path):
     assert not [name for name in held if "node_modules" in name or name.startswith("tests")]
     typed = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("*/py.typed")}
     assert "conformance/py.typed" in typed and typed <= {*held}
-    found = run(
+    found = run_suite_alone(
         "--pyargs",
         "--engine=reference",
         "--smoke",
@@ -559,14 +546,14 @@ def yabench(tmp_path):
 
 
 def test_a_recording_of_yabench_is_an_item(yabench):
-    found = run("--engine=csparql", f"--answers={yabench}")
+    found = run_suite("--engine=csparql", f"--answers={yabench}")
     assert found.returncode == 0 and "conformance: csparql: 1 pass" in found.stdout, (
         found.stdout + found.stderr
     )
     (yabench / "QR_small1").write_text(
         "100\nx\t\n5100\nhttp://x/a\t\nhttp://x/c\t\n10100\nhttp://x/b\t\n"
     )
-    found = run("--engine=csparql", f"--answers={yabench}")
+    found = run_suite("--engine=csparql", f"--answers={yabench}")
     assert found.returncode == 1 and "test_engine[csparql-small1]" in found.stdout, found.stdout
 
 
@@ -620,7 +607,7 @@ def test_a_malformed_run_of_yabench_leaves_the_others_alone(yabench, tmp_path, n
     else:
         (yabench / name).write_text(text)
     results = tmp_path / "results.ndjson"
-    found = run("--engine=csparql", f"--answers={yabench}", f"--results={results}")
+    found = run_suite("--engine=csparql", f"--answers={yabench}", f"--results={results}")
     assert found.returncode == 1 and "1 error, 1 pass" in found.stdout, found.stdout + found.stderr
     good, bad = told(results)
     assert (good.case, good.outcome, bad.case, bad.outcome) == ("small1", "pass", "small2", "error")
@@ -667,9 +654,9 @@ def installed():
 def test_rsp_js_does_what_it_is_known_for(installed, tmp_path):
     """Green with its known deviations, and the same again, however the items are spread."""
     first, second = tmp_path / "1.ndjson", tmp_path / "2.ndjson"
-    found = run("--engine=rsp-js", f"--results={first}", "-n", "2")
+    found = run_suite_alone("--engine=rsp-js", f"--results={first}", "-n", "2")
     assert found.returncode == 0, found.stdout
-    assert run("--engine=rsp-js", f"--results={second}", "-k", "rsp-js-REP").returncode == 0
+    assert run_suite("--engine=rsp-js", f"--results={second}", "-k", "rsp-js-REP").returncode == 0
     outcomes = [
         {(result.case, result.outcome, result.known) for result in told(path)}
         for path in (first, second)
@@ -679,7 +666,7 @@ def test_rsp_js_does_what_it_is_known_for(installed, tmp_path):
 
 @pytest.mark.xdist_group("rsp-js")
 def test_rsp_js_with_heartbeats(installed):
-    found = run("--engine=rsp-js-heartbeat")
+    found = run_suite("--engine=rsp-js-heartbeat")
     assert found.returncode == 0, found.stdout
 
 
@@ -692,7 +679,7 @@ def test_rsp_js_with_heartbeats_passes_csrbench(installed, shared, tmp_path):
     chosen = ["Q1", "Q2", "Q5"] if PROFILE == "full" else ["Q2"]
     results = tmp_path / "results.ndjson"
     folder = shared / "data" / "csrbench"
-    found = run(
+    found = run_suite(
         "--engine=rsp-js-heartbeat",
         f"--csrbench={folder}",
         f"--results={results}",

@@ -1,0 +1,50 @@
+"""The conformance suite, run by pytest inside a test."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+WORDS = ("-q", "-p", "no:cacheprovider")
+
+
+def run_suite(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest on the suite within this process, and return what it printed and its exit code.
+
+    Nothing is imported a second time, which takes longer than most of these runs.
+    """
+    out = io.StringIO()
+    err = io.StringIO()
+    command = ["conformance", *WORDS, "-p", "no:xdist", *words]
+
+    with (
+        contextlib.chdir(ROOT),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        code = pytest.main(command)
+    return subprocess.CompletedProcess(command, int(code), out.getvalue(), err.getvalue())
+
+
+def run_suite_alone(
+    *words: str, folder: Path = ROOT, suite: str = "conformance", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run pytest on the suite in a process of its own, as a user does."""
+    command = [sys.executable, "-m", "pytest", suite, *WORDS, *words]
+    if "-n" not in words:
+        command += ["-p", "no:xdist"]
+    return subprocess.run(
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, **environment},
+    )
