@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from conformance.benchmarks import csrbench
 from refengine.core import profiles
 from refengine.oracle import judge
-from refengine.oracle.trial import BorderRow, Fate
+from refengine.oracle.comparison import BorderRow, Fate
 from refengine.rdf import files
 
 WIDTH, LEFT, LANE, TOP = 880, 120, 34, 70

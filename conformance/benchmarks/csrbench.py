@@ -8,30 +8,30 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from conformance.verdict.outcomes import Judging, Outcome, Verdict, verdict
-from conformance.verdict.results import Result
+from conformance.verdict.engine_report import EngineReport
+from conformance.verdict.outcomes import Judging, verdict
+from conformance.verdict.results import Outcome, Result
 from refengine.core.engine import evaluate
 from refengine.core.profiles import PROFILES, profile
 from refengine.core.query import Query
+from refengine.core.question import Question
 from refengine.model.elements import Relation, Stream
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import nearest, plain
+from refengine.oracle.answers import Answers
 from refengine.oracle.explanations import AS_SETS
-from refengine.oracle.trial import Answers
 from refengine.rdf import files
 from refengine.rdf.files import Recording
 
-# these and what evidence rests on are imported where they are used: not every run does, and they
-# take long
+# what is imported where it is used: not every run does, and it takes long
 if TYPE_CHECKING:
     from conformance.wrong_engines import Miniature
-    from refengine.oracle.judge import Judgement
 
 HERE = Path(__file__).parents[1]
 QUERIES = tuple(f"Q{number}" for number in range(1, 8))
@@ -57,12 +57,12 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """`csparql Q3` or `csparql Q3 rerun`."""
+        """The engine and the query: `csparql Q3` or `csparql Q3 rerun`."""
         return f"{self.engine} {self.case}"
 
     @property
     def case(self) -> str:
-        """`Q3` or `Q3 rerun`: what its result is about."""
+        """What its result is about: `Q3` or `Q3 rerun`."""
         return f"{self.query} {self.suffix}".strip()
 
     def recording(self) -> Recording:
@@ -83,24 +83,26 @@ OURS = Written()
 
 
 def query(name: str, written: Written = OURS) -> Query:
-    """One of the seven queries."""
+    """Return one of the seven queries."""
     return files.read_query(written.folder / f"{name}.{written.dialect or 'toml'}", written.dialect)
 
 
 def query_table(name: str) -> dict[str, Any]:
-    """One of the seven queries as its table (QRY-1)."""
+    """Return one of the seven queries as its table (QRY-1)."""
     return tomllib.loads((OURS.folder / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def cells(folder: Path) -> list[Cell]:
-    """The recordings ENGINE-answer-N[-SUFFIX].json of a folder in CSRBench's layout, by engine,
-    query and suffix.
+    """Return the recordings ENGINE-answer-N[-SUFFIX].json of a folder in CSRBench's layout, by
+    engine, query and suffix.
 
     A file that is named otherwise, or after an engine without a profile, is a cell with a fault.
     Raises InvalidStream for what is no such folder.
     """
     if not os.path.isdir(folder):
-        reason = "not a folder" if os.path.exists(folder) else "no such folder"
+        reason = "no such folder"
+        if os.path.exists(folder):
+            reason = "not a folder"
         raise InvalidStream(reason, rule="IO-1", place=str(folder))
     for name in ANSWER_FOLDERS:
         found = files.listed(folder / name, "*-answer-*.json", "IO-2")
@@ -119,6 +121,7 @@ def cells(folder: Path) -> list[Cell]:
 
 
 def _cell(path: Path) -> Cell:
+    """Return the cell of a file, by its name."""
     match = RECORDING.fullmatch(path.name)
     if match is None:
         name = plain(path.name)
@@ -136,18 +139,20 @@ def _cell(path: Path) -> Cell:
 
 
 def _column(engine: str) -> tuple[int, str]:
-    known = TABLE_ORDER.index(engine) if engine in TABLE_ORDER else len(TABLE_ORDER)
-    return known, engine
+    """Return the place of an engine in the table: those of CSRBench's come first."""
+    if engine in TABLE_ORDER:
+        return TABLE_ORDER.index(engine), engine
+    return len(TABLE_ORDER), engine
 
 
 def columns(names: Iterable[str]) -> list[str]:
-    """The engines of a table: those of CSRBench's in its order, then the others by name."""
+    """Return the engines of a table: those of CSRBench's in its order, then the others by name."""
     return sorted(set(names), key=_column)
 
 
 @lru_cache(maxsize=2)
 def stream(folder: Path) -> Stream:
-    """The input stream of a folder."""
+    """Return the input stream of a folder."""
     return files.read_stream(folder)
 
 
@@ -165,8 +170,7 @@ def judge_query(
     """
     if name not in QUERIES:  # a file that is named after none
         return [_unread(cell, cell.fault) for cell in chosen]
-    asked, answers = query(name, written), Answers()
-    streams = {asked.windows[0].stream: stream(folder)}
+    question, answers = _question(query(name, written), folder), Answers()
     results = []
     for cell in chosen:
         try:
@@ -175,8 +179,7 @@ def judge_query(
             results.append(_unread(cell, error))
             continue
         found = verdict(
-            asked,
-            streams,
+            question,
             profile(cell.engine),
             recording.relations,
             timestamps=recording.timestamps,
@@ -184,47 +187,41 @@ def judge_query(
             witnesses=judging.witnesses,
             answers=answers,
         )
-        rests_on = None
         if judging.keep:
-            rests_on = _evidence(
-                asked, streams, found.facts, recording.relations, recording.timestamps
-            )
-        results.append(_result(cell.engine, name, cell.suffix, found, rests_on))
+            reports = list(map(EngineReport, recording.relations, recording.timestamps))
+            found = _with_evidence(found, question, reports)
+        results.append(_of_cell(found, cell.engine, cell.case))
     return results
 
 
+def _question(query: Query, folder: Path) -> Question:
+    """Return one of the queries over the stream of a folder."""
+    return Question(query, {query.windows[0].stream: stream(folder)})
+
+
 def _unread(cell: Cell, error: RefengineError | None) -> Result:
+    """Return the result of a recording that cannot be read."""
     return Result(cell.engine, "csrbench", cell.case, "", Outcome.ERROR, str(error))
 
 
-def _evidence(
-    asked: Query, streams: Mapping[str, Stream], facts: Judgement | None, *recorded: Iterable[Any]
-) -> Mapping[str, Any] | None:
+def _with_evidence(found: Result, question: Question, reports: list[EngineReport]) -> Result:
+    """Return a verdict with what it rests on."""
     from conformance.verdict import evidence
-    from conformance.verdict.engine_report import EngineReport
 
-    return evidence.benchmarked(asked, streams, list(map(EngineReport, *recorded)), facts)
+    return replace(found, evidence=evidence.of_benchmark(question, reports, found.judgement))
 
 
-def _result(
-    engine: str, name: str, suffix: str, found: Verdict, rests_on: Mapping[str, Any] | None
-) -> Result:
-    return Result(
-        engine,
-        "csrbench",
-        f"{name} {suffix}".strip(),
-        "",
-        found.outcome,
-        found.argument,
-        evidence=rests_on,
-        witnesses=found.witnesses,
-    )
+def _of_cell(found: Result, engine: str, case: str) -> Result:
+    """Return a verdict as the result of a cell; the judgement stays in the process that judged."""
+    return replace(found, engine=engine, suite="csrbench", case=case, judgement=None)
 
 
 def suffix(result: Result) -> str:
-    """What names an extra recording, or one of no query: '' in the table."""
+    """Return what names an extra recording, or one of no query: '' in the table."""
     name, _, extra = result.case.partition(" ")
-    return extra if name in QUERIES else result.case
+    if name in QUERIES:
+        return extra
+    return result.case
 
 
 # Without recordings: the reference engine and three wrong engines, recorded over the embedded
@@ -248,7 +245,7 @@ class Recorder:
 
 
 def recorders() -> list[Recorder]:
-    """The reference engine under each of CSRBench's profiles, and three wrong engines under
+    """Return the reference engine under each of CSRBench's profiles, and three wrong engines under
     C-SPARQL's.
     """
     from conformance.wrong_engines import MINIATURES
@@ -261,13 +258,13 @@ def recorders() -> list[Recorder]:
 
 
 def embedded() -> Path:
-    """The folder of the embedded stream."""
+    """Return the folder of the embedded stream."""
     return next(path for path in EMBEDDED if path.is_dir())
 
 
 def record(recorder: Recorder, name: str, asked: Query, folder: Path) -> list[Relation]:
-    """What an engine of ours answers: t0 and the arrival order of simultaneous elements drawn with
-    a fixed seed, as a live engine draws them, and kept from the judge.
+    """Return what an engine of ours answers: t0 and the arrival order of simultaneous elements are
+    drawn with a fixed seed, as a live engine draws them, and kept from the judge.
     """
     draw = Random(f"{SEED} {recorder.profile} {name}")
     spec, elements = asked.windows[0], list(stream(folder))
@@ -293,26 +290,28 @@ def judge_ours(
     written: Written = OURS,
 ) -> list[Result]:
     """Judge our own engines on one query."""
-    folder, asked = embedded(), query(name, written)
-    streams, results = {asked.windows[0].stream: stream(folder)}, []
-    for recorder in recorders() if chosen is None else chosen:
-        recording = record(recorder, name, asked, folder)
+    question = _question(query(name, written), embedded())
+    if chosen is None:
+        chosen = recorders()
+    results = []
+    for recorder in chosen:
+        recording = record(recorder, name, question.query, embedded())
         found = verdict(
-            asked,
-            streams,
+            question,
             profile(recorder.profile),
             recording,
             missing=judging.bound,
             witnesses=judging.witnesses,
         )
-        rests_on = _evidence(asked, streams, found.facts, recording) if judging.keep else None
-        results.append(_result(recorder.name, name, "", found, rests_on))
+        if judging.keep:
+            found = _with_evidence(found, question, list(map(EngineReport, recording)))
+        results.append(_of_cell(found, recorder.name, name))
     return results
 
 
 def self_check(results: Iterable[Result]) -> list[str]:
-    """What is wrong with the verdicts on our own engines: the reference passes every query, a wrong
-    engine fails one.
+    """Return what is wrong with the verdicts on our own engines: the reference passes every query,
+    a wrong engine fails one.
     """
     outcomes: dict[str, list[Outcome]] = {}
     for result in results:
@@ -336,7 +335,7 @@ def table(results: Iterable[Result]) -> Mapping[str, Mapping[str, Outcome]]:
 
 
 def as_tsv(results: list[Result]) -> Iterator[str]:
-    """The table in the form of CSRBench's Table 2, one line a query."""
+    """Yield the table in the form of CSRBench's Table 2, one line a query."""
     engines = columns(result.engine for result in results if not suffix(result))
     yield "\t".join(["query", *engines])
     for name, row in table(results).items():
@@ -371,7 +370,7 @@ def as_text(results: list[Result]) -> Iterator[str]:
 
 
 def selected(all_cells: Iterable[Cell], engine: str | None = None) -> dict[str, tuple[Cell, ...]]:
-    """The cells by query, of one engine or of all."""
+    """Return the cells by query, of one engine or of all."""
     chosen: dict[str, list[Cell]] = {}
     for cell in all_cells:
         if engine is None or cell.engine == engine:
