@@ -7,31 +7,28 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Judging, verdict
 from conformance.verdict.results import Outcome, Result
-from refengine.core.engine import evaluate
 from refengine.core.profiles import PROFILES, profile
 from refengine.core.query import Query
 from refengine.core.question import Question
-from refengine.model.elements import Relation, Stream
+from refengine.model.elements import Stream
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import nearest, plain
 from refengine.oracle.answers import Answers
-from refengine.oracle.explanations import AS_SETS
 from refengine.rdf import files
 from refengine.rdf.files import Recording
 
 # what is imported where it is used: not every run does, and it takes long
 if TYPE_CHECKING:
-    from conformance.wrong_engines import Miniature
+    pass
 
 HERE = Path(__file__).parents[1]
 QUERIES = tuple(f"Q{number}" for number in range(1, 8))
@@ -170,7 +167,7 @@ def judge_query(
     """
     if name not in QUERIES:  # a file that is named after none
         return [_unread(cell, cell.fault) for cell in chosen]
-    question, answers = _question(query(name, written), folder), Answers()
+    question, answers = question_over(query(name, written), folder), Answers()
     results = []
     for cell in chosen:
         try:
@@ -189,12 +186,12 @@ def judge_query(
         )
         if judging.keep:
             reports = list(map(EngineReport, recording.relations, recording.timestamps))
-            found = _with_evidence(found, question, reports)
-        results.append(_of_cell(found, cell.engine, cell.case))
+            found = with_evidence(found, question, reports)
+        results.append(of_cell(found, cell.engine, cell.case))
     return results
 
 
-def _question(query: Query, folder: Path) -> Question:
+def question_over(query: Query, folder: Path) -> Question:
     """Return one of the queries over the stream of a folder."""
     return Question(query, {query.windows[0].stream: stream(folder)})
 
@@ -204,14 +201,14 @@ def _unread(cell: Cell, error: RefengineError | None) -> Result:
     return Result(cell.engine, "csrbench", cell.case, "", Outcome.ERROR, str(error))
 
 
-def _with_evidence(found: Result, question: Question, reports: list[EngineReport]) -> Result:
+def with_evidence(found: Result, question: Question, reports: list[EngineReport]) -> Result:
     """Return a verdict with what it rests on."""
     from conformance.verdict import evidence
 
     return replace(found, evidence=evidence.of_benchmark(question, reports, found.judgement))
 
 
-def _of_cell(found: Result, engine: str, case: str) -> Result:
+def of_cell(found: Result, engine: str, case: str) -> Result:
     """Return a verdict as the result of a cell; the judgement stays in the process that judged."""
     return replace(found, engine=engine, suite="csrbench", case=case, judgement=None)
 
@@ -222,151 +219,6 @@ def suffix(result: Result) -> str:
     if name in QUERIES:
         return extra
     return result.case
-
-
-# Without recordings: the reference engine and three wrong engines, recorded over the embedded
-# stream.
-
-EMBEDDED = (HERE / "fixtures" / "csrbench", HERE.parent / "fixtures" / "csrbench")
-SEED = 2013
-# each seen in a real engine
-WRONG = ("WIN-8 nothing expires", "ENG-2 latest of a gap", "R2R-2 sets of solutions")
-
-
-@dataclass(frozen=True)
-class Recorder:
-    """An engine of ours that is recorded here: a profile, and the miniature that it is, if it is a
-    wrong one.
-    """
-
-    name: str
-    profile: str
-    miniature: Miniature | None = None
-
-
-def recorders() -> list[Recorder]:
-    """Return the reference engine under each of CSRBench's profiles, and three wrong engines under
-    C-SPARQL's.
-    """
-    from conformance.wrong_engines import MINIATURES
-
-    reference = [Recorder(f"reference/{name}", name) for name in TABLE_ORDER]
-    miniatures = {f"{miniature.rule} {miniature.name}": miniature for miniature in MINIATURES}
-    return reference + [
-        Recorder(f"wrong/{miniatures[name].rule}", "csparql", miniatures[name]) for name in WRONG
-    ]
-
-
-def embedded() -> Path:
-    """Return the folder of the embedded stream."""
-    return next(path for path in EMBEDDED if path.is_dir())
-
-
-def record(recorder: Recorder, name: str, asked: Query, folder: Path) -> list[Relation]:
-    """Return what an engine of ours answers: t0 and the arrival order of simultaneous elements are
-    drawn with a fixed seed, as a live engine draws them, and kept from the judge.
-    """
-    draw = Random(f"{SEED} {recorder.profile} {name}")
-    spec, elements = asked.windows[0], list(stream(folder))
-    draw.shuffle(elements)
-    elements = [e._replace(sys=n) for n, e in enumerate(sorted(elements, key=lambda e: e.app), 1)]
-    t0 = elements[0].app - spec.span - draw.randrange(spec.step)
-    chosen = profile(recorder.profile).but(t0=t0).semantics()
-    streams = {spec.stream: Stream(tuple(elements))}
-
-    def answered() -> list[Relation]:
-        return [report.relation for report in evaluate(asked, streams, chosen)]
-
-    if recorder.miniature is None:
-        return answered()
-    with recorder.miniature.installed():
-        return answered()
-
-
-def judge_ours(
-    name: str,
-    judging: Judging,
-    chosen: Iterable[Recorder] | None = None,
-    written: Written = OURS,
-) -> list[Result]:
-    """Judge our own engines on one query."""
-    question = _question(query(name, written), embedded())
-    if chosen is None:
-        chosen = recorders()
-    results = []
-    for recorder in chosen:
-        recording = record(recorder, name, question.query, embedded())
-        found = verdict(
-            question,
-            profile(recorder.profile),
-            recording,
-            missing=judging.bound,
-            witnesses=judging.witnesses,
-        )
-        if judging.keep:
-            found = _with_evidence(found, question, list(map(EngineReport, recording)))
-        results.append(_of_cell(found, recorder.name, name))
-    return results
-
-
-def self_check(results: Iterable[Result]) -> list[str]:
-    """Return what is wrong with the verdicts on our own engines: the reference passes every query,
-    a wrong engine fails one.
-    """
-    outcomes: dict[str, list[Outcome]] = {}
-    for result in results:
-        outcomes.setdefault(result.engine, []).append(result.outcome)
-    problems = []
-    for engine, found in outcomes.items():
-        if engine.startswith("reference/") and set(found) != {Outcome.PASS}:
-            problems.append(f"{engine} must pass every query")
-        if engine.startswith("wrong/") and Outcome.FAIL not in found:
-            problems.append(f"{engine} must fail a query")
-    return problems
-
-
-def table(results: Iterable[Result]) -> Mapping[str, Mapping[str, Outcome]]:
-    """Query → engine → outcome, without the extra recordings."""
-    rows: dict[str, dict[str, Outcome]] = {name: {} for name in QUERIES}
-    for result in results:
-        if not suffix(result):
-            rows[result.case][result.engine] = result.outcome
-    return rows
-
-
-def as_tsv(results: list[Result]) -> Iterator[str]:
-    """Yield the table in the form of CSRBench's Table 2, one line a query."""
-    engines = columns(result.engine for result in results if not suffix(result))
-    yield "\t".join(["query", *engines])
-    for name, row in table(results).items():
-        if row:
-            yield "\t".join([name, *(str(row.get(engine, "-")) for engine in engines)])
-
-
-def as_text(results: list[Result]) -> Iterator[str]:
-    """Yield the table to read, and then the extra recordings and every argument that is not a pass.
-
-    Between them stands which fails would pass as sets of rows, since CSRBench's own oracle compares
-    relations as sets.
-    """
-    lines = [line.split("\t") for line in as_tsv(results)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        yield "  ".join(
-            cell.ljust(width) for cell, width in zip(line, widths, strict=True)
-        ).rstrip()
-    as_sets = [f"{result.engine} {result.case}" for result in results if AS_SETS in result.argument]
-    yield ""
-    yield (
-        "Relations are compared as bags of rows (CMP-3). CSRBench's own oracle compares them "
-        "as sets; as sets"
-    )
-    yield f"of rows, these would pass, too: {', '.join(as_sets) or 'no others'}."
-    for result in results:
-        if suffix(result) or result.outcome is not Outcome.PASS:
-            yield ""
-            yield f"{result.engine} {result.case}"
-            yield result.argument
 
 
 def selected(all_cells: Iterable[Cell], engine: str | None = None) -> dict[str, tuple[Cell, ...]]:

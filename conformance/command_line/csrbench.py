@@ -69,7 +69,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge, print and write the verdicts; the exit code."""
-    from conformance.benchmarks import csrbench
+    from conformance.benchmarks import csrbench, own_engines
     from conformance.verdict import results
     from conformance.verdict.outcomes import Judging
     from refengine.sparql.witnesses import WITNESSES
@@ -85,7 +85,9 @@ def run(options: argparse.Namespace) -> int:
     written = csrbench.Written(options.queries or csrbench.OURS.folder, options.dialect)
     tasks: list[Task]
     if options.folder is None:
-        tasks = [(csrbench.judge_ours, name, judging, None, written) for name in csrbench.QUERIES]
+        tasks = [
+            (own_engines.judge_ours, name, judging, None, written) for name in csrbench.QUERIES
+        ]
     else:
         chosen = csrbench.selected(csrbench.cells(options.folder))
         csrbench.stream(options.folder)
@@ -107,22 +109,22 @@ def run(options: argparse.Namespace) -> int:
             raise
         print(f"conformance: interrupted; {plain(str(target))} was written", file=sys.stderr)
         return 130
-    problems = csrbench.self_check(found) if options.folder is None else []
+    problems = own_engines.self_check(found) if options.folder is None else []
     for problem in problems:
         print(f"conformance: {problem}", file=sys.stderr)
     return 1 if problems else 0
 
 
 def _print(found: list[Result], form: str) -> None:
-    from conformance.benchmarks import csrbench
+    from conformance.benchmarks import csrbench, csrbench_table
 
     match form:
         case "json":
             print(json.dumps([result.as_json() for result in found], indent=2, ensure_ascii=False))
         case "tsv":
-            print("\n".join(csrbench.as_tsv(found)))
+            print("\n".join(csrbench_table.as_tsv(found)))
             for result in found:
                 if csrbench.suffix(result) or result.outcome == "error":
                     print(f"{result.engine} {result.case}\n{result.argument}", file=sys.stderr)
         case _:
-            print("\n".join(csrbench.as_text(found)))
+            print("\n".join(csrbench_table.as_text(found)))

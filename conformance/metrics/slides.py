@@ -71,12 +71,7 @@ def _deal_others(
     lines = [line for number in between for line in expected[number].elements()]
     places = compare.places(lines, rows, mode)
     common = _common(rows, places)
-    until = [between.stop - 1] * len(rows)  # the slide of the next row of the subsequence
-    for index in reversed(range(len(rows) - 1)):
-        until[index] = until[index + 1]
-        if index + 1 in common:
-            until[index] = slide[common[index + 1]]
-
+    until = _next_slides(len(rows), {i: slide[place] for i, place in common.items()}, between)
     used = set(common.values())
     now = max(between.start - 1, 0)
     for index, line in enumerate(rows):
@@ -88,6 +83,16 @@ def _deal_others(
             used.add(place)
             now = slide[place]
         found[now][line] += 1
+
+
+def _next_slides(rows: int, slides: Mapping[int, int], between: range) -> list[int]:
+    """Return, for each of so many rows, the slide of the next row of the subsequence, whose slides
+    are given; else the last one.
+    """
+    following = [between.stop - 1] * rows
+    for index in reversed(range(rows - 1)):
+        following[index] = slides.get(index + 1, following[index + 1])
+    return following
 
 
 @dataclass(frozen=True, slots=True)

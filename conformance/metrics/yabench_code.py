@@ -89,7 +89,11 @@ def steps_code(
                 waiting = next(coming, None)
         before = now
 
-    last = max(expects.instants, default=0)
+    yield from _unexpected(coming, max(expects.instants, default=0), slide)
+
+
+def _unexpected(coming: Iterable[Timed], last: int, slide: int) -> Iterator[Step]:
+    """Yield what the code notes of the relations that are left after the last instant."""
     for rows, clock in coming:
         end = last
         if clock is not None:

@@ -11,7 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from conformance import corpus
-from conformance.benchmarks import csrbench, yabench
+from conformance.benchmarks import csrbench, own_engines, yabench
 from conformance.corpus import Case
 from conformance.harness import engine_file
 from conformance.harness.client import Broken, Harness
@@ -114,7 +114,9 @@ def _items_of_name(name: str, chosen: Chosen) -> list[Item]:
     """
     if chosen.answers is not None:
         return recorded(name, chosen.answers, chosen.judging)
-    own = [recorder for recorder in csrbench.recorders() if recorder.name.partition("/")[0] == name]
+    own = [
+        recorder for recorder in own_engines.recorders() if recorder.name.partition("/")[0] == name
+    ]
     try:
         engine = engine_file.engine(name)
     except InvalidEngine as error:
@@ -197,7 +199,7 @@ def _of_csrbench(engine: Engine, chosen: Chosen) -> Iterator[Item]:
     """Yield the items of CSRBench's queries, over its own stream or the embedded one."""
     source, prefix = chosen.csrbench, ""
     if source is None:
-        source, prefix = csrbench.embedded(), EMBEDDED
+        source, prefix = own_engines.embedded(), EMBEDDED
     csrbench.stream(source)
     for query in csrbench.QUERIES:
         name = prefix + query
@@ -256,7 +258,7 @@ def recorded(name: str, answers: Path, judging: Judging = AS_EVER) -> list[Item]
     ]
 
 
-def ours(recorders: list[csrbench.Recorder], judging: Judging = AS_EVER) -> list[Item]:
+def ours(recorders: list[own_engines.Recorder], judging: Judging = AS_EVER) -> list[Item]:
     """Return the items of our own engines over CSRBench's queries, recorded here, under the names
     of their profiles or defects.
     """
@@ -276,6 +278,6 @@ def _of_cell(folder: Path, cell: csrbench.Cell, judging: Judging) -> Callable[[H
 
 
 def _of_recorder(
-    recorder: csrbench.Recorder, name: str, judging: Judging
+    recorder: own_engines.Recorder, name: str, judging: Judging
 ) -> Callable[[Harnesses], Result]:
-    return lambda _: csrbench.judge_ours(name, judging, [recorder])[0]
+    return lambda _: own_engines.judge_ours(name, judging, [recorder])[0]

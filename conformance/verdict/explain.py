@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from conformance.verdict.explain_causes import border_lines, change_line, far_line
 from conformance.verdict.wording import (
     ROWS,
     Shortener,
@@ -19,18 +20,17 @@ from conformance.verdict.wording import counted as counted
 from refengine.core.profiles import brief
 from refengine.core.query import Body, Query
 from refengine.core.r2r import Testimony
-from refengine.core.semantics import Profile, show
+from refengine.core.semantics import Profile
 from refengine.model import compare
 from refengine.model.elements import Bag, Element, Relation, Row, Triple
 from refengine.model.errors import Disputed, Unsupported
 from refengine.oracle import derivations
-from refengine.oracle.comparison import BorderRow, Divergence, Fate
+from refengine.oracle.comparison import Divergence
 from refengine.oracle.divergence import LATE, LOST, FarRow
-from refengine.oracle.explanations import TRIED, Change, Nearest
+from refengine.oracle.explanations import Nearest
 from refengine.oracle.judge import Judgement
 from refengine.oracle.trial import Trial
 
-CHANGES = 6  # shown of those that explain a fail
 ELEMENTS = 8  # shown of a content
 
 
@@ -64,12 +64,12 @@ def explain_fail(profile: Profile, judgement: Judgement, far: FarRow | None, nea
     lines += _extent(judgement)
     assert trial.divergence is not None  # it fails
     lines += _first_divergence(judgement, trial, trial.divergence, shorten)
-    lines += _borders(trial, near, shorten)
+    lines += border_lines(trial, near, shorten)
     lines += [safe_line(f"  {reading}") for reading in near.readings]
     if far is not None:
-        lines.append(_far(query, far, shorten))
+        lines.append(far_line(query, far, shorten))
     elif near.changes or not near.readings:
-        lines.append(_changes(near))
+        lines.append(change_line(near))
     lines.append(_terms_of_judgement(judgement))
     return "\n".join(lines)
 
@@ -259,112 +259,3 @@ def _support(body: Body, content: Iterable[Element], rows: set[Row]) -> frozense
     except Unsupported:
         pass
     return frozenset()
-
-
-def _borders(trial: Trial, near: Nearest, shorten: Shortener) -> list[str]:
-    """Write the rows at the edges of windows that are not in place, and beside them those on
-    borders that are.
-    """
-    assert trial.divergence is not None  # it fails
-    rows = trial.divergence.borders
-    moved = [row for row in rows if row.fate is not Fate.PLACE]
-    if not moved:
-        return []
-    moved_on_borders = [row for row in moved if row.on_border]
-    in_place = []
-    if moved_on_borders:
-        in_place = [row for row in rows if row.fate is Fate.PLACE]
-
-    where = "at the edge of a window"
-    if len(moved_on_borders) == len(moved):
-        where = "on a window border"
-    lines = [f"  rows completed by an element {where}:"]
-    for row in moved[:ROWS]:
-        window = bordered(row.window, trial.semantics)
-        lines.append(f"    {_border_row(row, shorten)} belongs to {window}")
-    lines += _more("not in place", moved)
-    lines += [f"    {_border_row(row, shorten)}" for row in in_place[:ROWS]]
-    lines += _more(Fate.PLACE, in_place)
-    if moved_on_borders and not _names_closure(near):
-        contrast = ""
-        if in_place:
-            contrast = (
-                f": those at {_instants(moved_on_borders)} moved, those at "
-                f"{_instants(in_place)} did not"
-            )
-        lines.append(f"    no closure explains it{contrast}")
-    return lines
-
-
-def _names_closure(near: Nearest) -> bool:
-    """Whether a change of the closure explains the fail, or is out of reach."""
-    paired = [change for pair in near.pairs for change in pair]
-    return any(change.field == "closure" for change in (*near.changes, *near.untried, *paired))
-
-
-def _border_row(row: BorderRow, shorten: Shortener) -> str:
-    """Write `left out: element at 12000: {x: :a}`."""
-    return f"{row.fate}: {_edge(row)}: {row_text(row.row, shorten)}"
-
-
-def _more(label: str, rows: Sequence[BorderRow]) -> Iterator[str]:
-    """Write how many rows there are beside those that are shown, and where."""
-    if len(rows) > ROWS:
-        yield f"    {label}: … {len(rows) - ROWS} more, at {_instants(rows[ROWS:])}"
-
-
-def _edge(row: BorderRow) -> str:
-    """Write `element at 12000`, and where in the window it is unless on a border."""
-    if row.on_border:
-        return f"element at {row.at}"
-    place = "last"
-    if row.is_first and row.fate is not Fate.LATE:
-        place = "first"
-    return f"element at {row.at}, the {place} in the window"
-
-
-def _instants(rows: Iterable[BorderRow]) -> str:
-    """Write `20000, 32000 (twice)`."""
-    times = {1: "", 2: " (twice)"}
-    counts = Counter(row.at for row in rows)
-    return ", ".join(f"{at}{times.get(n, f' ({n} times)')}" for at, n in sorted(counts.items()))
-
-
-def _far(query: Query, far: FarRow, shorten: Shortener) -> str:
-    """Write why no change of the semantics can explain the output."""
-    why = "is never an answer on this stream"
-    if far.span is not None:
-        size = query.windows[0].size
-        why = f"rests on elements {far.span} apart, and a window has {size}"
-    row = row_text(far.row, shorten)
-    return f"  no semantics explains it: the recorded row {row} {why} (ORA-10)"
-
-
-def _changes(near: Nearest) -> str:
-    """Write the changes of the semantics under which the recording would be right."""
-    tail = ""
-    if near.untried:
-        tail = f"; out of reach: {', '.join(map(_change, near.untried))}"
-    if near.changes:
-        changes = ", or ".join(map(_change, near.changes[:CHANGES]))
-        return f"  would be explained by {changes}{tail}"
-    if near.profiles:
-        names = ", ".join(near.profiles[:CHANGES])
-        return f"  passes under profile {names}; no single change explains it{tail}"
-    if near.pairs:
-        pairs = ", or ".join(
-            f"{_change(one)} with {_change(other)}" for one, other in near.pairs[:CHANGES]
-        )
-        return f"  would be explained by {pairs}; no single change explains it{tail}"
-    pairs = "nor one of the pairs of changes that were tried"
-    if near.is_complete:
-        pairs = "nor a pair of changes"
-    return (
-        f"  no single change of {', '.join(TRIED[:-1])} or {TRIED[-1]} explains it, nor "
-        f"another profile, {pairs}{tail}"
-    )
-
-
-def _change(change: Change) -> str:
-    """Write `closure=(]`; an open t0 that is out of reach stands for every other one."""
-    return f"{change.field}={show(change.value)}"

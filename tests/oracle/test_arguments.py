@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conformance.__main__ import main
-from conformance.benchmarks import csrbench, yabench
+from conformance.benchmarks import csrbench, own_engines, yabench
 from conformance.verdict.outcomes import Judging, Outcome, verdict
 from refengine import (
     Body,
@@ -64,7 +64,7 @@ def windows_from_the_first_element() -> tuple[Question, list[Relation]]:
     """CSRBench's Q5 over the embedded stream, from an engine whose windows begin with the first
     element.
     """
-    asked, folder = csrbench.query("Q5"), csrbench.embedded()
+    asked, folder = csrbench.query("Q5"), own_engines.embedded()
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
     semantics = profile("csparql").but(t0="first-element").semantics()
     relations = [report.relation for report in evaluate(asked, streams, semantics)]
@@ -91,7 +91,7 @@ def test_two_outputs_that_are_missing_are_said_and_can_be_allowed(tmp_path, caps
 
     folder = tmp_path / "bench"
     (folder / "answers").mkdir(parents=True)
-    (folder / "data").symlink_to(csrbench.embedded() / "data")
+    (folder / "data").symlink_to(own_engines.embedded() / "data")
     told = [{"timestamp": 0, **files.relation_to_json(relation)} for relation in recording[2:]]
     (folder / "answers" / "csparql-answer-5.json").write_text(json.dumps({"relations": told}))
     for bound, outcome in ((1, "fail"), (2, "pass")):
