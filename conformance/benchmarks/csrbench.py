@@ -69,17 +69,17 @@ class Cell:
         return files.read_recording(self.path)
 
 
-class Written(NamedTuple):
+class QueryFolder(NamedTuple):
     """Where the seven queries are, and in which dialect: Q1.toml, or Q1.csparql."""
 
     folder: Path = HERE / "queries" / "csrbench"
     dialect: str | None = None
 
 
-OURS = Written()
+OURS = QueryFolder()
 
 
-def query(name: str, written: Written = OURS) -> Query:
+def query(name: str, written: QueryFolder = OURS) -> Query:
     """Return one of the seven queries."""
     return files.read_query(written.folder / f"{name}.{written.dialect or 'toml'}", written.dialect)
 
@@ -158,7 +158,7 @@ def judge_query(
     name: str,
     chosen: tuple[Cell, ...],
     judging: Judging,
-    written: Written = OURS,
+    written: QueryFolder = OURS,
 ) -> list[Result]:
     """Judge all recordings of one query, which share the answers of their windows.
 

@@ -14,7 +14,7 @@ from conformance.benchmarks.csrbench import (
     HERE,
     OURS,
     TABLE_ORDER,
-    Written,
+    QueryFolder,
     of_cell,
     query,
     question_over,
@@ -93,7 +93,7 @@ def judge_ours(
     name: str,
     judging: Judging,
     chosen: Iterable[Recorder] | None = None,
-    written: Written = OURS,
+    written: QueryFolder = OURS,
 ) -> list[Result]:
     """Judge our own engines on one query."""
     question = question_over(query(name, written), embedded())

@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     target = None if options.results is None else results.target(options.results)
     witnesses = (options.witness,) if options.witness else tuple(WITNESSES)
     judging = Judging(witnesses, options.missing, target is not None)
-    written = csrbench.Written(options.queries or csrbench.OURS.folder, options.dialect)
+    written = csrbench.QueryFolder(options.queries or csrbench.OURS.folder, options.dialect)
     tasks: list[Task]
     if options.folder is None:
         tasks = [

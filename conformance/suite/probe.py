@@ -62,7 +62,7 @@ def _settle(tested: Engine, case: Case | BenchmarkQuery, ask: Callable[[], Resul
         deviations = crashing(tested, case)
         argument = f"{error}\n{because(case, deviations)}"
         failed = _without_verdict(tested, case, Outcome.ERROR, argument)
-        return replace(failed, known=_known(deviations))
+        return replace(failed, known=_reasons_and_links(deviations))
     except RefengineError as error:
         argument = f"the case asks nothing of an engine: {error}"
         return _without_verdict(tested, case, Outcome.UNSUPPORTED, argument)
@@ -78,7 +78,7 @@ def _without_verdict(
     return Result(tested.name, suite, case.id, case.rule, outcome, argument)
 
 
-def _known(deviations: tuple[Deviation, ...]) -> tuple[tuple[str, str], ...]:
+def _reasons_and_links(deviations: tuple[Deviation, ...]) -> tuple[tuple[str, str], ...]:
     """Return the reasons and links of deviations."""
     return tuple((one.reason, one.link) for one in deviations)
 
@@ -116,7 +116,7 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
         argument += f"\n{because(case, deviations)}"
     return replace(
         _without_verdict(tested, case, verdict.outcome, argument),
-        known=_known(deviations),
+        known=_reasons_and_links(deviations),
         evidence=rests_on,
         witnesses=verdict.witnesses,
     )

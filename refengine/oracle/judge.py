@@ -138,7 +138,7 @@ def judge_recorded(
         fitting = found.failed
         if found.winner is not None:
             standing = r2r.Standing.of(answers.relied_on, witnesses)
-            return Judgement(recorded, True, found.winner, found.tried, standing, t0)
+            return Judgement(recorded, True, found.winner, found.count, standing, t0)
 
     without_windows = replace(recorded, windows=())
     found = search(without_windows, profile, answers, witnesses)
@@ -146,7 +146,7 @@ def judge_recorded(
         wrong = wrong_windows(recorded, found.winner)
         standing = r2r.Standing.of(answers.relied_on, witnesses)
         passed = not recorded.windows
-        return Judgement(recorded, passed, found.winner, found.tried, standing, t0, wrong)
+        return Judgement(recorded, passed, found.winner, found.count, standing, t0, wrong)
 
     if found.beyond is not None:
         raise found.beyond
@@ -155,7 +155,7 @@ def judge_recorded(
     if best is not None:
         best = _with_reports(recorded, best, answers)
     standing = r2r.Standing.of(answers.relied_on, witnesses)
-    return Judgement(recorded, False, best, found.tried, standing, t0)
+    return Judgement(recorded, False, best, found.count, standing, t0)
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,8 @@ class Search:
     beyond: Unsupported | TooManyReports | None = None
 
     @property
-    def tried(self) -> int:
-        """The number of assignments."""
+    def count(self) -> int:
+        """The number of assignments that were tried."""
         return len(self.failed) + (self.winner is not None)
 
 
