@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from conformance.benchmarks import csrbench
 from refengine.core import profiles
 from refengine.oracle import judge
-from refengine.oracle.trial import BorderRow, Fate
+from refengine.oracle.comparison import BorderRow, Fate
 from refengine.rdf.recordings import read_recording
 
 WIDTH, LEFT, LANE, TOP = 880, 120, 34, 70
@@ -24,7 +24,7 @@ INK, PALE = "#1f2933", "#9aa5b1"
 
 
 def judged(folder: Path, engine: str, query: str, suffix: str) -> tuple[judge.Judgement, str, int]:
-    """Return the judgement on one recording, its name and the query's slide."""
+    """The judgement on one recording, its name and the query's slide."""
     cells = csrbench.selected(csrbench.cells(folder), engine)[query]
     cell = next(cell for cell in cells if cell.suffix == suffix)
     asked = csrbench.query(query)
@@ -38,14 +38,14 @@ def judged(folder: Path, engine: str, query: str, suffix: str) -> tuple[judge.Ju
 
 
 def shifted(row: BorderRow, slide: int) -> tuple[int, int]:
-    """Return the window that a row came with."""
+    """The window that a row came with."""
     by = {Fate.EARLY: -slide, Fate.LATE: slide}.get(row.fate, 0)
     return row.window[0] + by, row.window[1] + by
 
 
 def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Element:
-    """Return an SVG: the windows that the rows are about, and a dot for each row, joined to the
-    window it came with.
+    """An SVG: the windows that the rows are about, and a dot for each row, joined to the window it
+    came with.
     """
     size = rows[0].window[1] - rows[0].window[0]
     shown = {window for row in rows for window in (row.window, shifted(row, slide))}
@@ -121,15 +121,13 @@ def draw(rows: tuple[BorderRow, ...], slide: int, title: str) -> ElementTree.Ele
             stroke=colour,
             fill="none",
         ).set("stroke-width", "1.5")
-        side, anchor = -12, "end"
-        if to < x(row.at):
-            side, anchor = 12, "start"
-        text(x(row.at) + side, y + 4, str(row.fate), colour, anchor, 12)
+        side = 12 if to < x(row.at) else -12
+        text(x(row.at) + side, y + 4, str(row.fate), colour, "start" if side > 0 else "end", 12)
     return root
 
 
 def main() -> int:
-    """Run the command line and return its exit code."""
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, metavar="DIR")
     parser.add_argument("engine")
@@ -139,9 +137,7 @@ def main() -> int:
     options = parser.parse_args()
     judgement, name, slide = judged(options.folder, options.engine, options.query, options.suffix)
     apart = None if judgement.trial is None else judgement.trial.divergence
-    rows: tuple[BorderRow, ...] = ()
-    if apart is not None and not judgement.passed:
-        rows = apart.borders
+    rows = apart.borders if apart is not None and not judgement.passed else ()
     if not rows:
         print(f"{name}: no row is at the edge of a window", file=sys.stderr)
         return 1

@@ -7,33 +7,30 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from conformance.verdict.outcomes import Judging, Outcome, Verdict, verdict
-from conformance.verdict.results import Result
-from refengine.core.engine import evaluate
+from conformance.verdict.engine_report import EngineReport
+from conformance.verdict.outcomes import Judging, verdict
+from conformance.verdict.results import Outcome, Result
 from refengine.core.profiles import PROFILES, profile
 from refengine.core.query import Query
-from refengine.model.elements import Relation, Stream
+from refengine.core.question import Question
+from refengine.model.elements import Stream
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import nearest, plain
-from refengine.oracle.explanations import AS_SETS
-from refengine.oracle.trial import Answers
+from refengine.oracle.answers import Answers
 from refengine.rdf.queries import read_query
 from refengine.rdf.recordings import Recording, read_recording
 from refengine.rdf.sources import list_files
 from refengine.rdf.streams import read_stream
 
-# these and what evidence rests on are imported where they are used: not every run does, and they
-# take long
+# what is imported where it is used: not every run does, and it takes long
 if TYPE_CHECKING:
-    from conformance.wrong_engines import Miniature
-    from refengine.oracle.judge import Judgement
+    pass
 
 HERE = Path(__file__).parents[1]
 QUERIES = tuple(f"Q{number}" for number in range(1, 8))
@@ -59,12 +56,12 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """`csparql Q3` or `csparql Q3 rerun`."""
+        """The engine and the query: `csparql Q3` or `csparql Q3 rerun`."""
         return f"{self.engine} {self.case}"
 
     @property
     def case(self) -> str:
-        """`Q3` or `Q3 rerun`: what its result is about."""
+        """What its result is about: `Q3` or `Q3 rerun`."""
         return f"{self.query} {self.suffix}".strip()
 
     def recording(self) -> Recording:
@@ -74,35 +71,37 @@ class Cell:
         return read_recording(self.path)
 
 
-class Written(NamedTuple):
+class QueryFolder(NamedTuple):
     """Where the seven queries are, and in which dialect: Q1.toml, or Q1.csparql."""
 
     folder: Path = HERE / "queries" / "csrbench"
     dialect: str | None = None
 
 
-OURS = Written()
+OURS = QueryFolder()
 
 
-def query(name: str, written: Written = OURS) -> Query:
-    """One of the seven queries."""
+def query(name: str, written: QueryFolder = OURS) -> Query:
+    """Return one of the seven queries."""
     return read_query(written.folder / f"{name}.{written.dialect or 'toml'}", written.dialect)
 
 
 def query_table(name: str) -> dict[str, Any]:
-    """One of the seven queries as its table (QRY-1)."""
+    """Return one of the seven queries as its table (QRY-1)."""
     return tomllib.loads((OURS.folder / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def cells(folder: Path) -> list[Cell]:
-    """The recordings ENGINE-answer-N[-SUFFIX].json of a folder in CSRBench's layout, by engine,
-    query and suffix.
+    """Return the recordings ENGINE-answer-N[-SUFFIX].json of a folder in CSRBench's layout, by
+    engine, query and suffix.
 
     A file that is named otherwise, or after an engine without a profile, is a cell with a fault.
     Raises InvalidStream for what is no such folder.
     """
     if not os.path.isdir(folder):
-        reason = "not a folder" if os.path.exists(folder) else "no such folder"
+        reason = "no such folder"
+        if os.path.exists(folder):
+            reason = "not a folder"
         raise InvalidStream(reason, rule="IO-1", place=str(folder))
     for name in ANSWER_FOLDERS:
         found = list_files(folder / name, "*-answer-*.json", "IO-2")
@@ -121,6 +120,7 @@ def cells(folder: Path) -> list[Cell]:
 
 
 def _cell(path: Path) -> Cell:
+    """Return the cell of a file, by its name."""
     match = RECORDING.fullmatch(path.name)
     if match is None:
         name = plain(path.name)
@@ -138,18 +138,20 @@ def _cell(path: Path) -> Cell:
 
 
 def _column(engine: str) -> tuple[int, str]:
-    known = TABLE_ORDER.index(engine) if engine in TABLE_ORDER else len(TABLE_ORDER)
-    return known, engine
+    """Return the place of an engine in the table: those of CSRBench's come first."""
+    if engine in TABLE_ORDER:
+        return TABLE_ORDER.index(engine), engine
+    return len(TABLE_ORDER), engine
 
 
 def columns(names: Iterable[str]) -> list[str]:
-    """The engines of a table: those of CSRBench's in its order, then the others by name."""
+    """Return the engines of a table: those of CSRBench's in its order, then the others by name."""
     return sorted(set(names), key=_column)
 
 
 @lru_cache(maxsize=2)
 def stream(folder: Path) -> Stream:
-    """The input stream of a folder."""
+    """Return the input stream of a folder."""
     return read_stream(folder)
 
 
@@ -158,7 +160,7 @@ def judge_query(
     name: str,
     chosen: tuple[Cell, ...],
     judging: Judging,
-    written: Written = OURS,
+    written: QueryFolder = OURS,
 ) -> list[Result]:
     """Judge all recordings of one query, which share the answers of their windows.
 
@@ -167,8 +169,7 @@ def judge_query(
     """
     if name not in QUERIES:  # a file that is named after none
         return [_unread(cell, cell.fault) for cell in chosen]
-    asked, answers = query(name, written), Answers()
-    streams = {asked.windows[0].stream: stream(folder)}
+    question, answers = question_over(query(name, written), folder), Answers()
     results = []
     for cell in chosen:
         try:
@@ -177,8 +178,7 @@ def judge_query(
             results.append(_unread(cell, error))
             continue
         found = verdict(
-            asked,
-            streams,
+            question,
             profile(cell.engine),
             recording.relations,
             timestamps=recording.timestamps,
@@ -186,195 +186,45 @@ def judge_query(
             witnesses=judging.witnesses,
             answers=answers,
         )
-        rests_on = None
         if judging.keep:
-            rests_on = _evidence(
-                asked, streams, found.facts, recording.relations, recording.timestamps
-            )
-        results.append(_result(cell.engine, name, cell.suffix, found, rests_on))
+            reports = list(map(EngineReport, recording.relations, recording.timestamps))
+            found = with_evidence(found, question, reports)
+        results.append(of_cell(found, cell.engine, cell.case))
     return results
+
+
+def question_over(query: Query, folder: Path) -> Question:
+    """Return one of the queries over the stream of a folder."""
+    return Question(query, {query.windows[0].stream: stream(folder)})
 
 
 def _unread(cell: Cell, error: RefengineError | None) -> Result:
+    """Return the result of a recording that cannot be read."""
     return Result(cell.engine, "csrbench", cell.case, "", Outcome.ERROR, str(error))
 
 
-def _evidence(
-    asked: Query, streams: Mapping[str, Stream], facts: Judgement | None, *recorded: Iterable[Any]
-) -> Mapping[str, Any] | None:
+def with_evidence(found: Result, question: Question, reports: list[EngineReport]) -> Result:
+    """Return a verdict with what it rests on."""
     from conformance.verdict import evidence
-    from conformance.verdict.engine_report import EngineReport
 
-    return evidence.benchmarked(asked, streams, list(map(EngineReport, *recorded)), facts)
+    return replace(found, evidence=evidence.of_benchmark(question, reports, found.judgement))
 
 
-def _result(
-    engine: str, name: str, suffix: str, found: Verdict, rests_on: Mapping[str, Any] | None
-) -> Result:
-    return Result(
-        engine,
-        "csrbench",
-        f"{name} {suffix}".strip(),
-        "",
-        found.outcome,
-        found.argument,
-        evidence=rests_on,
-        witnesses=found.witnesses,
-    )
+def of_cell(found: Result, engine: str, case: str) -> Result:
+    """Return a verdict as the result of a cell; the judgement stays in the process that judged."""
+    return replace(found, engine=engine, suite="csrbench", case=case, judgement=None)
 
 
 def suffix(result: Result) -> str:
-    """What names an extra recording, or one of no query: '' in the table."""
+    """Return what names an extra recording, or one of no query: '' in the table."""
     name, _, extra = result.case.partition(" ")
-    return extra if name in QUERIES else result.case
-
-
-# Without recordings: the reference engine and three wrong engines, recorded over the embedded
-# stream.
-
-EMBEDDED = (HERE / "fixtures" / "csrbench", HERE.parent / "fixtures" / "csrbench")
-SEED = 2013
-# each seen in a real engine
-WRONG = ("WIN-8 nothing expires", "ENG-2 latest of a gap", "R2R-2 sets of solutions")
-
-
-@dataclass(frozen=True)
-class Recorder:
-    """An engine of ours that is recorded here: a profile, and the miniature that it is, if it is a
-    wrong one.
-    """
-
-    name: str
-    profile: str
-    miniature: Miniature | None = None
-
-
-def recorders() -> list[Recorder]:
-    """The reference engine under each of CSRBench's profiles, and three wrong engines under
-    C-SPARQL's.
-    """
-    from conformance.wrong_engines import MINIATURES
-
-    reference = [Recorder(f"reference/{name}", name) for name in TABLE_ORDER]
-    miniatures = {f"{miniature.rule} {miniature.name}": miniature for miniature in MINIATURES}
-    return reference + [
-        Recorder(f"wrong/{miniatures[name].rule}", "csparql", miniatures[name]) for name in WRONG
-    ]
-
-
-def embedded() -> Path:
-    """The folder of the embedded stream."""
-    return next(path for path in EMBEDDED if path.is_dir())
-
-
-def record(recorder: Recorder, name: str, asked: Query, folder: Path) -> list[Relation]:
-    """What an engine of ours answers: t0 and the arrival order of simultaneous elements drawn with
-    a fixed seed, as a live engine draws them, and kept from the judge.
-    """
-    draw = Random(f"{SEED} {recorder.profile} {name}")
-    spec, elements = asked.windows[0], list(stream(folder))
-    draw.shuffle(elements)
-    elements = [e._replace(sys=n) for n, e in enumerate(sorted(elements, key=lambda e: e.app), 1)]
-    t0 = elements[0].app - spec.span - draw.randrange(spec.step)
-    chosen = profile(recorder.profile).but(t0=t0).semantics()
-    streams = {spec.stream: Stream(tuple(elements))}
-
-    def answered() -> list[Relation]:
-        return [report.relation for report in evaluate(asked, streams, chosen)]
-
-    if recorder.miniature is None:
-        return answered()
-    with recorder.miniature.installed():
-        return answered()
-
-
-def judge_ours(
-    name: str,
-    judging: Judging,
-    chosen: Iterable[Recorder] | None = None,
-    written: Written = OURS,
-) -> list[Result]:
-    """Judge our own engines on one query; they share the answers of their windows."""
-    folder, asked, answers = embedded(), query(name, written), Answers()
-    streams, results = {asked.windows[0].stream: stream(folder)}, []
-    for recorder in recorders() if chosen is None else chosen:
-        recording = record(recorder, name, asked, folder)
-        found = verdict(
-            asked,
-            streams,
-            profile(recorder.profile),
-            recording,
-            missing=judging.bound,
-            witnesses=judging.witnesses,
-            answers=answers,
-        )
-        rests_on = _evidence(asked, streams, found.facts, recording) if judging.keep else None
-        results.append(_result(recorder.name, name, "", found, rests_on))
-    return results
-
-
-def self_check(results: Iterable[Result]) -> list[str]:
-    """What is wrong with the verdicts on our own engines: the reference passes every query, a wrong
-    engine fails one.
-    """
-    outcomes: dict[str, list[Outcome]] = {}
-    for result in results:
-        outcomes.setdefault(result.engine, []).append(result.outcome)
-    problems = []
-    for engine, found in outcomes.items():
-        if engine.startswith("reference/") and set(found) != {Outcome.PASS}:
-            problems.append(f"{engine} must pass every query")
-        if engine.startswith("wrong/") and Outcome.FAIL not in found:
-            problems.append(f"{engine} must fail a query")
-    return problems
-
-
-def table(results: Iterable[Result]) -> Mapping[str, Mapping[str, Outcome]]:
-    """Query → engine → outcome, without the extra recordings."""
-    rows: dict[str, dict[str, Outcome]] = {name: {} for name in QUERIES}
-    for result in results:
-        if not suffix(result):
-            rows[result.case][result.engine] = result.outcome
-    return rows
-
-
-def as_tsv(results: list[Result]) -> Iterator[str]:
-    """The table in the form of CSRBench's Table 2, one line a query."""
-    engines = columns(result.engine for result in results if not suffix(result))
-    yield "\t".join(["query", *engines])
-    for name, row in table(results).items():
-        if row:
-            yield "\t".join([name, *(str(row.get(engine, "-")) for engine in engines)])
-
-
-def as_text(results: list[Result]) -> Iterator[str]:
-    """Yield the table to read, and then the extra recordings and every argument that is not a pass.
-
-    Between them stands which fails would pass as sets of rows, since CSRBench's own oracle compares
-    relations as sets.
-    """
-    lines = [line.split("\t") for line in as_tsv(results)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        yield "  ".join(
-            cell.ljust(width) for cell, width in zip(line, widths, strict=True)
-        ).rstrip()
-    as_sets = [f"{result.engine} {result.case}" for result in results if AS_SETS in result.argument]
-    yield ""
-    yield (
-        "Relations are compared as bags of rows (CMP-3). CSRBench's own oracle compares them "
-        "as sets; as sets"
-    )
-    yield f"of rows, these would pass, too: {', '.join(as_sets) or 'no others'}."
-    for result in results:
-        if suffix(result) or result.outcome is not Outcome.PASS:
-            yield ""
-            yield f"{result.engine} {result.case}"
-            yield result.argument
+    if name in QUERIES:
+        return extra
+    return result.case
 
 
 def selected(all_cells: Iterable[Cell], engine: str | None = None) -> dict[str, tuple[Cell, ...]]:
-    """The cells by query, of one engine or of all."""
+    """Return the cells by query, of one engine or of all."""
     chosen: dict[str, list[Cell]] = {}
     for cell in all_cells:
         if engine is None or cell.engine == engine:

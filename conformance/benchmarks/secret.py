@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,8 @@ class Vector:
 
 
 def read(path: Path) -> Iterator[Vector]:
-    """The vectors of a file, one JSON object a line, in either of the two forms (`contents` or
-    `reports`), or of every .jsonl file of a folder.
+    """Yield the vectors of a file, one JSON object a line, in either of the two forms (`contents`
+    or `reports`), or of every .jsonl file of a folder.
     """
     if os.path.isdir(path):
         for file in list_files(path, "*.jsonl", "vector"):
@@ -71,30 +72,28 @@ def read(path: Path) -> Iterator[Vector]:
 
 
 def _vector(place: str, table: dict[str, Any]) -> Vector:
+    """Return the vector of a JSON object."""
     elements = tuple(
         Element(frozenset(), app, sys, batch) for sys, _, app, batch in table["stream"]
     )
     admit(elements, Disorder.REJECT)
-    periodic = "periodic" in table["report"]
+    period, anchor = None, None
+    if "periodic" in table["report"]:
+        period, anchor = table.get("period"), 0
     semantics = profile("flink").but(
-        t0=table["t0"],
-        report=table["report"],
-        period=table.get("period") if periodic else None,
-        anchor=0 if periodic else None,
-        tick=table["tick"],
+        t0=table["t0"], report=table["report"], period=period, anchor=anchor, tick=table["tick"]
     )
     triggers = "reports" in table
-    expected = (
-        tuple((r["tsys"], tuple(r["content"])) for r in table["reports"])
-        if triggers
-        else tuple(map(tuple, table["contents"]))
-    )
+    expected: tuple[Any, ...]
+    if triggers:
+        expected = tuple((r["tsys"], tuple(r["content"])) for r in table["reports"])
+    else:
+        expected = tuple(map(tuple, table["contents"]))
+    window = Window("stream", WindowKind(table["window"]), table["size"], table["slide"])
     return Vector(
         place,
         f"{table.get('experiment', 'vector')} {table.get('engine', '')}".strip(),
-        Query(
-            (Window("stream", WindowKind(table["window"]), table["size"], table["slide"]),), BODY
-        ),
+        Query((window,), BODY),
         semantics.semantics(),
         Stream(elements),
         tuple(row[1] for row in table["stream"]),
@@ -104,26 +103,28 @@ def _vector(place: str, table: dict[str, Any]) -> Vector:
 
 
 def computed(vector: Vector) -> tuple[Any, ...]:
-    """What the reference engine reports, in the vector's own form."""
-    found = []
+    """Return what the reference engine reports, in the vector's own form."""
+    found: list[tuple[Any, ...]] = []
     planned = plan(vector.query, {"stream": vector.stream}, vector.semantics)
     for at in evaluations(planned):
         content = tuple(vector.tuples[i] for i in at.content)
-        found.append((planned.arrivals[at.arrival].sys, content) if vector.triggers else content)
+        if vector.triggers:
+            found.append((planned.arrivals[at.arrival].sys, content))
+        else:
+            found.append(content)
     return tuple(found)
 
 
 def disagreement(vector: Vector) -> str | None:
-    """The first report that differs, as one line; None if all agree."""
+    """Return the first report that differs, as one line; None if all agree."""
     try:
         got = computed(vector)
     except RefengineError as error:
         raise error.at(vector.place) from None
     if got == vector.expected:
         return None
-    for number in range(max(len(got), len(vector.expected))):
-        ours = got[number] if number < len(got) else "no report"
-        theirs = vector.expected[number] if number < len(vector.expected) else "no report"
+    pairs = zip_longest(got, vector.expected, fillvalue="no report")
+    for number, (ours, theirs) in enumerate(pairs):
         if ours != theirs:
             return (
                 f"{vector.place}: {vector.name}: report {number + 1}: expected {theirs}, got "

@@ -4,15 +4,16 @@ Wetz et al., ICWE 2016).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from conformance.verdict import evidence
 from conformance.verdict.engine_report import EngineReport
-from conformance.verdict.outcomes import Judging, Outcome, verdict
-from conformance.verdict.results import Result
+from conformance.verdict.outcomes import Judging, verdict
+from conformance.verdict.results import Outcome, Result
 from refengine.core.profiles import profile
 from refengine.core.query import Query
+from refengine.core.question import Question
 from refengine.core.semantics import UNKNOWN, Condition, Profile
 from refengine.dialects import DIALECTS
 from refengine.model.elements import Stream
@@ -36,9 +37,12 @@ class Run:
 
     @property
     def query(self) -> Query:
-        """Raises InvalidQuery, also where the query has several streams: a run has one."""
+        """The query. Raises InvalidQuery, also where it has several streams: a run has one."""
         path = self.folder / f"QUERY_{self.name}"
-        found = read_query(path, self.engine if self.engine in DIALECTS else "csparql")
+        dialect = "csparql"
+        if self.engine in DIALECTS:
+            dialect = self.engine
+        found = read_query(path, dialect)
         if len({window.stream for window in found.windows}) > 1:
             raise InvalidQuery("a run of YABench has one stream", rule="IO-2", place=str(path))
         return found
@@ -56,7 +60,7 @@ class Run:
 
 
 def runs(engine: str, folder: Path) -> list[Run]:
-    """The runs of an engine that a folder has, by name; none if it has no QR_ file."""
+    """Return the runs of an engine that a folder has, by name; none if it has no QR_ file."""
     return [
         Run(engine, folder, path.name.removeprefix("QR_"))
         for path in list_files(folder, "QR_*", "IO-2")
@@ -64,8 +68,8 @@ def runs(engine: str, folder: Path) -> list[Run]:
 
 
 def first_window(query: Query, profile: Profile) -> int:
-    """The t0 of YABench's windows: under window close the k-th ends at k slides from the stream's
-    begin, for k = 1, 2, …; under content change the first begins with the stream.
+    """Return the t0 of YABench's windows: under window close the k-th ends at k slides from the
+    stream's begin, for k = 1, 2, …; under content change the first begins with the stream.
 
     Source: YABench's WindowFactory. A window of 4 s that slides by 2 s ends at 2, 4, … s, so its t0
     is -2 s.
@@ -86,27 +90,22 @@ def judge_run(run: Run, judging: Judging) -> Result:
         query, answers, stream = run.query, run.answers, run.stream
     except RefengineError as error:
         return Result(run.engine, "yabench", run.name, "", Outcome.ERROR, str(error))
-    streams = {query.windows[0].stream: stream}
+    question = Question(query, {query.windows[0].stream: stream})
     chosen = profile(run.engine)
     if chosen.fields["t0"] == UNKNOWN:
         chosen = chosen.but(t0=first_window(query, chosen))
+    missing: int | Missing = Missing(0, 1)
+    if judging.missing is not None:
+        missing = judging.missing
     found = verdict(
-        query,
-        streams,
+        question,
         chosen,
         [answer.relation for answer in answers],
         timestamps=[answer.instant for answer in answers],
-        missing=Missing(0, 1) if judging.missing is None else judging.missing,
+        missing=missing,
         witnesses=judging.witnesses,
     )
-    rests_on = evidence.benchmarked(query, streams, answers, found.facts) if judging.keep else None
-    return Result(
-        run.engine,
-        "yabench",
-        run.name,
-        "",
-        found.outcome,
-        found.argument,
-        evidence=rests_on,
-        witnesses=found.witnesses,
-    )
+    if judging.keep:
+        rests_on = evidence.of_benchmark(question, answers, found.judgement)
+        found = replace(found, evidence=rests_on)
+    return replace(found, engine=run.engine, suite="yabench", case=run.name, judgement=None)

@@ -68,7 +68,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge, print and write the verdicts; return the exit code."""
-    from conformance.benchmarks import csrbench
+    from conformance.benchmarks import own_engines
     from conformance.verdict import results
 
     # a stream lives as long as the run: looking for what does not is a tenth of the time
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
         return 130
     if options.folder is not None:
         return 0
-    problems = csrbench.self_check(found)
+    problems = own_engines.self_check(found)
     for problem in problems:
         print(f"conformance: {problem}", file=sys.stderr)
     return min(len(problems), 1)
@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _tasks(options: argparse.Namespace) -> list[Task]:
     """Return what is to be judged, in pieces that can be judged at the same time."""
-    from conformance.benchmarks import csrbench
+    from conformance.benchmarks import csrbench, own_engines
     from conformance.verdict.outcomes import Judging
     from refengine.sparql.witnesses import WITNESSES
 
@@ -107,9 +107,9 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
     if options.witness:
         witnesses = (options.witness,)
     judging = Judging(witnesses, options.missing, options.results is not None)
-    written = csrbench.Written(options.queries or csrbench.OURS.folder, options.dialect)
+    written = csrbench.QueryFolder(options.queries or csrbench.OURS.folder, options.dialect)
     if options.folder is None:
-        return [(csrbench.judge_ours, name, judging, None, written) for name in csrbench.QUERIES]
+        return [(own_engines.judge_ours, name, judging, None, written) for name in csrbench.QUERIES]
     chosen = csrbench.selected(csrbench.cells(options.folder))
     csrbench.stream(options.folder)
     tasks: list[Task] = []
@@ -126,15 +126,15 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
 
 def _print(found: list[Result], form: str) -> None:
     """Print the verdicts, and with TSV the arguments of those that need one on standard error."""
-    from conformance.benchmarks import csrbench
+    from conformance.benchmarks import csrbench, csrbench_table
 
     match form:
         case "json":
             print(json.dumps([result.as_json() for result in found], indent=2, ensure_ascii=False))
         case "tsv":
-            print("\n".join(csrbench.as_tsv(found)))
+            print("\n".join(csrbench_table.as_tsv(found)))
             for result in found:
                 if csrbench.suffix(result) or result.outcome == "error":
                     print(f"{result.engine} {result.case}\n{result.argument}", file=sys.stderr)
         case _:
-            print("\n".join(csrbench.as_text(found)))
+            print("\n".join(csrbench_table.as_text(found)))

@@ -29,6 +29,7 @@ from refengine import dialects, incremental
 from refengine.core import engine, r2r, semantics
 from refengine.core.arrivals import order_of_pushes
 from refengine.core.query import Query
+from refengine.core.question import Question
 from refengine.core.semantics import Closure, Semantics
 from refengine.incremental import parts
 from refengine.model import compare, elements
@@ -250,8 +251,9 @@ def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> li
     if "window_closure" in block:
         options["window_closure"] = Closure(block["window_closure"])
     options["mode"] = compare.Mode(block.get("mode", "value"))
+    question = Question(asked, streams_of(case))
     verdict = outcomes.verdict(
-        asked, streams_of(case), profile_of(block["profile"]), recording(block, asked), **options
+        question, profile_of(block["profile"]), recording(block, asked), **options
     )
     argument = " / ".join(verdict.argument.splitlines())
     if verdict.outcome != block["outcome"]:

@@ -12,7 +12,7 @@ from itertools import permutations
 
 from refengine.model import compare
 from refengine.model.compare import Mode
-from refengine.model.elements import Bag
+from refengine.model.elements import Bag, Row
 from refengine.model.errors import RefengineError, Unsupported
 
 # what an engine answered: the rows of each of its relations, in the order in which they came
@@ -27,7 +27,7 @@ class Partition(StrEnum):
 
 
 def size(output: Output) -> int:
-    """The output size: how many rows there are, each as often as it came."""
+    """Return the output size: how many rows there are, each as often as it came."""
     return sum(rows.total() for rows in output)
 
 
@@ -37,8 +37,8 @@ def mm(
     partition: Partition = Partition.PERIODICAL,
     mode: Mode = Mode.VALUE,
 ) -> Fraction | None:
-    """The mismatch mm(E1, E2) in percent: how much of the first output is not in the second where
-    it is looked for; None if the first is empty.
+    """Return the mismatch mm(E1, E2) in percent: how much of the first output is not in the second
+    where it is looked for; None if the first is empty.
 
     With A_1, A_2, … the blocks of the first and b_1, b_2, … the rows of the second: j_1 = 1; T_i is
     the rows of A_i that are among b_j, b_j+1, … with j = j_i; j_i+1 is the least place ≥ j_i of a
@@ -54,10 +54,7 @@ def mm(
         )
     if not size(first):
         return None
-    lines = [line for rows in second for line in rows]
-    relation = [number for number, rows in enumerate(second) for _ in rows]
-    found = compare.places(lines, (line for rows in first for line in rows), mode)
-    places = {line: sorted({relation[place] for place in where}) for line, where in found.items()}
+    places = _relations_with(second, first, mode)
     start = lost = 0
     for rows in first:
         there = {line: places[line][bisect_left(places[line], start) :][:1] for line in rows}
@@ -72,22 +69,27 @@ def mm(
     return Fraction(100 * lost, size(first))
 
 
+def _relations_with(second: Output, first: Output, mode: Mode) -> dict[Row, list[int]]:
+    """Return, of each row of the first output, the numbers of the relations of the second that have
+    it, ascending.
+    """
+    lines = [line for rows in second for line in rows]
+    numbers = [number for number, rows in enumerate(second) for _ in rows]
+    found = compare.places(lines, (line for rows in first for line in rows), mode)
+    return {line: sorted({numbers[place] for place in where}) for line, where in found.items()}
+
+
 def pairs(
     outputs: Mapping[str, Output], eager: Collection[str] = (), mode: Mode = Mode.VALUE
 ) -> Iterator[tuple[tuple[str, str], Fraction | None]]:
-    """Every ordered pair of engines with its mismatch; `eager` are the engines whose rows are
+    """Yield every ordered pair of engines with its mismatch; `eager` are the engines whose rows are
     blocks of their own.
     """
     for one, other in permutations(outputs, 2):
-        yield (
-            (one, other),
-            mm(
-                outputs[one],
-                outputs[other],
-                Partition.EAGER if one in eager else Partition.PERIODICAL,
-                mode,
-            ),
-        )
+        partition = Partition.PERIODICAL
+        if one in eager:
+            partition = Partition.EAGER
+        yield (one, other), mm(outputs[one], outputs[other], partition, mode)
 
 
 def comp(
@@ -96,9 +98,9 @@ def comp(
     eager: Collection[str] = (),
     mode: Mode = Mode.VALUE,
 ) -> bool:
-    """comp(E, Q, R, ε): whether the engines E are comparable on a query at a rate, whose outputs
-    these are: no ordered pair of them has a mismatch above ε percent. An undefined mismatch is
-    none: the pair the other way around says 100.
+    """Whether the engines E are comparable on a query at a rate, whose outputs these are,
+    comp(E, Q, R, ε): no ordered pair of them has a mismatch above ε percent. An undefined mismatch
+    is none: the pair the other way around says 100.
 
     Source: LSBench; the undefined one decided here. Raises RefengineError for an ε that is no
     percentage.
@@ -111,9 +113,12 @@ def comp(
 def mismatches(
     outputs: Mapping[str, Output], eager: Collection[str] = (), mode: Mode = Mode.VALUE
 ) -> dict[tuple[str, str], float | None]:
-    """(E1, E2) → mm(E1, E2) in percent, None where it is undefined, for every ordered pair of
-    engines.
+    """Return (E1, E2) → mm(E1, E2) in percent, None where it is undefined, for every ordered pair
+    of engines.
     """
-    return {
-        pair: None if found is None else float(found) for pair, found in pairs(outputs, eager, mode)
-    }
+    percent: dict[tuple[str, str], float | None] = {}
+    for pair, found in pairs(outputs, eager, mode):
+        percent[pair] = None
+        if found is not None:
+            percent[pair] = float(found)
+    return percent

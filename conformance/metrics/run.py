@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from itertools import chain, groupby, repeat, zip_longest
+from itertools import groupby
 from typing import Any
 
-from conformance.metrics import yabench
-from conformance.metrics.yabench import Borders, Score
+from conformance.metrics import yabench, yabench_code
+from conformance.metrics.slides import deal_to_slides
+from conformance.metrics.yabench import Borders, EngineOutput, ExpectedAnswers, Score, Shifted
 from refengine.core import engine, r2r
 from refengine.core.engine import Report
 from refengine.core.query import Query, WindowKind
-from refengine.core.semantics import R2S, Closure, Condition, Semantics
+from refengine.core.question import Setting
+from refengine.core.semantics import R2S, Condition
 from refengine.core.window import View
 from refengine.incremental.numbers import Beyond
 from refengine.incremental.supports import Extents
 from refengine.model.compare import Mode
-from refengine.model.elements import Bag, Dataset, Stream
+from refengine.model.elements import Bag
 from refengine.model.errors import RefengineError, Unsupported
 from refengine.oracle import derivations
 
@@ -38,26 +41,22 @@ class Reading(StrEnum):
     CODE = "yabench-code"
 
 
-def of_run(  # noqa: PLR0913  # public; what is optional goes by name
-    query: Query,
-    streams: Mapping[str, Stream],
-    semantics: Semantics,
+def of_run(
+    setting: Setting,
     expected: Sequence[Report],
-    actual: Sequence[Bag],
-    instants: Sequence[int | None] = (),
+    output: EngineOutput,
     *,
     reading: Reading = Reading.PAPER,
-    static: Dataset = frozenset(),
     answer: engine.Answer = r2r.confirmed,
     is_incremental: bool = False,
     mode: Mode = Mode.VALUE,
 ) -> list[Entry]:
-    """The measures of a run, one entry a window (under content change, one a slide), in order.
+    """Return the measures of a run, one entry a window (under content change, one a slide), in
+    order.
 
-    `semantics` is the assignment under which `expected` are the reports: the oracle's winning or
-    nearest one, without what it found to be missing before and after the recording. `actual` are
-    the rows of what the engine answered, `instants` when it did, in the stream's unit of time and
-    from its zero (shorter, or None, where that is not known).
+    `setting` has the assignment under which `expected` are the reports: the oracle's winning or
+    nearest one, without what it found to be missing before and after the recording. `output` is
+    what the engine answered.
 
     An entry is {"window": [o, c], "precision", "recall", "gracious": {"precision", "recall",
     "window": [o, c]}, "delay", "elements", "expected", "actual"}: scores are floats, the last three
@@ -70,198 +69,211 @@ def of_run(  # noqa: PLR0913  # public; what is optional goes by name
     for a report that YABench has no measure for, and for what no rule compares (CMP-4),
     RefengineError for more instants than answers.
     """
-    if len(instants) > len(actual):
-        raise RefengineError(f"{len(instants)} instants of {len(actual)} answers", rule="of_run")
-    if Condition.CLOSE in semantics.report:
-        expects = _expecting(
-            query, streams, semantics, static, answer, is_incremental=is_incremental
+    if len(output.instants) > len(output.rows):
+        raise RefengineError(
+            f"{len(output.instants)} instants of {len(output.rows)} answers", rule="of_run"
         )
-        if reading is Reading.CODE:
-            code_pairs = zip(expected, actual, chain(instants, repeat(None)), strict=False)
-            return [
-                _closed(report, rows, at, semantics.closure, reading, expects, mode)
-                for report, rows, at in code_pairs
-            ]
-        pairs = zip_longest(expected, actual, instants)
-        return [
-            _closed(report, rows or Counter(), at, semantics.closure, reading, expects, mode)
-            if report
-            else _beyond(rows, mode)
-            for report, rows, at in pairs
-        ]
-    if Condition.CHANGE in semantics.report and reading is Reading.CODE:
-        expects = _expecting(
-            query,
-            streams,
-            semantics,
-            static,
-            answer,
-            whatever_r2s=True,
-            is_incremental=is_incremental,
+    report = setting.semantics.report
+    if Condition.CLOSE in report:
+        contents = None
+        if engine.operator(setting.query, setting.semantics) is R2S.RSTREAM:
+            contents = _contents(setting, answer, is_incremental=is_incremental)
+        return list(_ClosedWindows(setting, reading, contents, mode).entries(expected, output))
+    if Condition.CHANGE not in report:
+        raise Unsupported(
+            "YABench measures window close and content change", rule="REP-1", place="of_run"
         )
-        clocks = [*instants, *repeat(None, len(actual) - len(instants))]
-        return list(_folded(query, expects, actual, clocks, mode))
-    if Condition.CHANGE in semantics.report:
-        return list(_changed(query, expected, actual, mode))
-    raise Unsupported(
-        "YABench measures window close and content change", rule="REP-1", place="of_run"
-    )
+    if reading is Reading.CODE:
+        return list(_folded_by_code(setting, output, answer, mode, is_incremental=is_incremental))
+    return list(_slide_entries(setting.query, expected, output.rows, mode))
 
 
-class _Expecting:
-    """What a query's answer is over the elements from one instant to another, each content asked
+class _Contents:
+    """What a window holds from one instant to another, and the answer over it, each content asked
     once.
     """
 
     def __init__(self, view: View, rows: Callable[[range], Bag]):
         self.times = view.times
-        self.instants = sorted(set(view.times))
         self.rows = cache(rows)
+        self.expects = ExpectedAnswers(sorted(set(view.times)), self.answer)
 
     def content(self, first: int, last: int) -> range:
-        """The indices of the elements from `first` to `last`, both included."""
+        """Return the indices of the elements from `first` to `last`, both included."""
         return range(bisect_left(self.times, first), bisect_right(self.times, last))
 
-    def __call__(self, first: int, last: int) -> Bag:
+    def answer(self, first: int, last: int) -> Bag:
+        """Return the answer over the elements from `first` to `last`, both included."""
         return self.rows(self.content(first, last))
 
 
-def _expecting(
-    query: Query,
-    streams: Mapping[str, Stream],
-    semantics: Semantics,
-    static: Dataset,
-    answer: engine.Answer,
-    *,
-    whatever_r2s: bool = False,
-    is_incremental: bool = False,
-) -> _Expecting | None:
-    """The expected answers over shifted windows; None where a window's content alone does not
-    decide them.
+def _contents(
+    setting: Setting, answer: engine.Answer, *, is_incremental: bool = False
+) -> _Contents | None:
+    """Return the answers over shifted windows; None where a window's content alone does not decide
+    them: where there is more than one time-based window over points.
     """
-    views = engine.plan(query, streams, semantics).views
+    query, collection = setting.query, setting.semantics.collection
+    views = engine.plan(query, setting.streams, setting.semantics).views
     view = views[0]
     if len(views) > 1 or view.spec.kind is not WindowKind.TIME or view.ends:
         return None
-    if not whatever_r2s and engine.operator(query, semantics) is not R2S.RSTREAM:
-        return None
 
-    extents = None
-    if is_incremental and not static and derivations.projects(query.body):
+    extents: Extents | None = None
+    if is_incremental and not setting.static and derivations.projects(query.body):
         with suppress(Beyond):
             extents = Extents(query.body, view.elements, view.times, SHIFTED * view.spec.span)
 
     def rows(content: range) -> Bag:
         if extents is not None and extents.covers(content):
-            return r2r.collected(semantics.collection, extents.answer(content))
-        return r2r.collected(
-            semantics.collection,
-            answer(query.body, r2r.together(views, [content], static, query.body)).rows,
-        )
+            return r2r.collected(collection, extents.answer(content))
+        dataset = r2r.together(views, [content], setting.static, query.body)
+        return r2r.collected(collection, answer(query.body, dataset).rows)
 
-    return _Expecting(view, rows)
+    return _Contents(view, rows)
 
 
-def _closed(
-    report: Report,
-    actual: Bag,
-    at: int | None,
-    closure: Closure | None,
-    reading: Reading,
-    expects: _Expecting | None,
-    mode: Mode,
-) -> Entry:
-    """Under window close: a report and the answer at its position, empty where there is none."""
-    window, expected, elements = report.window, report.relation.rows, sum(map(len, report.contents))
-    shifted = None
-    match reading:
-        case Reading.PAPER:
-            if expects and window is not None and closure is not None:
-                shifted = yabench.gracious(
-                    window, closure, expects.instants, expected, actual, expects, mode=mode
-                )
-        case Reading.CODE:
-            if not expects or window is None:
-                raise Unsupported(
-                    "YABench's code measures one time-based window under Rstream",
-                    rule="REP-1",
-                    place="of_run",
-                )
-            window = (max(0, window[0]), window[1])  # the code's time begins at 0
-            expected, elements = expects(*window), len(expects.content(*window))
-            shifted = yabench.gracious_code(
-                window, expects.instants, expected, actual, expects, mode=mode
+@dataclass(frozen=True)
+class _ClosedWindows:
+    """The measures under window close: of each report and the answer at its position.
+
+    `contents` has the answers over shifted windows; None where nothing says them.
+    """
+
+    setting: Setting
+    reading: Reading
+    contents: _Contents | None
+    mode: Mode
+
+    def entries(self, expected: Sequence[Report], output: EngineOutput) -> Iterator[Entry]:
+        """Yield an entry a report, and one for each answer beyond them; in the code's reading one
+        for each report that was answered.
+        """
+        timed = output.timed()
+        if self.reading is Reading.CODE:
+            for report, (rows, at) in zip(expected, timed, strict=False):
+                yield self._by_code(report, rows, at)
+            return
+        for number, report in enumerate(expected):
+            if number < len(timed):
+                yield self._by_paper(report, *timed[number])
+            else:
+                yield self._by_paper(report, Counter(), None)
+        for rows, _ in timed[len(expected) :]:
+            yield _beyond_the_last(rows, self.mode)
+
+    def _by_paper(self, report: Report, actual: Bag, at: int | None) -> Entry:
+        """Return the entry of a report and its answer, empty where there is none."""
+        window, closure = report.window, self.setting.semantics.closure
+        expected = report.relation.rows
+        shifted = None
+        if self.contents is not None and window is not None and closure is not None:
+            shifted = yabench.gracious(
+                window, closure, self.contents.expects, expected, actual, mode=self.mode
             )
-    late = None if at is None or window is None else at - window[1]
-    counts = (elements, expected.total(), actual.total())
-    return _entry(window, yabench.score(expected, actual, mode), shifted, late, counts)
+        counts = (sum(map(len, report.contents)), expected.total(), actual.total())
+        found = yabench.score(expected, actual, self.mode)
+        return _entry(window, found, shifted, _delay(window, at), counts)
+
+    def _by_code(self, report: Report, actual: Bag, at: int | None) -> Entry:
+        """Return the entry of a report and its answer, as YABench's code has them."""
+        if self.contents is None or report.window is None:
+            raise Unsupported(
+                "YABench's code measures one time-based window under Rstream",
+                rule="REP-1",
+                place="of_run",
+            )
+        window = (max(0, report.window[0]), report.window[1])  # the code's time begins at 0
+        expected = self.contents.answer(*window)
+        shifted = yabench_code.gracious_code(
+            window, self.contents.expects, expected, actual, mode=self.mode
+        )
+        counts = (len(self.contents.content(*window)), expected.total(), actual.total())
+        found = yabench.score(expected, actual, self.mode)
+        return _entry(window, found, shifted, _delay(window, at), counts)
 
 
-def _beyond(actual: Bag, mode: Mode) -> Entry:
-    """An answer for which there is no report."""
+def _delay(window: Borders | None, at: int | None) -> int | None:
+    """Return how long after the end of its window an answer came; None where one is not known."""
+    if at is None or window is None:
+        return None
+    return at - window[1]
+
+
+def _beyond_the_last(actual: Bag, mode: Mode) -> Entry:
+    """Return the entry of an answer for which there is no report."""
     return _entry(None, yabench.score(Counter(), actual, mode), None, None, (0, 0, actual.total()))
 
 
-def _folded(
-    query: Query,
-    expects: _Expecting | None,
-    actual: Sequence[Bag],
-    clocks: Sequence[int | None],
+def _folded_by_code(
+    setting: Setting,
+    output: EngineOutput,
+    answer: engine.Answer,
     mode: Mode,
+    *,
+    is_incremental: bool,
 ) -> Iterator[Entry]:
-    """Under content change, what YABench's code folds for each slide; its elements are all of the
-    window.
+    """Yield, under content change, what YABench's code folds for each slide; its elements are all
+    of the window.
     """
-    if not expects:
+    contents = _contents(setting, answer, is_incremental=is_incremental)
+    if contents is None:
         raise Unsupported(
             "YABench's code measures one time-based window over points",
             rule="REP-1",
             place="of_run",
         )
-    spec = query.windows[0]
-    steps = yabench.steps_code(
-        expects.instants, spec.span, spec.step, expects, actual, clocks, mode=mode
-    )
-    for slide in yabench.slides_code(steps, spec.span, spec.step):
-        elements = (
-            len(expects.content(slide.window[0], slide.window[0] + spec.span)) if slide.steps else 0
-        )
-        delay = None if any(clock is None for clock in clocks) else slide.delay
-        yield _entry(
-            slide.window, slide.score, None, delay, (elements, slide.expected, slide.actual)
-        )
+    spec = setting.query.windows[0]
+    is_timed = all(at is not None for _, at in output.timed())
+    steps = yabench_code.steps_code(contents.expects, spec.span, spec.step, output, mode=mode)
+    for slide in yabench_code.slides_code(steps, spec.span, spec.step):
+        elements = 0
+        if slide.steps:
+            opens = slide.window[0]
+            elements = len(contents.content(opens, opens + spec.span))
+        delay = None
+        if is_timed:
+            delay = slide.delay
+        counts = (elements, slide.expected, slide.actual)
+        yield _entry(slide.window, slide.score, None, delay, counts)
 
 
-def _changed(
+def _slide_entries(
     query: Query, expected: Sequence[Report], actual: Sequence[Bag], mode: Mode
 ) -> Iterator[Entry]:
-    """Under content change: slides [o + kβ, o + (k+1)β), o being a window's opening. Those in which
-    nothing is reported have no entry.
+    """Yield, under content change, an entry for each slide [o + kβ, o + (k+1)β), o being a window's
+    opening. Those in which nothing is reported have none.
     """
+    if not expected:
+        if actual:
+            yield _beyond_the_last(sum(actual, Counter()), mode)
+        return
     spec = query.windows[0]
-    step, origin = spec.slide or spec.size or 1, (expected[0].window or (0,))[0] if expected else 0
-    slides = [
-        (k, list(found))
-        for k, found in groupby(expected, lambda report: max(0, report.evaluation - origin) // step)
-    ]
-    wanted = [sum((report.relation.rows for report in found), Counter()) for _, found in slides]
-    if not slides and actual:
-        yield _beyond(sum(actual, Counter()), mode)
-    for (k, found), rows, got in zip(
-        slides, wanted, yabench.dealt(wanted, actual, mode), strict=True
-    ):
+    step = spec.slide or spec.size or 1
+    origin = 0
+    if expected[0].window is not None:
+        origin = expected[0].window[0]
+
+    def slide_of(report: Report) -> int:
+        return max(0, report.evaluation - origin) // step
+
+    slides = [(k, list(reports)) for k, reports in groupby(expected, slide_of)]
+    due = [sum((report.relation.rows for report in reports), Counter()) for _, reports in slides]
+    came = deal_to_slides(due, actual, mode)
+    for (k, reports), rows, got in zip(slides, due, came, strict=True):
         window = (origin + k * step, origin + (k + 1) * step)
-        counts = (sum(map(len, found[-1].contents)), rows.total(), got.total())
+        counts = (sum(map(len, reports[-1].contents)), rows.total(), got.total())
         yield _entry(window, yabench.slide_score(rows, got, mode), None, None, counts)
 
 
 def _entry(
     window: Borders | None,
     found: Score,
-    shifted: yabench.Shifted | None,
+    shifted: Shifted | None,
     delay: int | None,
     counts: tuple[int, int, int],
 ) -> Entry:
+    """Return an entry as JSON has it."""
     elements, expected, actual = counts
     return {
         "window": window and list(window),
@@ -275,4 +287,5 @@ def _entry(
 
 
 def _floats(found: Score) -> dict[str, float]:
+    """Return a score's parts as floats, by name."""
     return {"precision": float(found.precision), "recall": float(found.recall)}

@@ -29,6 +29,7 @@ from conformance.verdict import explain
 from conformance.verdict.outcomes import Outcome
 from refengine.core.engine import Report
 from refengine.core.profiles import brief
+from refengine.core.question import Question
 from refengine.core.semantics import Condition
 from refengine.model import compare
 from refengine.model.elements import Bag, Relation
@@ -339,7 +340,8 @@ def _measures(
         return []
     reports = list(_reports(asked, parts))
     reports = reports[before : len(reports) - after]
-    return of_run(asked.query, {}, asked.semantics, reports, rows)
+    setting = Question(asked.query, {}).under(asked.semantics)
+    return of_run(setting, reports, yabench.EngineOutput(rows))
 
 
 def _measures_by_place(

@@ -5,14 +5,14 @@ Imports refengine and the packages `harness`, `corpus`, `verdict` and `benchmark
 `item`.
 """
 
+from conformance.suite.check import NonConformance as NonConformance
+from conformance.suite.check import check_engine as check_engine
+from conformance.suite.check import judged as judged
+from conformance.suite.check import unexpected as unexpected
+from conformance.suite.chosen import Chosen as Chosen
 from conformance.suite.item import Asked as Asked
-from conformance.suite.item import Chosen as Chosen
 from conformance.suite.item import Item as Item
-from conformance.suite.item import NonConformance as NonConformance
-from conformance.suite.item import check_engine as check_engine
 from conformance.suite.item import items as items
-from conformance.suite.item import judged as judged
 from conformance.suite.item import live as live
 from conformance.suite.item import questions as questions
 from conformance.suite.item import recorded as recorded
-from conformance.suite.item import unexpected as unexpected

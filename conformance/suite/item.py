@@ -5,27 +5,31 @@ each becomes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
 from conformance import corpus
-from conformance.benchmarks import csrbench, yabench
+from conformance.benchmarks import csrbench, own_engines, yabench
 from conformance.corpus import Case
 from conformance.harness import engine_file
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Engine, InvalidEngine
 from conformance.harness.pool import Harnesses
 from conformance.suite import probe
-from conformance.verdict.outcomes import Judging, Outcome
-from conformance.verdict.results import Result
-from refengine import cli
+from conformance.suite.chosen import Chosen, classpaths_of, folder
+from conformance.suite.exchange import BenchmarkQuery
+from conformance.suite.expectations import expects_reports
+from conformance.verdict.outcomes import Judging
+from conformance.verdict.results import Outcome, Result
 from refengine.core import profiles
+from refengine.core.question import Question
 from refengine.model.messages import nearest, shown
 
 EMBEDDED = "embedded-"  # before the name of a query over the stream that is embedded here
 AS_EVER = Judging()
+ALL = Chosen()
 
 
 @dataclass(frozen=True)
@@ -49,45 +53,8 @@ class Item:
 
     @property
     def id(self) -> str:
-        """`rsp-js-WIN-2-an-element-on-the-upper-border-…`."""
+        """The name of the item: `rsp-js-WIN-2-an-element-on-the-upper-border-…`."""
         return f"{self.engine}-{self.case}".replace("/", "-").replace(" ", "-")
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """What items are wanted: of which engines, from recordings in `answers`, with CSRBench's stream
-    from `csrbench`, the cases for a first look alone (`smoke`); `more` are engines that have no
-    name. `keep`: with what verdicts on benchmarks rest on. `classpaths` are of engines on the JVM,
-    by name. `missing` is how many outputs may be missing at each end, where that is stated.
-    """
-
-    names: tuple[str, ...] = ()
-    more: tuple[Engine, ...] = ()
-    answers: Path | None = None
-    csrbench: Path | None = None
-    smoke: bool = False
-    keep: bool = False
-    classpaths: Mapping[str, str] = field(default_factory=dict)
-    missing: int | None = None
-
-    @property
-    def judging(self) -> Judging:
-        """How recordings are judged."""
-        return Judging(missing=self.missing, keep=self.keep)
-
-
-def classpaths(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """The classpaths of engines that are asked for, from NAME=PATH. Raises InvalidEngine."""
-    found = dict(engine_file.pair(word, "NAME=PATH") for word in words)
-    for name in found:
-        if name not in names:
-            raise InvalidEngine(
-                f"a classpath for {shown(name)}, which is not asked for{nearest(name, names)}",
-                rule="engine",
-            )
-        if not found[name]:
-            raise InvalidEngine("an empty classpath", rule="engine", place=name)
-    return found
 
 
 @dataclass(frozen=True)
@@ -107,46 +74,49 @@ class Asked:
     missing: int | None = None
 
     def items(self) -> list[Item]:
-        """See `items`."""
-        more = () if self.command is None else (engine_file.command(*self.command),)
-        answers, stream = (
-            None if folder is None else cli.path(folder) for folder in (self.answers, self.csrbench)
+        """Return the items. Raises what `items` raises."""
+        more: tuple[Engine, ...] = ()
+        if self.command is not None:
+            more = (engine_file.command(*self.command),)
+        chosen = Chosen(
+            tuple(self.engines),
+            more,
+            folder(self.answers),
+            folder(self.csrbench),
+            self.smoke,
+            self.keep,
+            classpaths_of(self.classpaths, self.engines),
+            self.missing,
         )
-        paths = classpaths(self.classpaths, self.engines)
-        return items(
-            Chosen(
-                tuple(self.engines),
-                more,
-                answers,
-                stream,
-                self.smoke,
-                self.keep,
-                paths,
-                self.missing,
-            )
-        )
+        return items(chosen)
 
 
 def items(chosen: Chosen) -> list[Item]:
-    """The items that are wanted, by engine. Raises a RefengineError for what there is not."""
-    found = [_named(name, chosen) for name in dict.fromkeys(chosen.names)] + [
-        live(engine, chosen) for engine in chosen.more
-    ]
-    named = Counter(engine for some in found for engine in {item.engine for item in some})
-    for engine, count in named.items():
+    """Return the items that are wanted, by engine. Raises a RefengineError for what there is
+    not.
+    """
+    of_engines = [_items_of_name(name, chosen) for name in dict.fromkeys(chosen.names)]
+    of_engines += [live(engine, chosen) for engine in chosen.more]
+    counts = Counter(engine for some in of_engines for engine in {item.engine for item in some})
+    for engine, count in counts.items():
         if count > 1:
             raise InvalidEngine(
                 f"{count} engines have this name; name their files otherwise",
                 rule="engine",
                 place=engine,
             )
-    return [item for some in found for item in some]
+    return [item for some in of_engines for item in some]
 
 
-def _named(name: str, chosen: Chosen) -> list[Item]:
+def _items_of_name(name: str, chosen: Chosen) -> list[Item]:
+    """Return the items of an engine by its name: of its recordings, of the engine itself, or of one
+    of ours.
+    """
     if chosen.answers is not None:
         return recorded(name, chosen.answers, chosen.judging)
-    own = [recorder for recorder in csrbench.recorders() if recorder.name.partition("/")[0] == name]
+    own = [
+        recorder for recorder in own_engines.recorders() if recorder.name.partition("/")[0] == name
+    ]
     try:
         engine = engine_file.engine(name)
     except InvalidEngine as error:
@@ -157,27 +127,16 @@ def _named(name: str, chosen: Chosen) -> list[Item]:
                 f"{name!r} is judged by its recordings: give --answers=DIR", rule="engine"
             ) from error
         raise
-    return live(engine, chosen) + ([] if chosen.smoke else ours(own, chosen.judging))
+    if chosen.smoke:
+        return live(engine, chosen)
+    return live(engine, chosen) + ours(own, chosen.judging)
 
 
-def live(engine: Engine, chosen: Chosen = Chosen()) -> list[Item]:
-    """The items of an engine that is started."""
-    asked = {
-        "corpus": [case.id for case in questions()],
-        "csrbench": [p + query for p in ("", EMBEDDED) for query in csrbench.QUERIES],
-    }
-    valid = [name for suite in engine.suites for name in asked[suite]]
-    for name in (
-        name for deviation in engine.deviations for name in deviation.cases if name not in valid
-    ):
-        raise InvalidEngine(
-            f"no case {shown(name)}{nearest(name, valid)}",
-            rule="engine",
-            place=f"{engine.name}: deviations",
-        )
-    engine = replace(
-        engine.on(chosen.classpaths.get(engine.name, "")), unreported=chosen.missing or 0
-    )
+def live(engine: Engine, chosen: Chosen = ALL) -> list[Item]:
+    """Return the items of an engine that is started."""
+    _check_deviations(engine)
+    engine = engine.on(chosen.classpaths.get(engine.name, ""))
+    engine = replace(engine, unreported=chosen.missing or 0)
     make = {"corpus": _of_corpus, "csrbench": _of_csrbench}
     return [
         replace(item, missing=engine.missing)
@@ -186,95 +145,96 @@ def live(engine: Engine, chosen: Chosen = Chosen()) -> list[Item]:
     ]
 
 
+def _check_deviations(engine: Engine) -> None:
+    """Raise InvalidEngine if a deviation is of a case that the engine is not asked."""
+    names = {
+        "corpus": [case.id for case in questions()],
+        "csrbench": [prefix + query for prefix in ("", EMBEDDED) for query in csrbench.QUERIES],
+    }
+    valid = [name for suite in engine.suites for name in names[suite]]
+    for deviation in engine.deviations:
+        for name in deviation.cases:
+            if name not in valid:
+                raise InvalidEngine(
+                    f"no case {shown(name)}{nearest(name, valid)}",
+                    rule="engine",
+                    place=f"{engine.name}: deviations",
+                )
+
+
+def _shown_deviations(engine: Engine, case: str) -> tuple[tuple[str, str], ...]:
+    """Return the known deviations that an item must show."""
+    return tuple((one.reason, one.link) for one in engine.deviations if case in one.cases)
+
+
 @cache
 def questions() -> tuple[Case, ...]:
-    """The cases that ask something of an engine: those that expect reports, or judge an output."""
+    """Return the cases that ask something of an engine: those that expect reports, or judge an
+    output.
+    """
     return tuple(case for case in corpus.cases() if "expect" in case.table or "judge" in case.table)
 
 
 def _of_corpus(engine: Engine, chosen: Chosen) -> Iterator[Item]:
+    """Yield the items of the corpus."""
     for case in questions():
-        if (engine.profile is None and not probe.expects(case)) or (
-            chosen.smoke and not case.table.get("smoke")
-        ):
+        if engine.profile is None and not expects_reports(case):
             continue
-        shows = tuple((one.reason, one.link) for one in engine.deviations if case.id in one.cases)
-        yield Item(engine.name, "corpus", case.id, partial(_probed, engine, case), case.rule, shows)
+        if chosen.smoke and not case.table.get("smoke"):
+            continue
+        run = partial(_probe_case, engine, case)
+        shows = _shown_deviations(engine, case.id)
+        yield Item(engine.name, "corpus", case.id, run, case.rule, shows)
 
 
-def _probed(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
-    def ask(harness: Harness) -> probe.Found:
-        found = probe.result(engine, harness, case)
-        return probe.Found(
-            found.outcome, found.argument, found.deviations, found.evidence, found.witnesses
-        )
-
-    return _result(engine, "corpus", case.id, case.rule, harnesses, ask)
+def _probe_case(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
+    """Ask an engine a case."""
+    try:
+        return probe.result(engine, harnesses.of(engine), case)
+    except Broken as error:
+        return Result(engine.name, "corpus", case.id, case.rule, Outcome.ERROR, str(error))
 
 
 def _of_csrbench(engine: Engine, chosen: Chosen) -> Iterator[Item]:
-    folder, prefix = (
-        (csrbench.embedded(), EMBEDDED) if chosen.csrbench is None else (chosen.csrbench, "")
-    )
-    csrbench.stream(folder)
+    """Yield the items of CSRBench's queries, over its own stream or the embedded one."""
+    source, prefix = chosen.csrbench, ""
+    if source is None:
+        source, prefix = own_engines.embedded(), EMBEDDED
+    csrbench.stream(source)
     for query in csrbench.QUERIES:
         name = prefix + query
-        shows = tuple((one.reason, one.link) for one in engine.deviations if name in one.cases)
-        yield Item(
-            engine.name,
-            "csrbench",
-            name,
-            partial(_benched, engine, name, query, folder),
-            shows=shows,
-        )
+        run = partial(_probe_csrbench, engine, name, query, source)
+        yield Item(engine.name, "csrbench", name, run, shows=_shown_deviations(engine, name))
 
 
-def _benched(engine: Engine, name: str, query: str, folder: Path, harnesses: Harnesses) -> Result:
-    asked = csrbench.query(query)
-    streams = {asked.windows[0].stream: csrbench.stream(folder)}
-    named = probe.Named(name, "", f"CSRBench's {query}", csrbench.query_table(query))
-
-    def ask(harness: Harness) -> probe.Found:
-        before = len(harness.samples)
-        found = probe.benchmark(engine, harness, named, asked, streams)
-        samples = [sample._asdict() for sample in harness.samples[before:]]
-        return (
-            found._replace(evidence={**found.evidence, "samples": samples})
-            if found.evidence
-            else found
-        )
-
-    return _result(engine, "csrbench", name, "", harnesses, ask)
-
-
-def _result(
-    engine: Engine,
-    suite: str,
-    case: str,
-    rule: str,
-    harnesses: Harnesses,
-    ask: Callable[[Harness], probe.Found],
+def _probe_csrbench(
+    engine: Engine, name: str, query: str, source: Path, harnesses: Harnesses
 ) -> Result:
+    """Ask an engine a query of CSRBench; its evidence has the resources that were used."""
+    asked = csrbench.query(query)
+    question = Question(asked, {asked.windows[0].stream: csrbench.stream(source)})
+    about = BenchmarkQuery(name, "", f"CSRBench's {query}", csrbench.query_table(query))
     try:
-        found = ask(harnesses.of(engine))
+        return _with_samples(harnesses.of(engine), engine, about, question)
     except Broken as error:
-        found = probe.Found(Outcome.ERROR, str(error))
-    known = tuple((one.reason, one.link) for one in found.deviations)
-    return Result(
-        engine.name,
-        suite,
-        case,
-        rule,
-        found.outcome,
-        found.argument,
-        known,
-        found.evidence,
-        found.witnesses,
-    )
+        return Result(engine.name, "csrbench", name, "", Outcome.ERROR, str(error))
+
+
+def _with_samples(
+    harness: Harness, engine: Engine, about: BenchmarkQuery, question: Question
+) -> Result:
+    """Ask an engine a benchmark's query, and add the samples of resources to the evidence."""
+    before = len(harness.samples)
+    result = probe.benchmark(engine, harness, about, question)
+    if not result.evidence:
+        return result
+    samples = [sample._asdict() for sample in harness.samples[before:]]
+    return replace(result, evidence={**result.evidence, "samples": samples})
 
 
 def recorded(name: str, answers: Path, judging: Judging = AS_EVER) -> list[Item]:
-    """An engine's recordings in a folder: CSRBench's ENGINE-answer-N.json, or YABench's QR_ files.
+    """Return the items of an engine's recordings in a folder: CSRBench's ENGINE-answer-N.json, or
+    YABench's QR_ files.
 
     A file that cannot be read costs its own item alone. Raises a RefengineError for a name without
     a profile or recordings, and for CSRBench's stream, which all items need.
@@ -298,9 +258,9 @@ def recorded(name: str, answers: Path, judging: Judging = AS_EVER) -> list[Item]
     ]
 
 
-def ours(recorders: list[csrbench.Recorder], judging: Judging = AS_EVER) -> list[Item]:
-    """Our own engines over CSRBench's queries, recorded here, under the names of their profiles or
-    defects.
+def ours(recorders: list[own_engines.Recorder], judging: Judging = AS_EVER) -> list[Item]:
+    """Return the items of our own engines over CSRBench's queries, recorded here, under the names
+    of their profiles or defects.
     """
     return [
         Item(recorder.name, "csrbench", name, _of_recorder(recorder, name, judging))
@@ -318,58 +278,6 @@ def _of_cell(folder: Path, cell: csrbench.Cell, judging: Judging) -> Callable[[H
 
 
 def _of_recorder(
-    recorder: csrbench.Recorder, name: str, judging: Judging
+    recorder: own_engines.Recorder, name: str, judging: Judging
 ) -> Callable[[Harnesses], Result]:
-    return lambda _: csrbench.judge_ours(name, judging, [recorder])[0]
-
-
-class NonConformance(AssertionError):
-    """An engine fails; the message has every argument. `results` are all results."""
-
-    def __init__(self, wrong: list[str], results: list[Result]) -> None:
-        super().__init__("\n\n".join(wrong))
-        self.results = results
-
-
-def unexpected(item: Item, result: Result) -> str:
-    """Why a result is a failure of the run, or nothing: a fail or an error that no known deviation
-    explains, or a known deviation that does not show where it must.
-    """
-    if result.outcome in (Outcome.FAIL, Outcome.ERROR) and not result.known:
-        return result.argument if result.outcome is Outcome.FAIL else f"error: {result.argument}"
-    gone = [reason for reason, link in item.shows if (reason, link) not in result.known]
-    return (
-        (
-            f"{result.outcome}, without what the engine is known for here: "
-            f"{'; '.join(gone)}\n{result.argument}"
-        )
-        if gone
-        else ""
-    )
-
-
-def judged(result: Result) -> bool:
-    """Whether a result says something of the engine: what is unsupported or disputed does not."""
-    return bool(result.known) or result.outcome not in (Outcome.UNSUPPORTED, Outcome.DISPUTED)
-
-
-def check_engine(engine: Engine | str | Path, *, smoke: bool = False) -> list[Result]:
-    """Every result of an engine, by its name, the path of its file, or itself. Raises
-    NonConformance if any is unexpected, and a RefengineError if there is no such engine or what it
-    needs is not there.
-    """
-    tested = (engine if isinstance(engine, Engine) else engine_file.engine(str(engine))).on("")
-    if tested.missing:
-        raise InvalidEngine(tested.missing, rule="engine", place=tested.name)
-    harnesses = Harnesses()
-    try:
-        asked = [(item, item.run(harnesses)) for item in live(tested, Chosen(smoke=smoke))]
-    finally:
-        harnesses.stop()
-    results = [result for _, result in asked]
-    wrong = [
-        f"{item.id}: {reason}" for item, result in asked if (reason := unexpected(item, result))
-    ]
-    if wrong:
-        raise NonConformance(wrong, results)
-    return results
+    return lambda _: own_engines.judge_ours(name, judging, [recorder])[0]

@@ -1,4 +1,4 @@
-"""From what an engine answered to a result: question, judgement, argument, evidence.
+"""From what an engine answered to a result: judgement, argument, evidence.
 
-Imports refengine, `harness` and `corpus`. Begin with `outcomes`.
+Imports refengine and `metrics`. Begin with `outcomes.verdict`, which makes a `results.Result`.
 """

@@ -1,47 +1,22 @@
-"""Verdicts: the oracle's facts as an outcome and an argument. Five outcomes, never merged."""
+"""Verdicts: the oracle's facts as a result, with an outcome and an argument."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from conformance.verdict import explain
-from refengine.core.query import Query
-from refengine.core.semantics import Closure, Profile
-from refengine.model.compare import Mode
-from refengine.model.elements import Dataset, Relation, Stream
+from conformance.verdict.results import Outcome as Outcome
+from conformance.verdict.results import Result
+from refengine.core.question import Question
+from refengine.core.semantics import Profile
+from refengine.model.elements import Relation
 from refengine.model.errors import Disputed, Unsupported
-from refengine.oracle import divergence, explanations, judge
-from refengine.oracle.trial import Answers, Missing
-from refengine.sparql.witnesses import WITNESSES
-
-
-class Outcome(StrEnum):
-    """What can become of a recording."""
-
-    PASS = "pass"
-    FAIL = "fail"
-    UNSUPPORTED = "unsupported"
-    DISPUTED = "disputed"
-    ERROR = "error"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """An outcome and the argument for it, in one screen of text; the oracle's facts, where it came
-    to any.
-    """
-
-    outcome: Outcome
-    argument: str
-    facts: judge.Judgement | None = None
-
-    @property
-    def witnesses(self) -> tuple[str, ...]:
-        """The witnesses that confirm every answer that it rests on."""
-        return self.facts.standing.confirming if self.facts is not None else ()
+from refengine.oracle import divergence, explanations
+from refengine.oracle.answers import Answers
+from refengine.oracle.judge import EVERY_WITNESS, Judgement, judge_recorded
+from refengine.oracle.trial import Recorded, TermsOfJudgement
 
 
 @dataclass(frozen=True)
@@ -52,63 +27,75 @@ class Judging:
     benchmark allows), and `keep` says whether a result has what it rests on.
     """
 
-    witnesses: tuple[str, ...] = tuple(WITNESSES)
+    witnesses: tuple[str, ...] = EVERY_WITNESS
     missing: int | None = None
     keep: bool = False
 
     @property
     def bound(self) -> int:
         """How many outputs of a recording may be missing at each end (ORA-3)."""
-        return 1 if self.missing is None else self.missing
-
-
-class Options(TypedDict, total=False):
-    """The options of `refengine.oracle.judge.judge`."""
-
-    missing: int | Missing
-    mode: Mode
-    static: Dataset
-    witnesses: tuple[str, ...]
-    answers: Answers | None
-    windows: Sequence[tuple[int, int] | None]
-    window_closure: Closure | None
+        if self.missing is None:
+            return 1
+        return self.missing
 
 
 def verdict(
-    query: Query,
-    streams: Mapping[str, Stream],
+    question: Question,
     profile: Profile,
     recording: Sequence[Relation],
     *,
     timestamps: Sequence[int | None] = (),
-    **options: Unpack[Options],
-) -> Verdict:
-    """The verdict on a recording under a profile; `options` are those of
-    `refengine.oracle.judge.judge`, and `timestamps`, which are no part of the verdict, those of the
-    recording's relations.
+    witnesses: tuple[str, ...] = EVERY_WITNESS,
+    answers: Answers | None = None,
+    **terms: Unpack[TermsOfJudgement],
+) -> Result:
+    """Return the verdict on a recording under a profile, with the judgement if the oracle came to
+    one. It has the profile's name for an engine, and is about no item yet.
 
-    Bad input (a query, stream or profile without meaning) raises its RefengineError: it is no
-    verdict on an engine.
+    The options are those of `refengine.oracle.judge.judge`, and `timestamps`, which are no part of
+    the verdict, those of the recording's relations. Bad input (a query, stream or profile without
+    meaning) raises its RefengineError: it is no verdict on an engine.
     """
+    recorded = Recorded.of(question, recording, **terms)
+    answers = answers or Answers()
     try:
-        facts = judge.judge(query, streams, profile, recording, **options)
+        judgement = judge_recorded(recorded, profile, answers, witnesses)
     except Unsupported as error:
-        return Verdict(Outcome.UNSUPPORTED, f"unsupported: {error}")
+        return _result(profile, Outcome.UNSUPPORTED, f"unsupported: {error}")
     except Disputed as error:
-        return Verdict(Outcome.DISPUTED, explain.disputed(query, error))
-    if facts.passed:
-        return Verdict(Outcome.PASS, explain.passed(profile, facts), facts)
-    if facts.is_right_but_for_windows:
-        return Verdict(Outcome.FAIL, explain.told_wrongly(profile, facts), facts)
-    far, found = None, explanations.Nearest()
-    if not explanations.other_variables(query, recording):
-        far = divergence.out_of_reach(
-            query, streams, recording, mode=facts.mode, static=options.get("static", frozenset())
-        )
-    if far is None:
-        found = explanations.nearest(
-            query, streams, profile, recording, facts, timestamps=timestamps, **options
-        )
-    return Verdict(
-        Outcome.FAIL, explain.failed(query, profile, recording, facts, far, found), facts
+        return _result(profile, Outcome.DISPUTED, explain.disputed(question.query, error))
+    if judgement.passed:
+        return _result(profile, Outcome.PASS, explain.explain_pass(profile, judgement), judgement)
+    argument = _argument_of_fail(recorded, profile, judgement, answers, timestamps)
+    return _result(profile, Outcome.FAIL, argument, judgement)
+
+
+def _result(
+    profile: Profile, outcome: Outcome, argument: str, judgement: Judgement | None = None
+) -> Result:
+    """Return a verdict that is about no item yet."""
+    witnesses: tuple[str, ...] = ()
+    if judgement is not None:
+        witnesses = judgement.standing.confirming
+    return Result(
+        profile.name, "", "", "", outcome, argument, witnesses=witnesses, judgement=judgement
     )
+
+
+def _argument_of_fail(
+    recorded: Recorded,
+    profile: Profile,
+    judgement: Judgement,
+    answers: Answers,
+    timestamps: Sequence[int | None],
+) -> str:
+    """Return the argument of a fail, with what would explain it."""
+    if judgement.is_right_but_for_windows:
+        return explain.explain_wrong_windows(profile, judgement)
+    far = None
+    if not explanations.other_variables(recorded):
+        far = divergence.out_of_reach(recorded)
+    near = explanations.Nearest()
+    if far is None:
+        near = explanations.nearest(recorded, profile, judgement, answers, timestamps=timestamps)
+    return explain.explain_fail(profile, judgement, far, near)

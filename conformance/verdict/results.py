@@ -13,21 +13,37 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from conformance.verdict.outcomes import Outcome
 from refengine.model.errors import RefengineError
+
+if TYPE_CHECKING:
+    from refengine.oracle.judge import Judgement
+
+
+class Outcome(StrEnum):
+    """What can become of a recording. The five are never merged."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    UNSUPPORTED = "unsupported"
+    DISPUTED = "disputed"
+    ERROR = "error"
 
 
 @dataclass(frozen=True)
 class Result:
-    """An engine and one item of a suite (`corpus`, `csrbench`, `yabench`): the outcome and its
-    argument. `rule` is the id that the case is about, empty for a benchmark's query. `known` are
-    the known deviations that explain it, with their links; `evidence` is what it rests on
-    (evidence.py), None where nothing was answered; `witnesses` are those that confirm every answer
-    by definition that it rests on (none where a case states its rows itself).
+    """The outcome of an engine and one item of a suite (`corpus`, `csrbench`, `yabench`), and the
+    argument for it, in one screen of text.
+
+    `rule` is the id that the case is about, empty for a benchmark's query. `known` are the known
+    deviations that explain it, with their links; `evidence` is what it rests on (evidence.py), None
+    where nothing was answered; `witnesses` are those that confirm every answer by definition that
+    it rests on (none where a case states its rows itself). `judgement` has the oracle's facts, in
+    the process that judged and until the result is that of an item; it is never written.
     """
 
     engine: str
@@ -39,6 +55,7 @@ class Result:
     known: tuple[tuple[str, str], ...] = ()
     evidence: Mapping[str, Any] | None = None
     witnesses: tuple[str, ...] = ()
+    judgement: Judgement | None = field(default=None, compare=False, repr=False)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -46,59 +63,66 @@ class Result:
         return self.engine, self.suite, self.case
 
     def as_json(self) -> dict[str, Any]:
-        """As a JSON object; `known` as objects of `reason` and `link`."""
+        """Return the result as a JSON object; `known` as objects of `reason` and `link`."""
         return {
-            **vars(self),
+            "engine": self.engine,
+            "suite": self.suite,
+            "case": self.case,
+            "rule": self.rule,
             "outcome": str(self.outcome),
+            "argument": self.argument,
             "known": [{"reason": reason, "link": link} for reason, link in self.known],
+            "evidence": self.evidence,
             "witnesses": list(self.witnesses),
         }
 
 
-def from_json(told: dict[str, Any]) -> Result:
-    """A result from its JSON object."""
-    known = tuple((entry["reason"], entry["link"]) for entry in told["known"])
+def from_json(table: dict[str, Any]) -> Result:
+    """Return a result from its JSON object."""
+    known = tuple((entry["reason"], entry["link"]) for entry in table["known"])
     return Result(
         **{
-            **told,
-            "outcome": Outcome(told["outcome"]),
+            **table,
+            "outcome": Outcome(table["outcome"]),
             "known": known,
-            "witnesses": tuple(told["witnesses"]),
+            "witnesses": tuple(table["witnesses"]),
         }
     )
 
 
 def write(path: Path, results: Iterable[Result]) -> None:
-    """Results replace a file (see `target`), by engine, suite and case."""
+    """Write results in place of a file (see `target`), by engine, suite and case."""
     replace({path: lines(results)})
 
 
 def lines(results: Iterable[Result]) -> Iterator[str]:
-    """Results as NDJSON, by engine, suite and case."""
+    """Yield results as NDJSON, by engine, suite and case."""
     for result in sorted(results, key=lambda result: result.key):
         yield json.dumps(result.as_json(), ensure_ascii=False, sort_keys=True)
 
 
 def summary(results: Iterable[Result]) -> list[str]:
-    """A line an engine: how often it came to what."""
-    told: dict[str, Counter[str]] = {}
+    """Return a line an engine: how often it came to what."""
+    kinds: dict[str, Counter[str]] = {}
     for result in results:
-        kind = f"known {result.outcome}" if result.known else str(result.outcome)
-        told.setdefault(result.engine, Counter())[kind] += 1
+        kind = str(result.outcome)
+        if result.known:
+            kind = f"known {kind}"
+        kinds.setdefault(result.engine, Counter())[kind] += 1
     return [
         f"{engine}: {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}"
-        for engine, counts in sorted(told.items())
+        for engine, counts in sorted(kinds.items())
     ]
 
 
 def unheld(engine: str) -> str:
-    """What is said of an engine of which nothing was judged."""
+    """Return the sentence about an engine of which nothing was judged."""
     return f"every item of {engine} was skipped (exit code 4; 0 with --allow-missing)"
 
 
 def target(path: Path) -> Path:
-    """The file, behind its links, that results go to. What cannot be written is found out before
-    the work.
+    """Return the file, behind its links, that results go to. What cannot be written is found out
+    before the work.
     """
     with writing(path):
         real = Path(os.path.realpath(path))
@@ -112,9 +136,9 @@ def target(path: Path) -> Path:
 
 
 def replace(files: Mapping[Path, Iterable[str] | bytes]) -> None:
-    """The lines, or the bytes, replace each file at once, with its mode. All are written before the
-    first replaces one: an interrupt, or a full disk, leaves all of them alone, and one that comes
-    later is too late.
+    """Replace each file by the lines, or the bytes, at once, with its mode. All are written before
+    the first replaces one: an interrupt, or a full disk, leaves all of them alone, and one that
+    comes later is too late.
     """
     drafts = {
         path: path.with_name(f".conformance-{os.getpid()}-{number}")
@@ -123,15 +147,7 @@ def replace(files: Mapping[Path, Iterable[str] | bytes]) -> None:
     try:
         for path, draft in drafts.items():
             with writing(path):
-                content = files[path]
-                if isinstance(content, bytes):
-                    with open(draft, "xb") as file:
-                        file.write(content)
-                        file.flush()
-                        os.fsync(file.fileno())
-                else:
-                    with open(draft, "x", encoding="utf-8", errors="backslashreplace") as file:
-                        file.writelines(f"{line}\n" for line in content)
+                _write_draft(draft, files[path])
                 with suppress(FileNotFoundError):
                     os.chmod(draft, stat.S_IMODE(os.stat(path).st_mode))
         with _too_late():
@@ -143,9 +159,21 @@ def replace(files: Mapping[Path, Iterable[str] | bytes]) -> None:
             draft.unlink(missing_ok=True)
 
 
+def _write_draft(draft: Path, content: Iterable[str] | bytes) -> None:
+    """Write lines, or bytes, to a new file."""
+    if isinstance(content, bytes):
+        with open(draft, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    else:
+        with open(draft, "x", encoding="utf-8", errors="backslashreplace") as text:
+            text.writelines(f"{line}\n" for line in content)
+
+
 @contextmanager
 def _too_late() -> Iterator[None]:
-    """What happens in here is done whole: the signals that would end it are dropped."""
+    """Do what happens in here whole: the signals that would end it are dropped."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -161,7 +189,7 @@ def _too_late() -> Iterator[None]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """What cannot be written is a RefengineError that names the path."""
+    """Raise what cannot be written as a RefengineError that names the path."""
     try:
         yield
     except OSError as error:

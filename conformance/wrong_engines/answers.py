@@ -55,19 +55,20 @@ from refengine.model.errors import RefengineError
 from refengine.model.matching import match_in_step
 from refengine.model.matching import match_rows as right_match_rows
 from refengine.model.terms import Term
-from refengine.oracle import orders
 from refengine.oracle.assignments import Candidates
 from refengine.oracle.assignments import assignments as right_assignments
 from refengine.oracle.assignments import candidates as right_candidates
 from refengine.oracle.assignments import origins as right_origins
+from refengine.oracle.attempts import attempt as right_attempt
+from refengine.oracle.comparison import Divergence
 from refengine.oracle.divergence import border_rows as right_border_rows
 from refengine.oracle.explanations import Nearest
-from refengine.oracle.judge import attempt as right_attempt
-from refengine.oracle.orders import _classes as right_classes
 from refengine.oracle.orders import instant_sum as right_instant_sum
 from refengine.oracle.orders import order_matters as right_order_matters
 from refengine.oracle.orders import orders as right_orders
-from refengine.oracle.trial import Divergence, Origin, State
+from refengine.oracle.orders import search
+from refengine.oracle.orders.search import _classes as right_classes
+from refengine.oracle.trial import Origin, State
 from refengine.oracle.trial import accepted as right_accepted
 from refengine.oracle.trial import advance as right_advance
 from refengine.rdf.documents import read_turtle as right_read_turtle
@@ -612,11 +613,9 @@ def row_by_row(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
 # §11 The oracle
 
 
-def first_assignment(
-    query: Query, streams: Mapping[str, Stream], profile: Any, *plan: Any
-) -> Iterator[tuple[Semantics, Origin]]:
+def first_assignment(*arguments: Any) -> Iterator[tuple[Semantics, Origin]]:
     """What is open has its first value."""
-    yield from islice(right_assignments(query, streams, profile, *plan), 1)
+    yield from islice(right_assignments(*arguments), 1)
 
 
 def t0_is_zero(planned: Plan, found: Candidates) -> list[Origin]:
@@ -737,7 +736,8 @@ def close_is_complete(planned: Any) -> bool:
 def no_order_is_recorded(recorded: Any, semantics: Semantics, origin: Origin, answers: Any) -> Any:
     """The arrival order of simultaneous elements is never known."""
     streams = {name: replace(stream, ordered=False) for name, stream in recorded.streams.items()}
-    return right_attempt(replace(recorded, streams=streams), semantics, origin, answers)
+    question = replace(recorded.question, streams=streams)
+    return right_attempt(replace(recorded, question=question), semantics, origin, answers)
 
 
 def sum_of_the_rows_that_stay(look: Any, moment: Any, grown: list[Any], base: Bag) -> Bag | None:
@@ -851,8 +851,8 @@ def everything_is_within_the_bound(
     Of many elements it stops early: each semantics that might explain the fail is searched to the
     bound, too.
     """
-    bound = 100 if len(moment.arriving) > MOST_SUBSETS_OF else orders.ORDER_BOUND
-    with patch.object(orders, "ORDER_BOUND", bound):
+    bound = 100 if len(moment.arriving) > MOST_SUBSETS_OF else search.ORDER_BOUND
+    with patch.object(search, "ORDER_BOUND", bound):
         try:
             return right_orders(look, moment, grown, states, base)
         except RefengineError:
@@ -881,7 +881,7 @@ def ends_of_instants_alone(
     """What a witness says inside an instant does not matter."""
 
 
-def everything_is_in_reach(query: Any, streams: Any, recording: Any, **options: Any) -> None:
+def everything_is_in_reach(recorded: Any) -> None:
     """Any row may come of some semantics."""
 
 
@@ -1441,7 +1441,7 @@ MINIATURES = (
         "ORA-4",
         "no order is recorded",
         NOBODY,
-        "refengine.oracle.judge:attempt",
+        "refengine.oracle.attempts:attempt",
         no_order_is_recorded,
     ),
     Miniature(
@@ -1497,7 +1497,7 @@ MINIATURES = (
         "refengine.oracle.orders:orders",
         fillers_are_never_seen,
     ),
-    Miniature("ORA-7", "one class", NOBODY, "refengine.oracle.orders:_classes", one_class),
+    Miniature("ORA-7", "one class", NOBODY, "refengine.oracle.orders.search:_classes", one_class),
     Miniature(
         "ORA-7",
         "beyond the bound is nothing",
@@ -1505,15 +1505,19 @@ MINIATURES = (
         "refengine.oracle.orders:orders",
         everything_is_within_the_bound,
     ),
-    Miniature("ORA-8", "one witness", NOBODY, "refengine.oracle.judge:confirm", one_witness),
+    Miniature("ORA-8", "one witness", NOBODY, "refengine.oracle.confirmation:confirm", one_witness),
     Miniature(
-        "ORA-8", "all of the stream", NOBODY, "refengine.oracle.judge:confirm", all_of_the_stream
+        "ORA-8",
+        "all of the stream",
+        NOBODY,
+        "refengine.oracle.confirmation:confirm",
+        all_of_the_stream,
     ),
     Miniature(
         "ORA-8",
         "ends of instants alone",
         NOBODY,
-        "refengine.oracle.judge:dissent",
+        "refengine.oracle.confirmation:dissent",
         ends_of_instants_alone,
     ),
     Miniature(

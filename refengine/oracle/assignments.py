@@ -4,7 +4,7 @@ are tried (ORA-2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from math import lcm
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from refengine.core import engine, tick, window
 from refengine.core.query import Query, WindowKind
+from refengine.core.question import Question, Setting
 from refengine.core.semantics import (
     POLICIES,
     T0,
@@ -26,13 +27,14 @@ from refengine.core.semantics import (
     Semantics,
     Tick,
 )
-from refengine.model.elements import TIME_BOUND, Stream
+from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import InvalidSemantics, InvalidStream, Unsupported, require
-from refengine.oracle.trial import Borders, Origin
+from refengine.oracle.comparison import Borders
+from refengine.oracle.trial import Origin
 
 ORIGIN_BOUND = 50_000  # classes, or single values, of t0 that are tried
 
-MakePlan = Callable[[Query, Mapping[str, Stream], Semantics], engine.Plan]
+MakePlan = Callable[[Setting], engine.Plan]
 
 
 class Candidates(NamedTuple):
@@ -50,50 +52,62 @@ class Candidates(NamedTuple):
 
 
 def assignments(
-    query: Query,
-    streams: Mapping[str, Stream],
+    question: Question,
     profile: Profile,
     plan: MakePlan,
-    told: tuple[Borders, Closure | None] | None = None,
+    stated_window: tuple[Borders, Closure | None] | None = None,
 ) -> Iterator[tuple[Semantics, Origin]]:
-    """Yield every complete semantics of a profile that means something with the query, and the
+    """Yield every complete semantics of a profile that means something with the question, and the
     class of t0 that it stands for.
 
-    `plan` is engine.plan, or does what it does. `told` are the borders of a window that the engine
-    tells, and which of them belong to it (None: as the semantics has it): only values of t0 with
-    which there is such a window are tried then (ORA-11). Raises the first InvalidSemantics or
-    InvalidStream if no assignment means anything.
+    `plan` is engine.plan, or does what it does. `stated_window` are the borders of a window that
+    the engine states, and which of them belong to it (None: as the semantics has it): only values
+    of t0 with which there is such a window are tried then (ORA-11). Raises the first
+    InvalidSemantics or InvalidStream if no assignment means anything.
     """
-    t0 = profile.fields.get("t0", UNKNOWN)
-    meaningless, is_some = None, False
+    meaningless: InvalidSemantics | InvalidStream | None = None
+    is_some = False
     for fields in profile.assignments((0,)):
         try:
             semantics = Semantics(**fields)
-            planned = plan(query, streams, semantics)
+            planned = plan(question.under(semantics))
             _check_batches(planned)
         except (InvalidSemantics, InvalidStream) as error:
             meaningless = meaningless or error
             continue
 
         is_some = True
-        if not is_range(t0):
-            yield _given(semantics, planned)
-            continue
-
-        found = candidates(query, planned, t0)
-        for origin in origins(planned, found):
-            narrowed = origin if told is None else congruent(planned, origin, told)
-            if narrowed is not None:
-                yield replace(semantics, t0=narrowed.t0), narrowed
-        for other in found.others:
-            given, origin = _given(
-                replace(semantics, t0=other), plan(query, streams, replace(semantics, t0=other))
-            )
-            if told is None or congruent(planned, origin, told) is not None:
-                yield given, origin
+        t0 = profile.fields.get("t0", UNKNOWN)
+        if is_range(t0):
+            yield from _with_each_t0(question, planned, t0, plan, stated_window)
+        else:
+            yield _with_integer_t0(semantics, planned)
 
     if meaningless is not None and not is_some:
         raise meaningless
+
+
+def _with_each_t0(
+    question: Question,
+    planned: engine.Plan,
+    t0: object,
+    plan: MakePlan,
+    stated_window: tuple[Borders, Closure | None] | None,
+) -> Iterator[tuple[Semantics, Origin]]:
+    """Yield a plan's semantics with one value of each class of an open t0, and the class."""
+    found = candidates(question.query, planned, t0)
+    for origin in origins(planned, found):
+        narrowed: Origin | None = origin
+        if stated_window is not None:
+            narrowed = congruent(planned, origin, stated_window)
+        if narrowed is not None:
+            yield replace(planned.semantics, t0=narrowed.t0), narrowed
+
+    for other in found.others:
+        semantics = replace(planned.semantics, t0=other)
+        semantics, origin = _with_integer_t0(semantics, plan(question.under(semantics)))
+        if stated_window is None or congruent(planned, origin, stated_window) is not None:
+            yield semantics, origin
 
 
 def _check_batches(planned: engine.Plan) -> None:
@@ -104,14 +118,16 @@ def _check_batches(planned: engine.Plan) -> None:
         tick.due(planned.semantics.tick, arrival, arrival.app, 0)
 
 
-def _given(semantics: Semantics, planned: engine.Plan) -> tuple[Semantics, Origin]:
+def _with_integer_t0(semantics: Semantics, planned: engine.Plan) -> tuple[Semantics, Origin]:
     """Replace a stated t0 by the integer that its policy or formula gives, where there is one
     window. Returns its class, too.
     """
-    t0 = planned.views[0].t0 if len(planned.views) == 1 else None
-    if t0 is not None:
-        semantics = replace(semantics, t0=t0, offset=None)
-    return semantics, Origin(t0 or 0, t0 or 0, t0 or 0)
+    t0 = None
+    if len(planned.views) == 1:
+        t0 = planned.views[0].t0
+    if t0 is None:
+        return semantics, Origin(0, 0, 0)
+    return replace(semantics, t0=t0, offset=None), Origin(t0, t0, t0)
 
 
 def is_range(t0: object) -> bool:
@@ -119,9 +135,7 @@ def is_range(t0: object) -> bool:
     return isinstance(t0, Between) or t0 == UNKNOWN
 
 
-def searched(
-    query: Query, streams: Mapping[str, Stream], profile: Profile, plan: MakePlan
-) -> Candidates | None:
+def searched(question: Question, profile: Profile, plan: MakePlan) -> Candidates | None:
     """Return the values of t0 that are tried for a profile's first meaningful assignment. None
     where t0 is given, or one of some.
     """
@@ -130,13 +144,14 @@ def searched(
         return None
     for fields in profile.assignments((0,)):
         with suppress(InvalidSemantics, InvalidStream):
-            return candidates(query, plan(query, streams, Semantics(**fields)), t0)
+            planned = plan(question.under(Semantics(**fields)))
+            return candidates(question.query, planned, t0)
     return None
 
 
 def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
-    """ORA-2: the values of an open t0: those of its stated range, or else those with which an
-    engine loses no element.
+    """ORA-2: return the values of an open t0: those of its stated range, or else those with which
+    an engine loses no element.
 
     Without a stated range they run from one slide (of several windows, and of a period that counts
     from t0: the common multiple) before the last value at which every window that holds the first
@@ -150,43 +165,57 @@ def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
             )
         return Candidates(t0.lo, t0.hi)
 
-    firsts = [view.times[0] for view in planned.views if view.times] or [0]
-    some = [view for view in planned.views if view.times] or planned.views
-    whole = min((view.times[0] if view.times else 0) - view.spec.span for view in some)
-    lo = whole - lcm(*(_cycle(view) for view in planned.views), _beat(planned.semantics)) + 1
-    lo = max(lo, -TIME_BOUND)  # SEM-1
-    hi = max(firsts)
+    lo, hi = _range_without_loss(planned)
     if len(planned.views) > 1:
         return Candidates(lo, hi, (T0.FIRST, T0.REACH))
 
     known = {0, *_formulas(planned)}
     if query.registered is not None:
         known.add(query.registered)
-    is_early_seen = _shows_empty_windows(planned.semantics)
-    return Candidates(
-        lo, hi, tuple(sorted(t for t in known if t > hi or (t < lo and is_early_seen)))
-    )
+    outside = {t for t in known if t > hi}
+    if _shows_empty_windows(planned.semantics):
+        outside |= {t for t in known if t < lo}
+    return Candidates(lo, hi, tuple(sorted(outside)))
+
+
+def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
+    """Return the first and the last value of t0 with which an engine loses no element."""
+    some = [view for view in planned.views if view.times]
+    firsts = [(view.times[0], view.spec.span) for view in some]
+    if not some:
+        firsts = [(0, view.spec.span) for view in planned.views]
+    whole = min(first - span for first, span in firsts)
+    lo = whole - lcm(*(_cycle(view) for view in planned.views), _beat(planned.semantics)) + 1
+    return max(lo, -TIME_BOUND), max(first for first, _ in firsts)  # SEM-1
 
 
 def _cycle(view: window.View) -> int:
-    """After how many instants of t0 the windows are the same again, but for the first ones."""
-    return 2 if view.spec.kind is WindowKind.LANDMARK else view.spec.step
+    """Return after how many instants of t0 the windows are the same again, but for the first
+    ones.
+    """
+    if view.spec.kind is WindowKind.LANDMARK:
+        return 2
+    return view.spec.step
 
 
 def _beat(semantics: Semantics) -> int:
-    """After how many instants of t0 a period that counts from t0 is the same again; 1 for every
-    other report (REP-11).
+    """Return after how many instants of t0 a period that counts from t0 is the same again; 1 for
+    every other report (REP-11).
     """
-    return require(semantics.period) if semantics.anchor is Anchor.T0 else 1
+    if semantics.anchor is Anchor.T0:
+        return require(semantics.period)
+    return 1
 
 
 def _formulas(planned: engine.Plan) -> Iterator[int]:
     """Yield the values of t0 that the published formulas give (WIN-7), as far as they have one
     here.
     """
+    if planned.semantics.closure not in (Closure.LEFT_OPEN, None):
+        return
     view = planned.views[0]
-    first = view.times[0] if view.times else None
-    for formula in T0 if planned.semantics.closure in (Closure.LEFT_OPEN, None) else ():
+    first = next(iter(view.times), None)
+    for formula in T0:
         if formula in POLICIES:
             continue
         with suppress(InvalidSemantics):
@@ -205,14 +234,14 @@ def _shows_empty_windows(semantics: Semantics) -> bool:
 
 
 def origins(planned: engine.Plan, found: Candidates) -> list[Origin]:
-    """ORA-2: the classes of the values of t0 in a range, ascending, one value of each.
+    """ORA-2: return the classes of the values of t0 in a range, ascending, one value of each.
 
     A class ends where a window's first instant passes an element or the horizon, or its last one
     reaches it or, where the emptying of a window can be reported, the instant before it. Raises
     Unsupported for more than ORIGIN_BOUND classes.
     """
     lo, hi = found.lo, found.hi
-    if not _classed(planned):
+    if not _has_classes(planned):
         if hi - lo >= ORIGIN_BOUND:
             reason = (
                 f"here each of {hi - lo + 1} values of t0 is a class of its own; give t0 or a "
@@ -221,13 +250,19 @@ def origins(planned: engine.Plan, found: Candidates) -> list[Origin]:
             raise Unsupported(reason, rule="ORA-2")
         return [Origin(t0, t0, t0) for t0 in range(lo, hi + 1)]
 
+    ordered = sorted(_class_starts(planned, lo, hi))
+    ends = [start - 1 for start in ordered[1:]] + [hi]
+    return [Origin(end, start, end) for start, end in zip(ordered, ends, strict=True)]
+
+
+def _class_starts(planned: engine.Plan, lo: int, hi: int) -> set[int]:
+    """Return the values of t0 in a range with which a class begins."""
     times = sorted({*(time for view in planned.views for time in view.times), *planned.own})
     starts = {lo}
     for view in planned.views:
         step = view.spec.step
-        residues = {
-            (time + shift) % step for time in times for shift in _passes(planned.semantics, view)
-        }
+        passes = _passes(planned.semantics, view)
+        residues = {(time + shift) % step for time in times for shift in passes}
         if len(residues) * (hi - lo) // step > ORIGIN_BOUND:
             raise Unsupported(
                 f"too many classes of t0 from {lo} to {hi}; give t0 or a narrower range",
@@ -235,14 +270,13 @@ def origins(planned: engine.Plan, found: Candidates) -> list[Origin]:
             )
         for residue in residues:
             starts.update(range(lo + (residue - lo) % step, hi + 1, step))
-
-    ordered = sorted(starts)
-    ends = [start - 1 for start in ordered[1:]] + [hi]
-    return [Origin(end, start, end) for start, end in zip(ordered, ends, strict=True)]
+    return starts
 
 
 def _passes(semantics: Semantics, view: window.View) -> list[int]:
-    """By how much t0 follows an instant when a class begins, up to multiples of the slide."""
+    """Return by how much t0 follows an instant when a class begins, up to multiples of the
+    slide.
+    """
     low, high = window.borders(semantics.closure)
     passes = [1 - low, -view.spec.span - high]
     is_emptying_seen = (
@@ -253,7 +287,7 @@ def _passes(semantics: Semantics, view: window.View) -> list[int]:
     return passes
 
 
-def _classed(planned: engine.Plan) -> bool:
+def _has_classes(planned: engine.Plan) -> bool:
     """Whether values of t0 fall into classes: SECRET's windows over points, reported by close or
     change alone.
     """
@@ -273,15 +307,17 @@ def _classed(planned: engine.Plan) -> bool:
 
 
 def congruent(
-    planned: engine.Plan, origin: Origin, told: tuple[Borders, Closure | None]
+    planned: engine.Plan, origin: Origin, stated_window: tuple[Borders, Closure | None]
 ) -> Origin | None:
-    """ORA-11: the least value of a class of t0 with which some window begins where a told window
-    does; None if there is none.
+    """ORA-11: return the least value of a class of t0 with which some window begins where a stated
+    window does; None if there is none.
     """
     view, closure = planned.views[0], planned.semantics.closure
     if view.spec.kind not in (WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE):
         return origin
-    borders, told_closure = told
-    opens = borders[0] + window.borders(told_closure or closure)[0] - window.borders(closure)[0]
+    borders, stated_closure = stated_window
+    opens = borders[0] + window.borders(stated_closure or closure)[0] - window.borders(closure)[0]
     t0 = origin.lo + (opens - origin.lo) % view.spec.step
-    return Origin(t0, t0, t0) if t0 <= origin.hi else None
+    if t0 > origin.hi:
+        return None
+    return Origin(t0, t0, t0)

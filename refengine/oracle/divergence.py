@@ -5,7 +5,8 @@ reach (ORA-10).
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from refengine import incremental
@@ -14,22 +15,16 @@ from refengine.core.query import Body, Query, WindowKind
 from refengine.core.semantics import Condition, Semantics
 from refengine.model import compare
 from refengine.model.compare import Mode
-from refengine.model.elements import Bag, Dataset, Relation, Row, Stream, Triple, is_blank
+from refengine.model.elements import Bag, Dataset, Row, Triple, is_blank
 from refengine.model.errors import Unsupported, require
 from refengine.oracle import derivations
-from refengine.oracle.trial import (
-    Alignment,
-    Answers,
-    BorderRow,
-    Distance,
-    Divergence,
-    Fate,
-    Gap,
-    Recorded,
-)
+from refengine.oracle.answers import Answers
+from refengine.oracle.comparison import Alignment, BorderRow, Distance, Divergence, Fate, Gap
+from refengine.oracle.trial import Recorded
 from refengine.sparql.graphs import Index
 
 LOST = "this report is lacking; what follows it is in place"
+REPEATED = "it is one too many; what follows is in place"
 LATE = "the recording begins too late"
 SLIPS = {Fate.EARLY: 2, Fate.LATE: 2, Fate.BOTH: 1, Fate.OUT: 1}  # differing rows
 
@@ -37,51 +32,38 @@ SLIPS = {Fate.EARLY: 2, Fate.LATE: 2, Fate.BOTH: 1, Fate.OUT: 1}  # differing ro
 def divergence(
     recorded: Recorded, alignment: Alignment, borders: Sequence[BorderRow], cost: Distance
 ) -> Divergence:
-    """ORA-9: where an assignment that does not explain the recording parts from it first, as the
-    two are aligned.
+    """ORA-9: return where an assignment that does not explain the recording parts from it first, as
+    the two are aligned.
     """
     rows = recorded.rows
+    part = partial(_at_report, borders=borders, cost=cost)
     if alignment.lost is not None:
         lost = alignment.reports[alignment.lost]
-        return _parting(alignment.lost - alignment.before, lost, None, LOST, borders, cost)
+        return part(alignment.lost - alignment.before, lost, None, LOST)
     for index, actual in enumerate(rows):
         report = alignment.report(index)
         if index == alignment.repeated:
-            return Divergence(
-                index,
-                None,
-                None,
-                (),
-                None,
-                actual,
-                "it is one too many; what follows is in place",
-                cost=cost,
-            )
+            return _without_report(index, actual, REPEATED, cost)
         if report is None:
-            return Divergence(
-                index, None, None, (), None, actual, "the semantics reports nothing more", cost=cost
-            )
+            return _without_report(index, actual, "the semantics reports nothing more", cost)
         if not compare.equal(report.relation.rows, actual, recorded.mode):
-            return _parting(index, report, actual, "the answer differs", borders, cost)
+            return part(index, report, actual, "the answer differs")
 
     if not alignment.reports:
-        return Divergence(
-            0, None, None, (), None, None, "no recording is as long as the output", cost=cost
-        )
+        return _without_report(0, None, "no recording is as long as the output", cost)
     following = alignment.report(len(rows))
     if rows and (following is None or alignment.after <= recorded.missing.after):
-        return _parting(0, alignment.reports[0], None, LATE, borders, cost)
-    return _parting(
-        len(rows),
-        following or alignment.reports[0],
-        None,
-        "the recording ends too early",
-        borders,
-        cost,
-    )
+        return part(0, alignment.reports[0], None, LATE)
+    last = following or alignment.reports[0]
+    return part(len(rows), last, None, "the recording ends too early")
 
 
-def _parting(
+def _without_report(index: int, actual: Bag | None, reason: str, cost: Distance) -> Divergence:
+    """Return the divergence at a relation beside which no report stands."""
+    return Divergence(index, None, None, (), None, actual, reason, cost=cost)
+
+
+def _at_report(
     index: int,
     report: engine.Report,
     actual: Bag | None,
@@ -89,14 +71,13 @@ def _parting(
     borders: Sequence[BorderRow],
     cost: Distance,
 ) -> Divergence:
-    """The divergence at a report."""
-    content, expected = tuple(report.contents[0]), report.relation.rows
+    """Return the divergence at a report."""
     return Divergence(
         index,
         report.evaluation,
         report.window,
-        content,
-        expected,
+        tuple(report.contents[0]),
+        report.relation.rows,
         actual,
         reason,
         tuple(borders),
@@ -105,7 +86,7 @@ def _parting(
 
 
 def explained(borders: Iterable[BorderRow]) -> int:
-    """How many differing rows are slips over a window's border."""
+    """Count the differing rows that are slips over a window's border."""
     return sum(SLIPS.get(row.fate, 0) for row in borders)
 
 
@@ -116,7 +97,7 @@ def border_rows(
     gaps: Sequence[Gap],
     answers: Answers,
 ) -> list[BorderRow]:
-    """ORA-12: the rows that an element at the edge of their window completes, and where the
+    """ORA-12: return the rows that an element at the edge of their window completes, and where the
     recording has them.
 
     An edge is a border (o or c), and the first and the last instant at which the window holds an
@@ -124,53 +105,88 @@ def border_rows(
     place are told of borders alone. Empty where windows have no borders, do not close, or the
     body's rows do not each rest on elements.
     """
-    (spec, *more), body = recorded.query.windows, recorded.query.body
     reports = alignment.beside
-    if (
-        more
-        or spec.name
-        or spec.kind is not WindowKind.TIME
-        or recorded.static
-        or Condition.CLOSE not in semantics.report
-    ):
+    if not _tells_slips(recorded, semantics, reports):
         return []
-    if not derivations.projects(body) or any(report.window is None for report in reports):
-        return []
-
-    step = window.slide(spec, semantics.slide).step
-    asked = answers.asked(recorded, answers.planned(recorded, semantics), for_derivations=True)
-    number = {require(report.window)[0]: index for index, report in enumerate(reports)}
-    found = []
+    step = window.slide(recorded.query.windows[0], semantics.slide).step
+    planned = answers.plan_of(recorded, semantics)
+    asked = answers.incremental(recorded, planned, for_derivations=True)
+    slips = _Slips(recorded, reports, gaps, step)
+    found: list[BorderRow] = []
     for index, report in enumerate(reports):
-        if not report.contents[0]:
-            continue
-        first, last = report.contents[0][0].app, report.contents[0][-1].app
-        borders = require(report.window)
-        before = number.get(borders[0] - step, -1)
-        after = number.get(borders[0] + step, -1)
-        for line, at in _completions(body, report, asked, answers):
-            on_border = at in borders
-            if not (on_border or at in (first, last)):
-                continue
-            is_gone = _has(gaps, index, line, recorded.mode, "lacking")
-            is_early = (on_border or at == first) and _has(
-                gaps, before, line, recorded.mode, "surplus"
-            )
-            is_late = (on_border or at == last) and _has(
-                gaps, after, line, recorded.mode, "surplus"
-            )
-            fate = _fate(is_gone, is_early, is_late)
-            if fate is Fate.PLACE and not on_border:
-                continue
-            if fate is Fate.OUT and not (on_border and _is_nowhere(gaps, line, recorded.mode)):
-                continue
-            found.append(BorderRow(line, at, borders, fate, on_border, at == first))
+        if report.contents[0]:
+            completions = _completions(recorded.query.body, report, asked, answers)
+            found.extend(slips.of(index, completions))
     return found
 
 
+def _tells_slips(
+    recorded: Recorded, semantics: Semantics, reports: Sequence[engine.Report]
+) -> bool:
+    """Whether windows have borders and close, and the body's rows each rest on elements."""
+    query = recorded.query
+    return (
+        _is_one_time_window(query)
+        and not recorded.static
+        and Condition.CLOSE in semantics.report
+        and derivations.projects(query.body)
+        and all(report.window is not None for report in reports)
+    )
+
+
+def _is_one_time_window(query: Query) -> bool:
+    """Whether a query has one window, over time and without a name."""
+    spec = query.windows[0]
+    return len(query.windows) == 1 and not spec.name and spec.kind is WindowKind.TIME
+
+
+class _Slips:
+    """The rows at the edges of the windows of some reports, and where a recording has them."""
+
+    def __init__(
+        self,
+        recorded: Recorded,
+        reports: Sequence[engine.Report],
+        gaps: Sequence[Gap],
+        step: int,
+    ) -> None:
+        self.mode = recorded.mode
+        self.reports = reports
+        self.gaps = gaps
+        self.step = step
+        self.numbers = {require(report.window)[0]: i for i, report in enumerate(reports)}
+
+    def of(self, index: int, completions: Iterable[tuple[Row, int]]) -> Iterator[BorderRow]:
+        """Yield the rows of a report that an element at the edge of its window completes."""
+        content = self.reports[index].contents[0]
+        borders = require(self.reports[index].window)
+        for line, at in completions:
+            on_border = at in borders
+            is_first = at == content[0].app
+            is_last = at == content[-1].app
+            if not (on_border or is_first or is_last):
+                continue
+            fate = self._fate_of(index, line, on_border or is_first, on_border or is_last)
+            if fate is Fate.PLACE and not on_border:
+                continue
+            if fate is Fate.OUT and not (on_border and _is_nowhere(self.gaps, line, self.mode)):
+                continue
+            yield BorderRow(line, at, borders, fate, on_border, is_first)
+
+    def _fate_of(self, index: int, line: Row, may_be_early: bool, may_be_late: bool) -> Fate:
+        """Return what became of a row of a report."""
+        opens = require(self.reports[index].window)[0]
+        before = self.numbers.get(opens - self.step, -1)
+        after = self.numbers.get(opens + self.step, -1)
+        is_gone = _has(self.gaps, index, line, self.mode, "lacking")
+        is_early = may_be_early and _has(self.gaps, before, line, self.mode, "surplus")
+        is_late = may_be_late and _has(self.gaps, after, line, self.mode, "surplus")
+        return _fate(is_gone, is_early, is_late)
+
+
 def _fate(is_gone: bool, is_early: bool, is_late: bool) -> Fate:
-    """What became of a row that its own window lacks or has, and that the windows beside it have or
-    not.
+    """Return what became of a row that its own window lacks or has, and that the windows beside it
+    have or not.
     """
     match is_gone, is_early, is_late:
         case True, True, _:
@@ -188,7 +204,7 @@ def _fate(is_gone: bool, is_early: bool, is_late: bool) -> Fate:
 def _completions(
     body: Body, report: engine.Report, asked: incremental.Asked | str, answers: Answers
 ) -> list[tuple[Row, int]]:
-    """The rows of an answer, each with the earliest instant at which it was complete."""
+    """Return the rows of an answer, each with the earliest instant at which it was complete."""
     completed: dict[Row, int] = {}
     for line, at in _completed(body, report, asked, answers):
         completed[line] = min(at, completed.get(line, at))
@@ -203,7 +219,7 @@ def _is_nowhere(gaps: Sequence[Gap], line: Row, mode: Mode) -> bool:
 def _completed(
     body: Body, report: engine.Report, asked: incremental.Asked | str, answers: Answers
 ) -> Iterator[tuple[Row, int]]:
-    """The rows of an answer, each with the instant of the last element that it rests on."""
+    """Yield the rows of an answer, each with the instant of the last element that it rests on."""
     content = report.contents[0]
     if isinstance(content, incremental.Contents) and isinstance(asked, incremental.Asked):
         found = asked.completed(content.indices)
@@ -240,28 +256,17 @@ class FarRow(NamedTuple):
     span: int | None
 
 
-def out_of_reach(
-    query: Query,
-    streams: Mapping[str, Stream],
-    recording: Sequence[Relation],
-    *,
-    mode: Mode = Mode.VALUE,
-    static: Dataset = frozenset(),
-) -> FarRow | None:
-    """ORA-10: the first recorded row that no time-based window of the query can give, whatever the
-    semantics: a content holds elements at most ω apart under every closure.
+def out_of_reach(recorded: Recorded) -> FarRow | None:
+    """ORA-10: return the first recorded row that no time-based window of the query can give,
+    whatever the semantics: a content holds elements at most ω apart under every closure.
     """
-    (spec, *more), body = query.windows, query.body
-    if (
-        more
-        or static
-        or spec.name
-        or spec.kind is not WindowKind.TIME
-        or not derivations.projects(body)
-        or not derivations.bindable(body)
-    ):
+    query = recorded.query
+    body = query.body
+    if not _is_one_time_window(query) or recorded.static:
         return None
-    elements = streams[spec.stream].elements
+    if not derivations.projects(body) or not derivations.bindable(body):
+        return None
+    elements = recorded.streams[query.windows[0].stream].elements
     if any(element.end is not None for element in elements):
         return None
     dates: dict[Triple, list[int]] = defaultdict(list)
@@ -269,31 +274,34 @@ def out_of_reach(
         for triple in element.graph:
             dates[triple].append(element.app)
     index = Index(dates)
-    for line in dict.fromkeys(line for relation in recording for line in sorted(relation.rows)):
-        if any(is_blank(term) for _, term in line):
-            continue
+    size = require(query.windows[0].size)
+    for line in _lines(recorded):
         one = Counter([line])
         try:
-            derived = [
-                d
-                for d in derivations.derivations(body, index, line)
-                if compare.equal(one, Counter([d.row]), mode)
-            ]
+            found = derivations.derivations(body, index, line)
         except Unsupported:  # over the whole stream; over a window it may have an answer
             return None
-        least = min((_span([dates[triple] for triple in d.support]) for d in derived), default=None)
-        if least is None or least > require(spec.size):
-            return (
-                FarRow(line, least)
-                if _answered(body, frozenset(dates), one, mode) == len(derived)
-                else None
-            )
+        derived = [each for each in found if compare.equal(one, Counter([each.row]), recorded.mode)]
+        spans = (_span([dates[triple] for triple in each.support]) for each in derived)
+        least = min(spans, default=None)
+        if least is None or least > size:
+            if _count(body, frozenset(dates), one, recorded.mode) == len(derived):
+                return FarRow(line, least)
+            return None
     return None
 
 
-def _answered(body: Body, graph: Dataset, one: Bag, mode: Mode) -> int | None:
-    """Return how often the definition has a row over a graph. None where
-    it has no single answer.
+def _lines(recorded: Recorded) -> Iterator[Row]:
+    """Yield the recorded rows without blank nodes, each once."""
+    lines = (line for rows in recorded.rows for line in sorted(rows))
+    for line in dict.fromkeys(lines):
+        if not any(is_blank(term) for _, term in line):
+            yield line
+
+
+def _count(body: Body, graph: Dataset, one: Bag, mode: Mode) -> int | None:
+    """Return how often the definition has a row over a graph. None where it has no single
+    answer.
     """
     try:
         rows = r2r.defined(body, graph).rows
@@ -303,7 +311,7 @@ def _answered(body: Body, graph: Dataset, one: Bag, mode: Mode) -> int | None:
 
 
 def _span(dates: list[list[int]]) -> int:
-    """The least span that holds one date of each list."""
+    """Return the least span that holds one date of each list."""
     merged = sorted((date, i) for i, own in enumerate(dates) for date in own)
     last: dict[int, int] = {}
     spans = []

@@ -16,8 +16,11 @@ from refengine.core import r2s, window
 from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.model.errors import Unsupported, require
-from refengine.oracle import orders
-from refengine.oracle.trial import Answers, Distance, Divergence, Recorded, Trial
+from refengine.oracle.answers import Answers
+from refengine.oracle.comparison import Distance, Divergence
+from refengine.oracle.orders.moments import Moment, OrderSearch, moments
+from refengine.oracle.orders.sums import whole_sum
+from refengine.oracle.trial import Recorded, Trial
 
 STATES = 20_000  # ways of dealing relations to instants that are looked at
 APART = 10**6  # more than there are instants
@@ -27,7 +30,7 @@ SPARE = 3  # rows that an instant's relations may have too many, beside those of
 class InstantSum(NamedTuple):
     """The rows that all outputs of one instant have together, and the moment of which they are."""
 
-    moment: orders.Moment
+    moment: Moment
     rows: Bag
 
 
@@ -49,13 +52,14 @@ def part_by_sums(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
     Returns the trial unchanged if a sum depends on the order or is out of reach, if dealing takes
     too long, or if all are right.
     """
-    planned = answers.planned(recorded, trial.semantics)
-    look = orders.Look(recorded, planned, answers)
+    planned = answers.plan_of(recorded, trial.semantics)
     try:
-        sums = instant_sums(look)
+        sums = instant_sums(OrderSearch(recorded, planned, answers))
     except Unsupported:
         return trial
-    dealt, cost = (None, 0) if sums is None else _deal(recorded, sums)
+    if sums is None:
+        return trial
+    dealt, cost = _deal(recorded, sums)
     wrong = next((one for one in dealt or () if one.cost), None)
     if wrong is None:
         return trial
@@ -64,13 +68,12 @@ def part_by_sums(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
     actual: Bag = Counter()
     for relation in recorded.rows[wrong.first : wrong.stop]:
         actual += relation
-    content = range(moment.kept.start, max(moment.kept.stop, moment.arriving.stop))
     view = planned.views[0]
     where = Divergence(
         wrong.first,
         moment.last.t,
         window.opening(view, moment.last.windows[0].n),
-        tuple(view.elements[i] for i in content),
+        tuple(view.elements[i] for i in moment.content),
         rows,
         actual,
         "the answers of this instant differ",
@@ -79,21 +82,21 @@ def part_by_sums(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
     return replace(trial, divergence=where)
 
 
-def instant_sums(look: orders.Look) -> list[InstantSum] | None:
-    """The sums of the instants that have rows, in order; None where one depends on the order of
-    arrival.
+def instant_sums(search: OrderSearch) -> list[InstantSum] | None:
+    """Return the sums of the instants that have rows, in order; None where one depends on the order
+    of arrival.
     """
     found: list[InstantSum] = []
     base: Bag = Counter()
-    for moment in orders.moments(look):
+    for moment in moments(search):
         if moment.arriving:
-            rows = orders.whole_sum(look, moment, base)
+            rows = whole_sum(search, moment, base)
             if rows is None:
                 return None
-            base = look.answer(range(moment.kept.start, moment.arriving.stop))
+            base = search.answer(moment.whole)
         else:
-            now = look.answer(moment.kept)
-            rows = r2s.relation_to_stream(look.operator, now, base)
+            now = search.answer(moment.kept)
+            rows = r2s.relation_to_stream(search.operator, now, base)
             base = now
         if rows:
             found.append(InstantSum(moment, rows))
@@ -141,8 +144,8 @@ def _deal(recorded: Recorded, sums: list[InstantSum]) -> tuple[list[Dealt] | Non
 def _groups(
     recorded: Recorded, sums: list[InstantSum], number: int, first: int
 ) -> list[tuple[int, int]]:
-    """Where an instant's relations may end that begin at `first`, each with the rows in which they
-    differ from its own.
+    """Return where an instant's relations may end that begin at `first`, each with the number of
+    rows in which they differ from its own.
     """
     expected, relations = sums[number].rows, recorded.rows
     found = []
@@ -155,8 +158,10 @@ def _groups(
         lacking, surplus = compare.difference(expected, actual, recorded.mode)
         at_begin = number == 0 and recorded.missing.before > 0
         at_end = number == len(sums) - 1 and recorded.missing.after > 0 and stop == len(relations)
-        lost = 0 if at_begin or at_end else lacking.total()
-        found.append((stop, lost + surplus.total()))
+        differing = surplus.total()
+        if not (at_begin or at_end):
+            differing += lacking.total()
+        found.append((stop, differing))
     return found
 
 
@@ -165,7 +170,7 @@ def _dealt(
     sums: list[InstantSum],
     reached: dict[tuple[int, int], tuple[int, tuple[int, int] | None]],
 ) -> list[Dealt]:
-    """The way back from all relations dealt to none, turned around."""
+    """Return the way back from all relations dealt to none, turned around."""
     found: list[Dealt] = []
     state = (len(sums), len(recorded.rows))
     while state != (0, 0):

@@ -16,10 +16,20 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from conformance.benchmarks import csrbench
-from conformance.metrics import yabench
+from conformance.metrics import yabench, yabench_code
 from conformance.metrics.lsbench import Partition, comp, mismatches, mm, pairs, size
 from conformance.metrics.run import Reading, of_run
-from conformance.metrics.yabench import Shifted, dealt, gracious, gracious_code, score, slide_score
+from conformance.metrics.slides import deal_to_slides
+from conformance.metrics.yabench import (
+    EngineOutput,
+    ExpectedAnswers,
+    Reach,
+    Shifted,
+    gracious,
+    score,
+    slide_score,
+)
+from conformance.metrics.yabench_code import gracious_code
 from refengine import (
     Mode,
     RefengineError,
@@ -31,10 +41,11 @@ from refengine import (
     row,
     stream,
 )
+from refengine.core.question import Question
 from refengine.core.semantics import Closure
 from refengine.model import compare
 from refengine.model.elements import XSD, Bag, Row
-from refengine.oracle.trial import Answers
+from refengine.oracle.answers import Answers
 from refengine.rdf.recordings import read_recording
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
@@ -332,12 +343,12 @@ def test_content_change_by_hand(expected, actual, precision, recall):
     ],
 )
 def test_rows_are_dealt_to_slides(expected, actual, found):
-    assert dealt(output(expected), output(actual)) == output(found)
+    assert deal_to_slides(output(expected), output(actual)) == output(found)
 
 
 def test_rows_are_dealt_where_there_are_none():
-    assert dealt(output("a,b"), []) == output(",")
-    assert dealt([], output("a")) == []
+    assert deal_to_slides(output("a,b"), []) == output(",")
+    assert deal_to_slides([], output("a")) == []
 
 
 @given(
@@ -352,7 +363,9 @@ def test_an_exact_engine_is_exact_in_every_slide(expected, random):
         random.shuffle(names)
         cut = random.randint(0, len(names))
         sent += [bag("".join(names[:cut])), *(bag(name) for name in names[cut:])]
-    assert dealt([bag(names) for names in expected], sent) == [bag(names) for names in expected]
+    assert deal_to_slides([bag(names) for names in expected], sent) == [
+        bag(names) for names in expected
+    ]
 
 
 bags = st.text("abc", max_size=5).map(bag)
@@ -372,7 +385,7 @@ valued = st.lists(st.fixed_dictionaries({"x": st.sampled_from(TERMS)}).map(row),
 @given(st.lists(bags, min_size=1, max_size=5), st.lists(bags, max_size=5))
 @settings(max_examples=draws(300))
 def test_every_row_is_dealt_once(expected, actual):
-    found = dealt(expected, actual)
+    found = deal_to_slides(expected, actual)
     assert len(found) == len(expected) and sum(found, Counter()) == sum(actual, Counter())
 
 
@@ -399,8 +412,14 @@ def test_gracious_by_hand():
     """
     expected, actual = EACH(0, 5), EACH(2, 6)
     assert score(expected, actual) == (Fraction(4, 5), Fraction(4, 6))
-    assert gracious((0, 5), Closure.CLOSED, SECONDS, expected, actual, EACH) == ((1, 1), (2, 6))
-    assert gracious_code((0, 5), SECONDS, expected, actual, EACH) == ((1, 1), (2, 6))
+    assert gracious((0, 5), Closure.CLOSED, ExpectedAnswers(SECONDS, EACH), expected, actual) == (
+        (1, 1),
+        (2, 6),
+    )
+    assert gracious_code((0, 5), ExpectedAnswers(SECONDS, EACH), expected, actual) == (
+        (1, 1),
+        (2, 6),
+    )
 
 
 @pytest.mark.parametrize(
@@ -409,7 +428,9 @@ def test_gracious_by_hand():
 )
 def test_gracious_borders_have_the_closure(closure, window, shifted):
     """The same instants, 0 to 5 and 2 to 6, under each closure."""
-    assert gracious(window, Closure(closure), SECONDS, EACH(0, 5), EACH(2, 6), EACH) == (
+    assert gracious(
+        window, Closure(closure), ExpectedAnswers(SECONDS, EACH), EACH(0, 5), EACH(2, 6)
+    ) == (
         (1, 1),
         shifted,
     )
@@ -422,8 +443,14 @@ def test_the_codes_window_has_both_borders():
     """
     expected, actual = EACH(0, 5), EACH(0, 4)
     assert score(expected, actual) == (1, Fraction(5, 6))
-    assert gracious_code((0, 5), SECONDS, expected, actual, EACH) == ((1, Fraction(5, 6)), (0, 5))
-    assert gracious((0, 5), Closure.CLOSED, SECONDS, expected, actual, EACH) == ((1, 1), (0, 4))
+    assert gracious_code((0, 5), ExpectedAnswers(SECONDS, EACH), expected, actual) == (
+        (1, Fraction(5, 6)),
+        (0, 5),
+    )
+    assert gracious((0, 5), Closure.CLOSED, ExpectedAnswers(SECONDS, EACH), expected, actual) == (
+        (1, 1),
+        (0, 4),
+    )
 
 
 def test_the_code_shifts_to_the_right_alone():
@@ -431,11 +458,14 @@ def test_the_code_shifts_to_the_right_alone():
     of 5, less. Nothing shifts.
     """
     expected, actual = EACH(2, 5), EACH(1, 3)
-    assert gracious_code((2, 5), SECONDS, expected, actual, EACH) == (
+    assert gracious_code((2, 5), ExpectedAnswers(SECONDS, EACH), expected, actual) == (
         (Fraction(2, 3), HALF),
         (2, 5),
     )
-    assert gracious((2, 5), Closure.CLOSED, SECONDS, expected, actual, EACH) == ((1, 1), (1, 3))
+    assert gracious((2, 5), Closure.CLOSED, ExpectedAnswers(SECONDS, EACH), expected, actual) == (
+        (1, 1),
+        (1, 3),
+    )
 
 
 def rows_at(rows: dict[int, str]) -> Callable[[int, int], Bag]:
@@ -452,8 +482,13 @@ def test_the_codes_greed_can_cost_precision():
     """
     answer = rows_at({1: "xzzz", 2: "y", 3: "w"})
     expected, actual = answer(1, 2), bag("xy")
-    assert gracious_code((1, 2), [1, 2, 3], expected, actual, answer) == ((HALF, 1), (2, 2))
-    assert gracious((1, 2), Closure.CLOSED, [1, 2, 3], expected, actual, answer) == (
+    assert gracious_code((1, 2), ExpectedAnswers([1, 2, 3], answer), expected, actual) == (
+        (HALF, 1),
+        (2, 2),
+    )
+    assert gracious(
+        (1, 2), Closure.CLOSED, ExpectedAnswers([1, 2, 3], answer), expected, actual
+    ) == (
         (1, Fraction(2, 5)),
         (1, 2),
     )
@@ -464,11 +499,16 @@ def test_gracious_gives_no_recall_away():
     2/3.
     """
     answer = rows_at({1: "a", 2: "bc"})
-    assert gracious((0, 1), Closure.CLOSED, [1, 2], bag("a"), bag("ab"), answer) == (
+    assert gracious(
+        (0, 1), Closure.CLOSED, ExpectedAnswers([1, 2], answer), bag("a"), bag("ab")
+    ) == (
         (HALF, 1),
         (0, 1),
     )
-    assert gracious_code((0, 1), [1, 2], bag("a"), bag("ab"), answer) == ((HALF, 1), (0, 1))
+    assert gracious_code((0, 1), ExpectedAnswers([1, 2], answer), bag("a"), bag("ab")) == (
+        (HALF, 1),
+        (0, 1),
+    )
 
 
 def test_gracious_shifts_as_little_as_it_can():
@@ -476,7 +516,9 @@ def test_gracious_shifts_as_little_as_it_can():
     as do [20, 25] and more; the first is the nearest, by 6.
     """
     answer = rows_at({10: "x"})
-    assert gracious((5, 25), Closure.CLOSED, [0, 10, 20, 30], bag("x"), bag(""), answer) == (
+    assert gracious(
+        (5, 25), Closure.CLOSED, ExpectedAnswers([0, 10, 20, 30], answer), bag("x"), bag("")
+    ) == (
         (1, 1),
         (11, 25),
     )
@@ -487,7 +529,10 @@ def test_the_code_starts_after_its_first_element():
     window stays [0, 5], not [1, 5].
     """
     answer = rows_at({1: "a", 4: "b"})
-    assert gracious_code((0, 5), [1, 4], bag("ab"), bag("a"), answer) == ((1, HALF), (0, 5))
+    assert gracious_code((0, 5), ExpectedAnswers([1, 4], answer), bag("ab"), bag("a")) == (
+        (1, HALF),
+        (0, 5),
+    )
 
 
 def test_the_code_stops_where_precision_falls():
@@ -496,7 +541,10 @@ def test_the_code_stops_where_precision_falls():
     """
     answers = {(0, 5): bag("abcd"), (0, 6): bag("a")}
     found = gracious_code(
-        (0, 5), [0, 6], bag("abcd"), bag("abx"), lambda first, last: answers[first, last]
+        (0, 5),
+        ExpectedAnswers([0, 6], lambda first, last: answers[first, last]),
+        bag("abcd"),
+        bag("abx"),
     )
     assert found == ((Fraction(2, 3), HALF), (0, 5))
 
@@ -522,8 +570,13 @@ def test_an_experiment_of_yabench():
         6,
         (1, Fraction(3, 5)),
     )
-    assert gracious_code((0, 5000), instants, expected, actual, answer) == ((1, 1), (1031, 5000))
-    assert gracious((0, 5000), Closure.CLOSED, instants, expected, actual, answer) == (
+    assert gracious_code((0, 5000), ExpectedAnswers(instants, answer), expected, actual) == (
+        (1, 1),
+        (1031, 5000),
+    )
+    assert gracious(
+        (0, 5000), Closure.CLOSED, ExpectedAnswers(instants, answer), expected, actual
+    ) == (
         (1, 1),
         (32, 5000),
     )
@@ -536,24 +589,53 @@ def test_gracious_has_bounds():
     """
     expected, actual = EACH(0, 5), EACH(4, 9)
     assert score(expected, actual) == (THIRD, THIRD)
-    assert gracious((0, 5), Closure.CLOSED, SECONDS, expected, actual, EACH) == ((1, 1), (4, 9))
-    assert gracious((0, 5), Closure.CLOSED, SECONDS, expected, actual, EACH, reach=3) == (
+    assert gracious((0, 5), Closure.CLOSED, ExpectedAnswers(SECONDS, EACH), expected, actual) == (
+        (1, 1),
+        (4, 9),
+    )
+    assert gracious(
+        (0, 5),
+        Closure.CLOSED,
+        ExpectedAnswers(SECONDS, EACH),
+        expected,
+        actual,
+        Reach(3),
+    ) == (
         (Fraction(5, 6),) * 2,
         (3, 8),
     )
-    assert gracious((0, 5), Closure.CLOSED, SECONDS, expected, actual, EACH, most=1) == (
+    assert gracious(
+        (0, 5),
+        Closure.CLOSED,
+        ExpectedAnswers(SECONDS, EACH),
+        expected,
+        actual,
+        Reach(windows=1),
+    ) == (
         (THIRD, THIRD),
         (0, 5),
     )
     # The other way around: ours [0, 5], the engine's [0, 2]. By 1 the end goes to 4, and 3 of 5
     # rows are there.
-    assert gracious((0, 5), Closure.CLOSED, SECONDS, expected, EACH(0, 2), EACH, reach=1) == (
+    assert gracious(
+        (0, 5),
+        Closure.CLOSED,
+        ExpectedAnswers(SECONDS, EACH),
+        expected,
+        EACH(0, 2),
+        Reach(1),
+    ) == (
         (1, Fraction(3, 5)),
         (0, 4),
     )
     for beside in ((6, 9), (-5, -1)):
         assert gracious(
-            (0, 5), Closure.CLOSED, SECONDS, expected, EACH(*beside), EACH, reach=10
+            (0, 5),
+            Closure.CLOSED,
+            ExpectedAnswers(SECONDS, EACH),
+            expected,
+            EACH(*beside),
+            Reach(10),
         ).score != (1, 1)
 
 
@@ -577,11 +659,11 @@ def test_gracious_is_never_worse(times, opens, length, closure, sent):
         Counter(number(str(t)) for t in sent),
     )
     plain = score(expected, actual)
-    found = gracious(window, closure, instants, expected, actual, answer)
+    found = gracious(window, closure, ExpectedAnswers(instants, answer), expected, actual)
     assert found.score.precision >= plain.precision and found.score.recall >= plain.recall
     assert found.score == score(answer(found.window[0] + low, found.window[1] + high), actual)
     assert found == Shifted(plain, window) or sum(found.score) > sum(plain)
-    closed = gracious_code(window, instants, answer(*window), actual, answer)
+    closed = gracious_code(window, ExpectedAnswers(instants, answer), answer(*window), actual)
     assert closed.score.recall >= score(answer(*window), actual).recall
     assert closed.score == score(answer(*closed.window), actual)
 
@@ -594,7 +676,11 @@ def test_gracious_finds_a_window_that_slipped(times, opens, length, left, right)
     start, end = opens + left, last + right
     assume(abs(left) <= length >= abs(right) and start <= end and start <= last and end >= opens)
     found = gracious(
-        (opens, last), Closure.CLOSED, instants, answer(opens, last), answer(start, end), answer
+        (opens, last),
+        Closure.CLOSED,
+        ExpectedAnswers(instants, answer),
+        answer(opens, last),
+        answer(start, end),
     )
     assert found.score == (1, 1)
 
@@ -618,7 +704,12 @@ SEMANTICS = profile("csparql").but(t0=0).semantics()
 
 def entries(actual: str, *instants: int | None, **more: object) -> list[dict]:
     reports = list(evaluate(QUERY, {"s": STREAM}, SEMANTICS))
-    found = of_run(QUERY, {"s": STREAM}, SEMANTICS, reports, output(actual), instants, **more)
+    found = of_run(
+        Question(QUERY, {"s": STREAM}).under(SEMANTICS),
+        reports,
+        EngineOutput(output(actual), instants),
+        **more,
+    )
     return json.loads(json.dumps(found))
 
 
@@ -679,14 +770,21 @@ def test_a_run_of_another_length():
 def test_a_run_whose_answers_are_differences_has_no_gracious_mode():
     semantics = profile("csparql").but(t0=0, r2s="Istream", base="previous").semantics()
     reports = list(evaluate(QUERY, {"s": STREAM}, semantics))
-    found = of_run(QUERY, {"s": STREAM}, semantics, reports, output("ab,c,e"))
+    found = of_run(
+        Question(QUERY, {"s": STREAM}).under(semantics), reports, EngineOutput(output("ab,c,e"))
+    )
     assert [(one["precision"], one["recall"], one["gracious"]) for one in found] == [
         (1, 1, None),
         (1, 0.5, None),
         (1, 1, None),
     ]
     with pytest.raises(Unsupported, match="one time-based window under Rstream"):
-        of_run(QUERY, {"s": STREAM}, semantics, reports, output("ab"), reading=Reading.CODE)
+        of_run(
+            Question(QUERY, {"s": STREAM}).under(semantics),
+            reports,
+            EngineOutput(output("ab")),
+            reading=Reading.CODE,
+        )
 
 
 def test_a_run_over_intervals_or_several_windows_has_no_gracious_mode():
@@ -708,7 +806,10 @@ def test_a_run_over_intervals_or_several_windows_has_no_gracious_mode():
     for query, elements in ((QUERY, long), (pair, STREAM)):
         reports = list(evaluate(query, {"s": elements}, SEMANTICS))
         assert reports and {
-            one["gracious"] for one in of_run(query, {"s": elements}, SEMANTICS, reports, [])
+            one["gracious"]
+            for one in of_run(
+                Question(query, {"s": elements}).under(SEMANTICS), reports, EngineOutput([])
+            )
         } == {None}
 
 
@@ -735,7 +836,9 @@ def test_gracious_mode_asks_as_the_semantics_does():
     }
     semantics = profile("csparql").but(t0=0, collection="set").semantics()
     reports = list(evaluate(query, streams, semantics, static=static))
-    found = of_run(query, streams, semantics, reports, output("12,"), static=static)
+    found = of_run(
+        Question(query, streams, static).under(semantics), reports, EngineOutput(output("12,"))
+    )
     assert found == [
         entry([0, 5], 0.5, 1.0, (2, 1, 2), None, [0, 6]),
         entry([5, 10], 0.0, 0.0, (2, 1, 0), None, [6, 10]),
@@ -749,15 +852,17 @@ def test_a_run_under_content_change():
     """
     semantics = profile("cqels").but(t0=0).semantics()
     reports = list(evaluate(QUERY, {"s": STREAM}, semantics))
-    found = of_run(QUERY, {"s": STREAM}, semantics, reports, output("a,c,z,d,e"))
+    found = of_run(
+        Question(QUERY, {"s": STREAM}).under(semantics), reports, EngineOutput(output("a,c,z,d,e"))
+    )
     assert found == [
         entry([0, 5], 1.0, 0.5, (2, 2, 1)),
         entry([5, 10], pytest.approx(2 / 3), 1.0, (2, 2, 3)),
         entry([10, 15], 1.0, 1.0, (1, 1, 1)),
     ]
-    assert of_run(QUERY, {"s": STREAM}, semantics, [], output("a,b")) == [
-        entry(None, 0.0, 0.0, (0, 0, 2))
-    ]
+    assert of_run(
+        Question(QUERY, {"s": STREAM}).under(semantics), [], EngineOutput(output("a,b"))
+    ) == [entry(None, 0.0, 0.0, (0, 0, 2))]
 
 
 def test_a_run_under_content_change_as_yabenchs_code_reads_it():
@@ -805,23 +910,26 @@ def test_the_code_notes_a_slide_without_answers_as_perfect():
     delay of the third.
     """
     first = [
-        yabench.Step((1, 1), (10_000, end), late, 1, 1)
+        yabench_code.Step((1, 1), (10_000, end), late, 1, 1)
         for end, late in ((12_000, 3), (14_000, 3), (15_000, 1), (17_000, 2))
     ]
-    last = [yabench.Step((1, 1), (20_000, end), 10, 1, 1) for end in (21_000, 23_000)]
-    assert list(yabench.slides_code([*first, *last], 10_000, 10_000)) == [
+    last = [yabench_code.Step((1, 1), (20_000, end), 10, 1, 1) for end in (21_000, 23_000)]
+    assert list(yabench_code.slides_code([*first, *last], 10_000, 10_000)) == [
         ((1, 1), (0, 10_000), 0, 0, 0, 0),
         ((1, 1), (10_000, 17_000), 2, 4, 4, 4),
         ((1, 1), (20_000, 23_000), 10, 2, 2, 2),
     ]
-    assert list(yabench.slides_code([], 10, 10)) == []
+    assert list(yabench_code.slides_code([], 10, 10)) == []
 
 
 def changed(actual: str, *instants: int) -> list[dict]:
     semantics = profile("cqels").but(t0=0).semantics()
     reports = list(evaluate(QUERY, {"s": STREAM}, semantics))
     found = of_run(
-        QUERY, {"s": STREAM}, semantics, reports, output(actual), instants, reading=Reading.CODE
+        Question(QUERY, {"s": STREAM}).under(semantics),
+        reports,
+        EngineOutput(output(actual), instants),
+        reading=Reading.CODE,
     )
     return json.loads(json.dumps(found))
 
@@ -829,7 +937,7 @@ def changed(actual: str, *instants: int) -> list[dict]:
 def test_a_report_without_a_measure():
     semantics = profile("csparql").but(t0=0, report="non-empty").semantics()
     with pytest.raises(Unsupported, match="YABench measures window close and content change"):
-        of_run(QUERY, {"s": STREAM}, semantics, [], [])
+        of_run(Question(QUERY, {"s": STREAM}).under(semantics), [], EngineOutput([]))
 
 
 @pytest.mark.needs_shared
@@ -847,11 +955,9 @@ def test_csparqls_second_run_is_right_in_gracious_mode(shared):
     semantics = profile("csparql").but(t0=0).semantics()
     reports = list(evaluate(query, streams, semantics, answer=answers))
     found = of_run(
-        query,
-        streams,
-        semantics,
+        Question(query, streams).under(semantics),
         reports,
-        [relation.rows for relation in recording],
+        EngineOutput([relation.rows for relation in recording]),
         answer=answers,
     )
     assert [one["window"] for one in found] == [[t, t + 4000] for t in range(0, 36_000, 4000)]

@@ -13,9 +13,11 @@ import yabench_generator as generator
 import yabench_literal
 
 from conformance.metrics.run import Reading, of_run
+from conformance.metrics.yabench import EngineOutput
 from refengine import evaluate, from_table, literal, profile
 from refengine.core import r2r
 from refengine.core.query import Query
+from refengine.core.question import Question
 from refengine.model.elements import XSD, row
 from refengine.rdf.streams import read_stream
 
@@ -145,7 +147,13 @@ def test_the_expected_sizes_are_those_that_yabench_published(tmp_path, name):
 
     # of another engine gracious mode would try every shift
     exact = [report.relation.rows for report in reports]
-    found = of_run(query, streams, semantics, reports, exact, reading=Reading.CODE, answer=answer)
+    found = of_run(
+        Question(query, streams).under(semantics),
+        reports,
+        EngineOutput(exact),
+        reading=Reading.CODE,
+        answer=answer,
+    )
     assert [(one["expected"], one["elements"]) for one in found] == [
         (size, triples) for size in rows
     ]
@@ -166,12 +174,9 @@ def test_an_exact_engine_has_the_published_figures_under_content_change(tmp_path
     semantics = profile("cqels").but(t0=0).semantics()
     clocks = [one.time for one in hot]
     found = of_run(
-        tumbling(HOT),
-        streams,
-        semantics,
+        Question(tumbling(HOT), streams).under(semantics),
         [],
-        actual,
-        clocks,
+        EngineOutput(actual, clocks),
         reading=Reading.CODE,
         answer=FAST,
         is_incremental=True,
@@ -285,12 +290,9 @@ def test_measures_are_those_of_the_literal_script(tmp_path, seed):
         ]
     ):
         found = of_run(
-            query,
-            streams,
-            semantics,
+            Question(query, streams).under(semantics),
             reports,
-            list(map(bag, relations)),
-            clocks,
+            EngineOutput(list(map(bag, relations)), clocks),
             reading=reading,
             answer=FAST,
             is_incremental=(seed + number) % 2 == 0,

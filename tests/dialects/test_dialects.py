@@ -255,20 +255,20 @@ def test_every_query_is_rendered_or_refused(dialect):
 
 
 @pytest.mark.parametrize(
-    "dialect", [d for d in DIALECTS if (csrbench.Written().folder / f"Q1.{d}").exists()]
+    "dialect", [d for d in DIALECTS if (csrbench.QueryFolder().folder / f"Q1.{d}").exists()]
 )
 def test_the_queries_of_csrbench_are_written_in_four_languages(dialect):
     """By hand: none of these texts was rendered."""
-    written = csrbench.Written(dialect=dialect)
+    written = csrbench.QueryFolder(dialect=dialect)
     for name in csrbench.QUERIES:
         assert csrbench.query(name, written) == csrbench.query(name)
-        assert (csrbench.Written().folder / f"{name}.{dialect}").read_text(
+        assert (csrbench.QueryFolder().folder / f"{name}.{dialect}").read_text(
             encoding="utf-8"
         ) != render(csrbench.query(name), dialect)
 
 
 def test_all_four_languages_are_there():
-    found = {path.suffix[1:] for path in csrbench.Written().folder.iterdir()}
+    found = {path.suffix[1:] for path in csrbench.QueryFolder().folder.iterdir()}
     assert found == {"toml", "rspql", "csparql", "cqels", "sparqlstream"}
 
 

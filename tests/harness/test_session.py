@@ -23,10 +23,13 @@ from conformance.harness import client
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Deviation, Engine, InvalidEngine, engine, engines, read
 from conformance.harness.play import Declined, EngineQuery, play
-from conformance.suite.probe import Question, judged, result
+from conformance.suite.deviations import explaining
+from conformance.suite.exchange import Exchange
+from conformance.suite.probe import judge_exchange, result
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Outcome
 from refengine import evaluate, from_table, profile, stream
+from refengine.core.question import Question
 from refengine.dialects import Unrenderable
 
 ADAPTER = Path(client.__file__).parent / "adapters" / "reference.py"
@@ -295,9 +298,9 @@ def test_a_tolerance_is_told_and_stated():
     assert found.tolerance == 0.5 and found.command[-1] == "0.5"
     tested = Engine("late", "an engine", (), "table", profile=CLAIM, tolerance=0.25)
     question = Question(
-        corpus.query_of(BORDER), corpus.streams_of(BORDER), corpus.static_of(BORDER), []
+        corpus.query_of(BORDER), corpus.streams_of(BORDER), corpus.static_of(BORDER)
     )
-    _, argument, *_ = judged(tested, BORDER, question)
+    argument = judge_exchange(tested, BORDER, Exchange(question, [])).argument
     assert (
         "replayed on the wall clock; an element may have come 0.25 of a unit of time late"
         in argument
@@ -333,11 +336,12 @@ def judged_of(case, deviations, moved=0, **fields):
         for report in reports
     ]
     tested = Engine("wrong", "an engine", (), "table", profile=CLAIM, deviations=tuple(deviations))
-    outcome, argument, named, *_ = judged(
-        tested, case, Question(query, streams, frozenset(), answers)
-    )
-    assert outcome is Outcome.FAIL
-    return argument, list(named)
+    exchange = Exchange(Question(query, streams), answers)
+    found = judge_exchange(tested, case, exchange)
+    named = explaining(tested, case, exchange)
+    assert found.outcome is Outcome.FAIL
+    assert found.known == tuple((one.reason, one.link) for one in named)
+    return found.argument, list(named)
 
 
 PASSED, NONE, LATEST, TOLD = (
@@ -425,7 +429,7 @@ def test_a_harness_that_breaks_down_is_an_error_that_can_be_known():
             "wrong", "an engine", (), "csparql", profile=CLAIM, deviations=tuple(deviations)
         )
         found = result(tested, Harness([sys.executable, "-c", code]), BORDER)
-        assert found.outcome is Outcome.ERROR and len(found.deviations) == named
+        assert found.outcome is Outcome.ERROR and len(found.known) == named
         assert "WIN-2" in found.argument.splitlines()[-1]
 
 
@@ -565,9 +569,10 @@ def test_a_known_deviation_of_rsp_js_is_shown_by_its_cases(becomes, deviation, c
     case.
     """
     found = becomes(case)
-    assert found.outcome in (Outcome.FAIL, Outcome.ERROR) and deviation in found.deviations, (
-        found.argument
-    )
+    assert (
+        found.outcome in (Outcome.FAIL, Outcome.ERROR)
+        and (deviation.reason, deviation.link) in found.known
+    ), found.argument
     assert f": {deviation.reason}" in found.argument and re.search(
         r"explains it: .*\b[A-Z0-9]+-[0-9]+", found.argument
     )
@@ -581,7 +586,7 @@ def test_without_a_known_deviation_of_rsp_js_a_case_is_unexplained(rsp_js, devia
     rest = replace(
         RSP_JS, deviations=tuple(other for other in RSP_JS.deviations if other != deviation)
     )
-    assert any(not result(rest, rsp_js, CASES[case]).deviations for case in deviation.cases)
+    assert any(not result(rest, rsp_js, CASES[case]).known for case in deviation.cases)
 
 
 @pytest.mark.xdist_group("what becomes of cases")
@@ -601,7 +606,7 @@ def test_a_known_deviation_of_rsp_js_has_a_case_that_it_alone_explains(becomes, 
 def test_what_becomes_of_a_case_on_rsp_js_is_known(becomes, case):
     """Each passes, asks for what RSP-JS has not, is disputed, or fails for what is known of it."""
     found = becomes(case)
-    assert found.outcome not in (Outcome.FAIL, Outcome.ERROR) or found.deviations, found.argument
+    assert found.outcome not in (Outcome.FAIL, Outcome.ERROR) or found.known, found.argument
 
 
 def test_rsp_js_without_its_deviations_is_not_explained(rsp_js):
@@ -611,9 +616,7 @@ def test_rsp_js_without_its_deviations_is_not_explained(rsp_js):
         bare, rsp_js, CASES["REP-1-every-window-that-closes-between-two-elements-is-reported"]
     )
     assert (
-        found.outcome is Outcome.FAIL
-        and found.deviations == ()
-        and "first divergence" in found.argument
+        found.outcome is Outcome.FAIL and found.known == () and "first divergence" in found.argument
     )
     assert found.argument.endswith(
         "the case is about REP-1: every window that closes between two elements is reported"

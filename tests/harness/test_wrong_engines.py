@@ -19,8 +19,9 @@ from conformance.corpus import Case, check_case
 from conformance.harness import client
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import engine
-from conformance.suite.probe import Result, result
+from conformance.suite.probe import result
 from conformance.verdict.outcomes import Outcome
+from conformance.verdict.results import Result
 from conformance.wrong_engines import MINIATURES, Miniature
 from refengine.model.errors import RefengineError
 
@@ -132,7 +133,7 @@ def test_a_wrong_engine_fails_a_case_of_its_rule(miniature):
     found = asked(miniature)
     failed = [one.argument for one in found if one.outcome is Outcome.FAIL]
     assert bool(failed) is shows(miniature), [
-        f"{one.case.path}: {one.outcome}: {one.argument}" for one in found
+        f"{one.case}: {one.outcome}: {one.argument}" for one in found
     ]
     assert all(argument.startswith(f"{miniature.rule}: ") for argument in failed)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conformance.__main__ import main
-from conformance.benchmarks import csrbench, yabench
+from conformance.benchmarks import csrbench, own_engines, yabench
 from conformance.verdict.outcomes import Judging, Outcome, verdict
 from refengine import (
     Body,
@@ -25,6 +25,7 @@ from refengine import (
     row,
     stream,
 )
+from refengine.core.question import Question
 from refengine.oracle.trial import Missing
 from refengine.rdf.recordings import relation_to_json
 
@@ -51,34 +52,37 @@ def test_a_literals_own_text_is_left_as_it_is():
             ]
         ),
     )
-    found = verdict(QUERY, {"s": stream([element("a", 3)])}, profile("csparql").but(t0=0), [wrong])
+    found = verdict(
+        Question(QUERY, {"s": stream([element("a", 3)])}), profile("csparql").but(t0=0), [wrong]
+    )
     assert f'{{x: "{text}"}}' in found.argument
     assert '{x: "7"^^<xsd:byte>}' in found.argument
     assert "lacking: {x: :a}" in found.argument
 
 
-def windows_from_the_first_element() -> tuple[Query, dict, list[Relation]]:
+def windows_from_the_first_element() -> tuple[Question, list[Relation]]:
     """CSRBench's Q5 over the embedded stream, from an engine whose windows begin with the first
     element.
     """
-    asked, folder = csrbench.query("Q5"), csrbench.embedded()
+    asked, folder = csrbench.query("Q5"), own_engines.embedded()
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
     semantics = profile("csparql").but(t0="first-element").semantics()
-    return asked, streams, [report.relation for report in evaluate(asked, streams, semantics)]
+    relations = [report.relation for report in evaluate(asked, streams, semantics)]
+    return Question(asked, streams), relations
 
 
 def test_an_engine_that_begins_with_the_first_element_is_right():
     """ORA-2: with a slide of a fifth of the size, four windows that hold the first element are not
     reported.
     """
-    asked, streams, recording = windows_from_the_first_element()
-    assert verdict(asked, streams, profile("csparql"), recording, missing=0).outcome is Outcome.PASS
+    question, recording = windows_from_the_first_element()
+    assert verdict(question, profile("csparql"), recording, missing=0).outcome is Outcome.PASS
 
 
 def test_two_outputs_that_are_missing_are_said_and_can_be_allowed(tmp_path, capsys):
     """ORA-3, ORA-9, ORA-13: of a recording that is right but for its first two relations."""
-    asked, streams, recording = windows_from_the_first_element()
-    found = verdict(asked, streams, profile("csparql"), recording[2:])
+    question, recording = windows_from_the_first_element()
+    found = verdict(question, profile("csparql"), recording[2:])
     assert found.outcome is Outcome.FAIL
     assert (
         "every relation is right, and 2 outputs are missing before the first; the bound is 1"
@@ -87,7 +91,7 @@ def test_two_outputs_that_are_missing_are_said_and_can_be_allowed(tmp_path, caps
 
     folder = tmp_path / "bench"
     (folder / "answers").mkdir(parents=True)
-    (folder / "data").symlink_to(csrbench.embedded() / "data")
+    (folder / "data").symlink_to(own_engines.embedded() / "data")
     told = [{"timestamp": 0, **relation_to_json(relation)} for relation in recording[2:]]
     (folder / "answers" / "csparql-answer-5.json").write_text(json.dumps({"relations": told}))
     for bound, outcome in ((1, "fail"), (2, "pass")):

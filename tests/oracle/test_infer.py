@@ -40,6 +40,7 @@ from refengine import (
 from refengine.core import engine, r2r
 from refengine.core.profiles import PLAIN
 from refengine.core.query import BORDERED, CLOSING, SIZED, SLIDING
+from refengine.core.question import Question
 from refengine.core.semantics import (
     ENUMS,
     POLICIES,
@@ -66,8 +67,10 @@ from refengine.core.semantics import Change as ContentChange
 from refengine.model.elements import XSD, Bag, Row, Triple, is_blank, parse_literal
 from refengine.model.terms import Term
 from refengine.oracle import divergence, explanations, judge
+from refengine.oracle.answers import Answers
 from refengine.oracle.assignments import candidates, origins
-from refengine.oracle.trial import Answers, Fate
+from refengine.oracle.comparison import Fate
+from refengine.oracle.trial import Recorded
 
 BODIES = {
     name: Body("PREFIX : <urn:> " + text)
@@ -539,10 +542,9 @@ def test_the_oracle_says_what_enumeration_says():
         found = wrong(case, word)
         assert found is None, found
         if word == "pass":
-            assert (
-                divergence.out_of_reach(case.query, case.streams, case.recording, mode=case.mode)
-                is None
-            )
+            question = Question(case.query, case.streams)
+            judged_on = Recorded.of(question, case.recording, mode=case.mode)
+            assert divergence.out_of_reach(judged_on) is None
         said[word] += 1
         event(word)
 
@@ -1054,6 +1056,7 @@ def test_plans_share_what_they_read():
         [(t("a", "p", "o"), 0), (t("b", "p", "o"), 0), (t("a", "p", "o"), 5)], ordered=False
     )
     query = Query((Window("s", WindowKind.TIME, 4, 2),), Body("PREFIX : <urn:> " + PATTERN))
+    question = Question(query, {"s": source})
     answers, start = (
         Answers(),
         profile_of(report="window-close,non-empty", horizon="flush").but(t0=0),
@@ -1071,12 +1074,12 @@ def test_plans_share_what_they_read():
     for change in [*changes, *reversed(changes)]:
         with suppress(InvalidSemantics):
             semantics = explanations.changed(start, change).semantics()
-            assert answers.plan(query, {"s": source}, semantics) == engine.plan(
+            assert answers.plan(question.under(semantics)) == engine.plan(
                 query, {"s": source}, semantics
             ), change
     for wrong in ({"report": "window-close", "closure": "none"}, {"t0": T0.REGISTRATION}):
         with pytest.raises(InvalidSemantics, match="QRY-5"):
-            answers.plan(query, {"s": source}, start.but(**wrong).semantics())
+            answers.plan(question.under(start.but(**wrong).semantics()))
 
 
 def test_rows_on_borders_are_those_of_derivations(monkeypatch: pytest.MonkeyPatch):
@@ -1145,12 +1148,9 @@ def test_the_nearest_semantics_has_companions_that_suit_it(
         ]
     )
     query = Query((Window("s", WindowKind.TIME, 4, 4),), Body("PREFIX : <urn:> " + PATTERN))
+    recording = recorded(query, source, profile_of(**engine_))
     found = explanations.nearest(
-        query,
-        {"s": source},
-        profile_of(**asked),
-        recorded(query, source, profile_of(**engine_)),
-        missing=0,
+        Recorded.of(Question(query, {"s": source}), recording, missing=0), profile_of(**asked)
     )
     assert change in [(c.field, show(c.value)) for c in found.changes]
 
@@ -1164,10 +1164,10 @@ def test_what_is_out_of_reach_goes_by_the_definition():
         (Window("s", WindowKind.TIME, 2, 2),),
         Body("PREFIX : <urn:> SELECT ?s { ?s :p ?o FILTER(!?o) }"),
     )
-    assert (
-        divergence.out_of_reach(query, {"s": source}, [Relation(("s",), Counter([row(B)]))]) is None
-    )
-    far = divergence.out_of_reach(query, {"s": source}, [Relation(("s",), Counter([row(C)]))])
+    question = Question(query, {"s": source})
+    near = Recorded.of(question, [Relation(("s",), Counter([row(B)]))])
+    assert divergence.out_of_reach(near) is None
+    far = divergence.out_of_reach(Recorded.of(question, [Relation(("s",), Counter([row(C)]))]))
     assert far is not None and far.span is None
 
 

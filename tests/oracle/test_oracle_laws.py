@@ -45,6 +45,7 @@ from refengine import (
 from refengine.core import engine, r2r, window
 from refengine.core.profiles import PLAIN
 from refengine.core.query import BORDERED, CLOSING, SIZED, SLIDING
+from refengine.core.question import Question
 from refengine.core.semantics import (
     ENUMS,
     POLICIES,
@@ -71,8 +72,8 @@ from refengine.core.semantics import (
 )
 from refengine.model import compare
 from refengine.model.elements import Bag, Dataset, Element, Row
+from refengine.oracle.comparison import Borders, Fate
 from refengine.oracle.judge import Judgement, judge
-from refengine.oracle.trial import Borders, Fate
 
 DRAWS = {"full": 10_000, "fuzz": 20_000, "mutation": 60}.get(PROFILE)
 LONG = DRAWS is not None and PROFILE != "mutation"
@@ -1020,9 +1021,8 @@ def test_a_fail_names_the_change():
 
     def check_argument(case: Case) -> None:
         own = case.own
-        told = outcomes.verdict(
-            own.query, case.streams, case.profile, case.recording, missing=case.missing
-        )
+        question = Question(own.query, case.streams)
+        told = outcomes.verdict(question, case.profile, case.recording, missing=case.missing)
         lacking, surplus = case.changed.gaps[min(case.changed.gaps)]
         assert printed_rows(told.argument) == (written(lacking), written(surplus)), (
             told.argument,

@@ -33,6 +33,7 @@ from conformance.verdict import evidence as evidence_of
 from conformance.verdict import outcomes
 from conformance.verdict.engine_report import EngineReport
 from refengine import Relation, from_table, profile, row, stream
+from refengine.core.question import Question
 
 ROOT = Path(__file__).parents[2]
 
@@ -762,14 +763,11 @@ def test_the_evidence_of_a_verdict_says_where_it_begins_and_ends():
         answers = [
             EngineReport(Relation(("x",), Counter([row({"x": f"<urn:{name}>"})]))) for name in names
         ]
-        facts = outcomes.verdict(
-            query,
-            {"s": elements},
-            profile("csparql").but(t0=0),
-            [a.relation for a in answers],
-            missing=2,
-        ).facts
-        told = evidence_of.judged(query, {"s": elements}, frozenset(), answers, facts)
+        question = Question(query, {"s": elements})
+        found = outcomes.verdict(
+            question, profile("csparql").but(t0=0), [a.relation for a in answers], missing=2
+        )
+        told = evidence_of.of_verdict(question, answers, found.judgement)
         assert {key: told[key] for key in ("before", "diverges") if key in told} == wanted, names
         _found, first = pairs.pairs(told, "fail" if "diverges" in wanted else "pass")
         assert first == (

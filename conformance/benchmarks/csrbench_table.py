@@ -1,0 +1,52 @@
+"""CSRBench's table, as text to read and as tab-separated values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from conformance.benchmarks.csrbench import QUERIES, columns, suffix
+from conformance.verdict.results import Outcome, Result
+from refengine.oracle.explanations import AS_SETS
+
+
+def table(results: Iterable[Result]) -> Mapping[str, Mapping[str, Outcome]]:
+    """Return query → engine → outcome, without the extra recordings."""
+    rows: dict[str, dict[str, Outcome]] = {name: {} for name in QUERIES}
+    for result in results:
+        if not suffix(result):
+            rows[result.case][result.engine] = result.outcome
+    return rows
+
+
+def as_tsv(results: list[Result]) -> Iterator[str]:
+    """Yield the table in the form of CSRBench's Table 2, one line a query."""
+    engines = columns(result.engine for result in results if not suffix(result))
+    yield "\t".join(["query", *engines])
+    for name, row in table(results).items():
+        if row:
+            yield "\t".join([name, *(str(row.get(engine, "-")) for engine in engines)])
+
+
+def as_text(results: list[Result]) -> Iterator[str]:
+    """Yield the table to read, and then the extra recordings and every argument that is not a pass.
+
+    Between them stands which fails would pass as sets of rows, since CSRBench's own oracle compares
+    relations as sets.
+    """
+    lines = [line.split("\t") for line in as_tsv(results)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        yield "  ".join(cells).rstrip()
+    as_sets = [f"{result.engine} {result.case}" for result in results if AS_SETS in result.argument]
+    yield ""
+    yield (
+        "Relations are compared as bags of rows (CMP-3). CSRBench's own oracle compares them "
+        "as sets; as sets"
+    )
+    yield f"of rows, these would pass, too: {', '.join(as_sets) or 'no others'}."
+    for result in results:
+        if suffix(result) or result.outcome is not Outcome.PASS:
+            yield ""
+            yield f"{result.engine} {result.case}"
+            yield result.argument

@@ -1,0 +1,134 @@
+"""CSRBench without recordings: the reference engine and three wrong engines, recorded over the
+embedded stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from conformance.benchmarks.csrbench import (
+    HERE,
+    OURS,
+    TABLE_ORDER,
+    QueryFolder,
+    of_cell,
+    query,
+    question_over,
+    stream,
+    with_evidence,
+)
+from conformance.verdict.engine_report import EngineReport
+from conformance.verdict.outcomes import Judging, verdict
+from conformance.verdict.results import Outcome, Result
+from refengine.core.engine import evaluate
+from refengine.core.profiles import profile
+from refengine.core.query import Query
+from refengine.model.elements import Relation, Stream
+from refengine.oracle.answers import Answers
+
+# what is imported where it is used: not every run does, and it takes long
+if TYPE_CHECKING:
+    from conformance.wrong_engines import Miniature
+
+EMBEDDED = (HERE / "fixtures" / "csrbench", HERE.parent / "fixtures" / "csrbench")
+SEED = 2013
+# each seen in a real engine
+WRONG = ("WIN-8 nothing expires", "ENG-2 latest of a gap", "R2R-2 sets of solutions")
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """An engine of ours that is recorded here: a profile, and the miniature that it is, if it is a
+    wrong one.
+    """
+
+    name: str
+    profile: str
+    miniature: Miniature | None = None
+
+
+def recorders() -> list[Recorder]:
+    """Return the reference engine under each of CSRBench's profiles, and three wrong engines under
+    C-SPARQL's.
+    """
+    from conformance.wrong_engines import MINIATURES
+
+    reference = [Recorder(f"reference/{name}", name) for name in TABLE_ORDER]
+    miniatures = {f"{miniature.rule} {miniature.name}": miniature for miniature in MINIATURES}
+    return reference + [
+        Recorder(f"wrong/{miniatures[name].rule}", "csparql", miniatures[name]) for name in WRONG
+    ]
+
+
+def embedded() -> Path:
+    """Return the folder of the embedded stream."""
+    return next(path for path in EMBEDDED if path.is_dir())
+
+
+def record(recorder: Recorder, name: str, asked: Query, folder: Path) -> list[Relation]:
+    """Return what an engine of ours answers: t0 and the arrival order of simultaneous elements are
+    drawn with a fixed seed, as a live engine draws them, and kept from the judge.
+    """
+    draw = Random(f"{SEED} {recorder.profile} {name}")
+    spec, elements = asked.windows[0], list(stream(folder))
+    draw.shuffle(elements)
+    elements = [e._replace(sys=n) for n, e in enumerate(sorted(elements, key=lambda e: e.app), 1)]
+    t0 = elements[0].app - spec.span - draw.randrange(spec.step)
+    chosen = profile(recorder.profile).but(t0=t0).semantics()
+    streams = {spec.stream: Stream(tuple(elements))}
+
+    def answered() -> list[Relation]:
+        return [report.relation for report in evaluate(asked, streams, chosen)]
+
+    if recorder.miniature is None:
+        return answered()
+    with recorder.miniature.installed():
+        return answered()
+
+
+def judge_ours(
+    name: str,
+    judging: Judging,
+    chosen: Iterable[Recorder] | None = None,
+    written: QueryFolder = OURS,
+) -> list[Result]:
+    """Judge our own engines on one query; they share the answers of their windows."""
+    answers = Answers()
+    question = question_over(query(name, written), embedded())
+    if chosen is None:
+        chosen = recorders()
+    results = []
+    for recorder in chosen:
+        recording = record(recorder, name, question.query, embedded())
+        found = verdict(
+            question,
+            profile(recorder.profile),
+            recording,
+            missing=judging.bound,
+            witnesses=judging.witnesses,
+            answers=answers,
+        )
+        if judging.keep:
+            found = with_evidence(found, question, list(map(EngineReport, recording)))
+        results.append(of_cell(found, recorder.name, name))
+    return results
+
+
+def self_check(results: Iterable[Result]) -> list[str]:
+    """Return what is wrong with the verdicts on our own engines: the reference passes every query,
+    a wrong engine fails one.
+    """
+    outcomes: dict[str, list[Outcome]] = {}
+    for result in results:
+        outcomes.setdefault(result.engine, []).append(result.outcome)
+    problems = []
+    for engine, found in outcomes.items():
+        if engine.startswith("reference/") and set(found) != {Outcome.PASS}:
+            problems.append(f"{engine} must pass every query")
+        if engine.startswith("wrong/") and Outcome.FAIL not in found:
+            problems.append(f"{engine} must fail a query")
+    return problems

@@ -1,0 +1,80 @@
+"""A question to an engine, and what the engine answered to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from conformance import corpus
+from conformance.corpus import Case
+from conformance.harness.client import Harness
+from conformance.harness.engine_file import Engine
+from conformance.harness.play import EngineQuery, play
+from conformance.verdict.engine_report import EngineReport
+from refengine.core.question import Question
+from refengine.core.semantics import Closure
+from refengine.model.elements import Relation
+from refengine.oracle.trial import TermsOfJudgement
+
+
+class BenchmarkQuery(NamedTuple):
+    """What a benchmark's query is called, as a case is, and its table (QRY-1)."""
+
+    id: str
+    rule: str
+    name: str
+    table: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A question, and what an engine answered to it.
+
+    `text` is what the engine was asked. `window_closure` says which borders belong to the windows
+    that it states, and `missing` how many outputs may be missing at each end.
+    """
+
+    question: Question
+    answers: list[EngineReport]
+    text: str = ""
+    window_closure: Closure | None = None
+    missing: int = 0
+
+    @property
+    def relations(self) -> list[Relation]:
+        """What is judged."""
+        return [answer.relation for answer in self.answers]
+
+    @property
+    def terms(self) -> TermsOfJudgement:
+        """The terms on which it is judged: a live engine is seen from its beginning to its end, and
+        may state its windows.
+        """
+        return {
+            "missing": self.missing,
+            "windows": [answer.window for answer in self.answers],
+            "window_closure": self.window_closure,
+        }
+
+
+def question_of(case: Case) -> Question:
+    """Return the question of a case."""
+    return Question(corpus.query_of(case), corpus.streams_of(case), corpus.static_of(case))
+
+
+def ask_case(tested: Engine, harness: Harness, case: Case) -> Exchange:
+    """Ask an engine the question of a case. Raises what makes the case no question, and Declined
+    and Broken.
+    """
+    return ask_question(tested, harness, question_of(case), case.table["query"])
+
+
+def ask_question(
+    tested: Engine, harness: Harness, question: Question, table: Mapping[str, Any] | None
+) -> Exchange:
+    """Ask an engine a question whose query was made of a table. Raises Declined and Broken."""
+    text = tested.text(question.query, bool(question.static), table)
+    asked = EngineQuery(question.query, text, tested.dialect)
+    answers = play(harness, asked, question.streams, question.static, tested.heartbeat)
+    return Exchange(question, answers, text, tested.window_closure, tested.unreported)

@@ -1,0 +1,122 @@
+"""What an engine that is told its semantics answers, beside a case's own expectations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from conformance import corpus
+from conformance.corpus import Case
+from conformance.harness.client import Harness
+from conformance.harness.engine_file import Engine
+from conformance.harness.play import EngineQuery, play
+from conformance.suite.exchange import question_of
+from conformance.verdict import evidence
+from conformance.verdict.engine_report import EngineReport
+from conformance.verdict.results import Outcome, Result
+from refengine.core.query import Query
+from refengine.core.question import Setting
+from refengine.core.semantics import Disorder
+from refengine.model import compare
+from refengine.model.errors import Unsupported
+
+Block = Mapping[str, Any]  # one [[expect]] of a case
+
+
+def expects_reports(case: Case) -> bool:
+    """Whether a case says what a configurable engine answers."""
+    return bool(_blocks(case))
+
+
+def _blocks(case: Case) -> list[Block]:
+    """Return the expectations of reports, each of which has its semantics."""
+    return [block for block in case.table.get("expect", []) if "max_reports" not in block]
+
+
+def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result:
+    """Ask an engine the question of a case under each semantics of its expectations, and hold the
+    answers against these.
+    """
+    blocks = _blocks(case)
+    if not blocks:
+        raise Unsupported("it expects nothing of an engine", rule="case", place=case.path)
+    question = question_of(case)
+    text = tested.text(question.query, bool(question.static), case.table["query"])
+    lines: list[str] = []
+    rests_on: dict[str, Any] | None = None
+    for block in blocks:
+        setting = question.under(corpus.semantics_of(block["semantics"]))
+        asked = EngineQuery(question.query, text, tested.dialect, setting.semantics)
+        answers = play(harness, asked, question.streams, question.static)
+        differences = list(_differences(setting, block, answers))
+        # of the first that differs, or else of the first
+        if rests_on is None or (differences and not lines):
+            due = [_due_report(report, question.query) for report in block["reports"]]
+            rests_on = evidence.evidence(question, answers, due, setting.semantics, text)
+        lines += differences
+    outcome = Outcome.PASS
+    if lines:
+        outcome = Outcome.FAIL
+    argument = "\n".join(f"{case.rule}: {line}" for line in lines)
+    return Result(tested.name, "corpus", case.id, case.rule, outcome, argument, evidence=rests_on)
+
+
+def _due_report(report: Mapping[str, Any], query: Query) -> evidence.DueReport:
+    """Return an expected report: its relation, window and instant."""
+    window = None
+    if report.get("window"):
+        opens, closes = report["window"]
+        window = (opens, closes)
+    return corpus.relation(report["rows"], query), window, report.get("instant")
+
+
+def _instants_of_reports(setting: Setting) -> frozenset[int] | None:
+    """Return the instants of the elements with which reports may come, or None where elements may
+    wait for others (MOD-2).
+    """
+    if setting.semantics.disorder not in (Disorder.REJECT, 0):
+        return None
+    names = {window.stream for window in setting.query.windows}
+    return frozenset(element.app for name in names for element in setting.streams[name])
+
+
+def _differences(setting: Setting, block: Block, answers: list[EngineReport]) -> Iterator[str]:
+    """Yield in what the reports that an engine gave differ from those expected."""
+    expected = block["reports"]
+    mode = compare.Mode(block.get("mode", "value"))
+    instants = _instants_of_reports(setting)
+    if len(answers) != len(expected):
+        yield f"expected {len(expected)} reports, got {len(answers)}"
+    for number, (report, answer) in enumerate(zip(expected, answers, strict=False), 1):
+        rows = corpus.relation(report["rows"], setting.query).rows
+        actual = answer.relation.rows
+        if not compare.equal(rows, actual, mode):
+            yield f"report {number}: expected {corpus.show(rows)}, got {corpus.show(actual)}"
+        for difference in _differences_in_time(report, answer, instants):
+            yield f"report {number}: {difference}"
+
+
+def _differences_in_time(
+    report: Mapping[str, Any], answer: EngineReport, instants: frozenset[int] | None
+) -> Iterator[str]:
+    """Yield in what a report differs in what both say of its window, its instant and its trigger; a
+    trigger that is no element's instant is the horizon, which is told to no engine.
+    """
+    window = report.get("window")
+    if window and answer.window is not None and list(answer.window) != window:
+        yield f"expected window {window}, got {list(answer.window)}"
+    if "instant" in report and answer.instant not in (None, report["instant"]):
+        yield f"expected instant {report['instant']}, got {answer.instant}"
+    if "trigger" in report and instants is not None:
+        trigger = report["trigger"]
+        if trigger not in instants:
+            trigger = None
+        if answer.came != trigger:
+            yield f"expected {_coming(trigger)}, got it {_coming(answer.came)}"
+
+
+def _coming(came: int | None) -> str:
+    """Write when a report came."""
+    if came is None:
+        return "at the end"
+    return f"with the element at {came}"

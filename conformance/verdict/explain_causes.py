@@ -1,0 +1,130 @@
+"""Arguments: what would explain a fail. Rows at the edges of windows, a row out of reach, changes
+of the semantics.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from conformance.verdict.wording import ROWS, Shortener, bordered, row_text
+from refengine.core.query import Query
+from refengine.core.semantics import show
+from refengine.oracle.comparison import BorderRow, Fate
+from refengine.oracle.divergence import FarRow
+from refengine.oracle.explanations import TRIED, Change, Nearest
+from refengine.oracle.trial import Trial
+
+CHANGES = 6  # shown of those that explain a fail
+
+
+def border_lines(trial: Trial, near: Nearest, shorten: Shortener) -> list[str]:
+    """Write the rows at the edges of windows that are not in place, and beside them those on
+    borders that are.
+    """
+    assert trial.divergence is not None  # it fails
+    rows = trial.divergence.borders
+    moved = [row for row in rows if row.fate is not Fate.PLACE]
+    if not moved:
+        return []
+    on_borders = [row for row in moved if row.on_border]
+    where = "at the edge of a window"
+    if len(on_borders) == len(moved):
+        where = "on a window border"
+    lines = [f"  rows completed by an element {where}:"]
+    for row in moved[:ROWS]:
+        window = bordered(row.window, trial.semantics)
+        lines.append(f"    {_border_row(row, shorten)} belongs to {window}")
+    lines += _more("not in place", moved)
+    if on_borders:
+        in_place = [row for row in rows if row.fate is Fate.PLACE]
+        lines += [f"    {_border_row(row, shorten)}" for row in in_place[:ROWS]]
+        lines += _more(Fate.PLACE, in_place)
+        lines += _no_closure(on_borders, in_place, near)
+    return lines
+
+
+def _no_closure(
+    moved: Sequence[BorderRow], in_place: Sequence[BorderRow], near: Nearest
+) -> Iterator[str]:
+    """Write that no closure explains rows that moved over a border, if none does."""
+    if _names_closure(near):
+        return
+    contrast = ""
+    if in_place:
+        contrast = f": those at {_instants(moved)} moved, those at {_instants(in_place)} did not"
+    yield f"    no closure explains it{contrast}"
+
+
+def _names_closure(near: Nearest) -> bool:
+    """Whether a change of the closure explains the fail, or is out of reach."""
+    paired = [change for pair in near.pairs for change in pair]
+    return any(change.field == "closure" for change in (*near.changes, *near.untried, *paired))
+
+
+def _border_row(row: BorderRow, shorten: Shortener) -> str:
+    """Write `left out: element at 12000: {x: :a}`."""
+    return f"{row.fate}: {_edge(row)}: {row_text(row.row, shorten)}"
+
+
+def _more(label: str, rows: Sequence[BorderRow]) -> Iterator[str]:
+    """Write how many rows there are beside those that are shown, and where."""
+    if len(rows) > ROWS:
+        yield f"    {label}: … {len(rows) - ROWS} more, at {_instants(rows[ROWS:])}"
+
+
+def _edge(row: BorderRow) -> str:
+    """Write `element at 12000`, and where in the window it is unless on a border."""
+    if row.on_border:
+        return f"element at {row.at}"
+    place = "last"
+    if row.is_first and row.fate is not Fate.LATE:
+        place = "first"
+    return f"element at {row.at}, the {place} in the window"
+
+
+def _instants(rows: Iterable[BorderRow]) -> str:
+    """Write `20000, 32000 (twice)`."""
+    times = {1: "", 2: " (twice)"}
+    counts = Counter(row.at for row in rows)
+    return ", ".join(f"{at}{times.get(n, f' ({n} times)')}" for at, n in sorted(counts.items()))
+
+
+def far_line(query: Query, far: FarRow, shorten: Shortener) -> str:
+    """Write why no change of the semantics can explain the output."""
+    why = "is never an answer on this stream"
+    if far.span is not None:
+        size = query.windows[0].size
+        why = f"rests on elements {far.span} apart, and a window has {size}"
+    row = row_text(far.row, shorten)
+    return f"  no semantics explains it: the recorded row {row} {why} (ORA-10)"
+
+
+def change_line(near: Nearest) -> str:
+    """Write the changes of the semantics under which the recording would be right."""
+    tail = ""
+    if near.untried:
+        tail = f"; out of reach: {', '.join(map(_change, near.untried))}"
+    if near.changes:
+        changes = ", or ".join(map(_change, near.changes[:CHANGES]))
+        return f"  would be explained by {changes}{tail}"
+    if near.profiles:
+        names = ", ".join(near.profiles[:CHANGES])
+        return f"  passes under profile {names}; no single change explains it{tail}"
+    if near.pairs:
+        pairs = ", or ".join(
+            f"{_change(one)} with {_change(other)}" for one, other in near.pairs[:CHANGES]
+        )
+        return f"  would be explained by {pairs}; no single change explains it{tail}"
+    pairs = "nor one of the pairs of changes that were tried"
+    if near.is_complete:
+        pairs = "nor a pair of changes"
+    return (
+        f"  no single change of {', '.join(TRIED[:-1])} or {TRIED[-1]} explains it, nor "
+        f"another profile, {pairs}{tail}"
+    )
+
+
+def _change(change: Change) -> str:
+    """Write `closure=(]`; an open t0 that is out of reach stands for every other one."""
+    return f"{change.field}={show(change.value)}"

@@ -1,0 +1,87 @@
+"""Bags, rows, terms and windows as text for arguments. What an engine supplied is escaped and
+cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from refengine.core.query import Query
+from refengine.core.semantics import Semantics
+from refengine.model.elements import XSD, Bag, Row
+from refengine.model.messages import escaped
+from refengine.model.terms import Term
+
+ROWS = 4  # shown of each kind
+WIDTH = 96  # characters of a term
+Shortener = Callable[[Term], str]
+
+
+def counted(number: int, noun: str) -> str:
+    """Write `1 row`, `2 rows`."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun}s"
+
+
+def bordered(window: tuple[int, int], semantics: Semantics) -> str:
+    """Write a window with its borders: `[0, 10)`."""
+    assert semantics.closure is not None  # where windows have borders
+    left, right = semantics.closure
+    return f"{left}{window[0]}, {window[1]}{right}"
+
+
+def bag_text(rows: Bag, shorten: Shortener) -> str:
+    """Write how many rows there are, and the row if it is the only one."""
+    total = rows.total()
+    if total == 0:
+        return "no rows"
+    if total == 1:
+        return f"1 row: {row_text(next(rows.elements()), shorten)}"
+    return counted(total, "row")
+
+
+def first_rows(rows: Bag) -> list[Row]:
+    """Return the first rows, as many as are shown."""
+    return sorted(rows.elements())[:ROWS]
+
+
+def row_text(line: Row, shorten: Shortener) -> str:
+    """Write a row: `{x: :a, y: 1}`."""
+    return "{" + ", ".join(f"{safe(name, 40)}: {shorten(term)}" for name, term in line) + "}"
+
+
+def shortener(query: Query) -> Shortener:
+    """Return what writes terms with the query's own prefixes, printable and of bounded length."""
+    declared = re.findall(r"PREFIX\s+([^\s:]*:)\s*<([^>]*)>", query.body.text, re.IGNORECASE)
+    longest_first = sorted(declared, key=lambda pair: -len(pair[1]))
+
+    def shorten(term: Term) -> str:
+        if not term.startswith("<"):
+            return safe(_literal(term), WIDTH)
+        for prefix, namespace in longest_first:
+            local = term[1 + len(namespace) : -1]
+            if term.startswith(f"<{namespace}") and re.fullmatch(r"[\w-]+", local):
+                return safe(prefix + local, WIDTH)
+        return safe(term.replace(XSD, "xsd:"), WIDTH)
+
+    return shorten
+
+
+def _literal(term: Term) -> str:
+    """Write a literal with a short datatype; its own text, and a blank node, stay as they are."""
+    text, quote, rest = term.rpartition('"')
+    return f"{text}{quote}{rest.replace(XSD, 'xsd:')}"
+
+
+def safe_line(text: str) -> str:
+    """Make a sentence that may hold what an engine supplied printable and of bounded length."""
+    return safe(text, 400)
+
+
+def safe(text: str, width: int) -> str:
+    """Make text printable and at most `width` characters long."""
+    if len(text) > width:
+        text = text[: width - 1] + "…"
+    return escaped(text)

@@ -1,0 +1,144 @@
+"""§11 Other readings of a recording: its variables, its extent, its order, its rows as sets
+(ORA-13).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from refengine.core.engine import Report
+from refengine.core.semantics import Collection, Profile
+from refengine.model import compare
+from refengine.model.elements import Relation
+from refengine.oracle.alignment import SURPLUS
+from refengine.oracle.answers import Answers
+from refengine.oracle.comparison import Alignment
+from refengine.oracle.explanations.changes import SINGLE_BOUND, explains
+from refengine.oracle.trial import Recorded
+
+AS_SETS = "as sets of rows, repeated rows counted once, it is right"
+TOGETHER = "with the relations of one timestamp taken together"
+
+
+def other_variables(recorded: Recorded) -> str:
+    """Return the sentence that a recording has other variables than the query, or nothing."""
+    query = recorded.query
+    expected = set(query.body.variables)
+    stated = {name for relation in recorded.relations for name in relation.variables}
+    bound = {name for rows in recorded.rows for line in rows for name, _ in line}
+    if bound <= expected and (not stated or stated == expected):
+        return ""
+    listed = ", ".join(sorted(stated | bound)) or "none"
+    return (
+        f"the recording has the variables {listed}; the query projects "
+        f"{', '.join(query.body.variables)}"
+    )
+
+
+def readings_of(
+    recorded: Recorded,
+    profile: Profile,
+    alignment: Alignment | None,
+    answers: Answers,
+    timestamps: Sequence[int | None],
+) -> Iterator[str]:
+    """Yield sentences that each explain the fail by how the recording is read."""
+    if alignment is not None:
+        extent = _extent(recorded, alignment)
+        if extent:
+            yield extent
+            return
+        if _is_reordered(recorded, alignment.beside):
+            yield "it has the same relations in another order"
+            return
+
+    as_set = profile.but(collection=Collection.SET)
+    if explains(as_sets(recorded), as_set, answers, SINGLE_BOUND):
+        yield AS_SETS
+        return
+    together = by_timestamp(recorded, timestamps)
+    if together is None:
+        return
+    if explains(together, profile, answers, SINGLE_BOUND):
+        yield f"{TOGETHER}, it is right"
+    elif explains(as_sets(together), as_set, answers, SINGLE_BOUND):
+        yield f"{TOGETHER}, {AS_SETS}"
+
+
+def _is_reordered(recorded: Recorded, reports: Sequence[Report]) -> bool:
+    """Whether the recording has the rows of exactly these reports, in another order of
+    relations.
+    """
+    if not recorded.rows or len(reports) != len(recorded.rows):
+        return False
+    left = list(recorded.rows)
+    for report in reports:
+        expected = report.relation.rows
+        for index, rows in enumerate(left):
+            if compare.equal(expected, rows, recorded.mode):
+                del left[index]
+                break
+        else:
+            return False
+    return True
+
+
+def _extent(recorded: Recorded, alignment: Alignment) -> str:
+    """Return the sentence that every relation is right and too many outputs are missing at an end;
+    nothing where that is not so.
+    """
+    reports = alignment.beside
+    if not recorded.rows or len(reports) < len(recorded.rows):
+        return ""
+    pairs = zip(reports, recorded.rows, strict=True)
+    if not all(compare.equal(report.relation.rows, rows, recorded.mode) for report, rows in pairs):
+        return ""
+
+    missing = recorded.missing
+    lacks = []
+    if alignment.before > missing.before:
+        count = _missing(alignment.before)
+        lacks.append(f"{count} before the first; the bound is {missing.before}")
+    if alignment.after > missing.after:
+        count = _missing(alignment.after)
+        if alignment.after > SURPLUS:
+            count = f"at least {count}"
+        lacks.append(f"{count} after the last; the bound is {missing.after}")
+    if not lacks:
+        return ""
+    return f"every relation is right, and {', and '.join(lacks)}"
+
+
+def _missing(count: int) -> str:
+    """Write `1 output is missing`, `2 outputs are missing`."""
+    if count == 1:
+        return "1 output is missing"
+    return f"{count} outputs are missing"
+
+
+def as_sets(recorded: Recorded) -> Recorded:
+    """Return the recording with each row of a relation once."""
+    relations = [
+        Relation(relation.variables, Counter(dict.fromkeys(relation.rows, 1)))
+        for relation in recorded.relations
+    ]
+    return replace(recorded, relations=tuple(relations))
+
+
+def by_timestamp(recorded: Recorded, timestamps: Sequence[int | None]) -> Recorded | None:
+    """Return the recording with the relations of one timestamp taken together, as engines write
+    them that answer once a row; None where no timestamp recurs.
+    """
+    if len(timestamps) != len(recorded.relations) or None in timestamps:
+        return None
+    if len(set(timestamps)) == len(timestamps):
+        return None
+    merged: dict[int | None, Relation] = {}
+    for at, relation in zip(timestamps, recorded.relations, strict=True):
+        rows = relation.rows
+        if at in merged:
+            rows = merged[at].rows + rows
+        merged[at] = Relation(relation.variables, rows)
+    return replace(recorded, relations=tuple(merged.values()), windows=())

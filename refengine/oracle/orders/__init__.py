@@ -1,0 +1,13 @@
+"""Arrival orders that were not recorded: which outputs simultaneous elements can give (SPEC.md §11,
+ORA-4 to ORA-7).
+
+Imports `model`, `core`, `incremental`, and of the oracle what trials are made of. Begin with
+`search.search_orders`. It goes through `moments`, asks `sums` for the sum of an instant's outputs,
+and `realisation` whether they can come one after the other.
+"""
+
+from refengine.oracle.orders.realisation import realisable as realisable
+from refengine.oracle.orders.search import order_matters as order_matters
+from refengine.oracle.orders.search import orders as orders
+from refengine.oracle.orders.search import search_orders as search_orders
+from refengine.oracle.orders.sums import instant_sum as instant_sum
