@@ -24,6 +24,7 @@ from cluster import (  # noqa: F401  fixtures
     run,
     server_folder,
     shell,
+    spark,
     until,
 )
 from hypothesis import example, given
@@ -43,8 +44,6 @@ from refengine.model.errors import InvalidStream, RefengineError
 from refengine.rdf import files as io
 from refengine.rdf.files import Recording
 from tools import sg1, sg1_spark
-
-spark = pytest.mark.xdist_group("truth")  # beside the suite's tests, with a server of their own
 
 TEMPERATURES = """
 PREFIX : <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#>
