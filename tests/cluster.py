@@ -26,7 +26,7 @@ JAVA = {
     "PYSPARK_PYTHON": sys.executable,
     "PYTHONPATH": str(ROOT),
 }
-spark = pytest.mark.xdist_group("spark")  # one server for all
+spark = pytest.mark.xdist_group("spark")  # one worker, and so one server, for all
 
 
 def shell(*words: object) -> list[str]:

@@ -170,7 +170,7 @@ DRAW = st.one_of([draw_of(dialect) for dialect in (None, *DIALECTS)])
 
 
 @cache
-def drawn() -> list[Draw]:
+def draws_for_all() -> list[Draw]:
     """The queries that all dialects are tried on. Few can be said in all of them."""
     found: list[Draw] = []
 
@@ -187,7 +187,7 @@ def drawn() -> list[Draw]:
     return found
 
 
-def tried(law: Callable[[Draw, str], T], dialect: str) -> list[T]:
+def results_of(law: Callable[[Draw, str], T], dialect: str) -> list[T]:
     """Return what a law says of each draw; where one breaks it, the smallest such is looked for."""
 
     @settings(suppress_health_check=list(HealthCheck))
@@ -196,7 +196,7 @@ def tried(law: Callable[[Draw, str], T], dialect: str) -> list[T]:
         law(draw, dialect)
 
     try:
-        return [law(draw, dialect) for draw in drawn()]
+        return [law(draw, dialect) for draw in draws_for_all()]
     except Exception:
         smallest()
         raise
@@ -215,10 +215,10 @@ def test_what_is_rendered_reads_back(dialect):
     """DIA-1, DIA-6: parse(render(q)) = q; a query that cannot be rendered
     counts for nothing here.
     """
-    rendered = tried(reads_back, dialect)
+    rendered = results_of(reads_back, dialect)
     own = [
         is_rendered
-        for draw, is_rendered in zip(drawn(), rendered, strict=True)
+        for draw, is_rendered in zip(draws_for_all(), rendered, strict=True)
         if draw.dialect == dialect
     ]
     assert sum(rendered) >= EXAMPLES and sum(own) > len(own) / 7, (
@@ -249,8 +249,8 @@ def test_every_query_is_rendered_or_refused(dialect):
     """DIA-4, DIA-6: over all queries and operators of the semantics, which are stated where they
     can be and then read back.
     """
-    stated = [one for one in tried(states_the_operator, dialect) if one is not NOT_RENDERED]
-    assert len(drawn()) >= MIXED and len(stated) > MIXED / 10, "almost nothing was rendered"
+    stated = [one for one in results_of(states_the_operator, dialect) if one is not NOT_RENDERED]
+    assert len(draws_for_all()) >= MIXED and len(stated) > MIXED / 10, "almost nothing was rendered"
     assert (None in stated) and (len(set(stated)) > 1) == (dialect not in ("csparql", "cqels"))
 
 

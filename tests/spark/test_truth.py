@@ -24,6 +24,7 @@ from cluster import (  # noqa: F401  fixtures
     run,
     server_folder,
     shell,
+    spark,
     until,
 )
 from hypothesis import example, given
@@ -46,8 +47,6 @@ from refengine.rdf.lines import parse_line_with_time
 from refengine.rdf.queries import read_query
 from refengine.rdf.recordings import Recording, relation_from_json
 from tools import sg1, sg1_spark
-
-spark = pytest.mark.xdist_group("truth")  # beside the suite's tests, with a server of their own
 
 TEMPERATURES = """
 PREFIX : <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#>
