@@ -96,8 +96,9 @@ def table(text: str) -> list[Row]:
             if case is not None
         ]
         used = {row.miniature for row in found if row.field == field}
-        # one of its own, if there is one
-        wrong = sorted((m for m in MINIATURES if m.rule == rule), key=lambda m: m in used)
+        # one of its own, if there is one, and one that breaks this rule before all others
+        breaking = (miniature for miniature in MINIATURES if rule in miniature.rules)
+        wrong = sorted(breaking, key=lambda m: (m in used, m.rule != rule))
         pair = next(
             (
                 (case, miniature)
