@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from conformance.wrong_engines.engines import C_SPARQL, RSP_JS, YABENCH, YASPER
+from conformance.wrong_engines.engines import C_SPARQL, CQELS, RSP_JS, YABENCH, YASPER
 from conformance.wrong_engines.miniature import Right, wrong
 from refengine.core import engine, r2r, r2s
 from refengine.core.engine import Plan, Step
@@ -125,7 +125,7 @@ def the_first_time_counts(right: Right, dated: Iterable[tuple[Dataset, int]]) ->
 # §8 R2S
 
 
-@wrong("R2S-1", replaces=r2s.rstream)
+@wrong("R2S-1", replaces=r2s.rstream, seen=f"{CQELS} gives what is new: CSRBench, table 1")
 def only_news(right: Right, now: Bag, before: Bag) -> Bag:
     """Rstream gives what is new."""
     return now - before
@@ -201,13 +201,17 @@ def empty_is_never_sent(right: Right, empty: Empty, output: Bag, last: Bag) -> b
     return any(not term.startswith('"0"') for line in output for _, term in line)
 
 
-@wrong("R2S-5", "R2S-9", replaces=r2s.emitted)
+@wrong("R2S-5", "R2S-9", replaces=r2s.emitted, seen=f"{C_SPARQL}: CSRBench, table 1")
 def empty_is_always_sent(right: Right, empty: Empty, output: Bag, last: Bag) -> bool:
     """An empty answer is sent, whatever the semantics says."""
     return True
 
 
-@wrong("R2S-6", replaces=engine.operator)
+@wrong(
+    "R2S-6",
+    replaces=engine.operator,
+    seen=f"{RSP_JS}: Istream and Dstream parse and behave as Rstream",
+)
 def the_text_is_not_asked(right: Right, query: Query, semantics: Semantics) -> R2S:
     """The operator is the engine's, whatever the query states."""
     return semantics.r2s

@@ -49,7 +49,12 @@ def complete_instants_only(
     return arrival.app > app
 
 
-@wrong("TICK-2", "TICK-3", replaces=tick.due)
+@wrong(
+    "TICK-2",
+    "TICK-3",
+    replaces=tick.due,
+    seen=f"{C_SPARQL} and {CQELS}: CSRBench, table 1",
+)
 def every_arrival(right: Right, choice: Tick, arrival: Element, app: int, batch: int) -> bool:
     """Whatever the tick, every arrival is looked at."""
     return True
@@ -89,7 +94,7 @@ def after_the_arrival(
             before = own + 1
 
 
-@wrong("TICK-6", replaces=tick.own)
+@wrong("TICK-6", replaces=tick.own, seen=f"{C_SPARQL}: CSRBench, section 2")
 def closed_when_reached(right: Right, semantics: Semantics, instant: int) -> int:
     """An arrival at its close closes a window, whatever the semantics says."""
     return instant

@@ -59,7 +59,12 @@ def both_borders_belong_to_every_window(right: Right, closure: Closure | None) -
     return 0, 0
 
 
-@wrong("WIN-2", replaces=window.borders, half="and last instants")
+@wrong(
+    "WIN-2",
+    replaces=window.borders,
+    half="and last instants",
+    seen=f"{C_SPARQL} and {CQELS}: CSRBench, section 2",
+)
 def every_window_is_right_open(right: Right, closure: Closure | None) -> tuple[int, int]:
     """Every window is [o, c)."""
     return 0, 0 if closure is None else -1

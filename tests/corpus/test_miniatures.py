@@ -17,6 +17,48 @@ from refengine.model import compare
 RULES = sorted({rule for miniature in MINIATURES for rule in miniature.rules})
 MOST = 200  # so that all of them can be read
 
+# The cases that no wrong engine of their rule fails, by what their files are called beside the
+# rule. They show that something is not refused, or hold by another rule, too. None is to be added.
+UNFAILED = {
+    "CMP-2": "stated",
+    "DIA-1": "no-such-dialect values-after-where",
+    "DIA-2": "long-durations no-unit",
+    "DIA-3": "now rows-of-elements tumbling unbounded-pattern unbounded",
+    "DIA-4": "the-same-as-the-semantics",
+    "DIA-5": "merged named-windows relative-window-names reserved-beside-static-data "
+    "window-without-a-name",
+    "DIA-6": "order-of-patterns pattern-as-written registered-and-triggers reserved-name "
+    "strings-over-lines triggers two-windows-of-one-name unnamed-after-named "
+    "window-without-a-pattern windows-of-one-extent",
+    "ENG-6": "triple-that-joins-itself",
+    "MOD-1": "beyond-64-bits",
+    "MOD-3": "point",
+    "MOD-4": "iri-with-an-escape literal-as-subject",
+    "ORA-1": "two-unknowns",
+    "ORA-11": "nearest",
+    "ORA-2": "listed",
+    "ORA-4": "passed window-close",
+    "ORA-5": "between-windows sum",
+    "ORA-7": "between-windows same-derivation",
+    "ORA-8": "both-confirm",
+    "ORA-9": "within-an-instant",
+    "QRY-1": "dots-of-a-base two-prefixes-of-one-namespace",
+    "QRY-3": "alias-in-having describe limit-of-one-solution sample-of-one-value",
+    "QRY-5": "now-closes",
+    "R2R-1": "no-named-graphs",
+    "R2R-11": "coalesce negated-error",
+    "R2R-13": "number-and-date",
+    "R2R-2": "distinct groups-of-a-window least-and-greatest",
+    "R2R-20": "limit-of-everything limit-ordered-by-key limit-ordered",
+    "REP-12": "content-at-the-evaluation one-evaluation-of-both one-window",
+    "TICK-6": "passed-by-one-arrival tuple-windows",
+    "TICK-7": "no-coincidence",
+    "WIN-1": "slide-equal-to-size",
+    "WIN-10": "epoch-of-rows-with-a-slide of-its-own-stream",
+    "WIN-16": "of-time",
+    "WIN-6": "sentinel-of-nothing",
+}
+
 
 @cache
 def cases():
@@ -47,9 +89,10 @@ def test_wrong_engines_fail_cases_of_their_rules_and_cases_fail_on_wrong_engines
             unfailed = [case for case in unfailed if case.path not in found]
             unnoticed += [] if found else [miniature.name]
     assert not unnoticed, f"no case of {rule} notices: {', '.join(unnoticed)}"
-    assert {case.path.rpartition("/")[2].removesuffix(".toml") for case in unfailed} == set(
-        UNFAILED.get(rule, ())
-    ), f"which cases of {rule} no wrong engine fails"
+    names = {
+        case.path.rpartition(f"/{rule.lower()}-")[2].removesuffix(".toml") for case in unfailed
+    }
+    assert names == set(UNFAILED.get(rule, "").split()), f"cases of {rule} that none fails"
 
     # What a wrong engine left in a memo would fail a case that holds on the reference.
     assert [line for case in cases()[rule] for line in corpus.check(case)] == [], (
@@ -95,6 +138,3 @@ def test_a_memo_forgets_what_a_wrong_function_may_have_given():
         assert not memo.cache_info().currsize
         compare.value(one)
     assert not memo.cache_info().currsize
-
-
-UNFAILED = {}
