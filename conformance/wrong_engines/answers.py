@@ -182,7 +182,8 @@ def the_base_is_what_was_sent(
     for step in right(query, planned, **options):
         last, output = output, r2s.relation_to_stream(operator, step.answer, before)
         step = _sent(step, output, last, planned.semantics)
-        before = step.answer if step.emitted else before
+        if step.emitted:
+            before = step.answer
         yield step
 
 

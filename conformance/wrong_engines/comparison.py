@@ -47,8 +47,10 @@ def dates_of_iso_8601(right: Right, term: Term) -> Any:
         moment = datetime.fromisoformat(parse_literal(term).lexical)
     except ValueError:
         return term
-    local = moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
-    return "dateTime", local, bool(moment.tzinfo)
+    has_zone = moment.tzinfo is not None
+    if has_zone:
+        moment = moment.astimezone(UTC).replace(tzinfo=None)
+    return "dateTime", moment, has_zone
 
 
 @wrong(

@@ -119,7 +119,8 @@ def an_unknown_value_becomes_the_first(right: Right, name: str, value: Any) -> A
     try:
         return right(name, value)
     except InvalidSemantics:
-        return next(iter(ENUMS[name])) if name in ENUMS else frozenset({Condition.CLOSE})
+        first = {field: next(iter(values)) for field, values in ENUMS.items()}
+        return first.get(name, frozenset({Condition.CLOSE}))
 
 
 @wrong("SEM-2", replaces=semantics.contradictions, half="and `periodic` without them")

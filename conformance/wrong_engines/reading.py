@@ -146,7 +146,9 @@ def range_tumbles(right: Right, *values: Any) -> Any:
 def nothing_is_counted_but_elements(right: Right, *values: Any) -> Any:
     """A tuple-based window is one over time, and a window of triples one of elements."""
     found = replace(right(*values), unit=Unit.ELEMENTS)
-    return replace(found, kind=WindowKind.TIME) if found.kind is WindowKind.TUPLE else found
+    if found.kind is WindowKind.TUPLE:
+        return replace(found, kind=WindowKind.TIME)
+    return found
 
 
 @wrong("DIA-4", replaces=dialects.stated, half="REGISTER ISTREAM", seen=RSP_JS)
@@ -190,7 +192,9 @@ def iris_are_kept_as_written(right: Right, source: Source, node: Node) -> str:
     token = str(node.children[0])
     _, namespaces = source.prologue
     prefix, colon, local = token.partition(":")
-    return token[1:-1] if token.startswith("<") else namespaces[prefix + colon] + local
+    if token.startswith("<"):
+        return token[1:-1]
+    return namespaces[prefix + colon] + local
 
 
 @wrong(

@@ -67,7 +67,9 @@ def every_arrival(right: Right, choice: Tick, arrival: Element, app: int, batch:
 )
 def only_the_instant_before(right: Right, before: int, own: int) -> range:
     """An arrival is evaluated at one instant only, the one just before its own."""
-    return range(own, own + 1) if own == before else range(own - 1, own)
+    if own == before:
+        return range(own, own + 1)
+    return range(own - 1, own)
 
 
 @wrong(
@@ -206,7 +208,9 @@ def close_outdoes_periodic(
     assert view.frame is not None  # an instant is asked for where it is there
     if Condition.CLOSE in semantics.report:
         return report.closes(view.frame, span, own)
-    return report.beats(semantics, view, span) if Condition.PERIODIC in semantics.report else span
+    if Condition.PERIODIC in semantics.report:
+        return report.beats(semantics, view, span)
+    return span
 
 
 @wrong("REP-6", replaces=report.worthy)
@@ -236,8 +240,9 @@ def first_close_of_a_tick(right: Right, semantics: Semantics, view: View, *conte
     """A tick reports at the smallest id at which close and periodic hold."""
     *_, span, own = contents
     at = right(semantics, view, *contents)
-    tuples = view.spec.kind is WindowKind.TUPLE
-    return report.timely(semantics, view, span, own)[:1] if at and tuples else at
+    if at and view.spec.kind is WindowKind.TUPLE:
+        return report.timely(semantics, view, span, own)[:1]
+    return at
 
 
 @wrong("REP-7", replaces=engine.instants, half="are tested at the interval's last id")

@@ -197,7 +197,7 @@ def unbound_is_empty_text(
 def false_is_no_row(right: Right, holds: bool) -> Relation:
     """An ASK that does not match has no answer."""
     true = row({"ask": literal("true", XSD + "boolean")}.items())
-    return Relation(("ask",), Counter([true] if holds else []))
+    return Relation(("ask",), Counter([true] * holds))
 
 
 def _constructed(triples: Iterable[Triple]) -> Relation:
@@ -251,7 +251,7 @@ def groups_need_no_members(right: Right, evaluating: Evaluation, group: Group) -
 )
 def no_group_without_members(right: Right, evaluating: Evaluation, group: Group) -> Any:
     """The one group of an aggregate without a key needs a member, too."""
-    return right(evaluating, group) if evaluating.solutions(group.pattern) else []
+    return evaluating.solutions(group.pattern) and right(evaluating, group)
 
 
 # R2R-10 to R2R-20: what the two libraries have right
@@ -270,7 +270,7 @@ def terms_are_the_same_by_value(right: Right, left: Term, other: Term) -> Any:
 def errors_are_false(right: Right, result: Result) -> Any:
     """An error as a condition is false."""
     found = right(result)
-    return False if found is ERROR else found
+    return found is not ERROR and found
 
 
 @wrong(

@@ -274,7 +274,9 @@ def partial_windows_are_there(right: Right, partial: Partial, size: int, step: i
 def the_latest_that_has_begun(right: Right, frame: Frame, t: int) -> int | None:
     """CQL's window at t is the latest that has begun."""
     n = (t - frame.first) // frame.slide
-    return n if n >= frame.least else None
+    if n < frame.least:
+        return None
+    return n
 
 
 @wrong(
@@ -335,14 +337,17 @@ def those_without_a_key_are_one(
 )
 def elements_are_triples(right: Right, spec: Window, elements: Sequence[Element]) -> Any:
     """Where elements should be counted triples are."""
-    unit = Unit.TRIPLES if spec.kind in COUNTING else spec.unit
-    return right(replace(spec, unit=unit), elements)
+    if spec.kind in COUNTING:
+        spec = replace(spec, unit=Unit.TRIPLES)
+    return right(spec, elements)
 
 
 @wrong("WIN-16", "WIN-6", replaces=window.ids, half="an element enters and leaves as a whole")
 def ids_are_list_indices(right: Right, spec: Window, elements: Sequence[Element]) -> Any:
     """The first element has the id 0, and the next one 1, whatever is counted."""
-    return range(len(elements)) if spec.kind in COUNTING else right(spec, elements)
+    if spec.kind in COUNTING:
+        return range(len(elements))
+    return right(spec, elements)
 
 
 @wrong(
