@@ -263,9 +263,7 @@ def test_one_row_of_two_elements(collection, count, expected):
     ],
 )
 def test_an_element_without_a_row_shows_an_empty_answer(recording, expected):
-    """z has none. Nothing comes after them, and H = 15 looks at their instant alone ([0, 10) goes
-    on), so the empty content of the next window is shown at 10.
-    """
+    """z has none. H = 4 looks at their instant, 3, and at no other."""
     elements = [(("<urn:a>", "<urn:p>", "<urn:o>"), 3), (("<urn:z>", "<urn:q>", "<urn:o>"), 3)]
     streams = {"s": replace(stream(elements), ordered=False)}
     assert passes(streams, recording, empty="emit", horizon=4) is expected
@@ -316,6 +314,86 @@ def test_an_average_in_either_order(numbers, expected):
     # the answer over nothing is 0, which the end of [0, 10) brings back
     missing = Missing(0, 1)
     assert passes(streams, recording, missing, AVERAGE) is expected
+
+
+ONE_OF_THREE = {
+    "s": replace(
+        stream(
+            [
+                (("<urn:a>", "<urn:p>", "<urn:o>"), 3),
+                (("<urn:y>", "<urn:q>", "<urn:o>"), 3),
+                (("<urn:z>", "<urn:q>", "<urn:o>"), 3),
+            ]
+        ),
+        ordered=False,
+    )
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "recording", "expected"),
+    [
+        ({"empty": "emit"}, [rows(), rows("a"), rows()], True),
+        ({"empty": "emit"}, [rows(), rows(), rows("a")], True),
+        ({"empty": "emit"}, [rows("a"), rows()], False),
+        ({"r2s": "Rstream", "base": "none"}, [rows("a")], True),
+        ({"r2s": "Rstream", "base": "none"}, [rows("a")] * 3, True),
+        ({"r2s": "Rstream", "base": "none"}, [rows("a")] * 4, False),
+    ],
+)
+def test_two_elements_without_a_row(fields, recording, expected):
+    """Of a, y and z, a alone has a row. With empty answers each shows one; as Rstream it is there
+    from a on, and before it are empty answers, which are suppressed.
+    """
+    assert passes(ONE_OF_THREE, recording, horizon=4, **fields) is expected
+
+
+def test_an_instant_between_two_windows_shows_nothing():
+    """[0, 2) holds c; a and b come before [10, 12) opens."""
+    hopping = Query((Window("s", WindowKind.TIME, 2, 10),), SELECT)
+    streams = unordered(("c", 1), ("a", 5), ("b", 5))
+    assert passes(streams, [rows("c")], query=hopping)
+    assert not passes(streams, [rows("c"), rows("a"), rows("b")], query=hopping)
+
+
+def test_empty_answers_between_instants_are_reports():
+    """When [0, 10) ends nothing is new."""
+    streams = unordered(("a", 3), ("b", 3))
+    assert passes(streams, [rows("b"), rows("a"), rows()], empty="emit")
+    assert not passes(streams, [rows("b"), rows("a")], empty="emit")
+
+
+SLIDING = Window("s", WindowKind.TIME, 10, 1)
+
+
+def test_append_compares_with_what_is_kept():
+    """At 10 the element of 0 is gone, and the one that comes derives the same row anew (R2S-7)."""
+    query = Query((SLIDING,), Body("SELECT ?y { ?x <urn:p> ?y }"))
+    objects = (("o", 0), ("o", 10), ("x", 20), ("y", 20))
+    elements = [
+        ((f"<urn:s{number}>", "<urn:p>", f"<urn:{name}>"), at)
+        for number, (name, at) in enumerate(objects)
+    ]
+    streams = {"s": replace(stream(elements), ordered=False)}
+    fields = {"r2s": "append", "base": "none"}
+    recording = [rows(name, variable="y") for name in ("o", "o", "y", "x")]
+    assert passes(streams, recording, query=query, **fields)
+    assert not passes(streams, recording[1:], query=query, **fields)
+
+
+def test_append_after_a_part_of_an_instant_is_out_of_reach():
+    """Of the gap after b only its last instant, 5, is reported, with a and b; at 3 it was a or b
+    alone, and which one is kept from there is not known.
+    """
+    fields = {"r2s": "append", "base": "none", "gap": "latest", "period": 1, "anchor": 0}
+    with pytest.raises(Unsupported, match="append after some of the elements of an instant"):
+        passes(
+            unordered(("a", 3), ("b", 3), ("c", 6)),
+            [rows("a"), rows("b")],
+            query=Query((SLIDING,), SELECT),
+            report="content-change,periodic",
+            **fields,
+        )
 
 
 # ORA-7: what is out of reach
