@@ -25,8 +25,8 @@ Merged = tuple[tuple[Element, ...], dict[str, Sequence[int]]]
 Streams = Mapping[str, Stream]
 
 
-def held(views: Sequence[View], t: int, arrived: Sequence[int]) -> tuple[Content, ...]:
-    """Return the contents of all windows."""
+def contents_at(views: Sequence[View], t: int, arrived: Sequence[int]) -> tuple[Content, ...]:
+    """Return what each window holds at an instant."""
     return tuple(window.content(view, t, n) for view, n in zip(views, arrived, strict=True))
 
 
@@ -35,7 +35,7 @@ def every_instant(
 ) -> Iterator[Stretch]:
     """Visit every instant: right, but slow. To skip some, as ENG-2 does, presumes right windows."""
     for t in interval:
-        yield range(t, t + 1), held(views, t, arrived)
+        yield range(t, t + 1), contents_at(views, t, arrived)
 
 
 EVERY_INSTANT = {engine.spans: every_instant}
@@ -99,7 +99,7 @@ def arrivals_only(
 ) -> Iterator[Stretch]:
     """Between two arrivals nothing is looked at: what expires there is not seen."""
     if interval:
-        yield interval[:1], held(views, interval.start, arrived)
+        yield interval[:1], contents_at(views, interval.start, arrived)
 
 
 @wrong(
@@ -118,7 +118,7 @@ def latest_of_a_gap(right: Right, gap: Gap, firing: Iterable[Firing]) -> Any:
 def as_many_as_the_bound_are_too_many(
     right: Right, count: int, bound: int, arrivals: Sequence[Element], k: int
 ) -> Any:
-    """As many reports as the bound are too many, and the gap is that after the arrival."""
+    """As many reports as the bound are too many."""
     return right(count, bound - 1, arrivals, k)
 
 

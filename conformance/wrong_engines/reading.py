@@ -55,17 +55,17 @@ def a_query_replaces_the_last_segment(right: Right, text: str, *rest: str) -> An
     return right(text.replace("<?", "<./?"), *rest)
 
 
-def timed_lines(path: Path) -> Iterator[tuple[str, int]]:
+_lines = files._lines  # the right one, also while it is replaced
+
+
+def _timed_lines(path: Path) -> Iterator[tuple[str, int]]:
     """Read the lines of a file that have a time."""
-    for line, place in READ_LINES(path):
+    for line, place in _lines(path):
         if path.suffix != ".n3t" or len(files._terms(line, files._TIMED_TOKEN)) == 4:
             yield line, place
 
 
-READ_LINES = files._lines
-
-
-@wrong("IO-1", replaces=files._dated_graphs, besides={files._lines: timed_lines})
+@wrong("IO-1", replaces=files._dated_graphs, besides={files._lines: _timed_lines})
 def what_has_no_time_is_left_out(
     right: Right, path: Path, statements: Iterable[Any], *rest: Any
 ) -> Any:
