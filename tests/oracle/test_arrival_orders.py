@@ -130,6 +130,9 @@ def outputs(*names: str) -> list[Counter]:
         ([("a", {1}), ("b", {1, 2}), ("c", {2, 3})], ["bc", "a"], False),
         ([("a", {1}), ("b", {2}), ("c", {1, 2})], ["c", "ab"], False),
         ([("a", {1})], ["a", "a"], False),
+        # 1 shows a, so that it cannot come last of those that b and c wait for
+        ([("a", {1}), ("b", {1, 2}), ("c", {1, 3})], ["a", "bc"], False),
+        ([("a", {1}), ("b", {1, 2}), ("c", {1, 3})], ["abc"], True),
         ([("a", {1})], ["b"], False),
         # of one row derived twice only one derivation is shown by 2, after 1; both come with 3
         ([("a", {1, 2}), ("a", {1, 3})], ["aa"], True),
@@ -192,6 +195,19 @@ def test_outputs_of_one_instant_are_missing_at_both_ends(before, after, expected
     """Of a, b and c, in some order, b alone is recorded."""
     streams = unordered(("a", 3), ("b", 3), ("c", 3))
     assert passes(streams, [rows("b")], Missing(before, after)) is expected
+
+
+@pytest.mark.parametrize(
+    ("names", "before", "after", "expected"),
+    [("b", 1, 0, True), ("b", 0, 1, False), ("a", 0, 1, True), ("a", 1, 0, False)],
+)
+def test_what_is_missing_has_a_place_of_its_own(names, before, after, expected):
+    """b needs a's element and another: a is shown before b, or both at once."""
+    elements = [(("<urn:a>", "<urn:p>", "<urn:o>"), 3), (("<urn:a>", "<urn:q>", "<urn:b>"), 3)]
+    streams = {"s": replace(stream(elements), ordered=False)}
+    body = "SELECT ?x { { ?x <urn:p> <urn:o> } UNION { ?z <urn:p> <urn:o> . ?z <urn:q> ?x } }"
+    query = Query((TUMBLING,), Body(body))
+    assert passes(streams, [rows(names)], Missing(before, after), query) is expected
 
 
 def test_a_recorded_row_may_be_written_in_another_way():
@@ -388,8 +404,8 @@ def test_two_rows_of_one_value():
 
 
 def test_an_instant_between_two_windows_shows_nothing():
-    """[0, 2) holds c; a and b come before [10, 12) opens."""
-    hopping = Query((Window("s", WindowKind.TIME, 2, 10),), SELECT)
+    """[0, 5) holds c; when it has gone, at 5, a and b come, before [10, 15) opens."""
+    hopping = Query((Window("s", WindowKind.TIME, 5, 10),), SELECT)
     streams = unordered(("c", 1), ("a", 5), ("b", 5))
     assert passes(streams, [rows("c")], query=hopping)
     assert not passes(streams, [rows("c"), rows("a"), rows("b")], query=hopping)
