@@ -303,6 +303,40 @@ def test_other_operators(operator, base, recording, expected):
     assert passes(streams, recording, r2s=operator, base=base) is expected
 
 
+@pytest.mark.parametrize(("count", "expected"), [(1, True), (2, False)])
+def test_a_row_that_needs_two_elements_comes_with_the_second(count, expected):
+    """Whichever it is: at the first the answer is empty, and suppressed."""
+    elements = [(("<urn:a>", "<urn:p>", "<urn:k>"), 3), (("<urn:k>", "<urn:q>", "<urn:x>"), 3)]
+    streams = {"s": replace(stream(elements), ordered=False)}
+    query = Query((TUMBLING,), Body("SELECT ?x { ?a <urn:p> ?k . ?k <urn:q> ?x }"))
+    fields = {"r2s": "Rstream", "base": "none"}
+    assert passes(streams, [rows("x")] * count, query=query, **fields) is expected
+
+
+@pytest.mark.parametrize(
+    ("operator", "base", "recording"),
+    [
+        ("Rstream", "none", [rows("a"), rows("a", "b")]),
+        ("Istream", "previous", [rows("a"), rows("b")]),
+    ],
+)
+@pytest.mark.parametrize(
+    ("windows", "expected"),
+    [(((0, 10), (0, 10)), True), (((0, 10), (10, 20)), False), (((10, 20), (0, 10)), False)],
+)
+def test_windows_that_the_engine_tells(operator, base, recording, windows, expected):
+    """ORA-11: both relations are about [0, 10)."""
+    found = judge(
+        Query((TUMBLING,), SELECT),
+        unordered(("a", 3), ("b", 3)),
+        CQELS.but(r2s=operator, base=base),
+        recording,
+        missing=NONE,
+        windows=windows,
+    )
+    assert found.passed is expected
+
+
 def test_the_first_of_an_instant_meets_what_expires():
     """At 10 a leaves, and b and c come: the first of them with a's expiry, which Dstream tells."""
     streams = unordered(("a", 3), ("b", 10), ("c", 10))
