@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
 PRODUCTS = ("refengine", "conformance")
 MOST_LINES = 900  # of code in a module
-MOST_LINES_OF_WRONG_ENGINES = 1_650  # a module lists those of several sections
+MOST_LINES_OF_WRONG_ENGINES = 300  # a module has those of one or two sections, and is a list
 
 # A room -> the rooms that it may import. A room is a package, or a module that stands in no
 # package.

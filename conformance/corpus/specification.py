@@ -99,8 +99,9 @@ def table(text: str) -> list[Row]:
         of_rule = [only(case, field, value) for case in every_case if case.rule == rule]
         cases = [case for case in of_rule if case is not None]
         used = {row.miniature for row in rows if row.field == field}
-        # one of its own, if there is one
-        miniatures = sorted((m for m in MINIATURES if m.rule == rule), key=used.__contains__)
+        # one of its own, if there is one, and one that breaks this rule before all others
+        breaking = [miniature for miniature in MINIATURES if rule in miniature.rules]
+        miniatures = sorted(breaking, key=lambda m: (m in used, m.rule != rule))
         pair = _first_catch(cases, miniatures)
         if pair is None:
             raise LookupError(

@@ -1,0 +1,10 @@
+"""The engines in which defects were seen, with links: for `seen` of a wrong engine."""
+
+C_SPARQL = "C-SPARQL (https://github.com/streamreasoning/CSPARQL-engine)"
+CQELS = "CQELS (https://github.com/danhlephuoc/cqels)"
+CSRBENCH_ORACLE = "csrbench-oracle (https://github.com/dellaglio/csrbench-oracle)"
+PYOXIGRAPH = "pyoxigraph 0.5 (https://github.com/oxigraph/oxigraph)"
+RDFLIB = "rdflib 7.6 (https://github.com/RDFLib/rdflib)"
+RSP_JS = "RSP-JS 1.3.5 (https://github.com/pbonte/RSP-JS)"
+YABENCH = "YABench (https://github.com/YABench/yabench)"
+YASPER = "yasper (https://github.com/streamreasoning/rsp4j)"

@@ -1,0 +1,321 @@
+"""Wrong engines for §5 and §6: when a query is looked at, and what is reported then."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from conformance.wrong_engines.engines import (
+    C_SPARQL,
+    CQELS,
+    CSRBENCH_ORACLE,
+    RSP_JS,
+    YABENCH,
+    YASPER,
+)
+from conformance.wrong_engines.evaluation import EVERY_INSTANT, with_contents
+from conformance.wrong_engines.miniature import Right, wrong
+from refengine.core import engine, report, tick, window
+from refengine.core.engine import Evaluation, Plan
+from refengine.core.query import WindowKind
+from refengine.core.report import Firing, progression
+from refengine.core.semantics import (
+    Against,
+    Change,
+    Condition,
+    Expiry,
+    Gap,
+    Semantics,
+    Tick,
+    Trigger,
+)
+from refengine.core.window import Content, Frame, View
+from refengine.model.elements import Element
+
+# §5 Tick
+
+
+@wrong(
+    "TICK-1",
+    "TICK-3",
+    replaces=tick.due,
+    seen=f"{RSP_JS}: add() knows the time tick only",
+)
+def complete_instants_only(
+    right: Right, choice: Tick, arrival: Element, app: int, batch: int
+) -> bool:
+    """Whatever the tick, of simultaneous elements only the first is looked at."""
+    return arrival.app > app
+
+
+@wrong(
+    "TICK-2",
+    "TICK-3",
+    replaces=tick.due,
+    seen=f"{C_SPARQL} and {CQELS}: CSRBench, table 1",
+)
+def every_arrival(right: Right, choice: Tick, arrival: Element, app: int, batch: int) -> bool:
+    """Whatever the tick, every arrival is looked at."""
+    return True
+
+
+@wrong(
+    "TICK-4",
+    replaces=tick.interval,
+    seen=f"{RSP_JS} and {YASPER} look at windows only when an element arrives",
+)
+def only_the_instant_before(right: Right, before: int, own: int) -> range:
+    """An arrival is evaluated at one instant only, the one just before its own."""
+    if own == before:
+        return range(own, own + 1)
+    return range(own - 1, own)
+
+
+@wrong(
+    "TICK-5",
+    replaces=tick.ticks,
+    seen=f"{C_SPARQL}, as its recordings of CSRBench show it",
+)
+def from_the_first_arrival(
+    right: Right, arrivals: Sequence[Element], times: Sequence[int], choice: Tick, start: int
+) -> Any:
+    """The first interval starts at the first arrival."""
+    return right(arrivals, times, choice, times[0] if times else start)
+
+
+@wrong("TICK-5", replaces=tick.ticks)
+def after_the_arrival(
+    right: Right, arrivals: Sequence[Element], times: Sequence[int], choice: Tick, start: int
+) -> Iterator[tuple[int, range]]:
+    """An interval starts one instant after the arrival last looked at."""
+    before = start
+    for k, own in enumerate(times):
+        if choice is not Tick.BATCH or k == 0 or arrivals[k].batch != arrivals[k - 1].batch:
+            yield k, tick.interval(before, own)
+            before = own + 1
+
+
+@wrong("TICK-6", replaces=tick.own, seen=f"{C_SPARQL}: CSRBench, section 2")
+def closed_when_reached(right: Right, semantics: Semantics, instant: int) -> int:
+    """An arrival at its close closes a window, whatever the semantics says."""
+    return instant
+
+
+@wrong(
+    "TICK-6",
+    "REP-1",
+    replaces=tick.own,
+    seen=f"{YASPER} and {RSP_JS}: compute_report() asks c < t",
+    half="t is before the arrival's own instant",
+)
+def closed_when_passed(right: Right, semantics: Semantics, instant: int) -> int:
+    """A window is closed by an arrival after its close, whatever the semantics says."""
+    return instant - 1
+
+
+@wrong(
+    "TICK-7",
+    replaces=tick.shifted,
+    seen="Esper (https://github.com/espertechinc/esper) posts expiry by a timer of its own",
+    half="what expires there and the arrival are seen at once",
+)
+def expiry_has_a_timer(
+    right: Right, expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]
+) -> Any:
+    """What expires at the instant of an arrival is seen before it, whatever the semantics says."""
+    return right(Expiry.EAGER, interval, own, frames)
+
+
+@wrong("TICK-7", replaces=tick.shifted, half="another window takes the place")
+def every_arrival_is_expected(
+    right: Right, expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]
+) -> range:
+    """Where expiry is eager, an arrival's instant is evaluated without it, moves a scope or not."""
+    if expiry is Expiry.EAGER and interval.stop == own:
+        return range(interval.start, own + 1)
+    return interval
+
+
+# §6 Report
+
+
+@wrong("REP-1", replaces=report.closes, half="t is the last instant of some window")
+def close_by_length(right: Right, frame: Frame, span: range, own: int) -> Any:
+    """A window closes when its length, t - o, is ω: for [o, c) at c, when the next is active."""
+    return right(frame._replace(last=frame.last + 1), span, own)
+
+
+@wrong(
+    "REP-2",
+    "REP-9",
+    "ENG-2",
+    replaces=report.differs,
+    seen=f"{CSRBENCH_ORACLE}, the oracle of {YABENCH}, {CQELS} 1.x",
+)
+def expiry_is_no_change(
+    right: Right, change: Change, view: View, content: Content, base: Content
+) -> bool:
+    """A content is another only if it has an element, or its graph a triple, more."""
+    if change is Change.ELEMENTS:
+        return bool(set(content) - set(base))
+    return not report.graph(view, content) <= report.graph(view, base)
+
+
+@wrong("REP-9", "REP-2", replaces=report.differs)
+def graphs_differ(right: Right, change: Change, view: View, content: Content, base: Content) -> Any:
+    """Contents differ by their graphs, whatever the semantics says."""
+    return right(Change.GRAPH, view, content, base)
+
+
+@wrong("REP-3", replaces=report.non_empty)
+def empty_windows_pass(right: Right, content: Content) -> bool:
+    """Empty windows pass for non-empty."""
+    return True
+
+
+def _beating(semantics: Semantics, view: View, span: range, shift: int) -> range:
+    """Return the members of a period in a span, shifted."""
+    since = report.anchor(semantics, view)
+    if since is None or semantics.period is None:
+        return range(0)
+    return progression(since + shift, semantics.period, span)
+
+
+@wrong("REP-4", replaces=report.beats, half="and t+1 for `[)`")
+def beats_at_the_instant(right: Right, semantics: Semantics, view: View, span: range) -> range:
+    """The period is compared with t under every closure, so for [o, c) it never meets a close."""
+    return _beating(semantics, view, span, 0)
+
+
+@wrong("REP-4", replaces=report.beats, half="The border instant is t")
+def beats_a_border_late(right: Right, semantics: Semantics, view: View, span: range) -> range:
+    """The border instant is t + 1 under every closure."""
+    return _beating(semantics, view, span, -1)
+
+
+@wrong("REP-11", "REP-4", replaces=report.anchor)
+def every_period_is_anchored_at_0(right: Right, semantics: Semantics, view: View) -> int:
+    """A period counts from 0, whatever its anchor is."""
+    return 0
+
+
+@wrong("REP-5", replaces=report.timely)
+def close_outdoes_periodic(
+    right: Right, semantics: Semantics, view: View, span: range, own: int
+) -> range:
+    """Where windows report at their close the period is not asked."""
+    assert view.frame is not None  # an instant is asked for where it is there
+    if Condition.CLOSE in semantics.report:
+        return report.closes(view.frame, span, own)
+    if Condition.PERIODIC in semantics.report:
+        return report.beats(semantics, view, span)
+    return span
+
+
+@wrong("REP-6", replaces=report.worthy)
+def one_condition_is_enough(
+    right: Right, semantics: Semantics, view: View, content: Content, base: Content
+) -> bool:
+    """A window is reported if any condition on its content holds."""
+    holding = {Condition.CHANGE: content != base, Condition.NON_EMPTY: bool(content)}
+    asked = [holding[condition] for condition in holding if condition in semantics.report]
+    return any(asked) or not asked
+
+
+@wrong(
+    "REP-6",
+    replaces=report.worthy,
+    seen=f"{RSP_JS}; {C_SPARQL} after a gap in the stream",
+)
+def empty_windows_are_never_reported(
+    right: Right, semantics: Semantics, view: View, content: Content, base: Content
+) -> Any:
+    """Non-empty is asked whether or not the report names it."""
+    return bool(content) and right(semantics, view, content, base)
+
+
+@wrong("REP-7", replaces=engine.instants, half="at the largest id of its interval")
+def first_close_of_a_tick(right: Right, semantics: Semantics, view: View, *contents: Any) -> Any:
+    """A tick reports at the smallest id at which close and periodic hold."""
+    *_, span, own = contents
+    at = right(semantics, view, *contents)
+    if at and view.spec.kind is WindowKind.TUPLE:
+        return report.timely(semantics, view, span, own)[:1]
+    return at
+
+
+@wrong("REP-7", replaces=engine.instants, half="are tested at the interval's last id")
+def tested_where_reported(
+    right: Right, semantics: Semantics, view: View, content: Content, *contents: Any
+) -> Any:
+    """Content change and non-empty are tested at the id that is reported."""
+    *_, span, own = contents
+    at = report.timely(semantics, view, span, own)[-1:]
+    if at and view.spec.kind is WindowKind.TUPLE:
+        content = window.content(view, at[0], bisect_left(view.ids, own))
+    return right(semantics, view, content, *contents)
+
+
+@wrong("REP-8", "REP-2", replaces=report.base, besides=EVERY_INSTANT)
+def against_nothing(right: Right, against: Against, reported: Content, before: Content) -> Content:
+    """A content is compared with the empty one."""
+    return range(0)
+
+
+@wrong("REP-10", replaces=report.of_a_gap, half="or only the last (`latest`)")
+def all_of_a_gap(right: Right, gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
+    """Every window between two arrivals is reported, where only the last is to be."""
+    return firing
+
+
+@wrong("REP-12", replaces=report.fires)
+def the_trigger_is_any(
+    right: Right, trigger: Trigger, views: Sequence[View], at: Sequence[range]
+) -> Any:
+    """One window that is ready is enough, whatever the semantics says."""
+    return right(Trigger.ANY, views, at)
+
+
+@wrong("REP-12", replaces=report.fires)
+def explicit_is_all(
+    right: Right, trigger: Trigger, views: Sequence[View], at: Sequence[range]
+) -> Any:
+    """All windows that are marked as triggers must be ready."""
+    if trigger is not Trigger.EXPLICIT:
+        return right(trigger, views, at)
+    marked = [instants for view, instants in zip(views, at, strict=True) if view.spec.triggers]
+    return right(Trigger.ALL, views, marked)
+
+
+@wrong("REP-12", replaces=engine.instants, half="all of them count as reported")
+def only_what_fires_counts(
+    right: Right, semantics: Semantics, view: View, content: Content, reported: Content, *rest: Any
+) -> Any:
+    """Under `any`, only windows whose own conditions hold count as reported."""
+    if semantics.trigger is not Trigger.ANY:
+        return right(semantics, view, content, reported, *rest)
+    own = vars(view)  # a view is made anew for every evaluation of a query, and dies with it
+    at = right(semantics, view, content, own.get("reported", range(0)), *rest)
+    if at:
+        own["reported"] = content
+    return at
+
+
+@wrong(
+    "REP-12",
+    replaces=engine.evaluations,
+    half="Every window then has its content at t",
+    seen=f"{CQELS}: in its recording of CSRBench's Q6 only the buffer that just received data is "
+    "purged",
+)
+def purged_when_it_receives(right: Right, planned: Plan, *rest: int) -> Iterator[Evaluation]:
+    """A window is purged only when its own stream brings something: the other side of a join holds
+    what has expired.
+    """
+    for at in right(planned, *rest):
+        times = []
+        for view, counted in zip(planned.views, planned.counts, strict=True):
+            arrived = counted[at.arrival]
+            times.append(min(at.t, view.times[arrived - 1]) if arrived else at.t)
+        yield with_contents(planned, at, times)
