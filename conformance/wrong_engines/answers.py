@@ -228,16 +228,6 @@ def append_of_new_elements(
     return change._replace(came=rows, gone=Bag())
 
 
-@wrong(
-    "R2S-8",
-    replaces=r2s.rebase,
-    seen=f"the oracle of {YABENCH}",
-)
-def the_base_is_the_last_news(right: Right, choice: Base | None, base: Bag, now: Bag) -> Any:
-    """The base stays until an answer holds something new, whatever the semantics says."""
-    return right(Base.NEW, base, now)
-
-
 @wrong("R2S-8", "R2S-2", replaces=r2s.rebase)
 def the_base_grows(right: Right, choice: Base | None, base: Bag, now: Bag) -> Bag:
     """What was in the base stays, so that news is what never came."""

@@ -11,6 +11,7 @@ from typing import Any
 from conformance.wrong_engines.engines import C_SPARQL, RSP_JS, YASPER
 from conformance.wrong_engines.miniature import Right, wrong
 from refengine.core import engine, query, semantics
+from refengine.core.arrivals import Arrivals
 from refengine.core.query import QUERY_KEYS, WINDOW_KEYS, Query, Unit, WindowKind
 from refengine.core.semantics import (
     ENUMS,
@@ -226,9 +227,23 @@ def the_last_of_several_windows_counts(
     return right(replace(query, windows=query.windows[-1:]), streams, semantics)
 
 
+_push = Arrivals.push  # the right one, also while it is replaced
+
+
+def _push_to_every_stream(arrivals: Arrivals, stream: str, element: Element) -> range:
+    """Take an element of the first stream for one of each, and none of another."""
+    before = len(arrivals.arrivals)
+    if stream == arrivals.declared[0]:
+        for number, name in enumerate(arrivals.admissions):
+            sys = element.sys * len(arrivals.admissions) + number
+            _push(arrivals, name, element._replace(sys=sys))
+    return range(before, len(arrivals.arrivals))
+
+
 @wrong(
     "QRY-4",
     replaces=engine.plan,
+    besides={Arrivals.push: _push_to_every_stream},
     seen=f"{C_SPARQL}: of two streams with different windows one's content was used",
     half="A window ranges over a declared stream",
 )

@@ -17,9 +17,10 @@ from conformance.wrong_engines.engines import (
 from conformance.wrong_engines.evaluation import EVERY_INSTANT, with_contents
 from conformance.wrong_engines.miniature import Right, wrong
 from refengine.core import engine, report, tick, window
-from refengine.core.engine import Evaluation, Plan
+from refengine.core.engine import Evaluation
 from refengine.core.query import WindowKind
 from refengine.core.report import Firing, progression
+from refengine.core.schedule import Schedule
 from refengine.core.semantics import (
     Against,
     Change,
@@ -74,26 +75,25 @@ def only_the_instant_before(right: Right, before: int, own: int) -> range:
 
 @wrong(
     "TICK-5",
-    replaces=tick.ticks,
+    replaces=Schedule.begin,
     seen=f"{C_SPARQL}, as its recordings of CSRBench show it",
 )
-def from_the_first_arrival(
-    right: Right, arrivals: Sequence[Element], times: Sequence[int], choice: Tick, start: int
-) -> Any:
+def from_the_first_arrival(right: Right, schedule: Schedule) -> Any:
     """The first interval starts at the first arrival."""
-    return right(arrivals, times, choice, times[0] if times else start)
+    begun = right(schedule)
+    if schedule.last_tick is not None:
+        schedule.last_tick = schedule.last_tick._replace(own=schedule.planned.own[0])
+    return begun
 
 
-@wrong("TICK-5", replaces=tick.ticks)
-def after_the_arrival(
-    right: Right, arrivals: Sequence[Element], times: Sequence[int], choice: Tick, start: int
-) -> Iterator[tuple[int, range]]:
+@wrong("TICK-5", replaces=Schedule.arrive)
+def after_the_arrival(right: Right, schedule: Schedule, k: int) -> Iterator[Any]:
     """An interval starts one instant after the arrival last looked at."""
-    before = start
-    for k, own in enumerate(times):
-        if choice is not Tick.BATCH or k == 0 or arrivals[k].batch != arrivals[k - 1].batch:
-            yield k, tick.interval(before, own)
-            before = own + 1
+    before = schedule.last_tick
+    yield from right(schedule, k)
+    last = schedule.last_tick
+    if last is not None and last is not before:
+        schedule.last_tick = last._replace(own=last.own + 1)
 
 
 @wrong("TICK-6", replaces=tick.own, seen=f"{C_SPARQL}: CSRBench, section 2")
@@ -304,18 +304,25 @@ def only_what_fires_counts(
 
 @wrong(
     "REP-12",
-    replaces=engine.evaluations,
+    replaces=Schedule.arrive,
     half="Every window then has its content at t",
     seen=f"{CQELS}: in its recording of CSRBench's Q6 only the buffer that just received data is "
     "purged",
 )
-def purged_when_it_receives(right: Right, planned: Plan, *rest: int) -> Iterator[Evaluation]:
+def purged_when_it_receives(
+    right: Right, schedule: Schedule, k: int
+) -> Iterator[Iterator[Evaluation]]:
     """A window is purged only when its own stream brings something: the other side of a join holds
     what has expired.
     """
-    for at in right(planned, *rest):
+    planned = schedule.planned
+
+    def purged(at: Evaluation) -> Evaluation:
         times = []
         for view, counted in zip(planned.views, planned.counts, strict=True):
-            arrived = counted[at.arrival]
+            arrived = counted[k]
             times.append(min(at.t, view.times[arrived - 1]) if arrived else at.t)
-        yield with_contents(planned, at, times)
+        return with_contents(planned, at, times)
+
+    for stretch in right(schedule, k):
+        yield map(purged, stretch)

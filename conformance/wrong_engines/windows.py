@@ -9,9 +9,10 @@ from typing import Any
 from conformance.wrong_engines.engines import C_SPARQL, CQELS, RSP_JS, YABENCH, YASPER
 from conformance.wrong_engines.evaluation import EVERY_INSTANT, with_contents
 from conformance.wrong_engines.miniature import Right, wrong
-from refengine.core import engine, query, window
-from refengine.core.engine import Evaluation, Plan
+from refengine.core import query, window
+from refengine.core.engine import Evaluation
 from refengine.core.query import COUNTING, Unit, Window, WindowKind
+from refengine.core.schedule import Schedule
 from refengine.core.semantics import POLICIES, T0, Closure, Partial, Semantics, Slide
 from refengine.core.window import Content, Frame, View
 from refengine.model.elements import TIME_BOUND, Element
@@ -213,16 +214,21 @@ def nothing_expires(right: Right, view: View, t: int, arrived: int) -> Content:
     return range(found[-1] + 1) if found else found
 
 
-@wrong("WIN-8", replaces=engine.evaluations, seen=f"{YASPER}: getContent(t_e)")
+@wrong("WIN-8", replaces=Schedule.arrive, seen=f"{YASPER}: getContent(t_e)")
 def content_is_looked_up_at_the_trigger(
-    right: Right, planned: Plan, *rest: int
-) -> Iterator[Evaluation]:
+    right: Right, schedule: Schedule, k: int
+) -> Iterator[Iterator[Evaluation]]:
     """The content is that at the time of the arrival that shows the report: a sentinel can show the
     next window's.
     """
-    own = planned.own if planned.tuples else [element.app for element in planned.arrivals]
-    for at in right(planned, *rest):
-        yield with_contents(planned, at, [own[at.arrival]] * len(planned.views))
+    planned = schedule.planned
+    own = planned.own[k] if planned.tuples else planned.arrivals[k].app
+
+    def looked_up(at: Evaluation) -> Evaluation:
+        return with_contents(planned, at, [own] * len(planned.views))
+
+    for stretch in right(schedule, k):
+        yield map(looked_up, stretch)
 
 
 @wrong(

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from heapq import heappop, heappush
+from operator import attrgetter
 
 from refengine.core import tick, window
 from refengine.core.plan import Plan, horizon, next_id, plan, sentinel
@@ -110,8 +111,10 @@ class Admission:
         """
         (element,) = canonical_elements([element])
         model.check(pair(self.before, element))
-        late = model.admit(pair(self.newest, element), self.disorder).late
-        return element, bool(late)
+        admitted = model.admit(pair(self.newest, element), self.disorder)
+        # of the two the one that came last
+        last = max((*admitted.elements, *admitted.late), key=attrgetter("sys"))
+        return last, last in admitted.late
 
     def take(self, element: Element, is_late: bool) -> None:
         """Take the element that was checked."""

@@ -98,7 +98,7 @@ class Schedule:
         """Yield the evaluations of arrival k, in stretches; the arrivals before it have been drawn.
         Raises TooManyReports.
         """
-        if self.last_tick is None and not self._begin():
+        if self.last_tick is None and not self.begin():
             return
         last = require(self.last_tick)
         semantics = self.planned.semantics
@@ -112,7 +112,7 @@ class Schedule:
         opened = range(max(instants.start, self.start), instants.stop)
         yield from of_arrival(self.planned, k, opened, self.seen, self.frames, self.max_reports)
 
-    def _begin(self) -> bool:
+    def begin(self) -> bool:
         """Begin the first interval where the first window does (ENG-5). Return False if none of
         them ever opens.
         """

@@ -112,7 +112,7 @@ def _check_times(element: Element, position: int) -> None:
         _check_integer("batch", batch, position)
     if end is not None:
         _check_integer("end", end, position)
-        if end < app:
+        if valid(element)[1] < app:
             reason = f"end {end} is before t_app {app}; a point has end {app}"
             raise _invalid(reason, position, "MOD-3")
     if batch is not None and batch < 1:

@@ -27,7 +27,8 @@ from refengine import (
 from refengine.core import engine
 from refengine.model.elements import XSD
 from refengine.oracle.judge import judge
-from refengine.oracle.orders import Grown, order_matters, realisable
+from refengine.oracle.orders import order_matters, realisable
+from refengine.oracle.orders.moments import PendingDerivation
 from refengine.oracle.trial import Missing
 
 TUMBLING = Window("s", WindowKind.TIME, 10, 10)
@@ -98,9 +99,11 @@ def test_where_the_order_matters(times, kind, fields, expected):
 # ORA-6
 
 
-def grown(*needs: tuple[str, set[int]]) -> list[Grown]:
+def grown(*needs: tuple[str, set[int]]) -> list[PendingDerivation]:
     """Derivations: of each its row, by a name, and the elements that it waits for."""
-    return [Grown(row({"x": f"<urn:{name}>"}), frozenset(waits)) for name, waits in needs]
+    return [
+        PendingDerivation(row({"x": f"<urn:{name}>"}), frozenset(waits)) for name, waits in needs
+    ]
 
 
 def outputs(*names: str) -> list[Counter]:
