@@ -11,11 +11,11 @@ from refengine.core import window
 from refengine.core.answers import Answers
 from refengine.core.plan import Plan, operator
 from refengine.core.query import Query
-from refengine.core.r2s import RelationToStream
+from refengine.core.r2s import AnswerChange, Output, RelationToStream
 from refengine.core.schedule import Evaluation
-from refengine.core.semantics import Instant, Semantics
+from refengine.core.semantics import R2S, Empty, Instant, Semantics
 from refengine.core.window import Content
-from refengine.model.elements import Bag, Element, Relation
+from refengine.model.elements import Element, Relation
 
 
 class Contents(Sequence[Element]):
@@ -77,14 +77,18 @@ class Step:
     emitted. The answer is that of the evaluation until the next one is asked for.
     """
 
-    def __init__(
-        self, planned: Plan, at: Evaluation, answer: Bag, relation: Relation, emitted: bool
-    ) -> None:
+    def __init__(self, planned: Plan, at: Evaluation, change: AnswerChange, output: Output) -> None:
         self.planned = planned
         self.at = at
-        self.answer = answer
-        self.relation = relation
-        self.emitted = emitted
+        self.variables = change.variables
+        self.answer = change.now
+        self.rows = output.rows
+        self.emitted = output.is_emitted
+
+    @cached_property
+    def relation(self) -> Relation:
+        """What R2S makes of the answer, emitted or not."""
+        return Relation(self.variables, self.rows)
 
     @cached_property
     def report(self) -> Report:
@@ -109,17 +113,36 @@ class ReportMaker:
 
     def __init__(self, query: Query, planned: Plan, answers: Answers) -> None:
         semantics = planned.semantics
+        applied = operator(query, semantics)
         self.planned = planned
         self.answers = answers
-        self.r2s = RelationToStream(operator(query, semantics), semantics.base, semantics.empty)
+        self.r2s = RelationToStream(applied, semantics.base, semantics.empty)
+        # whether nothing becomes of an answer that is as its base
+        self.is_silent = applied is not R2S.RSTREAM and semantics.empty is Empty.SUPPRESS
 
     def step(self, at: Evaluation) -> Step:
         """Return the step of the next evaluation. Raises what R2R raises."""
-        change = self.answers.at(tuple([held.content for held in at.windows]))
+        return self._step(at, self._change(at))
+
+    def report(self, at: Evaluation) -> Report | None:
+        """Return the report of the next evaluation; None if it is not emitted. It is that of
+        `step`, quicker where the answer is as its base. Raises what R2R raises.
+        """
+        change = self._change(at)
+        if self.is_silent and not change.came and not change.gone:
+            return None
+        step = self._step(at, change)
+        if not step.emitted:
+            return None
+        return step.report
+
+    def _change(self, at: Evaluation) -> AnswerChange:
+        return self.answers.at(tuple([held.content for held in at.windows]))
+
+    def _step(self, at: Evaluation, change: AnswerChange) -> Step:
         output = self.r2s.step(change)
         self.answers.rebase(output.base)
-        relation = Relation(change.variables, output.rows)
-        return Step(self.planned, at, change.now, relation, output.is_emitted)
+        return Step(self.planned, at, change, output)
 
 
 def output_instant(

@@ -76,9 +76,9 @@ class Run(Iterator[Report]):
             buffer.behind = lambda: arrival_buffer.behind(planned, answers.contents[0])
         maker = ReportMaker(query, planned, answers)
         for at in islice(evaluations(planned, max_reports), skip, None):
-            step = maker.step(at)
-            if step.emitted:
-                yield step.report
+            report = maker.report(at)
+            if report is not None:
+                yield report
 
 
 def evaluate(

@@ -107,6 +107,9 @@ class Moving:
                 take(triple)
 
 
+NOTHING: Bag = Counter()  # not to be changed
+
+
 class Maintained:
     """The answers of a query over a plan, each made of the one before by what came and went. Raises
     Beyond for what is not covered.
@@ -114,29 +117,33 @@ class Maintained:
 
     def __init__(self, query: Query, planned: Plan, static: Dataset) -> None:
         semantics = planned.semantics
-        self.operator = operator(query, semantics)
+        applied = operator(query, semantics)
+        self.is_append = applied is R2S.APPEND
+        self.is_rstream = applied is R2S.RSTREAM
         self.variables = query.body.variables
         is_set = semantics.collection is Collection.SET
-        self.delta = Kept(is_set, self.operator is not R2S.RSTREAM)
+        self.delta = Kept(is_set, not self.is_rstream)
         self.moving = Moving(query, planned.views, static, self.delta.change, is_set)
         self.came: Bag = Counter()
 
     def at(self, contents: tuple[Content, ...]) -> AnswerChange:
         """Return the answer over what the windows hold, beside the base."""
         delta = self.delta
-        is_append = self.operator is R2S.APPEND
-        if is_append or len(contents) > 1 or not self.moving.grow(contents[0]):
+        if self.is_append or len(contents) > 1 or not self.moving.grow(contents[0]):
             self.moving.leave(contents)
-            if is_append:  # what is kept is the base (R2S-7)
+            if self.is_append:  # what is kept is the base (R2S-7)
                 self.moving.network.settle()
                 delta.rebase()
             self.moving.enter(contents)
 
         now = delta.now
-        if self.operator is R2S.RSTREAM:
+        if self.is_rstream:
             now = Counter(now)
-        self.came = +delta.since
-        return AnswerChange(self.variables, now, self.came, -delta.since)
+        gone = self.came = NOTHING
+        if delta.since:
+            self.came = +delta.since
+            gone = -delta.since
+        return AnswerChange(self.variables, now, self.came, gone)
 
     def rebase(self, base: Bag) -> None:
         """Compare the next answer with this one, if that is the base from now on."""

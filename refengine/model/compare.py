@@ -72,7 +72,7 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     either side.
     """
     if not a or not b:
-        return +a, +b
+        return a, b
     missing: Bag = Counter()
     extra: Bag = Counter()
     left = _group(a, mode)
