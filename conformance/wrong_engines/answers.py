@@ -15,7 +15,7 @@ from refengine.core.engine import Evaluation, Step
 from refengine.core.query import Query
 from refengine.core.r2s import AnswerChange, Output, RelationToStream
 from refengine.core.reports import ReportMaker
-from refengine.core.semantics import R2S, Base, Collection, Empty, Semantics
+from refengine.core.semantics import R2S, Collection, Empty, Semantics
 from refengine.core.window import Content, View
 from refengine.model import compare
 from refengine.model.elements import (
@@ -228,7 +228,9 @@ def append_of_new_elements(
     return change._replace(came=rows, gone=Bag())
 
 
-@wrong("R2S-8", "R2S-2", replaces=r2s.rebase)
-def the_base_grows(right: Right, choice: Base | None, base: Bag, now: Bag) -> Bag:
+@wrong("R2S-8", "R2S-2", replaces=RelationToStream.step)
+def the_base_grows(right: Right, sending: RelationToStream, change: AnswerChange) -> Any:
     """What was in the base stays, so that news is what never came."""
-    return base | now
+    base = vars(sending).get("grown", Counter())
+    vars(sending)["grown"] = base | change.now
+    return right(sending, change._replace(came=change.now, gone=base))

@@ -34,8 +34,9 @@ class Miniature:
 
     `rules` are the rules that it breaks, the most telling first. `seen` names the engines that were
     seen with the defect, with links, or is "none known". `halves` are phrases of the rules: of what
-    they join by *and*, the halves that are broken. `besides` are further functions, each with a
-    right one that does not presume what is wrong here.
+    they join by *and*, the halves that are broken. `besides` are further functions that
+    are replaced with it: by right ones that do not presume what is wrong here, or by more of the
+    defect.
     """
 
     rules: tuple[str, ...]

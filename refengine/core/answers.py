@@ -33,10 +33,8 @@ class Answers(Protocol):
         """
         ...
 
-    def rebase(self, base: Bag) -> None:
-        """Compare the next answer with another base: the `came` of the last change if that is the
-        base from now on, its `gone` if nothing changes (R2S-8).
-        """
+    def rebase(self) -> None:
+        """Compare the answers to come with the last one (R2S-8)."""
         ...
 
 
@@ -53,23 +51,25 @@ class Recomputed:
         self.is_append = operator(query, planned.semantics) is R2S.APPEND
         self.contents: tuple[Content, ...] = ((),) * len(planned.views)
         self.base: Bag = Counter()
+        self.now: Bag = Counter()
         self.number = skip
 
     def at(self, contents: tuple[Content, ...]) -> AnswerChange:
         """Return the answer over what the windows hold, beside the base."""
         relation = self.lookup(contents, str(self.number))
-        now = r2r.collected(self.collection, relation.rows)
+        self.now = r2r.collected(self.collection, relation.rows)
         if self.is_append:
             both = tuple(map(kept, contents, self.contents))
+            # k: of what is kept, so that its new blank nodes are others (R2R-7)
             rows = self.lookup(both, f"{self.number}k").rows
             self.base = r2r.collected(self.collection, rows)
         self.contents = contents
         self.number += 1
-        return AnswerChange(relation.variables, now, now, self.base)
+        return AnswerChange(relation.variables, self.now, self.now, self.base)
 
-    def rebase(self, base: Bag) -> None:
-        """Compare the next answer with another base."""
-        self.base = base
+    def rebase(self) -> None:
+        """Compare the answers to come with the last one."""
+        self.base = self.now
 
 
 def kept(content: Content, before: Content) -> Content:
@@ -87,7 +87,7 @@ def recomputed(
     are told apart by evaluation (R2R-7).
     """
     static = canonical_dataset(static)
-    views = planned.views
+    views = planned.views  # of which the streams' names and the elements are read, which may grow
 
     def look_up(contents: tuple[Content, ...], name: str) -> Relation:
         dataset = r2r.together(views, contents, static, query.body)

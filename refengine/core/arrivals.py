@@ -18,6 +18,7 @@ from refengine.model import elements as model
 from refengine.model.canonical import canonical_elements
 from refengine.model.elements import TIME_BOUND, Element, Stream, valid
 from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError
+from refengine.model.messages import shown
 
 
 class GrowingView:
@@ -118,13 +119,17 @@ class Admission:
 
     def take(self, element: Element, is_late: bool) -> None:
         """Take the element that was checked."""
-        self.number += 1
-        self.before = element
+        self.pass_over(element)
         if is_late:
             return
         if self.newest is None or element.app > self.newest.app:
             self.newest = element
         heappush(self.held, (element.app, element.sys, element))
+
+    def pass_over(self, element: Element) -> None:
+        """Count the element that was checked, and keep no more of it than the next is held to."""
+        self.number += 1
+        self.before = element
 
     def complete(self, until: int) -> Iterator[Element]:
         """Release the elements up to an instant, in order."""
@@ -174,7 +179,7 @@ class Arrivals:
     def __init__(self, query: Query, streams: Iterable[str], semantics: Semantics) -> None:
         declared = list(streams)
         nothing = {name: Stream(()) for name in declared}
-        # what a plan of nothing has checked: QRY-4 and QRY-5
+        # planning empty streams checks QRY-4 and QRY-5, and gives each window its slide (WIN-17)
         specs = [
             view.spec for view in plan(query, nothing, replace(semantics, horizon=End.NONE)).views
         ]
@@ -185,6 +190,10 @@ class Arrivals:
         self.admissions = {
             name: Admission(name, semantics.disorder)
             for name in dict.fromkeys(spec.stream for spec in specs)
+        }
+        # streams that no window ranges over: what comes of them is checked, and not kept
+        self.unread = {
+            name: Admission(name, TIME_BOUND) for name in declared if name not in self.admissions
         }
         # elements with a place in their stream, and none among the arrivals yet
         self.queue: list[tuple[int, int, str, Element]] = []
@@ -217,13 +226,12 @@ class Arrivals:
                 f"{', '.join(sorted(self.declared)) or 'none'}",
                 rule="QRY-4",
             )
-        if stream not in self.admissions:  # no window ranges over it
-            return self._joined(len(self.arrivals))
-
-        admission = self.admissions[stream]
+        if not isinstance(element, Element):
+            raise InvalidStream(f"an Element must be pushed, got {shown(element)}", rule="MOD-1")
+        admission = self.admissions.get(stream) or self.unread[stream]
         try:
             element, is_late = admission.check(element)
-            self._check_place(element, is_late)
+            self._check_place(stream, element, is_late)
             for growing in self.growing:
                 if growing.spec.stream == stream:
                     growing.check(element)
@@ -231,15 +239,18 @@ class Arrivals:
             error.place = f"element {admission.number + 1}"
             raise error.at(f"stream {stream!r}") from None
 
-        admission.take(element, is_late)
         self.last_sys = element.sys
+        if stream in self.unread:
+            admission.pass_over(element)
+            return self._joined(len(self.arrivals))
+        admission.take(element, is_late)
         if is_late:
             self.late.append(element)
         elif not isinstance(self.semantics.disorder, int):
             self.now = element.app
         return self._release()
 
-    def _check_place(self, element: Element, is_late: bool) -> None:
+    def _check_place(self, stream: str, element: Element, is_late: bool) -> None:
         """Raise InvalidStream for an element that is before what has come of other streams, and
         InvalidSemantics for one that is after the horizon.
         """
@@ -248,13 +259,15 @@ class Arrivals:
                 f"t_sys must increase over all streams, got {element.sys} after {self.last_sys}",
                 rule="ENG-8",
             )
+        if stream in self.unread:
+            return
         if element.app < self.now and not is_late:
             raise InvalidStream(
                 f"t_app is {element.app}, but time has come to {self.now}; push the elements of "
                 "all streams in the order of t_app, or evaluate the streams whole",
                 rule="ENG-8",
             )
-        horizon(self.specs, [element], self.semantics.horizon)
+        horizon(self.specs, [element], self.semantics.horizon)  # raises if it is not after that
 
     def advance(self, instant: int) -> range:
         """Take it that no element before an instant comes any more, and return the places of the

@@ -42,6 +42,7 @@ from refengine.core.schedule import spans as spans
 from refengine.core.schedule import stretches as stretches
 from refengine.core.semantics import Semantics
 from refengine.model.elements import Dataset, Element, Stream
+from refengine.model.errors import InvalidStream
 
 
 class Options(TypedDict, total=False):
@@ -142,38 +143,55 @@ class Engine:
         answers = make_answers(query, planned, static, answer)
         self._schedule = Schedule(planned, max_reports)
         self._maker = ReportMaker(query, planned, answers)
+        self._failed: Exception | None = None
 
     def push(self, stream: str, element: Element) -> list[Report]:
         """Return the reports that are complete by the next element of a stream.
 
         The elements of all streams share one clock: t_sys increases from push to push. Raises
-        InvalidStream for an element that cannot come then, TooManyReports, and what R2R raises.
+        InvalidStream for an element that cannot come then, which leaves everything as it was; and
+        TooManyReports, and what R2R raises, which ends the engine: what it would report from there
+        on is not known.
         """
+        self._refuse_after_a_failure()
         return self._reports(self._arrivals.push(stream, element))
 
     def advance(self, instant: int) -> list[Report]:
-        """Return the reports that are complete once no element before an instant comes any more.
+        """Return the reports of elements that waited, now that none before an instant comes any
+        more: for such as may be late (MOD-2), or for another stream.
 
-        That triggers no evaluation: only an arrival does (TICK-4). It completes arrivals that wait
-        for elements before them, as allowed by `disorder`, or for another stream.
+        Time alone reports nothing (TICK-4): a window that closes by the instant is reported at the
+        next arrival, or by `finish`.
         """
+        self._refuse_after_a_failure()
         return self._reports(self._arrivals.advance(instant))
 
     def finish(self) -> list[Report]:
         """Return the last reports, among them those that the horizon triggers (ENG-1). Nothing may
         be pushed after that.
         """
+        self._refuse_after_a_failure()
         return self._reports(self._arrivals.finish())
 
     def _reports(self, places: range) -> list[Report]:
         """Return the reports that some arrivals trigger."""
+        # with the views that the first elements of their streams have given their windows
         planned = self._arrivals.plan
         self._schedule.planned = planned
         self._maker.planned = planned
-        steps = [
-            self._maker.step(at)
-            for place in places
-            for stretch in self._schedule.arrive(place)
-            for at in stretch
-        ]
+        try:
+            steps = [
+                self._maker.step(at)
+                for place in places
+                for stretch in self._schedule.arrive(place)
+                for at in stretch
+            ]
+        except Exception as error:
+            self._failed = error
+            raise
         return [step.report for step in steps if step.emitted]
+
+    def _refuse_after_a_failure(self) -> None:
+        if self._failed is not None:
+            reason = f"the engine has ended with {type(self._failed).__name__}: {self._failed}"
+            raise InvalidStream(reason, rule="ENG-8")

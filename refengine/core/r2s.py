@@ -51,15 +51,15 @@ def relation_to_stream(operator: R2S, now: Bag, base: Bag) -> Bag:
             return append(now, base)
 
 
-def rebase(choice: Base | None, base: Bag, now: Bag) -> Bag:
-    """R2S-8: the base moves on with every evaluation, or only with an answer that holds something
-    new.
+def base_moves(choice: Base | None, base: Bag, now: Bag) -> bool:
+    """R2S-8: whether an evaluation's answer is the base of the next difference: every one is, or
+    only one that holds something new.
     """
     match choice:
         case Base.NEW:
-            return now if compare.difference(now, base)[0] else base
+            return bool(compare.difference(now, base)[0])
         case Base.PREVIOUS | None:
-            return now
+            return True
 
 
 def emitted(empty: Empty, output: Bag, last: Bag) -> bool:
@@ -90,13 +90,13 @@ class AnswerChange(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What an operator makes of an answer: its rows, whether they are emitted, and the base of the
-    next difference, less what `came` and `gone` left out.
+    """What an operator makes of an answer: its rows, whether they are emitted, and whether the
+    answer is the base of the next difference.
     """
 
     rows: Bag
     is_emitted: bool
-    base: Bag
+    base_moves: bool
 
 
 class RelationToStream:
@@ -104,16 +104,16 @@ class RelationToStream:
 
     def __init__(self, operator: R2S, base: Base | None, empty: Empty) -> None:
         self.operator = operator
-        self.base = base
+        self.base_choice = base
         self.empty = empty
         self.last: Bag = Counter()
 
     def step(self, change: AnswerChange) -> Output:
         """Return the output of the next evaluation (R2S-1 to R2S-9)."""
-        now = change.came
+        compared = change.came
         if self.operator is R2S.RSTREAM:
-            now = change.now
-        rows = relation_to_stream(self.operator, now, change.gone)
+            compared = change.now
+        rows = relation_to_stream(self.operator, compared, change.gone)
         is_emitted = emitted(self.empty, rows, self.last)
         self.last = rows
-        return Output(rows, is_emitted, rebase(self.base, change.gone, change.came))
+        return Output(rows, is_emitted, base_moves(self.base_choice, change.gone, change.came))

@@ -141,7 +141,8 @@ class ReportMaker:
 
     def _step(self, at: Evaluation, change: AnswerChange) -> Step:
         output = self.r2s.step(change)
-        self.answers.rebase(output.base)
+        if output.base_moves:
+            self.answers.rebase()
         return Step(self.planned, at, change, output)
 
 

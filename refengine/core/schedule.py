@@ -109,8 +109,8 @@ class Schedule:
         if instants is None:
             return
         self.last_tick = tick.LastTick(own, arrival.app, arrival.batch or 0)
-        opened = range(max(instants.start, self.start), instants.stop)
-        yield from of_arrival(self.planned, k, opened, self.seen, self.frames, self.max_reports)
+        from_s0 = range(max(instants.start, self.start), instants.stop)
+        yield from of_arrival(self.planned, k, from_s0, self.seen, self.frames, self.max_reports)
 
     def begin(self) -> bool:
         """Begin the first interval where the first window does (ENG-5). Return False if none of
@@ -142,6 +142,7 @@ def of_arrival(
 
         seen.reported = contents
         if planned.tuples:
+            # REP-7: tested at the tick's last id, reported as it is at the evaluation's
             arrived = planned.counts[0][k]
             seen.reported = (window.content(planned.views[0], times[0], arrived),)
         yield map(partial(_evaluation, planned.views, k, seen.reported), times)
@@ -164,15 +165,17 @@ def _size(times: Sequence[int]) -> int:
 
 
 def firing(planned: Plan, k: int, interval: range, seen: Seen) -> Iterator[Firing]:
-    """Yield the stretches of arrival k's interval in which the query would be reported, compared
-    with what is seen by then.
+    """Yield the stretches of arrival k's interval in which the trigger fires (REP-12).
+
+    They are drawn one by one: what `of_arrival` has reported after one is what the next is compared
+    with (REP-8). Under gap=latest nothing is reported before all are drawn (REP-10).
     """
     semantics = planned.semantics
     views = planned.views
     own = planned.own[k]
     timely = any(report.timely(semantics, view, interval, own) for view in views if view.frame)
     if not timely and Condition.CHANGE not in semantics.report:
-        return
+        return  # nothing fires, and nothing is compared with what is seen here
 
     arrived = tuple(counted[k] for counted in planned.counts)
     cut = spans
@@ -181,6 +184,7 @@ def firing(planned: Plan, k: int, interval: range, seen: Seen) -> Iterator[Firin
     for span, tested in cut(views, arrived, interval):
         before = seen.before
         if planned.tuples and len(interval) > 1:
+            # REP-7 tests the tick's last id alone; this is the instant before it
             before = (window.content(views[0], interval[-2], *arrived),)
         seen.before = tested
         states = zip(views, tested, seen.reported, before, strict=True)
@@ -201,8 +205,10 @@ def instants(
     """Return the instants of a stretch at which all conditions of one window hold."""
     nowhere = range(0)
     tuples = view.spec.kind is WindowKind.TUPLE
-    if view.frame is None or not (content or window.scope(view.frame, span[-1])):
+    if view.frame is None:
         return nowhere
+    if not content and window.scope(view.frame, span[-1]) is None:
+        return nowhere  # ENG-5: without a scope no condition holds
 
     against_previous = semantics.against is Against.PREVIOUS
     if Condition.CHANGE in semantics.report and against_previous and not tuples:

@@ -30,8 +30,8 @@ def due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
 
 
 def interval(before: int, own: int) -> range:
-    """TICK-4: Return the instants at which an arrival is evaluated: from the previously ticked
-    one's up to, not including, its own; or its own, if the two are equal.
+    """TICK-4: Return the instants at which an arrival is evaluated: from that of the arrival
+    last looked at up to, not including, its own; or its own, if the two are equal.
     """
     if own == before:
         return range(own, own + 1)

@@ -55,8 +55,8 @@ class Moving:
         self.coming: list[int] = []
 
     def grow(self, content: Content) -> bool:
-        """The content of the first window, if it is the last one and what has come since; whether
-        it is.
+        """Move the first window to a content that only adds to the end of what it held; return
+        whether it does.
         """
         before = self.contents[0]
         if (
@@ -72,7 +72,7 @@ class Moving:
         return True
 
     def leave(self, contents: Iterable[Content]) -> None:
-        """What is not in the next contents goes."""
+        """Take out what is not in the next contents."""
         for i, content in enumerate(contents):
             before = self.contents[i]
             if not isinstance(content, Latest):
@@ -86,7 +86,7 @@ class Moving:
                 self._move(i, leaving, self.network.leave)
 
     def enter(self, contents: Iterable[Content]) -> None:
-        """What is new in them comes, and they are the contents."""
+        """Take in what is new in the next contents; they are the contents from now on."""
         for i, content in enumerate(contents):
             if (
                 entering := self.coming
@@ -124,7 +124,6 @@ class Maintained:
         is_set = semantics.collection is Collection.SET
         self.delta = Kept(is_set, not self.is_rstream)
         self.moving = Moving(query, planned.views, static, self.delta.change, is_set)
-        self.came: Bag = Counter()
 
     def at(self, contents: tuple[Content, ...]) -> AnswerChange:
         """Return the answer over what the windows hold, beside the base."""
@@ -139,16 +138,13 @@ class Maintained:
         now = delta.now
         if self.is_rstream:
             now = Counter(now)
-        gone = self.came = NOTHING
-        if delta.since:
-            self.came = +delta.since
-            gone = -delta.since
-        return AnswerChange(self.variables, now, self.came, gone)
+        if not delta.since:
+            return AnswerChange(self.variables, now, NOTHING, NOTHING)
+        return AnswerChange(self.variables, now, +delta.since, -delta.since)
 
-    def rebase(self, base: Bag) -> None:
-        """Compare the next answer with this one, if that is the base from now on."""
-        if base is self.came:
-            self.delta.rebase()
+    def rebase(self) -> None:
+        """Compare the answers to come with the last one."""
+        self.delta.rebase()
 
     def base(self) -> Bag:
         """Return the base that the answer is compared with."""
@@ -159,8 +155,8 @@ class Maintained:
 
 class MaintainedWhileCovered:
     """The answers of a query over a plan: maintained as long as that is covered, and from then on
-    recomputed by the definition. `until` is the number of maintained answers (None: all), `reason`
-    why there are no more.
+    recomputed by R2R. `until` is how many were maintained (None: all), `reason` why no more are.
+    The first `skip` evaluations of the plan are left out.
 
     The definition takes over where maintenance ends, with the same base.
     """
@@ -172,6 +168,7 @@ class MaintainedWhileCovered:
         self.planned = planned
         self.static = canonical_dataset(static)
         self.answer = answer
+        self.skip = skip
         self.number = skip
         self.until: int | None = None
         self.reason = ""
@@ -188,7 +185,7 @@ class MaintainedWhileCovered:
         """Return the answer over what the windows hold, beside the base."""
         if self.maintained is not None and self.is_first:
             with suppress(Disputed):
-                # which refuses what no evaluator takes
+                # for its refusals alone: a body that nobody can evaluate is refused, covered or not
                 self.answer(self.query.body, frozenset())
         self.is_first = False
         try:
@@ -200,9 +197,9 @@ class MaintainedWhileCovered:
         self.number += 1
         return change
 
-    def rebase(self, base: Bag) -> None:
-        """Compare the next answer with another base, or with the same (R2S-8)."""
-        self.answers.rebase(base)
+    def rebase(self) -> None:
+        """Compare the answers to come with the last one."""
+        self.answers.rebase()
 
     def _recomputed(self, error: Beyond) -> Recomputed:
         """Return the definition's answers, from what the windows held last and the base on. Raises
@@ -212,7 +209,7 @@ class MaintainedWhileCovered:
             raise Unsupported(
                 f"{error}: the definition computes it, of a whole stream", rule="ENG-6"
             ) from None
-        self.until = self.number
+        self.until = self.number - self.skip
         self.reason = str(error)
         found = recomputed(self.query, self.planned, self.static, self.answer, self.number)
         found.contents = self.contents

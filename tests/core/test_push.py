@@ -10,12 +10,20 @@ from hypothesis import strategies as st
 from test_laws import ANSWERS, Trial, trials
 
 from conformance import corpus
-from refengine import Engine, Relation, Stream, from_table, profile, stream
+from refengine import Engine, Relation, Stream, from_table, incremental, profile, stream
+from refengine.core import engine as core
+from refengine.core import r2r
 from refengine.core.arrivals import order_of_pushes
 from refengine.core.engine import Report
 from refengine.core.semantics import Semantics
 from refengine.model.elements import Element
-from refengine.model.errors import InvalidQuery, InvalidSemantics, InvalidStream, RefengineError
+from refengine.model.errors import (
+    InvalidQuery,
+    InvalidSemantics,
+    InvalidStream,
+    RefengineError,
+    Unsupported,
+)
 
 A = ("<urn:a>", "<urn:p>", "<urn:x>")
 TUMBLING = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
@@ -121,11 +129,17 @@ def test_elements_of_several_streams_come_in_the_order_of_time():
 def test_what_cannot_be_pushed():
     engine = Engine(query(), ["s", "unread"], chosen(horizon=20))
     engine.push("s", at(5, 2))
-    engine.push("unread", at(1, 1))
+    assert engine.push("unread", at(1, 3)) == []
+    with pytest.raises(InvalidStream, match=r"'unread': element 2: MOD-1.*t_sys must increase"):
+        engine.push("unread", at(1, 3))
+    with pytest.raises(InvalidStream, match=r"MOD-1.*an Element must be pushed"):
+        engine.push("s", (A, 6))
     with pytest.raises(InvalidQuery, match=r"QRY-4.*undeclared stream 'x'; declared: s, unread"):
         engine.push("x", at(6, 3))
     with pytest.raises(InvalidStream, match=r"MOD-1.*t_sys must increase"):
         engine.push("s", at(6, 2))
+    with pytest.raises(InvalidStream, match=r"ENG-8.*t_sys must increase over all streams"):
+        engine.push("s", at(6, 3))
     with pytest.raises(InvalidStream, match=r"MOD-2.*t_app decreases from 5 to 4"):
         engine.push("s", at(4, 4))
     with pytest.raises(InvalidSemantics, match="ENG-1"):
@@ -154,3 +168,33 @@ def test_whole_streams_are_a_fold_of_pushes():
 )
 def test_a_case_holds_by_pushes(case):
     assert corpus.by_pushes(case) == []
+
+
+def test_an_error_of_an_evaluation_ends_the_engine():
+    """Nothing is reported after reports that are not known; a refused element changes nothing."""
+
+    def fails_at_b(body, dataset) -> Relation:
+        if any("<urn:b>" in triple for triple in dataset):
+            raise Unsupported("b", rule="R2R-17")
+        return r2r.defined(body, dataset)
+
+    b = Element(frozenset([("<urn:b>", "<urn:p>", "<urn:x>")]), 12, 2)
+    engine = Engine(query(), ["s"], chosen(), answer=fails_at_b)
+    engine.push("s", at(3, 1))
+    with pytest.raises(InvalidStream, match="MOD-2"):
+        engine.push("s", at(2, 2))
+    assert [r.window for r in engine.push("s", b)] == [(0, 10)]
+    with pytest.raises(Unsupported):
+        engine.push("s", at(25, 3))
+    for ask in (lambda: engine.push("s", at(26, 4)), lambda: engine.advance(30), engine.finish):
+        with pytest.raises(InvalidStream, match=r"ENG-8.*ended with Unsupported: R2R-17: b"):
+            ask()
+
+
+def test_what_was_maintained_is_counted_from_the_first_evaluation_that_is_not_left_out():
+    """ENG-6: an ASK is not covered, so that nothing is."""
+    asked = from_table({"body": "ASK { ?s ?p ?o }", "windows": [TUMBLING]})
+    planned = core.plan(asked, {"s": stream([(A, 3), (A, 12), (A, 25)])}, chosen())
+    run = incremental.run(asked, planned, skip=2)
+    assert len(list(run)) == 1
+    assert str(run.provenance).startswith("the definition: ")
