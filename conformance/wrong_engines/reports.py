@@ -295,7 +295,7 @@ def only_what_fires_counts(
     """Under `any`, only windows whose own conditions hold count as reported."""
     if semantics.trigger is not Trigger.ANY:
         return right(semantics, view, content, reported, *rest)
-    own = vars(view)  # a view is made anew for every evaluation of a query, and dies with it
+    own = vars(view)  # a view is made for each run, and dies with it
     at = right(semantics, view, content, own.get("reported", range(0)), *rest)
     if at:
         own["reported"] = content

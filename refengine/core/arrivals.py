@@ -324,7 +324,7 @@ class Arrivals:
 
     def _join(self, element: Element, stream: str | None) -> None:
         """Add an element of a stream, or the sentinel of none, to the arrivals."""
-        own = element.app + tick.own(self.semantics, 0)
+        own = tick.own(self.semantics, element.app)
         if self.plan.tuples:
             ids = self.growing[0].ids
             own = next_id(ids)

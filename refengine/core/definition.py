@@ -1,11 +1,14 @@
 """The definition by enumeration: the reports of a query, read off SPEC.md rule by rule.
 
-It covers §4 to §6, MOD-2, MOD-3, ENG-1 and ENG-5, as plainly as they can be written, and
-`definition_r2s` goes on with §8. Window follows window, instant follows instant, and whether an
+It covers §4 to §6, MOD-2, MOD-3, R2R-1, R2R-8, ENG-1 and ENG-5, as plainly as they can be written,
+and `definition_r2s` goes on with §8. Window follows window, instant follows instant, and whether an
 instant is in a window is a comparison with its borders. No window number is computed and nothing is
-skipped, so that it serves small streams alone. `engine` must give the same reports, and tests hold
-it to this; the two share nothing but the data types. The published formulas for t0 (WIN-7) leave
-nothing to enumerate and are left out.
+skipped, so that it serves small streams alone. It refuses nothing: what `engine` refuses (MOD-1,
+MOD-2, SEM-2, QRY-4, QRY-5, ENG-1, WIN-15) is presumed not to be there.
+
+`engine` must give the same reports, and tests hold it to this. The two share the data types, and of
+the rules which kinds of windows have borders. The published formulas for t0 (WIN-7) leave nothing
+to enumerate and are left out.
 
 This is the definition of *when* a query is reported, over *which* elements. What a body answers
 over them (§7) has a definition of its own, `refengine.sparql.evaluation`: that one is meant where
@@ -460,6 +463,7 @@ class Definition:
             return
         self.reported: tuple[Content, ...] = tuple(() for _ in self.windows)
         self.previous: tuple[Content, ...] = tuple(() for _ in self.windows)
+        # as if one had been looked at, at s0 and of batch 0 (TICK-2, TICK-3)
         before = Arrival(None, 0, self.start, 0, 0)
         since = self.start
         for k, arrival in enumerate(self.arrivals):
@@ -567,8 +571,8 @@ class Definition:
         return tuple(self.content(window, t, k) for window in self.windows)
 
     def by_instant(self, instants: list[int], k: int) -> Iterator[QueryReport]:
-        """REP-6, REP-10: a report at each instant where the conditions hold; or only at the last of
-        them, which nothing is reported before.
+        """REP-6, REP-10: a report at each instant where the conditions hold; or, under `latest`, at
+        the last of them alone, before which none counts as reported.
         """
         numbers = range(len(self.windows))
         timely = [self.timely(number, instants, k) for number in numbers]

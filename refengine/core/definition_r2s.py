@@ -48,7 +48,8 @@ class DefinitionWithR2S(Definition):
 
     def rebase(self, base: Bag, answer: Bag, output: Bag) -> Bag:
         """R2S-4, R2S-8: the next base: this answer, whether it was emitted or not; under
-        `previous-new` only one that holds more of some row.
+        `previous-new` only one that holds more of some row. What was emitted of it does not matter:
+        a definition that is broken on purpose reads it.
         """
         if self.semantics.base is Base.NEW and not more(answer, base):
             return base

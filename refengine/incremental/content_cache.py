@@ -22,7 +22,7 @@ from refengine.model.elements import Bag, Dataset, Relation, Row
 class Asked:
     """The answers over contents, asked for in any order, each computed once: from the solutions of
     the whole stream, if one window at a time can hold them, or else from the content before it.
-    Raises Beyond, and then for all contents but those.
+    Raises Beyond for what is not covered, and from then on for each content that is not known.
     """
 
     def __init__(self, query: Query, views: Sequence[View], static: Dataset) -> None:
@@ -41,7 +41,7 @@ class Asked:
                 self.extents = Extents(query.body, view.elements, view.times, view.spec.span)
 
     def __call__(self, contents: tuple[Content, ...]) -> Bag:
-        """The bag of the answer; not to be changed."""
+        """Return the bag of the answer over what the windows hold; not to be changed."""
         if contents not in self.known:
             if (
                 self.extents is not None
@@ -50,7 +50,7 @@ class Asked:
             ):
                 self.known[contents] = self.extents.answer(contents[0])
                 return self.known[contents]
-            moving, self.moving = self.moving, None
+            moving, self.moving = self.moving, None  # stays None if a move fails half-way
             if moving is None:
                 raise Beyond("a value met before")
             moving.leave(contents)

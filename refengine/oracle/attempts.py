@@ -51,7 +51,9 @@ def attempt_incrementally(recorded: Recorded, planned: Plan, origin: Origin, ask
 def attempt_by_definition(
     recorded: Recorded, planned: Plan, origin: Origin, answers: Answers
 ) -> Trial:
-    """Hold one assignment against the recording, by the definition."""
+    """Hold one assignment against the recording, each answer recomputed. The trial has no answer:
+    there is nothing to compare it with later (ORA-8).
+    """
     steps = engine.steps(recorded.query, planned, static=recorded.static, answer=answers)
     return replace(_follow(recorded, planned, origin, steps), answer=None)
 
@@ -85,8 +87,8 @@ def _follow(recorded: Recorded, planned: Plan, origin: Origin, steps: Iterable[S
 
 
 def reports_of(recorded: Recorded, semantics: Semantics, answers: Answers) -> Reports:
-    """Return the reports of the recording's question under a semantics, as they are asked for:
-    those of a trial's attempt, which may have ended before.
+    """Return the reports of the recording's question under a semantics, as they are asked for. A
+    trial's attempt may have stopped early; these go on to the end.
 
     They end where there are too many between two arrivals: those before say enough.
     """

@@ -196,7 +196,7 @@ def search(
             if not is_range(profile.fields.get("t0", UNKNOWN)):
                 beyond = beyond or error
                 continue
-            trial = Trial(semantics, origin, None)  # no recording is that long
+            trial = Trial(semantics, origin, None)  # more than a recording has
 
         if trial.accepted is None:
             failed.append(trial)
