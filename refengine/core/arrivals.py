@@ -16,7 +16,7 @@ from refengine.core.semantics import Anchor, Disorder, End, Semantics
 from refengine.core.window import View
 from refengine.model import elements as model
 from refengine.model.canonical import canonical_elements
-from refengine.model.elements import TIME_BOUND, Element, Stream, valid
+from refengine.model.elements import TIME_BOUND, Element, Stream, require_64_bits, valid
 from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError
 from refengine.model.messages import shown
 
@@ -198,7 +198,7 @@ class Arrivals:
         # elements with a place in their stream, and none among the arrivals yet
         self.queue: list[tuple[int, int, str, Element]] = []
         self.now = -TIME_BOUND
-        self.last_sys = -TIME_BOUND
+        self.last_sys = -TIME_BOUND - 1
         self.is_finished = False
 
         self.arrivals: list[Element] = []
@@ -271,9 +271,12 @@ class Arrivals:
 
     def advance(self, instant: int) -> range:
         """Take it that no element before an instant comes any more, and return the places of the
-        elements that join the plan's arrivals by that.
+        elements that join the plan's arrivals by that. Raises InvalidStream for what is no instant.
         """
         self._refuse_after_the_end()
+        if not isinstance(instant, int) or isinstance(instant, bool):
+            raise InvalidStream(f"time advances to an integer, got {shown(instant)}", rule="MOD-1")
+        require_64_bits("the instant", instant, InvalidStream, "MOD-1")
         self.now = max(self.now, instant)
         return self._release()
 

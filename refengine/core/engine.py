@@ -150,8 +150,8 @@ class Engine:
 
         The elements of all streams share one clock: t_sys increases from push to push. Raises
         InvalidStream for an element that cannot come then, which leaves everything as it was; and
-        TooManyReports, and what R2R raises, which ends the engine: what it would report from there
-        on is not known.
+        TooManyReports, and what R2R raises, which ends the engine: what it would report in this
+        call, and from there on, is not known.
         """
         self._refuse_after_a_failure()
         return self._reports(self._arrivals.push(stream, element))

@@ -42,9 +42,14 @@ def differs(change: Change, view: View, a: Content, b: Content) -> bool:
     """REP-9: Whether contents differ as sequences of elements, or as graphs."""
     match change:
         case Change.ELEMENTS:
-            return a != b
+            return not has_same_elements(a, b)
         case Change.GRAPH:
-            return a != b and graph(view, a) != graph(view, b)
+            return not has_same_elements(a, b) and graph(view, a) != graph(view, b)
+
+
+def has_same_elements(a: Content, b: Content) -> bool:
+    """Return whether two contents are the same indices: range(2) and (0, 1) are."""
+    return a == b or (type(a) is not type(b) and tuple(a) == tuple(b))
 
 
 def graph(view: View, content: Content) -> frozenset[Triple]:

@@ -198,3 +198,27 @@ def test_what_was_maintained_is_counted_from_the_first_evaluation_that_is_not_le
     run = incremental.run(asked, planned, skip=2)
     assert len(list(run)) == 1
     assert str(run.provenance).startswith("the definition: ")
+
+
+def test_a_content_is_the_same_whether_intervals_have_come_or_not():
+    """By hand, REP-2 and TICK-6: an element is seen when time has passed it. 3 passes 1, at 1; at 2
+    nothing is new, and that the next element is an interval does not make it so.
+    """
+    elements = stream([(A, 1), (A, 3), (A, 4, None, 5), (A, 6)])
+    semantics = chosen(report="content-change", closing="passed", tick="tuple")
+    whole = [(r.evaluation, r.trigger) for r in core.evaluate(query(), {"s": elements}, semantics)]
+    assert whole == [(1, 3), (3, 6), (4, 6), (6, 18), (10, 18)]
+    engine = Engine(query(), ["s"], semantics)
+    reports = [r for e in elements for r in engine.push("s", e)] + engine.finish()
+    assert [(r.evaluation, r.trigger) for r in reports] == whole
+
+
+@pytest.mark.parametrize("instant", [1.5, True, "x", None, 2**63])
+def test_time_advances_to_an_instant(instant):
+    with pytest.raises(InvalidStream, match="MOD-1"):
+        Engine(query(), ["s"], chosen()).advance(instant)
+
+
+def test_the_first_element_may_have_any_place():
+    engine = Engine(query(), ["s"], chosen())
+    assert engine.push("s", at(3, -(2**63))) == []
