@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ def test_a_package_has_tests_to_run(package: str) -> None:
 
 def planned(words: list[str]) -> list[tuple[str, list[str], str | None]]:
     """Return of each task its folder, the files to change and the mutants to try again."""
-    return [(task.name, task.settings["only_mutate"], task.again) for task in mutate.tasks(words)]
+    return [(task.name, task.settings["only_mutate"], task.pattern) for task in mutate.tasks(words)]
 
 
 def test_a_word_is_a_package_a_module_or_mutants() -> None:
@@ -49,16 +50,61 @@ def test_a_word_is_a_package_a_module_or_mutants() -> None:
     assert planned(["core.tick.x_due*"]) == [("core", core, "refengine.core.tick.x_due*")]
 
 
-@pytest.mark.parametrize("word", ["cor", "core.tack", "model.terms"])
+def test_a_word_finds_what_is_in_a_folder_of_a_package() -> None:
+    oracle = PACKAGES["oracle"]["only_mutate"]
+    search = "oracle.orders.search"
+    assert planned([search]) == [(search, ["refengine/oracle/orders/search.py"], None)]
+    assert planned([f"{search}.x_a*"]) == [("oracle", oracle, f"refengine.{search}.x_a*")]
+    assert planned(["oracle.orders"]) == [("oracle.orders", ["refengine/oracle/orders/*.py"], None)]
+
+
+def test_every_module_of_a_package_is_changed() -> None:
+    for package in ("core", "incremental", "oracle"):
+        patterns = PACKAGES[package]["only_mutate"]
+        changed = {path for pattern in patterns for path in ROOT.glob(pattern)}
+        assert changed == set((ROOT / "refengine" / package).rglob("*.py"))
+
+
+def test_a_module_is_a_mutants_name_without_its_last_part() -> None:
+    assert mutate.module_of("core.tick.x_due__mutmut_1") == "core.tick"
+    assert mutate.module_of("oracle.orders.search.x_a__mutmut_1") == "oracle.orders.search"
+
+
+def test_a_sample_is_every_nth_mutant_by_name() -> None:
+    names = ["c", "e", "a", "d", "b"]
+    assert mutate.draw_sample(names, 2) == {"a", "c", "e"}
+    assert mutate.draw_sample(names, 1) == set(names)
+    codes = {"a": 1, "b": 1, "c": 0, "d": None, "e": None}
+    assert mutate.count_results(codes) == mutate.Counter(all=5, tried=3, killed=2)
+    sample = mutate.draw_sample(names, 2)
+    assert mutate.count_results(codes, sample) == mutate.Counter(all=3, tried=2, killed=1)
+
+
+def test_the_table_says_that_it_is_a_sample() -> None:
+    results = {"core.tick.x_due__mutmut_1": "killed", "core.tick.x_due__mutmut_10": "survived"}
+    assert next(mutate.score_table(results)).split()[:2] == ["module", "mutants"]
+    head, tick, *_ = mutate.score_table(results, 5)
+    assert head.startswith("module (1 mutant of 5) ")
+    assert tick.split() == ["core.tick", "2", "1", "0", "1", "0", "50.0", "%"]
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "x"])
+def test_a_sample_of_no_mutant_is_refused(number: str) -> None:
+    with pytest.raises(SystemExit):
+        mutate.parser().parse_args(["--every", number])
+
+
+@pytest.mark.parametrize("word", ["cor", "core.tack", "model.terms", "oracle.orders.x_a*"])
 def test_another_word_is_refused(word: str) -> None:
-    with pytest.raises(LookupError, match=f"'{word}' is no package, module or mutant; packages: "):
+    message = re.escape(f"'{word}' is no package, module or mutant; packages: ")
+    with pytest.raises(LookupError, match=message):
         planned([word])
 
 
 def test_mutmut_is_told_what_a_package_says() -> None:
     settings: dict[str, Any] = PACKAGES["oracle"]
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    table = tomllib.loads(mutate.configured(text, settings))["tool"]["mutmut"]
+    table = tomllib.loads(mutate.add_settings(text, settings))["tool"]["mutmut"]
     assert table == tomllib.loads(text)["tool"]["mutmut"] | settings
 
 

@@ -1,10 +1,14 @@
-"""Change the code one small step at a time, and see which changes no test notices.
+"""Change the code one small step at a time, and list the changes that no test notices.
 
-It goes package by package, as `[tool.mutants]` in pyproject.toml lists them: what to change and
-which tests to run. mutmut makes the changes and runs the tests, on a copy of the checkout and in an
-environment of its own. Both are in a temporary folder, or in `--folder`, which is kept: a run that
-was interrupted goes on there. A change of the tests or cases needs a new folder, or the names of
-the mutants to try again.
+A mutant is the code with one such change. `[tool.mutants]` in pyproject.toml lists, package by
+package, which files are changed and which tests are run. mutmut makes the mutants and runs the
+tests, on a copy of the checkout and in an environment of its own.
+
+The copy and the environment are in a temporary folder, or in `--folder`, which is kept. A second
+call with the same folder goes on where the first one ended. After a change of the tests or cases,
+use a new folder, or name the mutants to try again.
+
+`--every 10` tries a sample: every tenth mutant, in the order of their names.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ import time
 import tomllib
 import venv
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
@@ -44,30 +48,46 @@ PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input", "--quiet", "ins
 ARGUED = ROOT / "docs" / "mutation.md"
 SECTION = "[tool.mutmut]\n"
 SECONDS_BETWEEN_LINES = 60  # of progress
-NO_KILL = ("timeout", "not checked")  # a loaded machine reaches a time limit, too
+# The outcomes that are neither a kill nor a survival. A timeout may be the machine's load alone.
+UNDECIDED = ("timeout", "not checked")
+# mutmut names the mutants only once it has made them, and its command `run` goes on to try them. So
+# that a sample can be drawn in between, this makes them by the same functions as `run` does.
+MAKE_MUTANTS = """
+import sys
+from mutmut import __main__ as mutmut
+
+mutmut.copy_src_dir()
+mutmut.copy_also_copy_files()
+mutmut.create_mutants(int(sys.argv[1]))
+"""
 
 
 def packages() -> dict[str, dict[str, Any]]:
-    """Return what pyproject.toml says of each package: what mutmut is to change, by which tests."""
+    """Return mutmut's settings for each package, as pyproject.toml has them."""
     table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     found: dict[str, dict[str, Any]] = table["tool"]["mutants"]
     return found
 
 
 class Task(NamedTuple):
-    """One call of mutmut: the folder's name, what it is told, and the mutants to try again (None:
-    those that were not tried yet).
+    """One run of mutmut.
+
+    `name` is the folder to work in, below `--folder`. `settings` are mutmut's, from pyproject.toml.
+    `pattern` names the mutants to try, also if they were tried before; None stands for all mutants
+    that were not tried yet.
     """
 
     name: str
     settings: dict[str, Any]
-    again: str | None = None
+    pattern: str | None = None
 
 
 def tasks(words: Sequence[str]) -> Iterator[Task]:
-    """Yield what to do for each word: a package (`core`), a module (`core.tick`), or mutants of one
-    to try again (`core.tick.x_due__mutmut_1`, `core.tick.x_due*`). No word asks for every package.
-    Raises LookupError for another.
+    """Yield the task that each word of the command line asks for; without words, every package.
+
+    A word is a package of pyproject.toml (`core`), a module (`core.tick`), a folder of modules
+    (`oracle.orders`), or some mutants of a module (`core.tick.x_due*`). Raises LookupError for
+    another word.
     """
     table = packages()
     for word in words or table:
@@ -78,30 +98,49 @@ def tasks(words: Sequence[str]) -> Iterator[Task]:
 
 
 def task_of_module(word: str, table: Mapping[str, dict[str, Any]]) -> Task:
-    """Return what to do for a module, which has a folder of its own, or for mutants of one, which
-    are in the package's.
+    """Return the task for a module, for a folder of modules, or for some mutants of a module.
+
+    A module or folder gets a working folder of its own. Mutants are tried in the folder of their
+    package, where the other results stay.
     """
-    module = ".".join(word.split(".")[:2])
-    path = "refengine/" + module.replace(".", "/") + ".py"
+    pattern = None
+    path = source_path(word)
+    if path is None:
+        path = source_path(module_of(word))
+        pattern = f"refengine.{word}"
     for package, settings in table.items():
-        if not any(fnmatch(path, pattern) for pattern in settings["only_mutate"]):
+        if path is None or not any(fnmatch(path, each) for each in settings["only_mutate"]):
             continue
-        if (ROOT / path).exists() and word == module:
-            return Task(module, {**settings, "only_mutate": [path]})
-        if (ROOT / path).exists():
-            return Task(package, settings, f"refengine.{word}")
+        if pattern is None:
+            return Task(word, {**settings, "only_mutate": [path]})
+        if path.endswith("/*.py"):
+            continue  # a folder has modules, not mutants
+        return Task(package, settings, pattern)
     choice = ", ".join(table)
     raise LookupError(f"{word!r} is no package, module or mutant; packages: {choice}")
 
 
-def configured(text: str, settings: Mapping[str, Any]) -> str:
-    """Return pyproject.toml with the settings of a task among those that all have."""
+def source_path(module: str) -> str | None:
+    """Return the path of a module, or the pattern of a folder's modules; None if there is neither.
+
+    `core.tick` is `refengine/core/tick.py`, and `oracle.orders` is `refengine/oracle/orders/*.py`.
+    """
+    path = "refengine/" + module.replace(".", "/")
+    if (ROOT / f"{path}.py").is_file():
+        return f"{path}.py"
+    if (ROOT / path / "__init__.py").is_file():
+        return f"{path}/*.py"
+    return None
+
+
+def add_settings(text: str, settings: Mapping[str, Any]) -> str:
+    """Return the text of pyproject.toml with the settings of a task added to mutmut's."""
     own = "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
     return text.replace(SECTION, SECTION + own, 1)
 
 
 def prepare_environment(folder: Path) -> None:
-    """Install what the tests need, and mutmut, in the folder, unless that is done."""
+    """Install mutmut and what the tests need in the folder, unless that is done already."""
     if (folder / "ready").exists():
         return
     print(f"mutants: {TOOL}, in an environment of its own", flush=True)
@@ -114,7 +153,7 @@ def prepare_environment(folder: Path) -> None:
 
 
 def copy_checkout(copy: Path, settings: Mapping[str, Any]) -> None:
-    """Copy the checkout, with the settings of a task."""
+    """Copy the checkout to a folder, and write the settings of a task into its pyproject.toml."""
     copy.mkdir(parents=True, exist_ok=True)
     for name in COPIED:
         if (ROOT / name).is_dir():
@@ -124,17 +163,19 @@ def copy_checkout(copy: Path, settings: Mapping[str, Any]) -> None:
             shutil.copy2(ROOT / name, copy / name)
     configuration = copy / "pyproject.toml"
     text = configuration.read_text(encoding="utf-8")
-    configuration.write_text(configured(text, settings), encoding="utf-8")
+    configuration.write_text(add_settings(text, settings), encoding="utf-8")
 
 
-def start_mutmut(copy: Path, arguments: Sequence[str], output: Any) -> subprocess.Popen[str]:
-    """Start one call of the tool on a copy, in a process group of its own."""
+def start(copy: Path, program: str, arguments: Sequence[str], output: Any) -> subprocess.Popen[str]:
+    """Start a program of the environment (`mutmut`, `python`) on a copy, in a process group of its
+    own.
+    """
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
     }
     environment["REFENGINE_HYPOTHESIS_PROFILE"] = "mutation"
     return subprocess.Popen(
-        [str(copy.parent.parent / "venv" / "bin" / "mutmut"), *arguments],
+        [str(copy.parent.parent / "venv" / "bin" / program), *arguments],
         cwd=copy,
         env=environment,
         text=True,
@@ -145,7 +186,7 @@ def start_mutmut(copy: Path, arguments: Sequence[str], output: Any) -> subproces
 
 
 def stop(process: subprocess.Popen[str]) -> None:
-    """End a call of the tool and all that it started."""
+    """End a process and all processes that it started."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGINT)
     try:
@@ -158,8 +199,8 @@ def stop(process: subprocess.Popen[str]) -> None:
 
 
 def ask(copy: Path, *arguments: str) -> str:
-    """Return what a call of the tool prints."""
-    process = start_mutmut(copy, arguments, subprocess.PIPE)
+    """Return what a call of mutmut prints. Raises subprocess.CalledProcessError if it fails."""
+    process = start(copy, "mutmut", arguments, subprocess.PIPE)
     try:
         text, _ = process.communicate()
     except BaseException:
@@ -170,23 +211,27 @@ def ask(copy: Path, *arguments: str) -> str:
     return text
 
 
-def run(task: Task, copy: Path, jobs: int) -> None:
-    """Try the mutants, and say every minute how far that is."""
+def run_mutmut(
+    task: Task, copy: Path, program: str, arguments: Sequence[str], sample: frozenset[str] | None
+) -> None:
+    """Run a program on a copy to its end, and print every minute how many mutants are tried.
+
+    What the program prints goes to `mutmut.log` beside the copy. Its last lines are printed if it
+    fails; then subprocess.CalledProcessError is raised.
+    """
     log = copy.parent / "mutmut.log"
-    before = results_so_far(copy)
+    before = count_results(exit_codes(copy), sample)
     began = time.monotonic()
-    with log.open("w", encoding="utf-8") as output:
-        arguments = ["run", "--max-children", str(jobs)]
-        if task.again is not None:
-            arguments.append(task.again)
-        process = start_mutmut(copy, arguments, output)
+    with log.open("a", encoding="utf-8") as output:
+        process = start(copy, program, arguments, output)
         try:
             while True:
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(SECONDS_BETWEEN_LINES)
                     break
                 minutes = (time.monotonic() - began) / 60
-                print(f"{task.name}: {progress(before, results_so_far(copy), minutes)}", flush=True)
+                now = count_results(exit_codes(copy), sample)
+                print(f"{task.name}: {progress(before, now, minutes)}", flush=True)
         except BaseException:
             stop(process)
             raise
@@ -195,20 +240,77 @@ def run(task: Task, copy: Path, jobs: int) -> None:
         raise subprocess.CalledProcessError(process.returncode, process.args)
 
 
-def results_so_far(copy: Path) -> Counter[str]:
-    """Return how many mutants mutmut has written down as tried, as killed, and as yet to try."""
-    counts: Counter[str] = Counter()
+def try_mutants(task: Task, copy: Path, jobs: int) -> None:
+    """Make the mutants of a task, and try those that its pattern names, or those not tried yet."""
+    arguments = ["run", "--max-children", str(jobs)]
+    if task.pattern is not None:
+        arguments.append(task.pattern)
+    run_mutmut(task, copy, "mutmut", arguments, None)
+
+
+def try_sample(task: Task, copy: Path, jobs: int, every: int) -> frozenset[str]:
+    """Make the mutants of a task, and try a sample of them; return the names of the sample.
+
+    Mutants of the sample that were tried before are tried again only if the task has a pattern.
+    """
+    run_mutmut(task, copy, "python", ["-c", MAKE_MUTANTS, str(jobs)], None)
+    codes = exit_codes(copy)
+    names = list(codes)
+    if task.pattern is not None:
+        names = [name for name in names if fnmatch(name, task.pattern)]
+    sample = draw_sample(names, every)
+    print(f"{task.name}: {describe_sample(len(sample), len(names), every)}", flush=True)
+    chosen = sorted(sample)
+    if task.pattern is None:
+        chosen = [name for name in chosen if codes[name] is None]
+    # Without a name, mutmut would try all mutants.
+    if chosen:
+        arguments = ["run", "--max-children", str(jobs), *chosen]
+        run_mutmut(task, copy, "mutmut", arguments, sample)
+    return sample
+
+
+def draw_sample(names: Iterable[str], every: int) -> frozenset[str]:
+    """Return every `every`-th name, in the order of the names, beginning with the first."""
+    return frozenset(sorted(names)[::every])
+
+
+def describe_sample(size: int, total: int, every: int) -> str:
+    """Return in words how large a sample is: "a sample, 1 mutant of 5 by name: 12 of 58"."""
+    return f"a sample, 1 mutant of {every} by name: {size:,} of {total:,}"
+
+
+def exit_codes(copy: Path) -> dict[str, int | None]:
+    """Return what the tests ended with on each mutant that mutmut has made so far, by the mutant's
+    name; None if it was not tried yet.
+    """
+    codes: dict[str, int | None] = {}
     for path in (copy / "mutants" / "refengine").rglob("*.meta"):
-        with suppress(json.JSONDecodeError):  # it is being written
-            for code in json.loads(path.read_text(encoding="utf-8"))["exit_code_by_key"].values():
-                counts["all"] += 1
-                counts["tried"] += code is not None
-                counts["killed"] += code in (1, 3)
+        with suppress(json.JSONDecodeError):  # mutmut is writing the file
+            codes |= json.loads(path.read_text(encoding="utf-8"))["exit_code_by_key"]
+    return codes
+
+
+def count_results(
+    codes: Mapping[str, int | None], sample: frozenset[str] | None = None
+) -> Counter[str]:
+    """Return how many mutants there are (`all`), how many are `tried`, and how many of these are
+    `killed`: of a sample, or, if that is None, of all mutants.
+    """
+    counts: Counter[str] = Counter()
+    for name, code in codes.items():
+        if sample is not None and name not in sample:
+            continue
+        counts["all"] += 1
+        counts["tried"] += code is not None
+        counts["killed"] += code in (1, 3)
     return counts
 
 
 def progress(before: Counter[str], now: Counter[str], minutes: float) -> str:
-    """Return how far a run is, by what was tried before it began and what is tried now."""
+    """Return in words how far a run is: `before` counts the mutants when it began, `now` counts
+    them `minutes` later.
+    """
     if now["tried"] == before["tried"]:
         return f"makes the mutants and times the tests; {minutes:.0f} min so far"
     left = now["all"] - now["tried"]
@@ -219,29 +321,39 @@ def progress(before: Counter[str], now: Counter[str], minutes: float) -> str:
     )
 
 
-def statuses(copy: Path) -> dict[str, str]:
-    """Return what became of each mutant, by its name without `refengine.`."""
+def statuses(copy: Path, sample: frozenset[str] | None) -> dict[str, str]:
+    """Return mutmut's word for each mutant (`killed`, `survived`, `timeout`, …), by the mutant's
+    name without `refengine.`: of a sample, or, if that is None, of all mutants.
+    """
     text = ask(copy, "results", "--all", "True")
-    return dict(re.findall(r"^\s+refengine\.(\S+): (.+)$", text, re.MULTILINE))
+    rows = re.findall(r"^\s+(refengine\.\S+): (.+)$", text, re.MULTILINE)
+    return {
+        name.removeprefix("refengine."): status
+        for name, status in rows
+        if sample is None or name in sample
+    }
 
 
 def module_of(mutant: str) -> str:
     """Return the module of a mutant: `core.tick` of `core.tick.x_due__mutmut_1`."""
-    return ".".join(mutant.split(".")[:2])
+    return mutant.rpartition(".")[0]
 
 
-def figures(results: Mapping[str, str]) -> Iterator[str]:
+def score_table(results: Mapping[str, str], every: int = 1) -> Iterator[str]:
     """Yield the lines of the table: mutants, killed, timeouts, survived, left to try and score, by
-    module. A time limit is no kill.
+    module. `results` are a sample of one mutant of `every`. A timeout counts as no kill.
     """
+    title = "module"
+    if every > 1:
+        title = f"module (1 mutant of {every})"
     counts: dict[str, Counter[str]] = {name: Counter() for name in sorted(map(module_of, results))}
     for mutant, status in results.items():
-        if status not in ("killed", *NO_KILL):
+        if status not in ("killed", *UNDECIDED):
             status = "survived"
         counts[module_of(mutant)][status] += 1
     counts["all"] = sum(counts.values(), Counter())
     heads = ("mutants", "killed", "timeouts", "survived", "left", "score")
-    yield f"{'module':28}" + "".join(f"{head:>9}" for head in heads)
+    yield f"{title:28}" + "".join(f"{head:>9}" for head in heads)
     for module, count in counts.items():
         each = [count["killed"], count["timeout"], count["survived"], count["not checked"]]
         tried = sum(each[:3])
@@ -253,20 +365,28 @@ def figures(results: Mapping[str, str]) -> Iterator[str]:
 
 
 def survivors(copy: Path, results: Mapping[str, str]) -> Iterator[str]:
-    """Yield the mutants that no test notices, each with its change and whether docs/mutation.md
-    argues that it is none.
+    """Yield a paragraph on each mutant that no test notices: its name, its change, and whether
+    docs/mutation.md argues that the change makes no difference.
     """
     argued = ""
     if ARGUED.exists():
         argued = ARGUED.read_text(encoding="utf-8")
     for name, status in results.items():
-        if status == "killed" or status in NO_KILL:
+        if status == "killed" or status in UNDECIDED:
             continue
         where = "NOT argued in docs/mutation.md"
         if f"`{name}`" in argued:
             where = "argued in docs/mutation.md"
         change = ask(copy, "show", f"refengine.{name}").splitlines()[3:]
         yield "\n".join([f"{name}: {status}, {where}", *change, ""])
+
+
+def positive(text: str) -> int:
+    """Return the number that a text writes. Raises ValueError if it is not positive."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
 
 
 def parser() -> argparse.ArgumentParser:
@@ -277,11 +397,21 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "of",
         nargs="*",
-        help="packages (core), modules (core.tick), or mutants of one to try again "
-        "(core.tick.x_due__mutmut_1, core.tick.x_due*); all packages without",
+        help="packages (core), modules (core.tick), folders of modules (oracle.orders), or mutants "
+        "to try again (core.tick.x_due__mutmut_1, core.tick.x_due*); default: all packages",
     )
     parser.add_argument(
-        "--folder", type=Path, help="where to work and to go on; kept (without: a temporary folder)"
+        "--folder",
+        type=Path,
+        help="a folder to work in, which is kept and where a second call goes on (default: a "
+        "temporary one)",
+    )
+    parser.add_argument(
+        "--every",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="try a sample: every N-th mutant, in the order of their names (default: 1, all)",
     )
     jobs = os.cpu_count() or 1
     parser.add_argument("--jobs", type=int, default=jobs, help="how many mutants at once")
@@ -292,7 +422,7 @@ def main() -> int:
     """Run the command line."""
     options = parser().parse_args()
     try:
-        planned = list(tasks(options.of))
+        planned_tasks = list(tasks(options.of))
     except LookupError as error:
         print(f"mutants: {error.args[0]}", file=sys.stderr)
         return 2
@@ -303,12 +433,17 @@ def main() -> int:
         results: dict[str, str] = {}
         try:
             prepare_environment(folder)
-            for task in planned:
+            for task in planned_tasks:
                 copy = folder / task.name / "checkout"
                 copy_checkout(copy, task.settings)
-                run(task, copy, options.jobs)
-                own = statuses(copy)
-                print(*survivors(copy, own), *figures(own), sep="\n", flush=True)
+                sample = None
+                if options.every > 1:
+                    sample = try_sample(task, copy, options.jobs, options.every)
+                else:
+                    try_mutants(task, copy, options.jobs)
+                own = statuses(copy, sample)
+                table = score_table(own, options.every)
+                print(*survivors(copy, own), *table, sep="\n", flush=True)
                 results |= own
         except subprocess.CalledProcessError as error:
             program = Path(error.cmd[0]).name
@@ -320,8 +455,8 @@ def main() -> int:
                 rest = f"go on with --folder {folder}"
             print(f"mutants: interrupted; {rest}", file=sys.stderr)
             return 130
-    if len(planned) > 1:
-        print(*figures(results), sep="\n")
+    if len(planned_tasks) > 1:
+        print(*score_table(results, options.every), sep="\n")
     minutes = (time.monotonic() - began) / 60
     version = sys.version.split()[0]
     print(f"{TOOL}, Python {version}, {options.jobs} at once, {minutes:.0f} minutes")
