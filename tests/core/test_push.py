@@ -213,10 +213,20 @@ def test_a_content_is_the_same_whether_intervals_have_come_or_not():
     assert [(r.evaluation, r.trigger) for r in reports] == whole
 
 
-@pytest.mark.parametrize("instant", [1.5, True, "x", None, 2**63])
-def test_time_advances_to_an_instant(instant):
-    with pytest.raises(InvalidStream, match="MOD-1"):
+@pytest.mark.parametrize(
+    ("instant", "reason"),
+    [
+        (1.5, "time advances to an integer, got 1.5"),
+        (True, "time advances to an integer, got True"),
+        ("x", "time advances to an integer, got 'x'"),
+        (None, "time advances to an integer, got None"),
+        (2**63, "the instant must be within 64 bits"),
+    ],
+)
+def test_time_advances_to_an_instant(instant, reason):
+    with pytest.raises(InvalidStream) as caught:
         Engine(query(), ["s"], chosen()).advance(instant)
+    assert str(caught.value) == f"MOD-1: {reason}"
 
 
 def test_the_first_element_may_have_any_place():
