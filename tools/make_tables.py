@@ -1,8 +1,8 @@
 """Write the generated tables of SPEC.md: `python tools/make_tables.py` (`--check`: only say whether
 they are up to date).
 
-They stand between `<!-- table: NAME -->` and `<!-- end -->`: `dimensions`, every value with its
-rule, function, case and miniature, and `profiles`.
+A table stands between `<!-- table: NAME -->` and `<!-- end -->`. `dimensions` shows every value
+of every field with its rule, function, case and wrong engine; `profiles` shows the engines.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ SPEC = Path(__file__).resolve().parent.parent / "SPEC.md"
 
 
 def filled(text: str) -> str:
-    """The specification with its tables made anew."""
+    """Return the specification's text with its tables made anew."""
     text = _put(text, "profiles", profiles.markdown(profiles.table()))
     return _put(text, "dimensions", specification.markdown(specification.table(text)))
 
 
 def _put(text: str, name: str, lines: Iterable[str]) -> str:
+    """Return the text with the table of a name replaced by some lines. Raises LookupError unless
+    there is exactly one table of that name.
+    """
     body = "\n".join(lines)
     filled, count = re.subn(
         rf"(<!-- table: {name} -->\n\n).*?(\n\n<!-- end -->)",

@@ -7,7 +7,7 @@ from typing import Any
 from refengine.core.semantics import POLICIES, T0, show
 
 INTEGER = "an integer"
-# the rule that says what a value means; one for the whole field, or one for each of its values
+# field: the rule that says what its values mean, or {value: the rule}
 RULES: dict[str, str | dict[str, str]] = {
     "t0": {
         INTEGER: "WIN-3",
@@ -55,8 +55,8 @@ RULES: dict[str, str | dict[str, str]] = {
 
 
 def means(field: str, value: Any) -> list[str]:
-    """Return the rules that say what a field's value means: of a report, one for each condition; of
-    an open t0, ORA-2.
+    """Return the ids of the rules that say what a field's value means, sorted. A report has one for
+    each of its conditions; an open t0 has ORA-2.
     """
     rules = RULES[field]
     if isinstance(rules, str):
@@ -65,7 +65,9 @@ def means(field: str, value: Any) -> list[str]:
 
 
 def _words(value: Any) -> list[str]:
-    """Return the value of a field as RULES has it; of a report's, each condition."""
+    """Return the keys under which RULES has a value of a field: one, or each condition of a
+    report.
+    """
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, int):

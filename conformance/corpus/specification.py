@@ -1,5 +1,7 @@
-"""SPEC.md as data: its rules, and the table that shows for every value of every dimension the rule,
-the function, a case that has the value and a miniature that this case catches.
+"""SPEC.md as data: its rules, and the table of all values of all fields.
+
+A row of the table shows the rule that defines the value, the rule's functions, a case that has the
+value, and a wrong engine that this case catches.
 """
 
 from __future__ import annotations
@@ -18,14 +20,14 @@ from refengine.core.semantics import ENUMS, INTEGRAL, OPTIONAL, Condition, show
 from refengine.model.errors import RefengineError
 
 ID = r"[A-Z][A-Z0-9]+-[1-9][0-9]*"
-# `*Function* of both` speaks for the rule before, too
+# `*Function* of both` names the function of this rule and of the one before it
 SHARED = {"": 1, "of both ": 2, "of the three ": 3}
 BLOCKS = ("expect", "judge", "refuse")  # those that have a semantics
 
 
 class Row(NamedTuple):
     """A row of the table: a value of a field of Semantics, or of a window's kind or unit; the rule
-    and its functions; a case and a miniature.
+    and its functions; a case and a wrong engine.
     """
 
     field: str
@@ -37,10 +39,10 @@ class Row(NamedTuple):
 
 
 def rules(text: str) -> dict[str, tuple[str, ...]]:
-    """Return {id: (its functions)} of a specification, in its order.
+    """Return {rule id: names of its functions} of a specification, in its order.
 
-    A rule begins with a paragraph that begins with its id in bold, and goes on up to the next one,
-    or to a heading.
+    A rule begins with a paragraph that begins with its id in bold. It goes on, over lists, tables
+    and examples, up to the next rule or heading.
     """
     functions: dict[str, tuple[str, ...]] = {}
     is_in_rule = False
@@ -89,8 +91,8 @@ def _values(field: str) -> list[str]:
 
 
 def table(text: str) -> list[Row]:
-    """Return the table for a specification. Raises LookupError for a value that no case has, or
-    that no miniature gets wrong there.
+    """Return the rows of the table, for the text of a specification. Raises LookupError for a value
+    that no case has, or that no wrong engine gets wrong in such a case.
     """
     functions = rules(text)
     every_case = corpus.cases()
@@ -106,7 +108,7 @@ def table(text: str) -> list[Row]:
         if pair is None:
             raise LookupError(
                 f"{field}={value}: of {len(cases)} cases of {rule} with it none "
-                f"catches a miniature of {rule}"
+                f"catches a wrong engine of {rule}"
             )
         rows.append(Row(field, value, rule, functions[rule], *pair))
     return rows
@@ -115,7 +117,9 @@ def table(text: str) -> list[Row]:
 def _first_catch(
     cases: Iterable[Case], miniatures: Iterable[Miniature]
 ) -> tuple[Case, Miniature] | None:
-    """Return the first case that catches the first miniature that is caught; None if none is."""
+    """Return the first wrong engine that some case catches, after the first case that does; None if
+    no case catches any.
+    """
     for miniature in miniatures:
         for case in cases:
             if catches(case, miniature):
@@ -130,7 +134,9 @@ def catches(case: Case, miniature: Miniature) -> bool:
 
 
 def only(case: Case, field: str, value: str) -> Case | None:
-    """Return the case with those of its blocks that have a value; None if none has."""
+    """Return the case with only those of its blocks in which a field has a value; None if there is
+    no such block.
+    """
     if field in ("window", "unit"):
         if value in _window_values(case, field):
             return case
@@ -147,7 +153,7 @@ def only(case: Case, field: str, value: str) -> Case | None:
 
 
 def _window_values(case: Case, field: str) -> set[str | None]:
-    """Return the kinds, or the units, of a case's windows."""
+    """Return the kinds of a case's windows, for the field `window`; for `unit` their units."""
     windows = case.table["query"]["windows"]
     if field == "window":
         return {window.get("kind") for window in windows}
@@ -155,7 +161,7 @@ def _window_values(case: Case, field: str) -> set[str | None]:
 
 
 def _has(block: Mapping[str, Any], field: str, value: str) -> bool:
-    """Whether the semantics of a block has a value, or may have it."""
+    """Whether a field has a value in the semantics of a block, or may have it."""
     stated = block.get("semantics", block.get("profile"))
     if stated is None:
         return False
@@ -175,7 +181,7 @@ def _has(block: Mapping[str, Any], field: str, value: str) -> bool:
 
 def markdown(rows: list[Row]) -> Iterator[str]:
     """Yield the lines of the table in Markdown."""
-    yield "| field | value | rule | function | case | miniature |"
+    yield "| field | value | rule | function | case | wrong engine |"
     yield "|---|---|---|---|---|---|"
     for row in rows:
         functions = ", ".join(f"`{name}`" for name in row.functions)

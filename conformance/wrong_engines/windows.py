@@ -52,7 +52,7 @@ def windows_tumble_only(right: Right, spec: Window) -> None:
 @wrong(
     "WIN-2",
     replaces=window.borders,
-    half="o, c−1; o+1, c",
+    half="o+1, c",
     seen=f"the code of {YABENCH}, whose paper says [ts,te)",
 )
 def both_borders_belong_to_every_window(right: Right, closure: Closure | None) -> tuple[int, int]:

@@ -116,6 +116,13 @@ def test_cases_name_no_rule_that_does_not_exist():
     assert not wrong, "; ".join(f"{path} names {found}, {ABSENT}" for path, found in sorted(wrong))
 
 
+def test_the_examples_name_no_case_that_does_not_exist():
+    text = (ROOT / "SPEC.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w-]+/[\w-]+\.toml)`", text))
+    assert named
+    assert sorted(named - {case.path for case in _cases()}) == []
+
+
 @cache
 def _cases():
     return corpus.cases()
@@ -218,6 +225,19 @@ A mention of **AB-6** within a paragraph.
 
 - one; *Function* `a.seven`.
 
+**AB-8** A gist:
+
+1. one
+2. two
+
+| a | b |
+|---|---|
+| `x.y` | 1 |
+
+*Example* A number.
+
+*Functions* `a.nine`, `a.ten`. *Source* y.
+
 ## A heading
 
 *Function* `a.eight` of no rule.
@@ -229,5 +249,6 @@ A mention of **AB-6** within a paragraph.
         "AB-4": ("a.four", "a.five"),
         "AB-5": (),
         "AB-7": ("a.seven",),
+        "AB-8": ("a.nine", "a.ten"),
     }
     assert rules(text) == found
