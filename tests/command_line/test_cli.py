@@ -566,7 +566,9 @@ def test_epoch_milliseconds_cost_nothing(files, capsys):
 
 
 def test_the_commands_of_the_readme_run():
-    text = (ROOT / "README.md").read_text()
+    """And those of the page about the command line, which begins with the same one."""
+    pages = (ROOT / "README.md", ROOT / "docs" / "command-line.md")
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     outputs = []
     for command in re.findall(r"^python -m refengine ((?:run|render) .*)$", text, re.MULTILINE):
         done = subprocess.run(
@@ -581,7 +583,8 @@ def test_the_commands_of_the_readme_run():
             and (b"TICK-1" in done.stderr) == ("--trace" in command)
         ), command
         outputs.append(done.stdout)
-    assert len(outputs) == 4 and outputs[0] == outputs[1]  # one query, in TOML and in C-SPARQL
+    assert len(outputs) == 5
+    assert outputs[0] == outputs[1] == outputs[2]  # one query, in TOML and in C-SPARQL
 
 
 # What ends a run

@@ -1,5 +1,5 @@
-"""Every block of Python in README.md runs as it stands; those that test somebody's operator catch a
-wrong one.
+"""Every block of Python in README.md and in docs/ runs as it stands. Those that test somebody's
+operator catch a wrong operator. Every engine file that is shown can be read.
 """
 
 from __future__ import annotations
@@ -15,8 +15,16 @@ from hypothesis import Phase, settings
 from conformance import corpus
 from conformance.harness import engine_file
 
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+ROOT = Path(__file__).resolve().parents[2]
+FILES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = {path: path.read_text(encoding="utf-8") for path in FILES}
+SHOW_ENGINE_FILES = ("docs/testing-your-engine.md", "conformance/PROTOCOL.md")
+MOST_WORDS = 1200  # of README.md
+BLOCKS = [
+    block
+    for text in PAGES.values()
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+]
 TESTING = [block for block in BLOCKS if "def test_" in block]
 WRONG = [
     (" < opens + 10", " <= opens + 10"),
@@ -30,7 +38,7 @@ WRONG = [
 
 @pytest.fixture(autouse=True)
 def drawn():
-    """As many draws as Hypothesis makes for a reader of README.md, the same each time."""
+    """Let Hypothesis make as many draws as for a reader of the pages, the same each time."""
     phases = [Phase.generate, Phase.shrink]  # to explain a failure takes long, and draws on
     settings.register_profile(
         "readme", derandomize=True, deadline=None, database=None, max_examples=100, phases=phases
@@ -95,11 +103,42 @@ def test_a_wrong_operator_fails_on_few_elements(block: str, right: str, wrong: s
         assert all(element.app % 5 == 0 for element in elements)
 
 
-def test_the_engines_file_is_one(tmp_path):
+@pytest.mark.parametrize("page", SHOW_ENGINE_FILES)
+def test_the_engine_file_can_be_read(page: str, tmp_path: Path):
     """The keys are the schema's, and the case is one of the corpus."""
-    [block] = re.findall(r"```toml\n(title = .*?)```", README, re.DOTALL)
-    (tmp_path / "mine.toml").write_text(block)
+    text = (ROOT / page).read_text(encoding="utf-8")
+    [block] = re.findall(r"```toml\n(title = .*?)```", text, re.DOTALL)
+    (tmp_path / "mine.toml").write_text(block, encoding="utf-8")
     found = engine_file.read(tmp_path / "mine.toml")
     assert found.command[-1] == f"{tmp_path}/Harness.java"
     [deviation] = found.deviations
     assert {*deviation.cases} <= {case.id for case in corpus.cases()}
+
+
+def test_the_blocks_are_found():
+    assert len(BLOCKS) == 5
+
+
+def test_the_readme_is_short():
+    assert len(PAGES[ROOT / "README.md"].split()) <= MOST_WORDS
+
+
+def link_targets(text: str) -> list[str]:
+    """Return the files that a page links to, without the places in them."""
+    targets = [target.partition("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", text)]
+    return [target for target in targets if target and not target.startswith("http")]
+
+
+@pytest.mark.parametrize("page", FILES, ids=lambda path: path.name)
+def test_every_link_of_a_page_leads_to_a_file(page: Path):
+    wrong = [target for target in link_targets(PAGES[page]) if not (page.parent / target).exists()]
+    assert not wrong, f"{page.name} links to {wrong}, which are no files"
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    """Each page of docs/ is linked in README.md, or in a page that README.md links to."""
+    reached = {(ROOT / target).resolve() for target in link_targets(PAGES[ROOT / "README.md"])}
+    for page in sorted(reached & {*FILES}):
+        reached |= {(page.parent / target).resolve() for target in link_targets(PAGES[page])}
+    missing = {*FILES} - reached - {ROOT / "README.md"}
+    assert not missing, f"no link leads to {sorted(path.name for path in missing)}"
