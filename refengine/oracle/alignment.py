@@ -13,16 +13,16 @@ from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.model.errors import require
 from refengine.oracle import divergence
-from refengine.oracle.answers import Answers
+from refengine.oracle.answers import AnswerTable
 from refengine.oracle.attempts import reports_of
-from refengine.oracle.comparison import Alignment, Distance, Gap
-from refengine.oracle.instants import part_by_sums
+from refengine.oracle.comparison import Alignment, Distance, RowDifference
+from refengine.oracle.instants import find_divergence_by_sums
 from refengine.oracle.reports import Reports
-from refengine.oracle.trial import Recorded, Trial
+from refengine.oracle.trial import RecordedAnswer, Trial
 
-SURPLUS = 100  # reports before the recording, and beyond it, that are looked at
+SURPLUS_BOUND = 100  # reports before the recording, and beyond it, that are looked at
 # assignments with equally many differing rows of which the slips over borders are counted
-TIES = 20
+TIES_BOUND = 20
 
 
 class _Candidate(NamedTuple):
@@ -39,28 +39,30 @@ class _Candidate(NamedTuple):
     repeated: int | None = None
 
 
-def align(recorded: Recorded, winner: Trial) -> Alignment | None:
+def align(recorded: RecordedAnswer, winner: Trial) -> Alignment | None:
     """Set the reports of an assignment that explains the recording beside it. None where arrival
     orders were searched.
     """
-    if not winner.ordered:
+    if not winner.is_order_known:
         return None
-    state = require(winner.accepted)
+    state = require(winner.accepting_state)
     reports = require(winner.reports).first(state.before + state.matched + state.after)
     return Alignment(reports, state.before, len(recorded.relations))
 
 
-def nearest_trial(recorded: Recorded, failed: Sequence[Trial], answers: Answers) -> Trial | None:
+def nearest_trial(
+    recorded: RecordedAnswer, failed: Sequence[Trial], answers: AnswerTable
+) -> Trial | None:
     """ORA-9: find the failed assignment that is nearest to the recording, and where the two part;
     None if there is none.
 
-    The one with the fewest differing rows is nearest. Of several, up to TIES, it is the one with
-    the fewest rows that no slip over the edge of a window explains; a recording whose relations are
-    all right has none, one that skips a report has one.
+    The one with the fewest differing rows is nearest. Of several, up to TIES_BOUND, it is the one
+    with the fewest rows that no slip over the edge of a window explains; a recording whose
+    relations are all right has none, one that skips a report has one.
     """
     candidates: list[_Candidate] = []
     bound: int | None = None
-    order = sorted(range(len(failed)), key=lambda number: (-failed[number].reached, number))
+    order = sorted(range(len(failed)), key=lambda number: (-failed[number].most_matched, number))
     for number in order:
         for candidate in _candidates(recorded, failed[number], number, answers, bound):
             if bound is None or candidate.rows < bound:
@@ -69,15 +71,17 @@ def nearest_trial(recorded: Recorded, failed: Sequence[Trial], answers: Answers)
             candidates.append(candidate)
 
     candidates.sort(key=lambda candidate: (candidate.number, candidate.before))
-    trials = [_with_divergence(recorded, candidate, answers) for candidate in candidates[:TIES]]
+    trials = [
+        _with_divergence(recorded, candidate, answers) for candidate in candidates[:TIES_BOUND]
+    ]
     best = min(trials, key=lambda trial: require(trial.divergence).cost, default=None)
-    if best is None or best.ordered:
+    if best is None or best.is_order_known:
         return best
-    return part_by_sums(recorded, best, answers)
+    return find_divergence_by_sums(recorded, best, answers)
 
 
 def _candidates(
-    recorded: Recorded, trial: Trial, number: int, answers: Answers, bound: int | None
+    recorded: RecordedAnswer, trial: Trial, number: int, answers: AnswerTable, bound: int | None
 ) -> Iterator[_Candidate]:
     """Yield the alignments of a failed trial in which no more than `bound` rows differ, each no
     farther than the one before.
@@ -90,7 +94,7 @@ def _candidates(
 
     reports = reports_of(recorded, trial.semantics, answers)
     beside = _Beside(recorded, reports)
-    for before in range(recorded.missing.before + SURPLUS + 1):
+    for before in range(recorded.missing.before + SURPLUS_BOUND + 1):
         lost = beside.rows_lost(before - recorded.missing.before)
         if lost is None or (bound is not None and lost > bound):
             return
@@ -120,7 +124,7 @@ class _OneGap(NamedTuple):
 class _Beside:
     """A recording beside the reports of an assignment, moved to and fro."""
 
-    recorded: Recorded
+    recorded: RecordedAnswer
     reports: Reports
 
     def gaps(self, before: int, lost: int) -> Iterator[_OneGap]:
@@ -162,7 +166,7 @@ class _Beside:
         """
         beyond = before + len(self.recorded.rows) + self.recorded.missing.after
         rows = 0
-        for place in range(beyond, beyond + SURPLUS):
+        for place in range(beyond, beyond + SURPLUS_BOUND):
             report = self.reports.get(place)
             if report is None:
                 break
@@ -203,24 +207,26 @@ class _Beside:
         return rows
 
 
-def difference_of(expected: Bag, actual: Bag, mode: compare.Mode) -> Gap:
+def difference_of(expected: Bag, actual: Bag, mode: compare.Mode) -> RowDifference:
     """Compare a report with a relation. Blank nodes alone can tell them apart: that counts as one
     row.
     """
     if compare.equal(expected, actual, mode):
-        return Gap(Counter(), Counter(), 0)
+        return RowDifference(Counter(), Counter(), 0)
     lacking, surplus = compare.difference(expected, actual, mode)
-    return Gap(lacking, surplus, max(lacking.total() + surplus.total(), 1))
+    return RowDifference(lacking, surplus, max(lacking.total() + surplus.total(), 1))
 
 
-def _with_divergence(recorded: Recorded, candidate: _Candidate, answers: Answers) -> Trial:
+def _with_divergence(
+    recorded: RecordedAnswer, candidate: _Candidate, answers: AnswerTable
+) -> Trial:
     """Return a candidate's trial with its reports, their alignment and the divergence."""
     trial, reports = candidate.trial, candidate.reports
     if reports is None:
         return trial
     end = candidate.before + len(recorded.rows) + recorded.missing.after
     alignment = Alignment(
-        reports.computed(end + SURPLUS + 1),
+        reports.computed(end + SURPLUS_BOUND + 1),
         candidate.before,
         len(recorded.rows),
         candidate.lost,
@@ -235,10 +241,10 @@ def _with_divergence(recorded: Recorded, candidate: _Candidate, answers: Answers
     if candidate.lost is not None or candidate.repeated is not None:
         unexplained = 1
     else:
-        borders = divergence.border_rows(recorded, trial.semantics, alignment, gaps, answers)
+        borders = divergence.find_border_rows(recorded, trial.semantics, alignment, gaps, answers)
         unexplained = 0
         if not is_right:
-            unexplained = max(0, candidate.rows - divergence.explained(borders))
+            unexplained = max(0, candidate.rows - divergence.count_slips(borders))
     cost = Distance(candidate.rows, unexplained)
-    where = divergence.divergence(recorded, alignment, borders, cost)
+    where = divergence.find_divergence(recorded, alignment, borders, cost)
     return replace(trial, divergence=where, alignment=alignment, reports=reports)

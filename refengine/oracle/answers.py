@@ -18,14 +18,14 @@ from refengine.incremental.numbers import Beyond
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Triple
 from refengine.oracle.derivations import Derivation, derivations, projects
-from refengine.oracle.trial import Recorded
+from refengine.oracle.trial import RecordedAnswer
 
 T = TypeVar("T")
 # what engine.plan reads of a semantics, beside what it means and the frame
-READ = ("closure", "slide", "closing", "horizon", "disorder")
+PLAN_FIELDS = ("closure", "slide", "closing", "horizon", "disorder")
 
 
-class Answers:
+class AnswerTable:
     """A table of the answers of the definition and of witnesses, and of derivations, each computed
     once: results, no decisions.
 
@@ -35,23 +35,27 @@ class Answers:
     def __init__(self, witness: str = r2r.DEFINITION):
         self.witness = witness
         self.testimonies: dict[tuple[str, Dataset, tuple[str, ...]], r2r.Testimony] = {}
-        self.relied_on: list[r2r.Testimony] = []  # what a verdict rests on so far
+        self.testimonies_used: list[r2r.Testimony] = []  # what a verdict rests on so far
         self.relations: dict[tuple[str, str, Dataset], Relation] = {}
         self.derivation_lists: dict[tuple[str, frozenset[Triple]], list[Derivation]] = {}
         self.objects: dict[Hashable, tuple[Sequence[object], Any]] = {}
-        self.is_quick = True  # whether incremental evaluation may answer in a witness's place
+        self.may_be_incremental = (
+            True  # whether incremental evaluation may answer in a witness's place
+        )
 
-    def by(self, witness: str) -> Answers:
+    def with_witness(self, witness: str) -> AnswerTable:
         """Return the same table with another witness to answer, and nothing else."""
-        other = Answers(witness)
+        other = AnswerTable(witness)
         other.relations = self.relations
         other.derivation_lists = self.derivation_lists
         other.objects = self.objects
         other.testimonies = self.testimonies
-        other.is_quick = False
+        other.may_be_incremental = False
         return other
 
-    def once(self, kind: str, sources: Sequence[object], key: Hashable, make: Callable[[], T]) -> T:
+    def make_once(
+        self, kind: str, sources: Sequence[object], key: Hashable, make: Callable[[], T]
+    ) -> T:
         """Return what `make` makes, and make it once of these sources, which are told apart by
         their identity (a stream is long to compare), and a key.
         """
@@ -61,7 +65,7 @@ class Answers:
         found: T = self.objects[key][1]
         return found
 
-    def plan_of(self, recorded: Recorded, semantics: Semantics) -> Plan:
+    def plan_of(self, recorded: RecordedAnswer, semantics: Semantics) -> Plan:
         """Return the plan of a recording's question under a semantics."""
         return self.plan(recorded.question.under(semantics))
 
@@ -79,16 +83,16 @@ class Answers:
             return engine.plan(query, streams, semantics)
         engine.meaning(query, semantics)
         stream = streams[query.windows[0].stream]
-        read = tuple(getattr(semantics, name) for name in READ)
-        planned = self.once(
+        read = tuple(getattr(semantics, name) for name in PLAN_FIELDS)
+        planned = self.make_once(
             "plan", [stream], (query, read), lambda: engine.plan(query, streams, semantics)
         )
         (view,) = planned.views
         frame = window.frame(view.spec, semantics.closure, t0, semantics.partial)
         return replace(planned, semantics=semantics, views=(replace(view, t0=t0, frame=frame),))
 
-    def incremental(
-        self, recorded: Recorded, planned: Plan, *, for_derivations: bool = False
+    def incremental_answers(
+        self, recorded: RecordedAnswer, planned: Plan, *, for_derivations: bool = False
     ) -> Asked | str:
         """Return incremental answers over contents of the windows, which all plans of the same
         elements share; or say why there are none.
@@ -97,7 +101,7 @@ class Answers:
         them to those), the body is not covered, answers are compared as terms, or rounding decides
         how many there are.
         """
-        if not self.is_quick and not for_derivations:
+        if not self.may_be_incremental and not for_derivations:
             return "a witness answers"
         if recorded.mode is Mode.TERM:
             return "answers are compared as terms"
@@ -113,7 +117,7 @@ class Answers:
 
         elements = [view.elements for view in planned.views]
         specs = tuple((view.spec.stream, view.spec.name) for view in planned.views)
-        return self.once("incremental", elements, (body, specs, recorded.static), make)
+        return self.make_once("incremental", elements, (body, specs, recorded.static), make)
 
     def __call__(self, body: Body, graph: Dataset) -> Relation:
         return self.ask(self.witness, body, graph)
@@ -127,14 +131,14 @@ class Answers:
             self.relations[key] = r2r.ask(witness, body, graph)
         return self.relations[key]
 
-    def confirmed(self, body: Body, graph: Dataset, witnesses: tuple[str, ...]) -> Relation:
+    def confirmed_answer(self, body: Body, graph: Dataset, witnesses: tuple[str, ...]) -> Relation:
         """Return the definition's answer, which a witness confirms (R2R-5), and keep what each
         said. Raises Disputed.
         """
         key = (body.text, graph, witnesses)
         if key not in self.testimonies:
             self.testimonies[key] = r2r.heard(body, graph, witnesses, self.ask)
-        self.relied_on.append(self.testimonies[key])
+        self.testimonies_used.append(self.testimonies[key])
         return self.testimonies[key].relation
 
     def derivations(self, body: Body, graph: frozenset[Triple]) -> list[Derivation]:

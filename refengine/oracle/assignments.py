@@ -30,14 +30,14 @@ from refengine.core.semantics import (
 from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import InvalidSemantics, InvalidStream, Unsupported, require
 from refengine.oracle.comparison import Borders
-from refengine.oracle.trial import Origin
+from refengine.oracle.trial import T0Class
 
-ORIGIN_BOUND = 50_000  # classes, or single values, of t0 that are tried
+T0_CLASS_BOUND = 50_000  # classes, or single values, of t0 that are tried
 
 MakePlan = Callable[[Setting], engine.Plan]
 
 
-class Candidates(NamedTuple):
+class T0Candidates(NamedTuple):
     """The values of t0 that an open t0 stands for: those from `lo` to `hi`, and others outside of
     that range.
     """
@@ -56,7 +56,7 @@ def assignments(
     profile: Profile,
     plan: MakePlan,
     stated_window: tuple[Borders, Closure | None] | None = None,
-) -> Iterator[tuple[Semantics, Origin]]:
+) -> Iterator[tuple[Semantics, T0Class]]:
     """Yield every complete semantics of a profile that means something with the question, and the
     class of t0 that it stands for.
 
@@ -93,21 +93,24 @@ def _with_each_t0(
     t0: object,
     plan: MakePlan,
     stated_window: tuple[Borders, Closure | None] | None,
-) -> Iterator[tuple[Semantics, Origin]]:
+) -> Iterator[tuple[Semantics, T0Class]]:
     """Yield a plan's semantics with one value of each class of an open t0, and the class."""
-    found = candidates(question.query, planned, t0)
-    for origin in origins(planned, found):
-        narrowed: Origin | None = origin
+    found = find_t0_candidates(question.query, planned, t0)
+    for t0_class in split_into_t0_classes(planned, found):
+        narrowed: T0Class | None = t0_class
         if stated_window is not None:
-            narrowed = congruent(planned, origin, stated_window)
+            narrowed = fit_to_stated_window(planned, t0_class, stated_window)
         if narrowed is not None:
             yield replace(planned.semantics, t0=narrowed.t0), narrowed
 
     for other in found.others:
         semantics = replace(planned.semantics, t0=other)
-        semantics, origin = _with_integer_t0(semantics, plan(question.under(semantics)))
-        if stated_window is None or congruent(planned, origin, stated_window) is not None:
-            yield semantics, origin
+        semantics, t0_class = _with_integer_t0(semantics, plan(question.under(semantics)))
+        if (
+            stated_window is None
+            or fit_to_stated_window(planned, t0_class, stated_window) is not None
+        ):
+            yield semantics, t0_class
 
 
 def _check_batches(planned: engine.Plan) -> None:
@@ -118,7 +121,7 @@ def _check_batches(planned: engine.Plan) -> None:
         tick.due(planned.semantics.tick, arrival, arrival.app, 0)
 
 
-def _with_integer_t0(semantics: Semantics, planned: engine.Plan) -> tuple[Semantics, Origin]:
+def _with_integer_t0(semantics: Semantics, planned: engine.Plan) -> tuple[Semantics, T0Class]:
     """Replace a stated t0 by the integer that its policy or formula gives, where there is one
     window. Returns its class, too.
     """
@@ -126,8 +129,8 @@ def _with_integer_t0(semantics: Semantics, planned: engine.Plan) -> tuple[Semant
     if len(planned.views) == 1:
         t0 = planned.views[0].t0
     if t0 is None:
-        return semantics, Origin(0, 0, 0)
-    return replace(semantics, t0=t0, offset=None), Origin(t0, t0, t0)
+        return semantics, T0Class(0, 0, 0)
+    return replace(semantics, t0=t0, offset=None), T0Class(t0, t0, t0)
 
 
 def is_range(t0: object) -> bool:
@@ -135,7 +138,9 @@ def is_range(t0: object) -> bool:
     return isinstance(t0, Between) or t0 == UNKNOWN
 
 
-def searched(question: Question, profile: Profile, plan: MakePlan) -> Candidates | None:
+def find_profile_t0_candidates(
+    question: Question, profile: Profile, plan: MakePlan
+) -> T0Candidates | None:
     """Return the values of t0 that are tried for a profile's first meaningful assignment. None
     where t0 is given, or one of some.
     """
@@ -145,11 +150,11 @@ def searched(question: Question, profile: Profile, plan: MakePlan) -> Candidates
     for fields in profile.assignments((0,)):
         with suppress(InvalidSemantics, InvalidStream):
             planned = plan(question.under(Semantics(**fields)))
-            return candidates(question.query, planned, t0)
+            return find_t0_candidates(question.query, planned, t0)
     return None
 
 
-def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
+def find_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Candidates:
     """ORA-2: return the values of an open t0: those of its stated range, or else those with which
     an engine loses no element.
 
@@ -163,11 +168,11 @@ def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
             raise InvalidSemantics(
                 f"t0 must be in a range that holds a value, got {t0.lo} to {t0.hi}", rule="ORA-2"
             )
-        return Candidates(t0.lo, t0.hi)
+        return T0Candidates(t0.lo, t0.hi)
 
     lo, hi = _range_without_loss(planned)
     if len(planned.views) > 1:
-        return Candidates(lo, hi, (T0.FIRST, T0.REACH))
+        return T0Candidates(lo, hi, (T0.FIRST, T0.REACH))
 
     known = {0, *_formulas(planned)}
     if query.registered is not None:
@@ -175,7 +180,7 @@ def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
     outside = {t for t in known if t > hi}
     if _shows_empty_windows(planned.semantics):
         outside |= {t for t in known if t < lo}
-    return Candidates(lo, hi, tuple(sorted(outside)))
+    return T0Candidates(lo, hi, tuple(sorted(outside)))
 
 
 def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
@@ -233,26 +238,26 @@ def _shows_empty_windows(semantics: Semantics) -> bool:
     return not semantics.report & {Condition.CHANGE, Condition.NON_EMPTY}
 
 
-def origins(planned: engine.Plan, found: Candidates) -> list[Origin]:
+def split_into_t0_classes(planned: engine.Plan, found: T0Candidates) -> list[T0Class]:
     """ORA-2: return the classes of the values of t0 in a range, ascending, one value of each.
 
     A class ends where a window's first instant passes an element or the horizon, or its last one
     reaches it or, where the emptying of a window can be reported, the instant before it. Raises
-    Unsupported for more than ORIGIN_BOUND classes.
+    Unsupported for more than T0_CLASS_BOUND classes.
     """
     lo, hi = found.lo, found.hi
     if not _has_classes(planned):
-        if hi - lo >= ORIGIN_BOUND:
+        if hi - lo >= T0_CLASS_BOUND:
             reason = (
                 f"here each of {hi - lo + 1} values of t0 is a class of its own; give t0 or a "
                 "narrower range"
             )
             raise Unsupported(reason, rule="ORA-2")
-        return [Origin(t0, t0, t0) for t0 in range(lo, hi + 1)]
+        return [T0Class(t0, t0, t0) for t0 in range(lo, hi + 1)]
 
     ordered = sorted(_class_starts(planned, lo, hi))
     ends = [start - 1 for start in ordered[1:]] + [hi]
-    return [Origin(end, start, end) for start, end in zip(ordered, ends, strict=True)]
+    return [T0Class(end, start, end) for start, end in zip(ordered, ends, strict=True)]
 
 
 def _class_starts(planned: engine.Plan, lo: int, hi: int) -> set[int]:
@@ -263,7 +268,7 @@ def _class_starts(planned: engine.Plan, lo: int, hi: int) -> set[int]:
         step = view.spec.step
         passes = _passes(planned.semantics, view)
         residues = {(time + shift) % step for time in times for shift in passes}
-        if len(residues) * (hi - lo) // step > ORIGIN_BOUND:
+        if len(residues) * (hi - lo) // step > T0_CLASS_BOUND:
             raise Unsupported(
                 f"too many classes of t0 from {lo} to {hi}; give t0 or a narrower range",
                 rule="ORA-2",
@@ -306,18 +311,18 @@ def _has_classes(planned: engine.Plan) -> bool:
     )
 
 
-def congruent(
-    planned: engine.Plan, origin: Origin, stated_window: tuple[Borders, Closure | None]
-) -> Origin | None:
+def fit_to_stated_window(
+    planned: engine.Plan, t0_class: T0Class, stated_window: tuple[Borders, Closure | None]
+) -> T0Class | None:
     """ORA-11: return the least value of a class of t0 with which some window begins where a stated
     window does; None if there is none.
     """
     view, closure = planned.views[0], planned.semantics.closure
     if view.spec.kind not in (WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE):
-        return origin
+        return t0_class
     borders, stated_closure = stated_window
     opens = borders[0] + window.borders(stated_closure or closure)[0] - window.borders(closure)[0]
-    t0 = origin.lo + (opens - origin.lo) % view.spec.step
-    if t0 > origin.hi:
+    t0 = t0_class.lo + (opens - t0_class.lo) % view.spec.step
+    if t0 > t0_class.hi:
         return None
-    return Origin(t0, t0, t0)
+    return T0Class(t0, t0, t0)

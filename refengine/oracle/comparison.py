@@ -76,7 +76,7 @@ class BorderRow(NamedTuple):
     is_first: bool = False
 
 
-class Gap(NamedTuple):
+class RowDifference(NamedTuple):
     """The rows that a relation lacks of a report, those that it has too many, and in how many rows
     the two differ.
     """

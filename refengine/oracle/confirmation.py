@@ -14,14 +14,16 @@ from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation
 from refengine.model.errors import Disputed
 from refengine.oracle import derivations
-from refengine.oracle.answers import Answers
+from refengine.oracle.answers import AnswerTable
 from refengine.oracle.attempts import attempt, attempt_by_definition
-from refengine.oracle.orders.moments import held_by
-from refengine.oracle.trial import Recorded, Trial
+from refengine.oracle.orders.groups import content_of
+from refengine.oracle.trial import RecordedAnswer, Trial
 from refengine.sparql.witnesses import NoSay
 
 
-def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
+def confirm(
+    recorded: RecordedAnswer, trial: Trial, answers: AnswerTable, witnesses: tuple[str, ...]
+) -> None:
     """ORA-8: make sure that a witness confirms what a verdict rests on, and that incremental
     evaluation answers so: the winning assignment's reports (those at the ends of instants where
     orders were searched), or a fail's up to its first divergence. A pass is the definition's, too.
@@ -34,11 +36,11 @@ def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
         if contents not in seen:
             seen.add(contents)
             dataset = r2r.together(planned.views, contents, recorded.static, body)
-            relation = answers.confirmed(body, dataset, witnesses)
-            _check_incremental(relation, answers.incremental(recorded, planned), contents)
-    if trial.accepted is None or not trial.ordered:
+            relation = answers.confirmed_answer(body, dataset, witnesses)
+            _check_incremental(relation, answers.incremental_answers(recorded, planned), contents)
+    if trial.accepting_state is None or not trial.is_order_known:
         return
-    if attempt_by_definition(recorded, planned, trial.origin, answers).accepted is None:
+    if attempt_by_definition(recorded, planned, trial.t0_class, answers).accepting_state is None:
         raise Disputed("incremental evaluation passes what the definition fails", rule="ORA-8")
 
 
@@ -48,14 +50,14 @@ def _contents(planned: engine.Plan, trial: Trial) -> Iterator[tuple[window.Conte
     if trial.divergence is not None:
         end = trial.divergence.evaluation
     final: dict[int, int] = {}
-    if not trial.ordered:
+    if not trial.is_order_known:
         elements = planned.views[0].elements
         final = {element.app: index + 1 for index, element in enumerate(elements)}
     for at in incremental.evaluations(planned):
         if end is not None and at.t > end:
             return
-        if not trial.ordered:
-            stop = held_by(at).stop
+        if not trial.is_order_known:
+            stop = content_of(at).stop
             if stop != final.get(at.t, stop):  # some elements of the instant have not arrived
                 continue
         yield tuple(held.content for held in at.windows)
@@ -84,10 +86,10 @@ def _disagreement(confirmed: Relation) -> Disputed:
 
 
 def confirm_fail(
-    recorded: Recorded,
+    recorded: RecordedAnswer,
     best: Trial | None,
     failed: Sequence[Trial],
-    answers: Answers,
+    answers: AnswerTable,
     witnesses: tuple[str, ...],
 ) -> None:
     """ORA-8: make sure that a witness confirms what a fail rests on: the nearest assignment up to
@@ -97,57 +99,64 @@ def confirm_fail(
     if best is not None:
         confirm(recorded, best, answers, witnesses)
         planned = answers.plan_of(recorded, best.semantics)
-        if best.ordered:
-            by_definition = attempt_by_definition(recorded, planned, best.origin, answers)
-            if by_definition.accepted is not None:
+        if best.is_order_known:
+            by_definition = attempt_by_definition(recorded, planned, best.t0_class, answers)
+            if by_definition.accepting_state is not None:
                 reason = "incremental evaluation fails what the definition passes"
                 raise Disputed(reason, rule="ORA-8")
 
     for dataset, trial in _to_confirm(recorded, failed, answers):
-        relation = answers.confirmed(recorded.query.body, dataset, witnesses)
+        relation = answers.confirmed_answer(recorded.query.body, dataset, witnesses)
         rows = r2r.collected(trial.semantics.collection, relation.rows)
-        if trial.answer is not None and not compare.equal(rows, trial.answer):
+        if trial.last_answer is not None and not compare.equal(rows, trial.last_answer):
             raise _disagreement(relation)
     for trial in failed:
-        dissent(recorded, trial, answers, witnesses)
+        confirm_order_search(recorded, trial, answers, witnesses)
 
 
 def _to_confirm(
-    recorded: Recorded, failed: Sequence[Trial], answers: Answers
+    recorded: RecordedAnswer, failed: Sequence[Trial], answers: AnswerTable
 ) -> Iterator[tuple[Dataset, Trial]]:
     """Yield the datasets at which failed assignments ended, each once, with one of the
     assignments.
     """
     seen = set()
     for trial in failed:
-        key = (trial.last, trial.semantics.disorder, trial.semantics.collection)
-        if trial.last is None or key in seen:
+        key = (trial.last_contents, trial.semantics.disorder, trial.semantics.collection)
+        if trial.last_contents is None or key in seen:
             continue
         seen.add(key)
         planned = answers.plan_of(recorded, trial.semantics)
-        yield r2r.together(planned.views, trial.last, recorded.static, recorded.query.body), trial
+        yield (
+            r2r.together(planned.views, trial.last_contents, recorded.static, recorded.query.body),
+            trial,
+        )
 
 
-def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
+def confirm_order_search(
+    recorded: RecordedAnswer, trial: Trial, answers: AnswerTable, witnesses: tuple[str, ...]
+) -> None:
     """ORA-8: where orders were searched, some order explains the output by the definition's answers
     and by a witness's, inside instants too, or by neither's. Raises Disputed where every witness
     that has a say differs.
     """
-    if trial.ordered or not witnesses or _answer_alike(recorded, trial, answers, witnesses):
+    if trial.is_order_known or not witnesses or _answer_alike(recorded, trial, answers, witnesses):
         return
     differing = []
     for witness in reversed(witnesses):  # the faster one first
         try:
-            other = attempt(recorded, trial.semantics, trial.origin, answers.by(witness))
+            other = attempt(
+                recorded, trial.semantics, trial.t0_class, answers.with_witness(witness)
+            )
         except NoSay:
             continue
-        if (other.accepted is None) == (trial.accepted is None):
+        if (other.accepting_state is None) == (trial.accepting_state is None):
             return
         differing.append(witness)
     if not differing:
         return
     explaining, failing = "a witness's", "the definition's"
-    if trial.accepted is not None:
+    if trial.accepting_state is not None:
         explaining, failing = failing, explaining
     raise Disputed(
         f"an arrival order explains the output by {explaining} answers, none by {failing}: "
@@ -157,7 +166,7 @@ def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
 
 
 def _answer_alike(
-    recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]
+    recorded: RecordedAnswer, trial: Trial, answers: AnswerTable, witnesses: tuple[str, ...]
 ) -> bool:
     """Whether all witnesses answer a body of solutions (ORA-5) alike over the whole stream, and so
     over every part of it.
@@ -171,9 +180,9 @@ def _answer_alike(
 
     def is_confirmed() -> bool:
         try:
-            answers.confirmed(body, r2r.dataset(elements), witnesses)
+            answers.confirmed_answer(body, r2r.dataset(elements), witnesses)
         except Disputed:
             return False
         return True
 
-    return answers.once("alike", [elements], (body, witnesses), is_confirmed)
+    return answers.make_once("alike", [elements], (body, witnesses), is_confirmed)

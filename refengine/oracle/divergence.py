@@ -18,9 +18,16 @@ from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Row, Triple, is_blank
 from refengine.model.errors import Unsupported, require
 from refengine.oracle import derivations
-from refengine.oracle.answers import Answers
-from refengine.oracle.comparison import Alignment, BorderRow, Distance, Divergence, Fate, Gap
-from refengine.oracle.trial import Recorded
+from refengine.oracle.answers import AnswerTable
+from refengine.oracle.comparison import (
+    Alignment,
+    BorderRow,
+    Distance,
+    Divergence,
+    Fate,
+    RowDifference,
+)
+from refengine.oracle.trial import RecordedAnswer
 from refengine.sparql.graphs import Index
 
 LOST = "this report is lacking; what follows it is in place"
@@ -29,8 +36,8 @@ LATE = "the recording begins too late"
 SLIPS = {Fate.EARLY: 2, Fate.LATE: 2, Fate.BOTH: 1, Fate.OUT: 1}  # differing rows
 
 
-def divergence(
-    recorded: Recorded, alignment: Alignment, borders: Sequence[BorderRow], cost: Distance
+def find_divergence(
+    recorded: RecordedAnswer, alignment: Alignment, borders: Sequence[BorderRow], cost: Distance
 ) -> Divergence:
     """ORA-9: return where an assignment that does not explain the recording parts from it first, as
     the two are aligned.
@@ -85,17 +92,17 @@ def _at_report(
     )
 
 
-def explained(borders: Iterable[BorderRow]) -> int:
+def count_slips(borders: Iterable[BorderRow]) -> int:
     """Count the differing rows that are slips over a window's border."""
     return sum(SLIPS.get(row.fate, 0) for row in borders)
 
 
-def border_rows(
-    recorded: Recorded,
+def find_border_rows(
+    recorded: RecordedAnswer,
     semantics: Semantics,
     alignment: Alignment,
-    gaps: Sequence[Gap],
-    answers: Answers,
+    differences: Sequence[RowDifference],
+    answers: AnswerTable,
 ) -> list[BorderRow]:
     """ORA-12: return the rows that an element at the edge of their window completes, and where the
     recording has them.
@@ -110,8 +117,8 @@ def border_rows(
         return []
     step = window.slide(recorded.query.windows[0], semantics.slide).step
     planned = answers.plan_of(recorded, semantics)
-    asked = answers.incremental(recorded, planned, for_derivations=True)
-    slips = _Slips(recorded, reports, gaps, step)
+    asked = answers.incremental_answers(recorded, planned, for_derivations=True)
+    slips = _Slips(recorded, reports, differences, step)
     found: list[BorderRow] = []
     for index, report in enumerate(reports):
         if report.contents[0]:
@@ -121,7 +128,7 @@ def border_rows(
 
 
 def _tells_slips(
-    recorded: Recorded, semantics: Semantics, reports: Sequence[engine.Report]
+    recorded: RecordedAnswer, semantics: Semantics, reports: Sequence[engine.Report]
 ) -> bool:
     """Whether windows have borders and close, and the body's rows each rest on elements."""
     query = recorded.query
@@ -145,14 +152,14 @@ class _Slips:
 
     def __init__(
         self,
-        recorded: Recorded,
+        recorded: RecordedAnswer,
         reports: Sequence[engine.Report],
-        gaps: Sequence[Gap],
+        differences: Sequence[RowDifference],
         step: int,
     ) -> None:
         self.mode = recorded.mode
         self.reports = reports
-        self.gaps = gaps
+        self.differences = differences
         self.step = step
         self.numbers = {require(report.window)[0]: i for i, report in enumerate(reports)}
 
@@ -169,7 +176,9 @@ class _Slips:
             fate = self._fate_of(index, line, on_border or is_first, on_border or is_last)
             if fate is Fate.PLACE and not on_border:
                 continue
-            if fate is Fate.OUT and not (on_border and _is_nowhere(self.gaps, line, self.mode)):
+            if fate is Fate.OUT and not (
+                on_border and _is_nowhere(self.differences, line, self.mode)
+            ):
                 continue
             yield BorderRow(line, at, borders, fate, on_border, is_first)
 
@@ -178,9 +187,9 @@ class _Slips:
         opens = require(self.reports[index].window)[0]
         before = self.numbers.get(opens - self.step, -1)
         after = self.numbers.get(opens + self.step, -1)
-        is_gone = _has(self.gaps, index, line, self.mode, "lacking")
-        is_early = may_be_early and _has(self.gaps, before, line, self.mode, "surplus")
-        is_late = may_be_late and _has(self.gaps, after, line, self.mode, "surplus")
+        is_gone = _has(self.differences, index, line, self.mode, "lacking")
+        is_early = may_be_early and _has(self.differences, before, line, self.mode, "surplus")
+        is_late = may_be_late and _has(self.differences, after, line, self.mode, "surplus")
         return _fate(is_gone, is_early, is_late)
 
 
@@ -202,7 +211,7 @@ def _fate(is_gone: bool, is_early: bool, is_late: bool) -> Fate:
 
 
 def _completions(
-    body: Body, report: engine.Report, asked: incremental.Asked | str, answers: Answers
+    body: Body, report: engine.Report, asked: incremental.Asked | str, answers: AnswerTable
 ) -> list[tuple[Row, int]]:
     """Return the rows of an answer, each with the earliest instant at which it was complete."""
     completed: dict[Row, int] = {}
@@ -211,13 +220,15 @@ def _completions(
     return sorted(completed.items())
 
 
-def _is_nowhere(gaps: Sequence[Gap], line: Row, mode: Mode) -> bool:
+def _is_nowhere(differences: Sequence[RowDifference], line: Row, mode: Mode) -> bool:
     """Whether no relation has a row too many that equals this one."""
-    return not any(_has(gaps, index, line, mode, "surplus") for index in range(len(gaps)))
+    return not any(
+        _has(differences, index, line, mode, "surplus") for index in range(len(differences))
+    )
 
 
 def _completed(
-    body: Body, report: engine.Report, asked: incremental.Asked | str, answers: Answers
+    body: Body, report: engine.Report, asked: incremental.Asked | str, answers: AnswerTable
 ) -> Iterator[tuple[Row, int]]:
     """Yield the rows of an answer, each with the instant of the last element that it rests on."""
     content = report.contents[0]
@@ -237,17 +248,21 @@ def _completed(
             yield derivation.row, max(dates[triple] for triple in derivation.support)
 
 
-def _has(gaps: Sequence[Gap], index: int, wanted: Row, mode: Mode, side: str) -> bool:
+def _has(
+    differences: Sequence[RowDifference], index: int, wanted: Row, mode: Mode, side: str
+) -> bool:
     """Whether a relation lacks a row, or has it too many; False for a
     relation that there is not.
     """
-    if not 0 <= index < len(gaps):
+    if not 0 <= index < len(differences):
         return False
     one = Counter([wanted])
-    return any(compare.equal(one, Counter([line]), mode) for line in getattr(gaps[index], side))
+    return any(
+        compare.equal(one, Counter([line]), mode) for line in getattr(differences[index], side)
+    )
 
 
-class FarRow(NamedTuple):
+class UnreachableRow(NamedTuple):
     """A recorded row that no window can give: the least span over which the stream has the elements
     it rests on (None: it never gives the row).
     """
@@ -256,7 +271,7 @@ class FarRow(NamedTuple):
     span: int | None
 
 
-def out_of_reach(recorded: Recorded) -> FarRow | None:
+def find_unreachable_row(recorded: RecordedAnswer) -> UnreachableRow | None:
     """ORA-10: return the first recorded row that no time-based window of the query can give,
     whatever the semantics: a content holds elements at most ω apart under every closure.
     """
@@ -286,12 +301,12 @@ def out_of_reach(recorded: Recorded) -> FarRow | None:
         least = min(spans, default=None)
         if least is None or least > size:
             if _count(body, frozenset(dates), one, recorded.mode) == len(derived):
-                return FarRow(line, least)
+                return UnreachableRow(line, least)
             return None
     return None
 
 
-def _lines(recorded: Recorded) -> Iterator[Row]:
+def _lines(recorded: RecordedAnswer) -> Iterator[Row]:
     """Yield the recorded rows without blank nodes, each once."""
     lines = (line for rows in recorded.rows for line in sorted(rows))
     for line in dict.fromkeys(lines):

@@ -16,11 +16,11 @@ from refengine.core import r2s, window
 from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.model.errors import Unsupported, require
-from refengine.oracle.answers import Answers
+from refengine.oracle.answers import AnswerTable
 from refengine.oracle.comparison import Distance, Divergence
-from refengine.oracle.orders.moments import Moment, OrderSearch, moments
-from refengine.oracle.orders.sums import whole_sum
-from refengine.oracle.trial import Recorded, Trial
+from refengine.oracle.orders.groups import EvaluationGroup, OrderSearch, group_evaluations
+from refengine.oracle.orders.sums import find_fixed_sum
+from refengine.oracle.trial import RecordedAnswer, Trial
 
 STATES = 20_000  # ways of dealing relations to instants that are looked at
 APART = 10**6  # more than there are instants
@@ -28,9 +28,9 @@ SPARE = 3  # rows that an instant's relations may have too many, beside those of
 
 
 class InstantSum(NamedTuple):
-    """The rows that all outputs of one instant have together, and the moment of which they are."""
+    """The rows that all outputs of one instant have together, and the group of which they are."""
 
-    moment: Moment
+    group: EvaluationGroup
     rows: Bag
 
 
@@ -45,7 +45,7 @@ class Dealt(NamedTuple):
     cost: int
 
 
-def part_by_sums(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
+def find_divergence_by_sums(recorded: RecordedAnswer, trial: Trial, answers: AnswerTable) -> Trial:
     """ORA-9: replace the divergence of a failed search over orders by the first instant whose rows,
     summed, are wrong.
 
@@ -54,7 +54,7 @@ def part_by_sums(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
     """
     planned = answers.plan_of(recorded, trial.semantics)
     try:
-        sums = instant_sums(OrderSearch(recorded, planned, answers))
+        sums = sum_each_instant(OrderSearch(recorded, planned, answers))
     except Unsupported:
         return trial
     if sums is None:
@@ -64,16 +64,16 @@ def part_by_sums(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
     if wrong is None:
         return trial
 
-    moment, rows = wrong.instant
+    group, rows = wrong.instant
     actual: Bag = Counter()
     for relation in recorded.rows[wrong.first : wrong.stop]:
         actual += relation
     view = planned.views[0]
     where = Divergence(
         wrong.first,
-        moment.last.t,
-        window.opening(view, moment.last.windows[0].n),
-        tuple(view.elements[i] for i in moment.content),
+        group.last_evaluation.t,
+        window.opening(view, group.last_evaluation.windows[0].n),
+        tuple(view.elements[i] for i in group.content),
         rows,
         actual,
         "the answers of this instant differ",
@@ -82,28 +82,28 @@ def part_by_sums(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
     return replace(trial, divergence=where)
 
 
-def instant_sums(search: OrderSearch) -> list[InstantSum] | None:
+def sum_each_instant(search: OrderSearch) -> list[InstantSum] | None:
     """Return the sums of the instants that have rows, in order; None where one depends on the order
     of arrival.
     """
     found: list[InstantSum] = []
     base: Bag = Counter()
-    for moment in moments(search):
-        if moment.arriving:
-            rows = whole_sum(search, moment, base)
+    for group in group_evaluations(search):
+        if group.arriving_elements:
+            rows = find_fixed_sum(search, group, base)
             if rows is None:
                 return None
-            base = search.answer(moment.whole)
+            base = search.answer(group.whole)
         else:
-            now = search.answer(moment.kept)
+            now = search.answer(group.kept_elements)
             rows = r2s.relation_to_stream(search.operator, now, base)
             base = now
         if rows:
-            found.append(InstantSum(moment, rows))
+            found.append(InstantSum(group, rows))
     return found
 
 
-def _deal(recorded: Recorded, sums: list[InstantSum]) -> tuple[list[Dealt] | None, int]:
+def _deal(recorded: RecordedAnswer, sums: list[InstantSum]) -> tuple[list[Dealt] | None, int]:
     """Deal the recorded relations to the instants, in order, so that the fewest rows differ; and
     say how many do.
 
@@ -142,7 +142,7 @@ def _deal(recorded: Recorded, sums: list[InstantSum]) -> tuple[list[Dealt] | Non
 
 
 def _groups(
-    recorded: Recorded, sums: list[InstantSum], number: int, first: int
+    recorded: RecordedAnswer, sums: list[InstantSum], number: int, first: int
 ) -> list[tuple[int, int]]:
     """Return where an instant's relations may end that begin at `first`, each with the number of
     rows in which they differ from its own.
@@ -166,7 +166,7 @@ def _groups(
 
 
 def _dealt(
-    recorded: Recorded,
+    recorded: RecordedAnswer,
     sums: list[InstantSum],
     reached: dict[tuple[int, int], tuple[int, tuple[int, int] | None]],
 ) -> list[Dealt]:

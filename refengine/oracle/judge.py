@@ -16,13 +16,18 @@ from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Stream
 from refengine.model.errors import TooManyReports, Unsupported, require
 from refengine.oracle.alignment import align, nearest_trial
-from refengine.oracle.answers import Answers
-from refengine.oracle.assignments import Candidates, assignments, is_range, searched
+from refengine.oracle.answers import AnswerTable
+from refengine.oracle.assignments import (
+    T0Candidates,
+    assignments,
+    find_profile_t0_candidates,
+    is_range,
+)
 from refengine.oracle.attempts import attempt, reports_of
 from refengine.oracle.comparison import Alignment, Borders
-from refengine.oracle.confirmation import confirm, confirm_fail, dissent
+from refengine.oracle.confirmation import confirm, confirm_fail, confirm_order_search
 from refengine.oracle.reports import Reports
-from refengine.oracle.trial import Missing, Recorded, TermsOfJudgement, Trial
+from refengine.oracle.trial import Missing, RecordedAnswer, TermsOfJudgement, Trial
 from refengine.sparql.witnesses import WITNESSES
 
 EVERY_WITNESS = tuple(WITNESSES)
@@ -51,12 +56,12 @@ class Judgement:
     fail of relations that are right.
     """
 
-    recorded: Recorded
+    recorded: RecordedAnswer
     passed: bool
     trial: Trial | None
     tried: int
     standing: r2r.Standing
-    t0: Candidates | None = None
+    t0: T0Candidates | None = None
     wrong_windows: tuple[WrongWindow, ...] = ()
 
     @property
@@ -96,7 +101,7 @@ class Judgement:
         """Whether a fail is of the windows alone that the engine states: some assignment gives its
         answers (ORA-11).
         """
-        return not self.passed and self.trial is not None and self.trial.accepted is not None
+        return not self.passed and self.trial is not None and self.trial.accepting_state is not None
 
 
 def judge(
@@ -107,7 +112,7 @@ def judge(
     *,
     static: Dataset = frozenset(),
     witnesses: tuple[str, ...] = EVERY_WITNESS,
-    answers: Answers | None = None,
+    answers: AnswerTable | None = None,
     **terms: Unpack[TermsOfJudgement],
 ) -> Judgement:
     """ORA-1: a recorded output is correct iff some assignment of t0, of the profile's open fields,
@@ -115,20 +120,20 @@ def judge(
     the semantics produce it.
 
     `witnesses` are those that confirm answers, `answers` the table in which answers are kept (None:
-    one of its own). `terms` are `missing`, `mode`, `windows` and `window_closure`, as Recorded has
-    them. Raises Unsupported where no verdict is in reach, Disputed where no witness confirms what
-    the verdict rests on.
+    one of its own). `terms` are `missing`, `mode`, `windows` and `window_closure`, as
+    RecordedAnswer has them. Raises Unsupported where no verdict is in reach, Disputed where no
+    witness confirms what the verdict rests on.
     """
-    recorded = Recorded.of(Question(query, streams, static), recording, **terms)
-    return judge_recorded(recorded, profile, answers or Answers(), witnesses)
+    recorded = RecordedAnswer.of(Question(query, streams, static), recording, **terms)
+    return judge_recorded_answer(recorded, profile, answers or AnswerTable(), witnesses)
 
 
-def judge_recorded(
-    recorded: Recorded, profile: Profile, answers: Answers, witnesses: tuple[str, ...]
+def judge_recorded_answer(
+    recorded: RecordedAnswer, profile: Profile, answers: AnswerTable, witnesses: tuple[str, ...]
 ) -> Judgement:
     """Judge a recording as `judge` does."""
-    answers.relied_on.clear()
-    t0 = searched(recorded.question, profile, answers.plan)
+    answers.testimonies_used.clear()
+    t0 = find_profile_t0_candidates(recorded.question, profile, answers.plan)
 
     # the assignments with windows that begin as the first stated one does
     fitting: tuple[Trial, ...] = ()
@@ -136,14 +141,14 @@ def judge_recorded(
         found = search(recorded, profile, answers, witnesses)
         fitting = found.failed
         if found.winner is not None:
-            standing = r2r.Standing.of(answers.relied_on, witnesses)
+            standing = r2r.Standing.of(answers.testimonies_used, witnesses)
             return Judgement(recorded, True, found.winner, found.count, standing, t0)
 
     without_windows = replace(recorded, windows=())
     found = search(without_windows, profile, answers, witnesses)
     if found.winner is not None:
         wrong = wrong_windows(recorded, found.winner)
-        standing = r2r.Standing.of(answers.relied_on, witnesses)
+        standing = r2r.Standing.of(answers.testimonies_used, witnesses)
         passed = not recorded.windows
         return Judgement(recorded, passed, found.winner, found.count, standing, t0, wrong)
 
@@ -153,7 +158,7 @@ def judge_recorded(
     confirm_fail(without_windows, best, found.failed, answers, witnesses)
     if best is not None:
         best = _with_reports(recorded, best, answers)
-    standing = r2r.Standing.of(answers.relied_on, witnesses)
+    standing = r2r.Standing.of(answers.testimonies_used, witnesses)
     return Judgement(recorded, False, best, found.count, standing, t0)
 
 
@@ -176,7 +181,7 @@ class Search:
 
 
 def search(
-    recorded: Recorded, profile: Profile, answers: Answers, witnesses: tuple[str, ...]
+    recorded: RecordedAnswer, profile: Profile, answers: AnswerTable, witnesses: tuple[str, ...]
 ) -> Search:
     """ORA-1: try the assignments of a profile, one after the other, up to the first that explains
     the recording.
@@ -186,9 +191,9 @@ def search(
     failed: list[Trial] = []
     beyond: Unsupported | TooManyReports | None = None
     stated = recorded.first_stated_window()
-    for semantics, origin in assignments(recorded.question, profile, answers.plan, stated):
+    for semantics, t0_class in assignments(recorded.question, profile, answers.plan, stated):
         try:
-            trial = attempt(recorded, semantics, origin, answers)
+            trial = attempt(recorded, semantics, t0_class, answers)
         except Unsupported as error:
             beyond = beyond or error
             continue
@@ -196,32 +201,32 @@ def search(
             if not is_range(profile.fields.get("t0", UNKNOWN)):
                 beyond = beyond or error
                 continue
-            trial = Trial(semantics, origin, None)  # more than a recording has
+            trial = Trial(semantics, t0_class, None)  # more than a recording has
 
-        if trial.accepted is None:
+        if trial.accepting_state is None:
             failed.append(trial)
             continue
         confirm(recorded, trial, answers, witnesses)
-        dissent(recorded, trial, answers, witnesses)
+        confirm_order_search(recorded, trial, answers, witnesses)
         trial = _with_reports(recorded, trial, answers)
         return Search(replace(trial, alignment=align(recorded, trial)), tuple(failed))
     return Search(None, tuple(failed), beyond)
 
 
-def _with_reports(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
+def _with_reports(recorded: RecordedAnswer, trial: Trial, answers: AnswerTable) -> Trial:
     """Return a trial with its reports, which it has unless arrival orders were searched."""
     if trial.reports is not None:
         return trial
     return replace(trial, reports=reports_of(recorded, trial.semantics, answers))
 
 
-def wrong_windows(recorded: Recorded, winner: Trial) -> tuple[WrongWindow, ...]:
+def wrong_windows(recorded: RecordedAnswer, winner: Trial) -> tuple[WrongWindow, ...]:
     """ORA-11: return the windows that the engine states for its answers, where the answers are of
     others.
     """
     if not recorded.windows:
         return ()
-    alignment = require(align(recorded, replace(winner, ordered=True)))
+    alignment = require(align(recorded, replace(winner, is_order_known=True)))
     closure = winner.semantics.closure
     found = []
     for index, report in enumerate(alignment.beside):

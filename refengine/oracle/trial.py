@@ -46,7 +46,7 @@ class Missing(NamedTuple):
 class TermsOfJudgement(TypedDict, total=False):
     """How a recording is held against its question: how many outputs may be missing at each end (1
     unless it is stated), how terms are compared (by value unless it is stated), and the windows
-    that the engine states, as Recorded has them.
+    that the engine states, as RecordedAnswer has them.
     """
 
     missing: int | Missing
@@ -56,7 +56,7 @@ class TermsOfJudgement(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedAnswer:
     """What is judged: a question and the relations that were recorded of its answer, with the
     stated bounds and mode.
 
@@ -75,12 +75,12 @@ class Recorded:
     @staticmethod
     def of(
         question: Question, recording: Sequence[Relation], **terms: Unpack[TermsOfJudgement]
-    ) -> Recorded:
+    ) -> RecordedAnswer:
         """Return what is judged of a question and its recorded answer, on stated terms."""
         windows = tuple(terms.get("windows", ()))
         if not any(windows):
             windows = ()
-        return Recorded(
+        return RecordedAnswer(
             replace(question, static=canonical_dataset(question.static)),
             tuple(recording),
             Missing.of(terms.get("missing", 1)),
@@ -115,7 +115,7 @@ class Recorded:
         """
         if index >= len(self.windows):
             return None
-        return instants(self.windows[index], self.window_closure or closure)
+        return first_and_last_instant(self.windows[index], self.window_closure or closure)
 
     def first_stated_window(self) -> tuple[Borders, Closure | None] | None:
         """Return the first window that the engine states, with the closure that is stated for it;
@@ -133,11 +133,11 @@ class Recorded:
         True where either has no window. Over integers [0, 10) and (-1, 9] are the same.
         """
         stated = self.stated_window(index, closure)
-        expected = instants(borders, closure)
+        expected = first_and_last_instant(borders, closure)
         return stated is None or expected is None or stated == expected
 
 
-def instants(borders: Borders | None, closure: Closure | None) -> Borders | None:
+def first_and_last_instant(borders: Borders | None, closure: Closure | None) -> Borders | None:
     """Return the first and the last instant of the window with these borders (WIN-2)."""
     if borders is None:
         return None
@@ -145,7 +145,7 @@ def instants(borders: Borders | None, closure: Closure | None) -> Borders | None
     return borders[0] + low, borders[1] + high
 
 
-class Origin(NamedTuple):
+class T0Class(NamedTuple):
     """A class of t0 values that no element tells apart: the one tried, and the class's bounds."""
 
     t0: int
@@ -166,7 +166,7 @@ class State(NamedTuple):
 def advance(
     states: Iterable[State],
     output: Bag,
-    recorded: Recorded,
+    recorded: RecordedAnswer,
     borders: Borders | None = None,
     closure: Closure | None = None,
 ) -> set[State]:
@@ -193,7 +193,7 @@ def advance(
     return following
 
 
-def accepted(states: Iterable[State], recorded: Recorded) -> State | None:
+def find_accepting_state(states: Iterable[State], recorded: RecordedAnswer) -> State | None:
     """Return the state that explains all of the recording with the fewest outputs missing; None if
     there is none. An empty recording allows no output to be missing.
     """
@@ -218,13 +218,13 @@ class Trial:
     """
 
     semantics: Semantics
-    origin: Origin
-    accepted: State | None
+    t0_class: T0Class
+    accepting_state: State | None
     divergence: Divergence | None = None
-    ordered: bool = True
-    last: tuple[Content, ...] | None = None
-    answer: Bag | None = None
-    by: str = "the definition"
-    reached: int = 0
+    is_order_known: bool = True
+    last_contents: tuple[Content, ...] | None = None
+    last_answer: Bag | None = None
+    computed_by: str = "the definition"
+    most_matched: int = 0
     alignment: Alignment | None = None
     reports: Reports | None = field(default=None, compare=False, repr=False)

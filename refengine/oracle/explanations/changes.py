@@ -23,23 +23,23 @@ from refengine.core.semantics import (
     Semantics,
 )
 from refengine.model.errors import Disputed, RefengineError, TooManyReports, Unsupported
-from refengine.oracle.answers import Answers
+from refengine.oracle.answers import AnswerTable
 from refengine.oracle.assignments import assignments
 from refengine.oracle.attempts import attempt
-from refengine.oracle.trial import Origin, Recorded, Trial
+from refengine.oracle.trial import RecordedAnswer, T0Class, Trial
 
 SINGLE_BOUND = 100  # assignments of a profile in which one field is changed
-Assignments = list[tuple[Semantics, Origin]]
+Assignments = list[tuple[Semantics, T0Class]]
 
 
-class Change(NamedTuple):
+class FieldChange(NamedTuple):
     """One field of a profile and another value of it."""
 
     field: str
     value: object
 
 
-def changes_of(query: Query, profile: Profile, fields: Iterable[str]) -> Iterator[Change]:
+def changes_of(query: Query, profile: Profile, fields: Iterable[str]) -> Iterator[FieldChange]:
     """Yield every other value of the fields of a profile. R2S-6: what the query states is not in
     the semantics.
     """
@@ -47,7 +47,7 @@ def changes_of(query: Query, profile: Profile, fields: Iterable[str]) -> Iterato
         if name == "r2s" and query.r2s is not None:
             continue
         for value in alternatives(name, profile.fields.get(name)):
-            yield Change(name, value)
+            yield FieldChange(name, value)
 
 
 def alternatives(name: str, current: object) -> Sequence[object]:
@@ -62,7 +62,7 @@ def alternatives(name: str, current: object) -> Sequence[object]:
     return [value for value in ENUMS[name] if value != current]
 
 
-def changed(profile: Profile, *changes: Change) -> Profile:
+def apply_changes(profile: Profile, *changes: FieldChange) -> Profile:
     """Return a profile with some fields changed, and their companions where they would contradict
     them (SEM-2).
     """
@@ -71,7 +71,7 @@ def changed(profile: Profile, *changes: Change) -> Profile:
     return profile
 
 
-def _companions(profile: Profile, change: Change) -> dict[str, object]:
+def _companions(profile: Profile, change: FieldChange) -> dict[str, object]:
     """Return the fields that a change brings along."""
     match change.field:
         case "r2s" if change.value in (R2S.ISTREAM, R2S.DSTREAM):
@@ -91,33 +91,33 @@ def _companions(profile: Profile, change: Change) -> dict[str, object]:
             return {}
 
 
-def resolved(question: Question, profile: Profile, answers: Answers) -> Profile:
+def resolve_t0_formula(question: Question, profile: Profile, answers: AnswerTable) -> Profile:
     """Return a profile whose t0 is the integer that a published formula gives, so that another
     closure can be tried.
     """
     t0 = profile.fields.get("t0")
     if not isinstance(t0, T0) or t0 in POLICIES or len(question.query.windows) > 1:
         return profile
-    for _, origin in assignments(question, profile, answers.plan):
-        return profile.but(t0=origin.t0)
+    for _, t0_class in assignments(question, profile, answers.plan):
+        return profile.but(t0=t0_class.t0)
     return profile
 
 
 def explains(
-    recorded: Recorded, profile: Profile, answers: Answers, bound: int
+    recorded: RecordedAnswer, profile: Profile, answers: AnswerTable, bound: int
 ) -> Trial | bool | None:
     """Return the assignment of a profile that explains the recording, or False; None where that is
     out of reach, as it is of a profile with more than `bound` assignments. False also for a profile
     that has no meaning here.
     """
-    tried = some_assignments(recorded, profile, answers, bound)
+    tried = list_assignments(recorded, profile, answers, bound)
     if tried is None or len(tried) > bound:
         return None
-    return first_explaining(recorded, tried, answers)
+    return try_assignments(recorded, tried, answers)
 
 
-def some_assignments(
-    recorded: Recorded, profile: Profile, answers: Answers, bound: int
+def list_assignments(
+    recorded: RecordedAnswer, profile: Profile, answers: AnswerTable, bound: int
 ) -> Assignments | None:
     """Return the assignments of a profile, one more than a bound at most; none where it has no
     meaning, None where they are out of reach.
@@ -132,16 +132,16 @@ def some_assignments(
         return []
 
 
-def first_explaining(
-    recorded: Recorded, tried: Assignments, answers: Answers
+def try_assignments(
+    recorded: RecordedAnswer, tried: Assignments, answers: AnswerTable
 ) -> Trial | bool | None:
     """Return the first of some assignments that explains the recording, or False; None where some
     are out of reach.
     """
     is_in_doubt = False
-    for semantics, origin in tried:
+    for semantics, t0_class in tried:
         try:
-            trial = attempt(recorded, semantics, origin, answers)
+            trial = attempt(recorded, semantics, t0_class, answers)
         except Unsupported:
             is_in_doubt = True
             continue
@@ -149,7 +149,7 @@ def first_explaining(
             return None
         except RefengineError:
             return False
-        if trial.accepted is not None:
+        if trial.accepting_state is not None:
             return trial
     if is_in_doubt:
         return None

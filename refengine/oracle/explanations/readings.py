@@ -12,17 +12,17 @@ from refengine.core.engine import Report
 from refengine.core.semantics import Collection, Profile
 from refengine.model import compare
 from refengine.model.elements import Relation
-from refengine.oracle.alignment import SURPLUS
-from refengine.oracle.answers import Answers
+from refengine.oracle.alignment import SURPLUS_BOUND
+from refengine.oracle.answers import AnswerTable
 from refengine.oracle.comparison import Alignment
 from refengine.oracle.explanations.changes import SINGLE_BOUND, explains
-from refengine.oracle.trial import Recorded
+from refengine.oracle.trial import RecordedAnswer
 
 AS_SETS = "as sets of rows, repeated rows counted once, it is right"
 TOGETHER = "with the relations of one timestamp taken together"
 
 
-def other_variables(recorded: Recorded) -> str:
+def other_variables(recorded: RecordedAnswer) -> str:
     """Return the sentence that a recording has other variables than the query, or nothing."""
     query = recorded.query
     expected = set(query.body.variables)
@@ -38,10 +38,10 @@ def other_variables(recorded: Recorded) -> str:
 
 
 def readings_of(
-    recorded: Recorded,
+    recorded: RecordedAnswer,
     profile: Profile,
     alignment: Alignment | None,
-    answers: Answers,
+    answers: AnswerTable,
     timestamps: Sequence[int | None],
 ) -> Iterator[str]:
     """Yield sentences that each explain the fail by how the recording is read."""
@@ -55,19 +55,19 @@ def readings_of(
             return
 
     as_set = profile.but(collection=Collection.SET)
-    if explains(as_sets(recorded), as_set, answers, SINGLE_BOUND):
+    if explains(without_repeated_rows(recorded), as_set, answers, SINGLE_BOUND):
         yield AS_SETS
         return
-    together = by_timestamp(recorded, timestamps)
+    together = merge_timestamps(recorded, timestamps)
     if together is None:
         return
     if explains(together, profile, answers, SINGLE_BOUND):
         yield f"{TOGETHER}, it is right"
-    elif explains(as_sets(together), as_set, answers, SINGLE_BOUND):
+    elif explains(without_repeated_rows(together), as_set, answers, SINGLE_BOUND):
         yield f"{TOGETHER}, {AS_SETS}"
 
 
-def _is_reordered(recorded: Recorded, reports: Sequence[Report]) -> bool:
+def _is_reordered(recorded: RecordedAnswer, reports: Sequence[Report]) -> bool:
     """Whether the recording has the rows of exactly these reports, in another order of
     relations.
     """
@@ -85,7 +85,7 @@ def _is_reordered(recorded: Recorded, reports: Sequence[Report]) -> bool:
     return True
 
 
-def _extent(recorded: Recorded, alignment: Alignment) -> str:
+def _extent(recorded: RecordedAnswer, alignment: Alignment) -> str:
     """Return the sentence that every relation is right and too many outputs are missing at an end;
     nothing where that is not so.
     """
@@ -103,7 +103,7 @@ def _extent(recorded: Recorded, alignment: Alignment) -> str:
         lacks.append(f"{count} before the first; the bound is {missing.before}")
     if alignment.after > missing.after:
         count = _missing(alignment.after)
-        if alignment.after > SURPLUS:
+        if alignment.after > SURPLUS_BOUND:
             count = f"at least {count}"
         lacks.append(f"{count} after the last; the bound is {missing.after}")
     if not lacks:
@@ -118,7 +118,7 @@ def _missing(count: int) -> str:
     return f"{count} outputs are missing"
 
 
-def as_sets(recorded: Recorded) -> Recorded:
+def without_repeated_rows(recorded: RecordedAnswer) -> RecordedAnswer:
     """Return the recording with each row of a relation once."""
     relations = [
         Relation(relation.variables, Counter(dict.fromkeys(relation.rows, 1)))
@@ -127,7 +127,9 @@ def as_sets(recorded: Recorded) -> Recorded:
     return replace(recorded, relations=tuple(relations))
 
 
-def by_timestamp(recorded: Recorded, timestamps: Sequence[int | None]) -> Recorded | None:
+def merge_timestamps(
+    recorded: RecordedAnswer, timestamps: Sequence[int | None]
+) -> RecordedAnswer | None:
     """Return the recording with the relations of one timestamp taken together, as engines write
     them that answer once a row; None where no timestamp recurs.
     """

@@ -6,8 +6,8 @@ Imports `model`, `core`, `incremental`, and of the oracle what trials are made o
 and `realisation` whether they can come one after the other.
 """
 
-from refengine.oracle.orders.realisation import realisable as realisable
+from refengine.oracle.orders.realisation import are_realisable as are_realisable
 from refengine.oracle.orders.search import order_matters as order_matters
-from refengine.oracle.orders.search import orders as orders
+from refengine.oracle.orders.search import search_class_orders as search_class_orders
 from refengine.oracle.orders.search import search_orders as search_orders
-from refengine.oracle.orders.sums import instant_sum as instant_sum
+from refengine.oracle.orders.sums import sum_instant_outputs as sum_instant_outputs

@@ -11,15 +11,15 @@ from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Row
 from refengine.model.errors import Unsupported
-from refengine.oracle.orders.moments import Moment, OrderSearch, PendingDerivation
+from refengine.oracle.orders.groups import EvaluationGroup, OrderSearch, PendingDerivation
 from refengine.oracle.trial import State
 
 WAYS_BOUND = 50_000  # ways to deal rows to outputs, or to complete them, that are looked at
 
 
-def realised(
+def states_after_outputs(
     search: OrderSearch,
-    moment: Moment,
+    group: EvaluationGroup,
     pending: list[PendingDerivation],
     total: Bag,
     state: State,
@@ -42,10 +42,12 @@ def realised(
         if rows and matched == len(rows):
             spare_after = recorded.missing.after - after
         for early, late in product(range(spare_before + 1), range(spare_after + 1)):
-            if any(realisable(filled, pending) for filled in _filled(outputs, left, early, late)):
+            if any(
+                are_realisable(filled, pending) for filled in _filled(outputs, left, early, late)
+            ):
                 following.add(State(before + early, matched, after + late))
 
-        output = _next_output(search, moment, matched, total)
+        output = _next_output(search, group, matched, total)
         if not output or not output <= left:
             return following, matched
         outputs = [*outputs, output]
@@ -53,14 +55,16 @@ def realised(
         matched += 1
 
 
-def _next_output(search: OrderSearch, moment: Moment, matched: int, total: Bag) -> Bag | None:
+def _next_output(
+    search: OrderSearch, group: EvaluationGroup, matched: int, total: Bag
+) -> Bag | None:
     """Return the next recorded relation in the terms of the expected rows, if it can be an output
-    of this moment.
+    of this group.
     """
     recorded = search.recorded
     if matched >= len(recorded.rows):
         return None
-    if not recorded.is_about(matched, *search.window_of(moment)):
+    if not recorded.is_about(matched, *search.window_of(group)):
         return None
     return _as_rows(recorded.rows[matched], total, recorded.mode)
 
@@ -110,7 +114,7 @@ def _filled(outputs: list[Bag], left: Bag, early: int, late: int) -> Iterator[li
             yield [*bags[:early], *outputs, *bags[early:]]
 
 
-def realisable(outputs: Sequence[Bag], pending: Sequence[PendingDerivation]) -> bool:
+def are_realisable(outputs: Sequence[Bag], pending: Sequence[PendingDerivation]) -> bool:
     """ORA-6: whether simultaneous elements can arrive so that exactly these outputs come, one after
     the other.
 

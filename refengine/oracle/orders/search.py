@@ -15,18 +15,25 @@ from refengine.core.query import WindowKind
 from refengine.core.semantics import R2S, Against, Base, Change, Condition, Empty, Tick
 from refengine.model.elements import Bag
 from refengine.model.errors import Unsupported
-from refengine.oracle.answers import Answers
+from refengine.oracle.answers import AnswerTable
 from refengine.oracle.comparison import Distance, Divergence
-from refengine.oracle.orders.moments import (
-    Moment,
+from refengine.oracle.orders.groups import (
+    EvaluationGroup,
     OrderSearch,
     PendingDerivation,
-    held_by,
-    moments,
+    content_of,
+    group_evaluations,
 )
-from refengine.oracle.orders.realisation import realised
-from refengine.oracle.orders.sums import whole_sum
-from refengine.oracle.trial import Origin, Recorded, State, Trial, accepted, advance
+from refengine.oracle.orders.realisation import states_after_outputs
+from refengine.oracle.orders.sums import find_fixed_sum
+from refengine.oracle.trial import (
+    RecordedAnswer,
+    State,
+    T0Class,
+    Trial,
+    advance,
+    find_accepting_state,
+)
 
 # kinds whose content depends on the order
 BY_ARRIVAL = frozenset({WindowKind.TUPLE, WindowKind.ROWS, WindowKind.PARTITION})
@@ -54,7 +61,7 @@ def order_matters(planned: engine.Plan) -> bool:
 
 
 def search_orders(
-    recorded: Recorded, planned: engine.Plan, origin: Origin, answers: Answers
+    recorded: RecordedAnswer, planned: engine.Plan, t0_class: T0Class, answers: AnswerTable
 ) -> Trial:
     """ORA-5 to ORA-7: follow the recording instant by instant, over every order of simultaneous
     elements, and return the trial.
@@ -62,59 +69,66 @@ def search_orders(
     search = OrderSearch(recorded, planned, answers)
     _check_reach(search)
     end = partial(
-        Trial, planned.semantics, origin, ordered=False, by="a search over arrival orders"
+        Trial,
+        planned.semantics,
+        t0_class,
+        is_order_known=False,
+        computed_by="a search over arrival orders",
     )
     states: States = {State(0, 0, 0)}
     base: Bag = Counter()
     previous = None
-    for moment in moments(search):
+    for group in group_evaluations(search):
         if search.operator is R2S.APPEND:
-            base = search.answer(_common(previous, moment))
-            previous = moment
-        following, base_after, furthest = _after_moment(search, moment, states, base)
+            base = search.answer(_common(previous, group))
+            previous = group
+        following, base_after, furthest = _advance_group(search, group, states, base)
         if not following:
-            where = _moment_divergence(search, moment, furthest, base)
-            return end(None, where, last=(moment.content,), reached=furthest)
+            where = _group_divergence(search, group, furthest, base)
+            return end(None, where, last_contents=(group.content,), most_matched=furthest)
         states, base = following, base_after
 
-    state = accepted(states, recorded)
+    state = find_accepting_state(states, recorded)
     if state is not None:
         return end(state)
     furthest = max(state.matched for state in states)
-    return end(None, _end_divergence(recorded, furthest), reached=furthest)
+    return end(None, _end_divergence(recorded, furthest), most_matched=furthest)
 
 
-def _after_moment(
-    search: OrderSearch, moment: Moment, states: States, base: Bag
+def _advance_group(
+    search: OrderSearch, group: EvaluationGroup, states: States, base: Bag
 ) -> tuple[States, Bag, int]:
-    """Return the states after a moment, the base of the next difference, and how many relations are
+    """Return the states after a group, the base of the next difference, and how many relations are
     explained.
     """
-    if moment.arriving:
-        return instant(search, moment, states, base)
-    now = search.answer(moment.kept)
+    if group.arriving_elements:
+        return advance_instant(search, group, states, base)
+    now = search.answer(group.kept_elements)
     output = r2s.relation_to_stream(search.operator, now, base)
     following = states
     if r2s.emitted(search.semantics.empty, output, Counter()):
-        following = advance(states, output, search.recorded, *search.window_of(moment))
+        following = advance(states, output, search.recorded, *search.window_of(group))
     return following, now, max(state.matched for state in states)
 
 
-def _common(previous: Moment | None, moment: Moment) -> range:
-    """Return what a moment keeps of the content at the end of the one before."""
+def _common(previous: EvaluationGroup | None, group: EvaluationGroup) -> range:
+    """Return what a group keeps of the content at the end of the one before."""
     if previous is None:
         return range(0)
-    seen = previous.kept.stop
-    if previous.arriving:
-        seen = held_by(previous.last).stop
-        if seen < previous.arriving.stop and moment.kept.stop > previous.arriving.start:
+    seen = previous.kept_elements.stop
+    if previous.arriving_elements:
+        seen = content_of(previous.last_evaluation).stop
+        if (
+            seen < previous.arriving_elements.stop
+            and group.kept_elements.stop > previous.arriving_elements.start
+        ):
             raise Unsupported(
                 "append after some of the elements of an instant, whose arrival order was not "
                 "recorded",
                 rule="ORA-7",
             )
-    start = max(previous.kept.start, moment.kept.start)
-    return range(start, min(seen, moment.kept.stop))
+    start = max(previous.kept_elements.start, group.kept_elements.start)
+    return range(start, min(seen, group.kept_elements.stop))
 
 
 def _check_reach(search: OrderSearch) -> None:
@@ -147,28 +161,28 @@ def _check_reach(search: OrderSearch) -> None:
             )
 
 
-def instant(
-    search: OrderSearch, moment: Moment, states: States, base: Bag
+def advance_instant(
+    search: OrderSearch, group: EvaluationGroup, states: States, base: Bag
 ) -> tuple[States, Bag, int]:
     """Return the states after an instant's simultaneous elements, whatever their order; the base of
     the next difference; and how many relations some order explains.
     """
-    pending = search.derivations(moment)
-    total = whole_sum(search, moment, base)
+    pending = search.derivations(group)
+    total = find_fixed_sum(search, group, base)
     if total is None or pending is None:
-        return orders(search, moment, pending, states, base)
+        return search_class_orders(search, group, pending, states, base)
     following: States = set()
     furthest = 0
     for state in states:
-        after, reached = realised(search, moment, pending, total, state)
+        after, reached = states_after_outputs(search, group, pending, total, state)
         following |= after
         furthest = max(furthest, reached)
-    return following, search.answer(moment.whole), furthest
+    return following, search.answer(group.whole), furthest
 
 
-def orders(
+def search_class_orders(
     search: OrderSearch,
-    moment: Moment,
+    group: EvaluationGroup,
     pending: list[PendingDerivation] | None,
     states: States,
     base: Bag,
@@ -180,11 +194,11 @@ def orders(
     invisible, one filler at most is worth a place: the first, which meets what expires. Returns as
     `instant` does.
     """
-    classes = _classes(moment, pending)
-    prefixes = _Prefixes(search, moment, classes)
-    usable = len(moment.arriving) - len(classes)
-    steps = moment.visits
-    if search.is_silent and held_by(moment.last).stop == moment.arriving.stop:
+    classes = _classes(group, pending)
+    prefixes = _Prefixes(search, group, classes)
+    usable = len(group.arriving_elements) - len(classes)
+    steps = group.visits
+    if search.is_silent and content_of(group.last_evaluation).stop == group.arriving_elements.stop:
         usable = min(usable, 1)
         steps = len(classes) + usable
 
@@ -214,7 +228,7 @@ class _Prefixes:
     """
 
     search: OrderSearch
-    moment: Moment
+    group: EvaluationGroup
     classes: list[tuple[int, ...]]
     visited: int = 0
     answers: dict[frozenset[int], Bag] = field(default_factory=dict)
@@ -223,7 +237,7 @@ class _Prefixes:
         """Return the answer when these classes have arrived."""
         if done not in self.answers:
             arrived = sorted(i for number in done for i in self.classes[number])
-            self.answers[done] = self.search.answer(self.moment.kept, arrived)
+            self.answers[done] = self.search.answer(self.group.kept_elements, arrived)
         return self.answers[done]
 
     def after(self, done: frozenset[int], step: int, usable: int) -> Iterator[frozenset[int]]:
@@ -237,8 +251,10 @@ class _Prefixes:
                 continue
             self.visited += 1
             if self.visited > ORDER_BOUND:
-                count = len(self.moment.arriving)
-                reason = f"the order of {count} simultaneous elements at {self.moment.last.t}"
+                count = len(self.group.arriving_elements)
+                reason = (
+                    f"the order of {count} simultaneous elements at {self.group.last_evaluation.t}"
+                )
                 raise Unsupported(f"{reason} is out of reach", rule="ORA-7")
             yield then
 
@@ -248,15 +264,17 @@ class _Prefixes:
         output = r2s.relation_to_stream(search.operator, self.answer(then), before)
         if not r2s.emitted(search.semantics.empty, output, Counter()):
             return reached
-        return advance(reached, output, search.recorded, *search.window_of(self.moment))
+        return advance(reached, output, search.recorded, *search.window_of(self.group))
 
 
-def _classes(moment: Moment, pending: list[PendingDerivation] | None) -> list[tuple[int, ...]]:
+def _classes(
+    group: EvaluationGroup, pending: list[PendingDerivation] | None
+) -> list[tuple[int, ...]]:
     """Return the classes of elements that matter, by the derivations they are in; without
     derivations each is its own.
     """
     if pending is None:
-        return [(i,) for i in moment.arriving]
+        return [(i,) for i in group.arriving_elements]
     memberships = defaultdict(list)
     for number, derivation in enumerate(pending):
         for i in derivation.needs:
@@ -267,29 +285,31 @@ def _classes(moment: Moment, pending: list[PendingDerivation] | None) -> list[tu
     return [tuple(members) for members in classes.values()]
 
 
-def _moment_divergence(search: OrderSearch, moment: Moment, furthest: int, base: Bag) -> Divergence:
-    """Return what was expected of the moment at which every order parts from the recording."""
+def _group_divergence(
+    search: OrderSearch, group: EvaluationGroup, furthest: int, base: Bag
+) -> Divergence:
+    """Return what was expected of the group at which every order parts from the recording."""
     view = search.planned.views[0]
     rows = search.recorded.rows
     actual = None
     if furthest < len(rows):
         actual = rows[furthest]
     reason = "the answer differs"
-    if moment.arriving:
+    if group.arriving_elements:
         reason = "no order of the simultaneous elements gives this"
     return Divergence(
         furthest,
-        moment.last.t,
-        window.opening(view, moment.last.windows[0].n),
-        tuple(view.elements[i] for i in moment.content),
-        r2s.relation_to_stream(search.operator, search.answer(moment.content), base),
+        group.last_evaluation.t,
+        window.opening(view, group.last_evaluation.windows[0].n),
+        tuple(view.elements[i] for i in group.content),
+        r2s.relation_to_stream(search.operator, search.answer(group.content), base),
         actual,
         reason,
         cost=Distance(len(rows) - furthest, 0),
     )
 
 
-def _end_divergence(recorded: Recorded, furthest: int) -> Divergence:
+def _end_divergence(recorded: RecordedAnswer, furthest: int) -> Divergence:
     """Return the divergence of a recording that no order explains up to its end."""
     rows = recorded.rows
     cost = Distance(len(rows) - furthest, 0)

@@ -8,24 +8,29 @@ from refengine.core.semantics import R2S, Collection, Condition, Empty
 from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.oracle import derivations
-from refengine.oracle.orders.moments import Moment, OrderSearch, PendingDerivation, held_by
+from refengine.oracle.orders.groups import (
+    EvaluationGroup,
+    OrderSearch,
+    PendingDerivation,
+    content_of,
+)
 
 
-def whole_sum(search: OrderSearch, moment: Moment, base: Bag) -> Bag | None:
+def find_fixed_sum(search: OrderSearch, group: EvaluationGroup, base: Bag) -> Bag | None:
     """Return the sum of an instant's outputs, where ORA-5 applies and no two of its rows can be
     taken for each other; else None.
     """
-    pending = search.derivations(moment)
+    pending = search.derivations(group)
     if pending is None:
         return None
     rows = Counter(derivation.row for derivation in pending)
     is_plain = not compare.blanks(rows) and compare.distinct(rows, search.recorded.mode)
-    if not is_plain or not _is_monotone(search, moment):
+    if not is_plain or not _is_monotone(search, group):
         return None
-    return instant_sum(search, moment, pending, base)
+    return sum_instant_outputs(search, group, pending, base)
 
 
-def _is_monotone(search: OrderSearch, moment: Moment) -> bool:
+def _is_monotone(search: OrderSearch, group: EvaluationGroup) -> bool:
     """Whether ORA-5 applies to the semantics and the body, and the instant was seen to its end."""
     semantics = search.semantics
     return (
@@ -35,12 +40,12 @@ def _is_monotone(search: OrderSearch, moment: Moment) -> bool:
         and semantics.collection is Collection.BAG
         and Condition.CHANGE in semantics.report
         and Condition.PERIODIC not in semantics.report
-        and held_by(moment.last).stop == moment.arriving.stop
+        and content_of(group.last_evaluation).stop == group.arriving_elements.stop
     )
 
 
-def instant_sum(
-    search: OrderSearch, moment: Moment, pending: list[PendingDerivation], base: Bag
+def sum_instant_outputs(
+    search: OrderSearch, group: EvaluationGroup, pending: list[PendingDerivation], base: Bag
 ) -> Bag | None:
     """ORA-5: return the sum of an instant's outputs under any order, Q(F) − Q(K).
 
@@ -49,13 +54,13 @@ def instant_sum(
     derivations do not add up to the witness's answer.
     """
     total = Counter(derivation.row for derivation in pending)
-    kept = search.answer(moment.kept)
+    kept = search.answer(group.kept_elements)
     if kept - base:
         return None
     expired = base - kept
     mode = search.recorded.mode
     if any(compare.equal(Counter([a]), Counter([b]), mode) for a in expired for b in total):
         return None
-    if not compare.equal(kept + total, search.answer(moment.whole), mode):
+    if not compare.equal(kept + total, search.answer(group.whole), mode):
         return None
     return total

@@ -18,31 +18,33 @@ from refengine.incremental import Asked, Together
 from refengine.incremental.numbers import Beyond
 from refengine.model.elements import Bag, Dataset, Element, Row, Triple
 from refengine.oracle import derivations
-from refengine.oracle.answers import Answers
+from refengine.oracle.answers import AnswerTable
 from refengine.oracle.comparison import Borders
-from refengine.oracle.trial import Recorded
+from refengine.oracle.trial import RecordedAnswer
 
 
-class Moment(NamedTuple):
+class EvaluationGroup(NamedTuple):
     """The evaluations of one instant at which simultaneous elements are seen one after the other:
     the last one and how many they are, the elements kept from before, and the indices of the
     instant's elements.
     """
 
-    last: engine.Evaluation
+    last_evaluation: engine.Evaluation
     visits: int
-    kept: range
-    arriving: range
+    kept_elements: range
+    arriving_elements: range
 
     @property
     def whole(self) -> range:
         """The content with all of the instant's elements that arrive."""
-        return range(self.kept.start, self.arriving.stop)
+        return range(self.kept_elements.start, self.arriving_elements.stop)
 
     @property
     def content(self) -> range:
-        """The content at the end of the moment, whether elements arrive or not."""
-        return range(self.kept.start, max(self.kept.stop, self.arriving.stop))
+        """The content at the end of the group, whether elements arrive or not."""
+        return range(
+            self.kept_elements.start, max(self.kept_elements.stop, self.arriving_elements.stop)
+        )
 
 
 class PendingDerivation(NamedTuple):
@@ -52,7 +54,7 @@ class PendingDerivation(NamedTuple):
     needs: frozenset[int]
 
 
-def held_by(at: engine.Evaluation) -> range:
+def content_of(at: engine.Evaluation) -> range:
     """Return the content of the one window, which ORA-7 asks to be over time."""
     return cast("range", at.windows[0].content)
 
@@ -63,9 +65,9 @@ class OrderSearch:
     table of answers.
     """
 
-    recorded: Recorded
+    recorded: RecordedAnswer
     planned: engine.Plan
-    answers: Answers
+    answers: AnswerTable
 
     @property
     def semantics(self) -> Semantics:
@@ -87,16 +89,16 @@ class OrderSearch:
         """Whether an answer equal to the one before it goes unseen."""
         return self.operator is not R2S.RSTREAM and self.semantics.empty is Empty.SUPPRESS
 
-    def window_of(self, moment: Moment) -> tuple[Borders | None, Closure | None]:
+    def window_of(self, group: EvaluationGroup) -> tuple[Borders | None, Closure | None]:
         """Return the borders of the window that a moment's outputs are about, and the closure."""
-        borders = window.opening(self.planned.views[0], moment.last.windows[0].n)
+        borders = window.opening(self.planned.views[0], group.last_evaluation.windows[0].n)
         return borders, self.semantics.closure
 
     def answer(self, kept: range, more: Iterable[int] = ()) -> Bag:
         """Return the answer over the elements of a range and some more."""
         collection = self.semantics.collection
         if not more:
-            asked = self.answers.incremental(self.recorded, self.planned)
+            asked = self.answers.incremental_answers(self.recorded, self.planned)
             if isinstance(asked, Asked):
                 with suppress(Beyond):
                     return r2r.collected(collection, asked((kept or range(0),)))
@@ -114,35 +116,35 @@ class OrderSearch:
             return graph
         return graph | r2r.latest((element.graph, element.app) for element in content)
 
-    def derivations(self, moment: Moment) -> list[PendingDerivation] | None:
+    def derivations(self, group: EvaluationGroup) -> list[PendingDerivation] | None:
         """Return the derivations that an instant's elements complete, each with the arriving
         elements it needs; None where the body has none, or a needed triple is in several arriving
         elements, so that a support is not one set.
         """
-        key = (self.recorded.query.body, moment.kept, moment.arriving)
-        return self.answers.once(
-            "derivations", [self.elements], key, lambda: self._derivations(moment)
+        key = (self.recorded.query.body, group.kept_elements, group.arriving_elements)
+        return self.answers.make_once(
+            "derivations", [self.elements], key, lambda: self._derivations(group)
         )
 
-    def _derivations(self, moment: Moment) -> list[PendingDerivation] | None:
+    def _derivations(self, group: EvaluationGroup) -> list[PendingDerivation] | None:
         """Compute `derivations`, incrementally if that is covered."""
         if derivations.pattern(self.recorded.query.body) is None:
             return None
-        asked = self.answers.incremental(self.recorded, self.planned, for_derivations=True)
+        asked = self.answers.incremental_answers(self.recorded, self.planned, for_derivations=True)
         if isinstance(asked, Asked):
-            start = (moment.kept or moment.arriving).start
-            completed = asked.completed(range(start, moment.arriving.stop))
+            start = (group.kept_elements or group.arriving_elements).start
+            completed = asked.completed(range(start, group.arriving_elements.stop))
             if completed is not None:
-                return _waiting(completed, moment.arriving)
-        return self._derivations_by_triples(moment)
+                return _waiting(completed, group.arriving_elements)
+        return self._derivations_by_triples(group)
 
-    def _derivations_by_triples(self, moment: Moment) -> list[PendingDerivation] | None:
+    def _derivations_by_triples(self, group: EvaluationGroup) -> list[PendingDerivation] | None:
         """Compute `derivations` from the triples that support a row, and the elements that carry
         them.
         """
-        old = r2r.dataset(self.elements[i] for i in moment.kept)
+        old = r2r.dataset(self.elements[i] for i in group.kept_elements)
         carriers: dict[Triple, list[int]] = defaultdict(list)
-        for i in moment.arriving:
+        for i in group.arriving_elements:
             for triple in self.elements[i].graph - old:
                 carriers[triple].append(i)
 
@@ -170,31 +172,33 @@ def _waiting(
     return pending
 
 
-def moments(search: OrderSearch) -> Iterator[Moment]:
+def group_evaluations(search: OrderSearch) -> Iterator[EvaluationGroup]:
     """Cut a schedule into moments. Which prefix is evaluated when does not depend on the order of
     simultaneous elements, only what the prefix holds does.
     """
     elements = search.elements
-    first, last = search.answers.once("instants", [elements], None, lambda: _instants(elements))
-    moment = None
+    first, last = search.answers.make_once(
+        "instants", [elements], None, lambda: _instants(elements)
+    )
+    group = None
     for at, count in _visits(search):
         t = at.t
-        content = held_by(at)
+        content = content_of(at)
         # an empty content stops at 0
         is_partial = t in first and content.stop > first[t] and last[t] - first[t] > 1
-        if moment is not None and is_partial and moment.last.t == t:
-            moment = moment._replace(last=at, visits=moment.visits + count)
+        if group is not None and is_partial and group.last_evaluation.t == t:
+            group = group._replace(last_evaluation=at, visits=group.visits + count)
             continue
-        if moment is not None:
-            yield moment
-            moment = None
+        if group is not None:
+            yield group
+            group = None
         if is_partial:
             kept, arriving = range(content.start, first[t]), range(first[t], last[t])
-            moment = Moment(at, count, kept, arriving)
+            group = EvaluationGroup(at, count, kept, arriving)
         else:
-            yield Moment(at, 1, content, range(0))
-    if moment is not None:
-        yield moment
+            yield EvaluationGroup(at, 1, content, range(0))
+    if group is not None:
+        yield group
 
 
 def _visits(search: OrderSearch) -> Iterator[tuple[engine.Evaluation, int]]:
@@ -203,7 +207,7 @@ def _visits(search: OrderSearch) -> Iterator[tuple[engine.Evaluation, int]]:
     """
     is_silent = search.is_silent
     for stretch in incremental.stretches(search.planned):
-        if isinstance(stretch, Together):  # which is of one moment
+        if isinstance(stretch, Together):  # which is of one group
             for at in stretch[-1:]:
                 yield at, len(stretch)
         elif is_silent:
