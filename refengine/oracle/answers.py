@@ -1,5 +1,5 @@
-"""§11 Answers that trials share, each computed once: of the definition, of witnesses and of
-incremental evaluation.
+"""§11 The table of answers that all trials of a verdict share. Each answer is computed once, by the
+definition, a witness or incremental evaluation.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from refengine.oracle.derivations import Derivation, derivations, projects
 from refengine.oracle.trial import RecordedAnswer
 
 T = TypeVar("T")
-# what engine.plan reads of a semantics, beside what it means and the frame
+# the fields of a semantics that decide a plan for one window, except those of its frame
 PLAN_FIELDS = ("closure", "slide", "closing", "horizon", "disorder")
 
 
 class AnswerTable:
-    """A table of the answers of the definition and of witnesses, and of derivations, each computed
-    once: results, no decisions.
+    """A table of answers, derivations and plans, each computed when it is first asked for. It keeps
+    results and decides nothing.
 
-    `witness` is who answers in a search: the definition, or a witness that repeats it.
+    `witness` is who answers a search: the definition, or a witness that repeats the search.
     """
 
     def __init__(self, witness: str = r2r.DEFINITION):
@@ -44,7 +44,9 @@ class AnswerTable:
         )
 
     def with_witness(self, witness: str) -> AnswerTable:
-        """Return the same table with another witness to answer, and nothing else."""
+        """Return a table over the same results, in which another witness answers. Incremental
+        evaluation does not answer in its place.
+        """
         other = AnswerTable(witness)
         other.relations = self.relations
         other.derivation_lists = self.derivation_lists
@@ -56,24 +58,31 @@ class AnswerTable:
     def make_once(
         self, kind: str, sources: Sequence[object], key: Hashable, make: Callable[[], T]
     ) -> T:
-        """Return what `make` makes, and make it once of these sources, which are told apart by
-        their identity (a stream is long to compare), and a key.
+        """Return `make()`, which is called only if it was not called before for the same `kind`,
+        `key` and `sources`.
+
+        Sources are the same if they are the same objects: to compare streams would take too long.
         """
         key = (kind, key, *map(id, sources))
         if key not in self.objects:
-            self.objects[key] = sources, make()  # which keeps the sources, and so their ids
-        found: T = self.objects[key][1]
-        return found
+            # The sources are kept, too, so that no other object gets the id of one of them.
+            self.objects[key] = sources, make()
+        made: T = self.objects[key][1]
+        return made
 
     def plan_of(self, recorded: RecordedAnswer, semantics: Semantics) -> Plan:
         """Return the plan of a recording's question under a semantics."""
         return self.plan(recorded.question.under(semantics))
 
     def plan(self, setting: Setting) -> Plan:
-        """Return engine.plan; one is made for all plans of one window that read the same of their
-        semantics but for its frame.
+        """Return the plan that `engine.plan` makes.
+
+        For one window and an integer t0, a plan is made once for all semantics that agree in
+        PLAN_FIELDS; only the window's frame is computed anew.
         """
-        query, streams, semantics = setting.query, setting.streams, setting.semantics
+        query = setting.query
+        streams = setting.streams
+        semantics = setting.semantics
         t0 = semantics.t0
         if (
             not isinstance(t0, int)
@@ -81,11 +90,11 @@ class AnswerTable:
             or query.windows[0].stream not in streams
         ):
             return engine.plan(query, streams, semantics)
-        engine.meaning(query, semantics)
+        engine.meaning(query, semantics)  # raises for what contradicts itself
         stream = streams[query.windows[0].stream]
-        read = tuple(getattr(semantics, name) for name in PLAN_FIELDS)
+        fields = tuple(getattr(semantics, name) for name in PLAN_FIELDS)
         planned = self.make_once(
-            "plan", [stream], (query, read), lambda: engine.plan(query, streams, semantics)
+            "plan", [stream], (query, fields), lambda: engine.plan(query, streams, semantics)
         )
         (view,) = planned.views
         frame = window.frame(view.spec, semantics.closure, t0, semantics.partial)
@@ -94,12 +103,13 @@ class AnswerTable:
     def incremental_answers(
         self, recorded: RecordedAnswer, planned: Plan, *, for_derivations: bool = False
     ) -> Asked | str:
-        """Return incremental answers over contents of the windows, which all plans of the same
-        elements share; or say why there are none.
+        """Return the incremental answers over contents of the windows, or the reason in words why
+        there are none. All plans over the same elements share them.
 
-        There are none where a witness is to answer (derivations are no answers, and ORA-5 holds
-        them to those), the body is not covered, answers are compared as terms, or rounding decides
-        how many there are.
+        There are none where a witness is to answer, the body is not covered, answers are compared
+        as terms, or rounding decides how many rows a set has. `for_derivations` asks for them as a
+        source of derivations, which a witness does not compute: ORA-5 compares those with its
+        answers.
         """
         if not self.may_be_incremental and not for_derivations:
             return "a witness answers"
@@ -123,8 +133,8 @@ class AnswerTable:
         return self.ask(self.witness, body, graph)
 
     def ask(self, witness: str, body: Body, graph: Dataset) -> Relation:
-        """Return the definition's answer, or one witness's. Raises NoSay where a witness has
-        none.
+        """Return the answer over a graph by the definition or a witness. Raises NoSay if that
+        witness does not answer such a body.
         """
         key = (witness, body.text, graph)
         if key not in self.relations:
@@ -132,8 +142,9 @@ class AnswerTable:
         return self.relations[key]
 
     def confirmed_answer(self, body: Body, graph: Dataset, witnesses: tuple[str, ...]) -> Relation:
-        """Return the definition's answer, which a witness confirms (R2R-5), and keep what each
-        said. Raises Disputed.
+        """Return the definition's answer over a graph, which a witness must confirm (R2R-5).
+
+        What each witness said is added to `testimonies_used`. Raises Disputed if none confirms it.
         """
         key = (body.text, graph, witnesses)
         if key not in self.testimonies:

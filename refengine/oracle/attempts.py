@@ -32,8 +32,10 @@ from refengine.oracle.trial import (
 def attempt(
     recorded: RecordedAnswer, semantics: Semantics, t0_class: T0Class, answers: AnswerTable
 ) -> Trial:
-    """Hold one assignment against the recording, by incremental evaluation where answers are
-    compared by value.
+    """Hold one assignment against the recording, and return the trial.
+
+    Arrival orders are searched where they were not recorded and matter (ORA-4). Else the reports
+    are computed incrementally as far as that is possible, and otherwise by the definition.
     """
     planned = answers.plan_of(recorded, semantics)
     is_unordered = any(not recorded.streams[spec.stream].ordered for spec in recorded.query.windows)
@@ -54,7 +56,9 @@ def attempt(
 def attempt_incrementally(
     recorded: RecordedAnswer, planned: Plan, t0_class: T0Class, asked: Asked
 ) -> Trial:
-    """Hold one assignment against the recording, by incremental evaluation. Raises Beyond."""
+    """Hold one assignment against the recording, by incremental evaluation. Raises Beyond for what
+    incremental evaluation does not cover.
+    """
     steps = incremental.looked_up(recorded.query, planned, asked)
     return replace(
         _follow(recorded, planned, t0_class, steps), computed_by="incremental evaluation"
@@ -64,8 +68,10 @@ def attempt_incrementally(
 def attempt_by_definition(
     recorded: RecordedAnswer, planned: Plan, t0_class: T0Class, answers: AnswerTable
 ) -> Trial:
-    """Hold one assignment against the recording, each answer recomputed. The trial has no answer:
-    there is nothing to compare it with later (ORA-8).
+    """Hold one assignment against the recording, with each answer computed by the definition.
+
+    The trial has no `last_answer`, since there is no incremental answer to compare with the
+    definition's (ORA-8).
     """
     steps = engine.steps(recorded.query, planned, static=recorded.static, answer=answers)
     return replace(_follow(recorded, planned, t0_class, steps), last_answer=None)
@@ -74,12 +80,12 @@ def attempt_by_definition(
 def _follow(
     recorded: RecordedAnswer, planned: Plan, t0_class: T0Class, steps: Iterable[Step]
 ) -> Trial:
-    """Hold one assignment against the recording, evaluation by evaluation, as long as it may
-    explain it. A trial that explains it has the reports.
+    """Match the reports of an assignment's steps with the recording, and return the trial. It stops
+    at the first report that no state explains.
     """
     states = {State(0, 0, 0)}
     step = None
-    reached = 0
+    most_matched = 0
     reports: list[Report] = []
     for step in steps:
         if step.emitted:
@@ -90,10 +96,13 @@ def _follow(
             )
         if not states:
             break
-        reached = max(reached, *(state.matched for state in states))
+        most_matched = max(most_matched, *(state.matched for state in states))
 
     trial = Trial(
-        planned.semantics, t0_class, find_accepting_state(states, recorded), most_matched=reached
+        planned.semantics,
+        t0_class,
+        find_accepting_state(states, recorded),
+        most_matched=most_matched,
     )
     if trial.accepting_state is not None:
         trial = replace(trial, reports=Reports(reports))
@@ -104,10 +113,11 @@ def _follow(
 
 
 def reports_of(recorded: RecordedAnswer, semantics: Semantics, answers: AnswerTable) -> Reports:
-    """Return the reports of the recording's question under a semantics, as they are asked for. A
-    trial's attempt may have stopped early; these go on to the end.
+    """Return all reports of the recording's question under a semantics. Each is computed when it is
+    first read.
 
-    They end where there are too many between two arrivals: those before say enough.
+    A trial may have stopped early; these go on to the end of the stream. They end early only where
+    there are too many between two arrivals: the ones before are enough to compare with.
     """
     return Reports(_reports(recorded, semantics, answers))
 
@@ -115,21 +125,23 @@ def reports_of(recorded: RecordedAnswer, semantics: Semantics, answers: AnswerTa
 def _reports(
     recorded: RecordedAnswer, semantics: Semantics, answers: AnswerTable
 ) -> Iterator[Report]:
-    """Yield reports by incremental evaluation as far as it goes, and then by the definition."""
+    """Yield reports by incremental evaluation as far as it covers them, and then by the
+    definition.
+    """
     planned = answers.plan_of(recorded, semantics)
     asked = answers.incremental_answers(recorded, planned)
-    done = 0
+    count = 0
     with suppress(TooManyReports):
         if isinstance(asked, Asked):
             try:
                 for step in incremental.looked_up(recorded.query, planned, asked):
                     if step.emitted:
                         yield step.report
-                        done += 1
+                        count += 1
                 return
-            except Beyond:  # the definition goes on
-                pass
+            except Beyond:
+                pass  # the definition goes on where incremental evaluation ended
         reports = engine.evaluate(
             recorded.query, recorded.streams, semantics, static=recorded.static, answer=answers
         )
-        yield from islice(reports, done, None)
+        yield from islice(reports, count, None)

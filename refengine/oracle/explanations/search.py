@@ -1,5 +1,5 @@
-"""§11 The search for what would explain a fail: other values of a field, other profiles, and pairs
-of changes (ORA-13).
+"""§11 The search for what would explain a fail (ORA-13): other values of a field, other profiles,
+and pairs of changes.
 """
 
 from __future__ import annotations
@@ -14,24 +14,27 @@ from refengine.model.errors import RefengineError
 from refengine.oracle.answers import AnswerTable
 from refengine.oracle.assignments import assignments, find_t0_candidates
 from refengine.oracle.explanations.changes import (
+    OUT_OF_REACH,
     SINGLE_BOUND,
     FieldChange,
+    ProfileSearch,
     apply_changes,
     changes_of,
-    explains,
+    find_explaining_trial,
     list_assignments,
     resolve_t0_formula,
     try_assignments,
 )
 from refengine.oracle.explanations.readings import other_variables, readings_of
 from refengine.oracle.judge import Judgement
-from refengine.oracle.trial import RecordedAnswer, Trial
+from refengine.oracle.trial import RecordedAnswer
 
-T0_BOUND = 2_000  # values, or classes of values, of t0 that are tried in place of the profile's
-PAIRS_BOUND = 400  # assignments of all profiles in which two fields are changed
-PAIRS_WORK = 2_000_000  # and the elements that they look at,
-ORDERS_WORK = 20  # of which each counts as so many where arrival orders are searched
-FIELDS_TRIED = (  # fields whose other values may explain an output
+T0_BOUND = 2_000  # how many values of t0, or classes of them, are tried in place of the profile's
+PAIRS_BOUND = 400  # how many assignments are tried with two changed fields
+PAIRS_WORK = 2_000_000  # how many elements these may read in all
+ORDERS_WORK = 20  # as how many an element counts where arrival orders are searched
+# The fields whose other values are tried.
+FIELDS_TRIED = (
     "closure",
     "r2s",
     "empty",
@@ -52,10 +55,11 @@ FIELDS_TRIED = (  # fields whose other values may explain an output
 class Explanations(NamedTuple):
     """What would explain a recording that a profile does not.
 
-    `changes` are the single changes of the profile, `pairs` the pairs of changes where no single
-    one does, `profiles` the names of the profiles under which it is right, `untried` what is out of
-    reach. `readings` are sentences about the recording itself: its variables, its order, its
-    extent, its rows as sets. `is_complete` says whether all pairs were tried.
+    `changes` are the single changes of the profile that do, and `untried` those that are out of
+    reach. `readings` are sentences about the recording itself: its variables, order, extent and
+    repeated rows. If there is neither, `profiles` are the names of the profiles under which it is
+    right. If there is none of these, `pairs` are the pairs of changes that explain it, and
+    `is_complete` says whether all pairs were tried.
     """
 
     changes: tuple[FieldChange, ...] = ()
@@ -75,12 +79,12 @@ def find_explanations(
     fields: Iterable[str] = FIELDS_TRIED,
     timestamps: Sequence[int | None] = (),
 ) -> Explanations:
-    """ORA-13: find what would explain a recording that a profile does not, as the search finds it.
+    """ORA-13: find what would explain a recording that a profile does not explain.
 
-    Tried are the readings of the recording; each other value of a field; if none of them explains
-    it, the other profiles and the pairs of such changes. `judgement` has the alignment of the
-    nearest assignment. `timestamps` are those of the recording's relations; `answers` is the table
-    in which answers are kept.
+    First other readings of the recording and single changes of `fields` are tried; if none of them
+    explains it, the other profiles; and last, pairs of changes. `judgement` is the fail, which has
+    the alignment of the nearest assignment. `answers` is the table of answers of the verdict.
+    `timestamps` are those of the recording's relations, if they have any.
     """
     answers = answers or AnswerTable()
     if others := other_variables(recorded):
@@ -109,62 +113,67 @@ def find_explanations(
 def _single_changes(
     recorded: RecordedAnswer, profile: Profile, changes: Sequence[FieldChange], answers: AnswerTable
 ) -> tuple[tuple[FieldChange, ...], tuple[FieldChange, ...]]:
-    """Return the single changes that explain the recording, and those that are out of reach."""
+    """Return the changes that explain the recording, each alone, and those that are out of
+    reach.
+    """
     explaining: list[FieldChange] = []
     untried: list[FieldChange] = []
     for change in changes:
         if change.field == "t0":
-            found = _explains_with_any_t0(recorded, profile, answers)
+            found = _search_any_t0(recorded, profile, answers)
         else:
-            found = explains(recorded, apply_changes(profile, change), answers, SINGLE_BOUND)
-        if found is None:
-            untried.append(change)
-        elif isinstance(found, Trial):
+            changed = apply_changes(profile, change)
+            found = find_explaining_trial(recorded, changed, answers, SINGLE_BOUND)
+
+        if found.trial is not None:
             if change.field == "t0":
-                change = FieldChange("t0", found.semantics.t0)
+                change = FieldChange("t0", found.trial.semantics.t0)
             explaining.append(change)
+        elif not found.is_complete:
+            untried.append(change)
     return tuple(explaining), tuple(untried)
 
 
-def _explains_with_any_t0(
+def _search_any_t0(
     recorded: RecordedAnswer, profile: Profile, answers: AnswerTable
-) -> Trial | bool | None:
-    """Return what `explains` does, for the profile with any t0 up to the last element.
+) -> ProfileSearch:
+    """Search for a t0 up to the last element with which the profile explains the recording.
 
-    An open t0 stops at the first element, so that no engine passes by skipping the stream (ORA-2);
-    to explain a fail, all are tried.
+    An open t0 stops at the first element, so that no engine passes by skipping the stream (ORA-2).
+    To explain a fail, later values are tried, too.
     """
-    anywhere = profile.but(t0=UNKNOWN, offset=None)
-    found: Trial | bool | None = False
+    any_t0 = profile.but(t0=UNKNOWN, offset=None)
+    found = ProfileSearch()
     if profile.fields["t0"] != UNKNOWN:
-        found = explains(recorded, anywhere, answers, T0_BOUND)
-    if found or len(recorded.query.windows) > 1 or not recorded.relations:
+        found = find_explaining_trial(recorded, any_t0, answers, T0_BOUND)
+    has_several_windows = len(recorded.query.windows) > 1
+    if found.trial is not None or has_several_windows or not recorded.relations:
         return found
+
     try:
-        semantics, _ = next(assignments(recorded.question, anywhere, answers.plan))
+        semantics, _ = next(assignments(recorded.question, any_t0, answers.plan))
         planned = answers.plan_of(recorded, semantics)
         first = find_t0_candidates(recorded.query, planned, UNKNOWN).hi + 1
         last = max(planned.views[0].times, default=0)
     except RefengineError:
-        return None
+        return OUT_OF_REACH
     if first > last:
         return found
-    later = explains(recorded, profile.but(t0=Between(first, last), offset=None), answers, T0_BOUND)
-    if later:
+    later_t0 = profile.but(t0=Between(first, last), offset=None)
+    later = find_explaining_trial(recorded, later_t0, answers, T0_BOUND)
+    if later.trial is not None:
         return later
-    if found is None or later is None:
-        return None
-    return False
+    return ProfileSearch(is_complete=found.is_complete and later.is_complete)
 
 
 def _profiles(recorded: RecordedAnswer, profile: Profile, answers: AnswerTable) -> Iterator[str]:
-    """Yield the names of the profiles under which the recording is right; a t0 that one leaves open
-    is the judged profile's.
+    """Yield the names of the profiles under which the recording is right. Where one leaves t0 open,
+    the t0 of the judged profile is taken.
     """
     for name, other in sorted(PROFILES.items()):
         if other.fields["t0"] == UNKNOWN:
             other = other.but(t0=profile.fields["t0"], offset=profile.fields.get("offset"))
-        if explains(recorded, other, answers, SINGLE_BOUND):
+        if find_explaining_trial(recorded, other, answers, SINGLE_BOUND).trial is not None:
             yield name
 
 
@@ -182,7 +191,7 @@ def _pairs(
     most: int,
 ) -> tuple[tuple[tuple[FieldChange, FieldChange], ...], bool]:
     """Return the pairs of changes of two fields that explain the recording, and whether all pairs
-    were tried: those with PAIRS_BOUND and `most` assignments in all.
+    were tried. They are tried until their assignments are more than PAIRS_BOUND or `most`.
     """
     pairs: list[tuple[FieldChange, FieldChange]] = []
     is_complete = True
@@ -191,18 +200,18 @@ def _pairs(
     for one, other in combinations(of_fields, 2):
         if one.field == other.field:
             continue
-        tried = list_assignments(
+        listed = list_assignments(
             recorded, apply_changes(profile, one, other), answers, SINGLE_BOUND
         )
-        if tried is None or len(tried) > SINGLE_BOUND:
+        if listed is None or len(listed) > SINGLE_BOUND:
             is_complete = False
             continue
-        left -= len(tried)
+        left -= len(listed)
         if left < 0:
             return tuple(pairs), False
-        found = try_assignments(recorded, tried, answers)
-        if found is None:
-            is_complete = False
-        elif found:
+        found = try_assignments(recorded, listed, answers)
+        if found.trial is not None:
             pairs.append((one, other))
+        elif not found.is_complete:
+            is_complete = False
     return tuple(pairs), is_complete

@@ -1,5 +1,5 @@
-"""§11 The moments of a search over arrival orders: the evaluations of an instant, what its elements
-complete, and the answers on the way.
+"""§11 The groups of evaluations that a search over arrival orders goes through, the derivations
+that an instant's elements complete, and the answers on the way.
 """
 
 from __future__ import annotations
@@ -24,9 +24,12 @@ from refengine.oracle.trial import RecordedAnswer
 
 
 class EvaluationGroup(NamedTuple):
-    """The evaluations of one instant at which simultaneous elements are seen one after the other:
-    the last one and how many they are, the elements kept from before, and the indices of the
-    instant's elements.
+    """The evaluations of one instant that see its simultaneous elements one after the other, or a
+    single evaluation that sees none or all of them.
+
+    `last_evaluation` is the last of them, and `visits` is their number. `kept_elements` are the
+    indices of the elements that were in the content before the instant, and `arriving_elements`
+    those of the instant's own; the latter are empty for a single evaluation.
     """
 
     last_evaluation: engine.Evaluation
@@ -36,33 +39,37 @@ class EvaluationGroup(NamedTuple):
 
     @property
     def whole(self) -> range:
-        """The content with all of the instant's elements that arrive."""
+        """The indices of the kept elements and of all that arrive."""
         return range(self.kept_elements.start, self.arriving_elements.stop)
 
     @property
     def content(self) -> range:
-        """The content at the end of the group, whether elements arrive or not."""
+        """The indices of the content at the end of the group, whether elements arrive or not."""
         return range(
             self.kept_elements.start, max(self.kept_elements.stop, self.arriving_elements.stop)
         )
 
 
 class PendingDerivation(NamedTuple):
-    """The row of a derivation and the simultaneous elements that it waits for."""
+    """A derivation that an instant's elements complete: its row, and the indices of the arriving
+    elements that it needs.
+    """
 
     row: Row
     needs: frozenset[int]
 
 
 def content_of(at: engine.Evaluation) -> range:
-    """Return the content of the one window, which ORA-7 asks to be over time."""
+    """Return the indices of the elements that the one window holds. ORA-7 allows only windows whose
+    content is a range of elements.
+    """
     return cast("range", at.windows[0].content)
 
 
 @dataclass(frozen=True)
 class OrderSearch:
-    """A search over arrival orders: the recording, the plan under which it is searched, and the
-    table of answers.
+    """What a search over arrival orders needs: the recorded answer, the plan of the semantics that
+    is tried, and the table of answers.
     """
 
     recorded: RecordedAnswer
@@ -71,7 +78,7 @@ class OrderSearch:
 
     @property
     def semantics(self) -> Semantics:
-        """The semantics under which it is searched."""
+        """The semantics that is tried."""
         return self.planned.semantics
 
     @property
@@ -86,16 +93,18 @@ class OrderSearch:
 
     @property
     def is_silent(self) -> bool:
-        """Whether an answer equal to the one before it goes unseen."""
+        """Whether an evaluation whose answer equals the one before gives no output."""
         return self.operator is not R2S.RSTREAM and self.semantics.empty is Empty.SUPPRESS
 
     def window_of(self, group: EvaluationGroup) -> tuple[Borders | None, Closure | None]:
-        """Return the borders of the window that a moment's outputs are about, and the closure."""
+        """Return the borders of the window of a group's outputs, and the closure."""
         borders = window.opening(self.planned.views[0], group.last_evaluation.windows[0].n)
         return borders, self.semantics.closure
 
     def answer(self, kept: range, more: Iterable[int] = ()) -> Bag:
-        """Return the answer over the elements of a range and some more."""
+        """Return the answer over a range of elements, `kept`, and the elements with the indices
+        `more`.
+        """
         collection = self.semantics.collection
         if not more:
             asked = self.answers.incremental_answers(self.recorded, self.planned)
@@ -108,8 +117,8 @@ class OrderSearch:
         return r2r.collected(collection, relation.rows)
 
     def graph(self, content: Sequence[Element]) -> Dataset:
-        """Return the triples of some elements, with their times where the body asks for them
-        (R2R-21).
+        """Return the triples of some elements as a dataset, with the times of the elements if the
+        body asks for them (R2R-21).
         """
         graph = r2r.dataset(content)
         if not self.recorded.query.body.asks_for_times:
@@ -117,9 +126,9 @@ class OrderSearch:
         return graph | r2r.latest((element.graph, element.app) for element in content)
 
     def derivations(self, group: EvaluationGroup) -> list[PendingDerivation] | None:
-        """Return the derivations that an instant's elements complete, each with the arriving
-        elements it needs; None where the body has none, or a needed triple is in several arriving
-        elements, so that a support is not one set.
+        """Return the derivations that an instant's elements complete. None where the body has no
+        derivations, or where several arriving elements hold a needed triple, so that a derivation
+        does not need one set of elements.
         """
         key = (self.recorded.query.body, group.kept_elements, group.arriving_elements)
         return self.answers.make_once(
@@ -127,7 +136,9 @@ class OrderSearch:
         )
 
     def _derivations(self, group: EvaluationGroup) -> list[PendingDerivation] | None:
-        """Compute `derivations`, incrementally if that is covered."""
+        """Compute `derivations`: from incremental evaluation if it covers the body, else from the
+        triples.
+        """
         if derivations.pattern(self.recorded.query.body) is None:
             return None
         asked = self.answers.incremental_answers(self.recorded, self.planned, for_derivations=True)
@@ -135,11 +146,11 @@ class OrderSearch:
             start = (group.kept_elements or group.arriving_elements).start
             completed = asked.completed(range(start, group.arriving_elements.stop))
             if completed is not None:
-                return _waiting(completed, group.arriving_elements)
+                return _pending(completed, group.arriving_elements)
         return self._derivations_by_triples(group)
 
     def _derivations_by_triples(self, group: EvaluationGroup) -> list[PendingDerivation] | None:
-        """Compute `derivations` from the triples that support a row, and the elements that carry
+        """Compute `derivations` from the triples that a row rests on, and the elements that hold
         them.
         """
         old = r2r.dataset(self.elements[i] for i in group.kept_elements)
@@ -160,10 +171,12 @@ class OrderSearch:
         return pending
 
 
-def _waiting(
+def _pending(
     completed: Iterable[tuple[Row, tuple[int, ...]]], arriving: range
 ) -> list[PendingDerivation]:
-    """Return those derivations that rest on some arriving element, with all of these elements."""
+    """Return the derivations that rest on some arriving element, each with all arriving elements
+    that it rests on.
+    """
     pending = []
     for line, elements in completed:
         needs = frozenset(i for i in elements if i in arriving)
@@ -173,8 +186,10 @@ def _waiting(
 
 
 def group_evaluations(search: OrderSearch) -> Iterator[EvaluationGroup]:
-    """Cut a schedule into moments. Which prefix is evaluated when does not depend on the order of
-    simultaneous elements, only what the prefix holds does.
+    """Cut the schedule of a search into groups.
+
+    When an evaluation happens, and how many elements have arrived by then, does not depend on the
+    order of simultaneous elements. Which elements these are does.
     """
     elements = search.elements
     first, last = search.answers.make_once(
@@ -184,7 +199,7 @@ def group_evaluations(search: OrderSearch) -> Iterator[EvaluationGroup]:
     for at, count in _visits(search):
         t = at.t
         content = content_of(at)
-        # an empty content stops at 0
+        # The content ends inside an instant of several elements. (An empty content stops at 0.)
         is_partial = t in first and content.stop > first[t] and last[t] - first[t] > 1
         if group is not None and is_partial and group.last_evaluation.t == t:
             group = group._replace(last_evaluation=at, visits=group.visits + count)
@@ -202,12 +217,15 @@ def group_evaluations(search: OrderSearch) -> Iterator[EvaluationGroup]:
 
 
 def _visits(search: OrderSearch) -> Iterator[tuple[engine.Evaluation, int]]:
-    """Yield the evaluations, each with the number of those that it stands for. Where an unchanged
-    answer is invisible, of a stretch of evaluations over one content the first stands for all.
+    """Yield evaluations, each with the number of evaluations that it stands for.
+
+    The last of those that see the elements of an instant one by one stands for all of them. Where
+    an unchanged answer gives no output, the first evaluation over a content stands for all others
+    over the same content.
     """
     is_silent = search.is_silent
     for stretch in incremental.stretches(search.planned):
-        if isinstance(stretch, Together):  # which is of one group
+        if isinstance(stretch, Together):  # all at one instant
             for at in stretch[-1:]:
                 yield at, len(stretch)
         elif is_silent:
@@ -219,7 +237,7 @@ def _visits(search: OrderSearch) -> Iterator[tuple[engine.Evaluation, int]]:
 
 
 def _instants(elements: Sequence[Element]) -> tuple[dict[int, int], dict[int, int]]:
-    """Return the index of each instant's first element, and the one after its last element."""
+    """Return, by instant, the index of its first element, and the index after its last one."""
     first: dict[int, int] = {}
     for index, element in enumerate(elements):
         first.setdefault(element.app, index)

@@ -1,5 +1,5 @@
-"""§11 The search over arrival orders: whether the order matters (ORA-4), and which outputs some
-order gives (ORA-7).
+"""§11 The search over arrival orders: whether the order matters (ORA-4), and whether some order
+gives the recorded outputs (ORA-7).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from refengine.oracle.trial import (
     find_accepting_state,
 )
 
-# kinds whose content depends on the order
+# The kinds of windows whose content depends on the arrival order.
 BY_ARRIVAL = frozenset({WindowKind.TUPLE, WindowKind.ROWS, WindowKind.PARTITION})
 ORDER_BOUND = 50_000  # states of one search over arrival orders
 States = set[State]
@@ -44,13 +44,14 @@ States = set[State]
 def order_matters(planned: engine.Plan) -> bool:
     """ORA-4: whether the arrival order of simultaneous elements can matter.
 
-    It cannot where only complete instants are seen: for windows over application time under window
-    close, the time tick, or windows [o, c) that are to be passed (an arrival's own instant is one
-    earlier there, TICK-6); nor where nothing is simultaneous. Under window close, what is compared
-    with the instant before sees more.
+    It cannot where no elements are simultaneous, nor where windows over application time are
+    evaluated at complete instants alone: under window close, under the time tick, and where windows
+    [o, c) are to be passed (there an arrival's own instant is one earlier, TICK-6). Window close
+    beside content change against the instant before does see incomplete instants.
     """
     semantics = planned.semantics
-    if not any(one.app == other.app for one, other in pairwise(planned.arrivals)):
+    is_simultaneous = any(one.app == other.app for one, other in pairwise(planned.arrivals))
+    if not is_simultaneous:
         return False
     if any(view.spec.kind in BY_ARRIVAL for view in planned.views):
         return True
@@ -63,12 +64,15 @@ def order_matters(planned: engine.Plan) -> bool:
 def search_orders(
     recorded: RecordedAnswer, planned: engine.Plan, t0_class: T0Class, answers: AnswerTable
 ) -> Trial:
-    """ORA-5 to ORA-7: follow the recording instant by instant, over every order of simultaneous
-    elements, and return the trial.
+    """ORA-5 to ORA-7: hold one assignment against the recording under every order of simultaneous
+    elements at once, and return the trial.
+
+    Raises Unsupported for semantics and bodies that the search does not cover, and for a search
+    beyond its bound.
     """
     search = OrderSearch(recorded, planned, answers)
     _check_reach(search)
-    end = partial(
+    make_trial = partial(
         Trial,
         planned.semantics,
         t0_class,
@@ -76,35 +80,35 @@ def search_orders(
         computed_by="a search over arrival orders",
     )
     states: States = {State(0, 0, 0)}
-    base: Bag = Counter()
+    baseline: Bag = Counter()
     previous = None
     for group in group_evaluations(search):
-        if search.operator is R2S.APPEND:
-            base = search.answer(_common(previous, group))
+        if search.operator is R2S.APPEND:  # compares with what was kept, not with all before
+            baseline = search.answer(_common(previous, group))
             previous = group
-        following, base_after, furthest = _advance_group(search, group, states, base)
+        following, baseline_after, furthest = _advance_group(search, group, states, baseline)
         if not following:
-            where = _group_divergence(search, group, furthest, base)
-            return end(None, where, last_contents=(group.content,), most_matched=furthest)
-        states, base = following, base_after
+            where = _group_divergence(search, group, furthest, baseline)
+            return make_trial(None, where, last_contents=(group.content,), most_matched=furthest)
+        states, baseline = following, baseline_after
 
     state = find_accepting_state(states, recorded)
     if state is not None:
-        return end(state)
+        return make_trial(state)
     furthest = max(state.matched for state in states)
-    return end(None, _end_divergence(recorded, furthest), most_matched=furthest)
+    return make_trial(None, _end_divergence(recorded, furthest), most_matched=furthest)
 
 
 def _advance_group(
-    search: OrderSearch, group: EvaluationGroup, states: States, base: Bag
+    search: OrderSearch, group: EvaluationGroup, states: States, baseline: Bag
 ) -> tuple[States, Bag, int]:
-    """Return the states after a group, the base of the next difference, and how many relations are
-    explained.
+    """Return the states after a group, the answer at its end (the next baseline), and how many
+    relations are explained.
     """
     if group.arriving_elements:
-        return advance_instant(search, group, states, base)
+        return advance_instant(search, group, states, baseline)
     now = search.answer(group.kept_elements)
-    output = r2s.relation_to_stream(search.operator, now, base)
+    output = r2s.relation_to_stream(search.operator, now, baseline)
     following = states
     if r2s.emitted(search.semantics.empty, output, Counter()):
         following = advance(states, output, search.recorded, *search.window_of(group))
@@ -112,7 +116,9 @@ def _advance_group(
 
 
 def _common(previous: EvaluationGroup | None, group: EvaluationGroup) -> range:
-    """Return what a group keeps of the content at the end of the one before."""
+    """Return the elements that are in the content at the end of the previous group and still there
+    in this one. Raises Unsupported where these depend on the arrival order.
+    """
     if previous is None:
         return range(0)
     seen = previous.kept_elements.stop
@@ -132,8 +138,8 @@ def _common(previous: EvaluationGroup | None, group: EvaluationGroup) -> range:
 
 
 def _check_reach(search: OrderSearch) -> None:
-    """Raise Unsupported for what puts orders out of reach: what is not a function of the instant's
-    set of elements and the answer before it.
+    """Raise Unsupported if an instant's outputs depend on more than its set of elements, their
+    order and the answer before it (ORA-7).
     """
     view = search.planned.views[0]
     semantics = search.semantics
@@ -162,15 +168,15 @@ def _check_reach(search: OrderSearch) -> None:
 
 
 def advance_instant(
-    search: OrderSearch, group: EvaluationGroup, states: States, base: Bag
+    search: OrderSearch, group: EvaluationGroup, states: States, baseline: Bag
 ) -> tuple[States, Bag, int]:
-    """Return the states after an instant's simultaneous elements, whatever their order; the base of
-    the next difference; and how many relations some order explains.
+    """Return the states to which some order of an instant's elements leads, the answer at its end
+    (the next baseline), and how many relations some order explains.
     """
     pending = search.derivations(group)
-    total = find_fixed_sum(search, group, base)
+    total = find_fixed_sum(search, group, baseline)
     if total is None or pending is None:
-        return search_class_orders(search, group, pending, states, base)
+        return search_class_orders(search, group, pending, states, baseline)
     following: States = set()
     furthest = 0
     for state in states:
@@ -185,46 +191,52 @@ def search_class_orders(
     group: EvaluationGroup,
     pending: list[PendingDerivation] | None,
     states: States,
-    base: Bag,
+    baseline: Bag,
 ) -> tuple[States, Bag, int]:
-    """ORA-7: search the orders of simultaneous elements, up to equivalence.
+    """ORA-7: search the orders of an instant's elements, up to equivalence. Returns what
+    `advance_instant` does.
 
-    Elements in no derivation are fillers; of a class of elements in the same derivations only the
-    last counts, the others are fillers that must come before. Where an unchanged answer is
-    invisible, one filler at most is worth a place: the first, which meets what expires. Returns as
-    `instant` does.
+    Elements in the same derivations form a class. Only the last of a class to arrive can change the
+    answer; the others, and elements in no derivation, are fillers. The search goes arrival by
+    arrival over the sets of classes that have arrived completely, and keeps the states of each set.
+    The fillers need not be told apart, but there must be as many arrivals as evaluations.
+
+    Where an unchanged answer gives no output, at most one filler is worth a place: the instant's
+    first arrival, with which older elements expire.
     """
     classes = _classes(group, pending)
     prefixes = _Prefixes(search, group, classes)
-    usable = len(group.arriving_elements) - len(classes)
+    fillers = len(group.arriving_elements) - len(classes)
     steps = group.visits
     if search.is_silent and content_of(group.last_evaluation).stop == group.arriving_elements.stop:
-        usable = min(usable, 1)
-        steps = len(classes) + usable
+        fillers = min(fillers, 1)
+        steps = len(classes) + fillers
 
-    reach: dict[frozenset[int], States] = {frozenset(): states}
+    states_by_arrived: dict[frozenset[int], States] = {frozenset(): states}
     furthest = max(state.matched for state in states)
     for step in range(1, steps + 1):
         following: dict[frozenset[int], States] = defaultdict(set)
-        for done, reached in reach.items():
-            before = base
+        for arrived, reached in states_by_arrived.items():
+            before = baseline
             if step > 1:
-                before = prefixes.answer(done)
-            for then in prefixes.after(done, step, usable):
+                before = prefixes.answer(arrived)
+            for then in prefixes.after(arrived, step, fillers):
                 after = prefixes.states(reached, then, before)
                 if after:
                     following[then] |= after
                     furthest = max(furthest, *(state.matched for state in after))
-        reach = following
+        states_by_arrived = following
     everything = frozenset(range(len(classes)))
-    return set().union(*reach.values()), prefixes.answer(everything), furthest
+    return set().union(*states_by_arrived.values()), prefixes.answer(everything), furthest
 
 
 @dataclass
 class _Prefixes:
-    """The sets of classes of elements that have arrived on the way through an instant.
+    """The sets of classes of elements that can have arrived on the way through an instant.
 
-    `visited` counts the states of the search.
+    `classes` are the classes, each the indices of its elements. A set of classes is written as the
+    set of their numbers. `visited` counts the steps of the search, and `answers` are the answers by
+    set.
     """
 
     search: OrderSearch
@@ -233,21 +245,23 @@ class _Prefixes:
     visited: int = 0
     answers: dict[frozenset[int], Bag] = field(default_factory=dict)
 
-    def answer(self, done: frozenset[int]) -> Bag:
-        """Return the answer when these classes have arrived."""
-        if done not in self.answers:
-            arrived = sorted(i for number in done for i in self.classes[number])
-            self.answers[done] = self.search.answer(self.group.kept_elements, arrived)
-        return self.answers[done]
+    def answer(self, arrived: frozenset[int]) -> Bag:
+        """Return the answer when these classes, and no others, have arrived completely."""
+        if arrived not in self.answers:
+            elements = sorted(i for number in arrived for i in self.classes[number])
+            self.answers[arrived] = self.search.answer(self.group.kept_elements, elements)
+        return self.answers[arrived]
 
-    def after(self, done: frozenset[int], step: int, usable: int) -> Iterator[frozenset[int]]:
-        """Yield which classes can have arrived after a step, if these had before it, with at most
-        `usable` fillers. Raises Unsupported beyond the bound.
+    def after(self, arrived: frozenset[int], step: int, fillers: int) -> Iterator[frozenset[int]]:
+        """Yield the sets of classes that can have arrived after arrival number `step`, if these had
+        before it, with at most `fillers` fillers. Raises Unsupported beyond ORDER_BOUND.
         """
-        others = (number for number in range(len(self.classes)) if number not in done)
-        for then in [done, *(done | {number} for number in others)]:
+        others = (number for number in range(len(self.classes)) if number not in arrived)
+        for then in [arrived, *(arrived | {number} for number in others)]:
+            # All elements of a class but its last one are fillers that have come before.
             needed = sum(len(self.classes[number]) - 1 for number in then)
-            if not min(needed, usable) <= step - len(then) <= usable:
+            fillers_so_far = step - len(then)
+            if not min(needed, fillers) <= fillers_so_far <= fillers:
                 continue
             self.visited += 1
             if self.visited > ORDER_BOUND:
@@ -259,7 +273,9 @@ class _Prefixes:
             yield then
 
     def states(self, reached: States, then: frozenset[int], before: Bag) -> States:
-        """Return the states after the output at these classes, if the answer was `before`."""
+        """Return the states after the output when the classes in `then` have arrived, if the answer
+        was `before` until then.
+        """
         search = self.search
         output = r2s.relation_to_stream(search.operator, self.answer(then), before)
         if not r2s.emitted(search.semantics.empty, output, Counter()):
@@ -270,8 +286,8 @@ class _Prefixes:
 def _classes(
     group: EvaluationGroup, pending: list[PendingDerivation] | None
 ) -> list[tuple[int, ...]]:
-    """Return the classes of elements that matter, by the derivations they are in; without
-    derivations each is its own.
+    """Return the classes of elements that are in the same derivations; elements in no derivation
+    are in no class. Where derivations are not known, each element is a class of its own.
     """
     if pending is None:
         return [(i,) for i in group.arriving_elements]
@@ -286,9 +302,11 @@ def _classes(
 
 
 def _group_divergence(
-    search: OrderSearch, group: EvaluationGroup, furthest: int, base: Bag
+    search: OrderSearch, group: EvaluationGroup, furthest: int, baseline: Bag
 ) -> Divergence:
-    """Return what was expected of the group at which every order parts from the recording."""
+    """Return the divergence at the group where every order parts from the recording. `furthest` is
+    the number of relations that some order explains.
+    """
     view = search.planned.views[0]
     rows = search.recorded.rows
     actual = None
@@ -302,7 +320,7 @@ def _group_divergence(
         group.last_evaluation.t,
         window.opening(view, group.last_evaluation.windows[0].n),
         tuple(view.elements[i] for i in group.content),
-        r2s.relation_to_stream(search.operator, search.answer(group.content), base),
+        r2s.relation_to_stream(search.operator, search.answer(group.content), baseline),
         actual,
         reason,
         cost=Distance(len(rows) - furthest, 0),
@@ -310,7 +328,9 @@ def _group_divergence(
 
 
 def _end_divergence(recorded: RecordedAnswer, furthest: int) -> Divergence:
-    """Return the divergence of a recording that no order explains up to its end."""
+    """Return the divergence after the last group, where relations are left or outputs are missing
+    that may not be.
+    """
     rows = recorded.rows
     cost = Distance(len(rows) - furthest, 0)
     if furthest < len(rows):
