@@ -145,30 +145,30 @@ def judge_recorded_answer(
     # with a window that begins where the first stated one does.
     failed_with_windows: tuple[Trial, ...] = ()
     if recorded.windows:
-        found = search(recorded, profile, answers, witnesses)
-        failed_with_windows = found.failed
-        if found.winner is not None:
+        result = search(recorded, profile, answers, witnesses)
+        failed_with_windows = result.failed
+        if result.winner is not None:
             standing = r2r.Standing.of(answers.testimonies_used, witnesses)
-            return Judgement(recorded, True, found.winner, found.count, standing, t0)
+            return Judgement(recorded, True, result.winner, result.count, standing, t0)
 
     # Then without them: if the relations are right now, only the windows are wrong.
     without_windows = replace(recorded, windows=())
-    found = search(without_windows, profile, answers, witnesses)
-    if found.winner is not None:
-        wrong = find_wrong_windows(recorded, found.winner)
+    result = search(without_windows, profile, answers, witnesses)
+    if result.winner is not None:
+        wrong = find_wrong_windows(recorded, result.winner)
         standing = r2r.Standing.of(answers.testimonies_used, witnesses)
         passed = not recorded.windows
-        return Judgement(recorded, passed, found.winner, found.count, standing, t0, wrong)
+        return Judgement(recorded, passed, result.winner, result.count, standing, t0, wrong)
 
     # An assignment out of reach might have explained the relations, so there is no verdict.
-    if found.out_of_reach is not None:
-        raise found.out_of_reach
-    best = nearest_trial(without_windows, failed_with_windows or found.failed, answers)
-    confirm_fail(without_windows, best, found.failed, answers, witnesses)
+    if result.out_of_reach is not None:
+        raise result.out_of_reach
+    best = nearest_trial(without_windows, failed_with_windows or result.failed, answers)
+    confirm_fail(without_windows, best, result.failed, answers, witnesses)
     if best is not None:
         best = _with_reports(recorded, best, answers)
     standing = r2r.Standing.of(answers.testimonies_used, witnesses)
-    return Judgement(recorded, False, best, found.count, standing, t0)
+    return Judgement(recorded, False, best, result.count, standing, t0)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 from refengine.core import engine, r2s, tick, window
 from refengine.core.query import WindowKind
@@ -39,6 +40,16 @@ from refengine.oracle.trial import (
 BY_ARRIVAL = frozenset({WindowKind.TUPLE, WindowKind.ROWS, WindowKind.PARTITION})
 ORDER_BOUND = 50_000  # states of one search over arrival orders
 States = set[State]
+
+
+class GroupResult(NamedTuple):
+    """What a group of evaluations leads to: the states after it, the answer at its end, which is
+    the next baseline, and how many relations some order explains.
+    """
+
+    states: States
+    answer: Bag
+    most_matched: int
 
 
 def order_matters(planned: engine.Plan) -> bool:
@@ -86,11 +97,12 @@ def search_orders(
         if search.operator is R2S.APPEND:  # compares with what was kept, not with all before
             baseline = search.answer(_common(previous, group))
             previous = group
-        following, baseline_after, furthest = _advance_group(search, group, states, baseline)
+        following, answer, furthest = _advance_group(search, group, states, baseline)
         if not following:
             where = _group_divergence(search, group, furthest, baseline)
             return make_trial(None, where, last_contents=(group.content,), most_matched=furthest)
-        states, baseline = following, baseline_after
+        states = following
+        baseline = answer
 
     state = find_accepting_state(states, recorded)
     if state is not None:
@@ -101,10 +113,8 @@ def search_orders(
 
 def _advance_group(
     search: OrderSearch, group: EvaluationGroup, states: States, baseline: Bag
-) -> tuple[States, Bag, int]:
-    """Return the states after a group, the answer at its end (the next baseline), and how many
-    relations are explained.
-    """
+) -> GroupResult:
+    """Return what a group leads to from some states, under any order of its elements."""
     if group.arriving_elements:
         return advance_instant(search, group, states, baseline)
     now = search.answer(group.kept_elements)
@@ -112,7 +122,7 @@ def _advance_group(
     following = states
     if r2s.emitted(search.semantics.empty, output, Counter()):
         following = advance(states, output, search.recorded, *search.window_of(group))
-    return following, now, max(state.matched for state in states)
+    return GroupResult(following, now, max(state.matched for state in states))
 
 
 def _common(previous: EvaluationGroup | None, group: EvaluationGroup) -> range:
@@ -124,10 +134,9 @@ def _common(previous: EvaluationGroup | None, group: EvaluationGroup) -> range:
     seen = previous.kept_elements.stop
     if previous.arriving_elements:
         seen = content_of(previous.last_evaluation).stop
-        if (
-            seen < previous.arriving_elements.stop
-            and group.kept_elements.stop > previous.arriving_elements.start
-        ):
+        was_partly_seen = seen < previous.arriving_elements.stop
+        is_still_there = group.kept_elements.stop > previous.arriving_elements.start
+        if was_partly_seen and is_still_there:
             raise Unsupported(
                 "append after some of the elements of an instant, whose arrival order was not "
                 "recorded",
@@ -143,24 +152,26 @@ def _check_reach(search: OrderSearch) -> None:
     """
     view = search.planned.views[0]
     semantics = search.semantics
-    changes = Condition.CHANGE in semantics.report
-    reasons = {
-        "several windows, a named one, or static data": len(search.planned.views) > 1
-        or view.spec.name
-        or search.recorded.static,
-        "elements dropped as late": search.planned.late,
-        f"windows of kind {view.spec.kind}": view.spec.kind in BY_ARRIVAL,
-        "elements with intervals": view.ends is not None,
-        "the batch tick": semantics.tick is Tick.BATCH,
-        "window close with content change against the instant before": Condition.CLOSE
-        in semantics.report,
-        "content change of the graph": changes and semantics.change is Change.GRAPH,
-        "base=previous-new or empty=once": semantics.base is Base.NEW
-        or semantics.empty is Empty.ONCE,
-        "a body that makes blank nodes": search.recorded.query.body.makes_blanks,
-    }
-    for reason, holds in reasons.items():
-        if holds:
+    has_several_graphs = (
+        len(search.planned.views) > 1 or bool(view.spec.name) or bool(search.recorded.static)
+    )
+    # With window close alone the order does not matter, and no orders are searched (ORA-4).
+    looks_back = Condition.CLOSE in semantics.report
+    compares_graphs = Condition.CHANGE in semantics.report and semantics.change is Change.GRAPH
+    looks_farther_back = semantics.base is Base.NEW or semantics.empty is Empty.ONCE
+    reasons = [
+        (has_several_graphs, "several windows, a named one, or static data"),
+        (bool(search.planned.late), "elements dropped as late"),
+        (view.spec.kind in BY_ARRIVAL, f"windows of kind {view.spec.kind}"),
+        (view.ends is not None, "elements with intervals"),
+        (semantics.tick is Tick.BATCH, "the batch tick"),
+        (looks_back, "window close with content change against the instant before"),
+        (compares_graphs, "content change of the graph"),
+        (looks_farther_back, "base=previous-new or empty=once"),
+        (search.recorded.query.body.makes_blanks, "a body that makes blank nodes"),
+    ]
+    for is_out_of_reach, reason in reasons:
+        if is_out_of_reach:
             raise Unsupported(
                 f"{reason}, over simultaneous elements whose arrival order was not recorded",
                 rule="ORA-7",
@@ -169,10 +180,8 @@ def _check_reach(search: OrderSearch) -> None:
 
 def advance_instant(
     search: OrderSearch, group: EvaluationGroup, states: States, baseline: Bag
-) -> tuple[States, Bag, int]:
-    """Return the states to which some order of an instant's elements leads, the answer at its end
-    (the next baseline), and how many relations some order explains.
-    """
+) -> GroupResult:
+    """Return what an instant's simultaneous elements lead to from some states, under any order."""
     pending = search.derivations(group)
     total = find_fixed_sum(search, group, baseline)
     if total is None or pending is None:
@@ -183,7 +192,7 @@ def advance_instant(
         after, reached = states_after_outputs(search, group, pending, total, state)
         following |= after
         furthest = max(furthest, reached)
-    return following, search.answer(group.whole), furthest
+    return GroupResult(following, search.answer(group.whole), furthest)
 
 
 def search_class_orders(
@@ -192,7 +201,7 @@ def search_class_orders(
     pending: list[PendingDerivation] | None,
     states: States,
     baseline: Bag,
-) -> tuple[States, Bag, int]:
+) -> GroupResult:
     """ORA-7: search the orders of an instant's elements, up to equivalence. Returns what
     `advance_instant` does.
 
@@ -227,7 +236,8 @@ def search_class_orders(
                     furthest = max(furthest, *(state.matched for state in after))
         states_by_arrived = following
     everything = frozenset(range(len(classes)))
-    return set().union(*states_by_arrived.values()), prefixes.answer(everything), furthest
+    states_after = set().union(*states_by_arrived.values())
+    return GroupResult(states_after, prefixes.answer(everything), furthest)
 
 
 @dataclass
@@ -266,10 +276,9 @@ class _Prefixes:
             self.visited += 1
             if self.visited > ORDER_BOUND:
                 count = len(self.group.arriving_elements)
-                reason = (
-                    f"the order of {count} simultaneous elements at {self.group.last_evaluation.t}"
-                )
-                raise Unsupported(f"{reason} is out of reach", rule="ORA-7")
+                instant = self.group.last_evaluation.t
+                reason = f"the order of {count} simultaneous elements at {instant} is out of reach"
+                raise Unsupported(reason, rule="ORA-7")
             yield then
 
     def states(self, reached: States, then: frozenset[int], before: Bag) -> States:
