@@ -41,12 +41,12 @@ def attempt(
     is_unordered = any(not recorded.streams[spec.stream].ordered for spec in recorded.query.windows)
     if is_unordered and orders.order_matters(planned):
         return orders.search_orders(recorded, planned, t0_class, answers)
-    asked = answers.incremental_answers(recorded, planned)
-    if isinstance(asked, str):
-        reason = asked
+    cache_or_reason = answers.incremental_answers(recorded, planned)
+    if isinstance(cache_or_reason, str):
+        reason = cache_or_reason
     else:
         try:
-            return attempt_incrementally(recorded, planned, t0_class, asked)
+            return attempt_incrementally(recorded, planned, t0_class, cache_or_reason)
         except Beyond as error:
             reason = str(error)
     trial = attempt_by_definition(recorded, planned, t0_class, answers)
@@ -54,12 +54,12 @@ def attempt(
 
 
 def attempt_incrementally(
-    recorded: RecordedAnswer, planned: Plan, t0_class: T0Class, asked: Asked
+    recorded: RecordedAnswer, planned: Plan, t0_class: T0Class, answer_cache: Asked
 ) -> Trial:
     """Hold one assignment against the recording, by incremental evaluation. Raises Beyond for what
     incremental evaluation does not cover.
     """
-    steps = incremental.looked_up(recorded.query, planned, asked)
+    steps = incremental.looked_up(recorded.query, planned, answer_cache)
     return replace(
         _follow(recorded, planned, t0_class, steps), computed_by="incremental evaluation"
     )
@@ -129,12 +129,12 @@ def _reports(
     definition.
     """
     planned = answers.plan_of(recorded, semantics)
-    asked = answers.incremental_answers(recorded, planned)
+    cache_or_reason = answers.incremental_answers(recorded, planned)
     count = 0
     with suppress(TooManyReports):
-        if isinstance(asked, Asked):
+        if isinstance(cache_or_reason, Asked):
             try:
-                for step in incremental.looked_up(recorded.query, planned, asked):
+                for step in incremental.looked_up(recorded.query, planned, cache_or_reason):
                     if step.emitted:
                         yield step.report
                         count += 1

@@ -68,15 +68,15 @@ def _contents(planned: engine.Plan, trial: Trial) -> Iterator[tuple[window.Conte
 
 
 def _check_incremental(
-    confirmed: Relation, asked: Asked | str, contents: tuple[window.Content, ...]
+    confirmed: Relation, cache_or_reason: Asked | str, contents: tuple[window.Content, ...]
 ) -> None:
     """ORA-8: make sure that incremental evaluation gives a `confirmed` answer, too. Raises
     Disputed.
     """
-    if isinstance(asked, str):  # the reason why there is no incremental answer
+    if isinstance(cache_or_reason, str):  # the reason why there is no incremental answer
         return
     with suppress(Beyond):
-        if not compare.equal(confirmed.rows, asked(contents)):
+        if not compare.equal(confirmed.rows, cache_or_reason(contents)):
             raise _disagreement(confirmed)
 
 

@@ -125,12 +125,12 @@ def find_border_rows(
         return []
     step = window.slide(recorded.query.windows[0], semantics.slide).step
     planned = answers.plan_of(recorded, semantics)
-    asked = answers.incremental_answers(recorded, planned, for_derivations=True)
+    cache_or_reason = answers.incremental_answers(recorded, planned, for_derivations=True)
     slips = _Slips(recorded, reports, differences, step)
     border_rows: list[BorderRow] = []
     for index, report in enumerate(reports):
         if report.contents[0]:
-            completions = _completions(recorded.query.body, report, asked, answers)
+            completions = _completions(recorded.query.body, report, cache_or_reason, answers)
             border_rows.extend(slips.of_report(index, completions))
     return border_rows
 
@@ -231,13 +231,16 @@ def _fate(is_gone: bool, is_early: bool, is_late: bool) -> Fate:
 
 
 def _completions(
-    body: Body, report: engine.Report, asked: incremental.Asked | str, answers: AnswerTable
+    body: Body,
+    report: engine.Report,
+    cache_or_reason: incremental.Asked | str,
+    answers: AnswerTable,
 ) -> list[tuple[Row, int]]:
     """Return the rows of a report's answer, in order, each with the earliest instant at which all
     elements of one of its derivations were there.
     """
     completed: dict[Row, int] = {}
-    for line, at in _completed(body, report, asked, answers):
+    for line, at in _completed(body, report, cache_or_reason, answers):
         completed[line] = min(at, completed.get(line, at))
     return sorted(completed.items())
 
@@ -250,14 +253,17 @@ def _is_nowhere(differences: Sequence[RowDifference], line: Row, mode: Mode) -> 
 
 
 def _completed(
-    body: Body, report: engine.Report, asked: incremental.Asked | str, answers: AnswerTable
+    body: Body,
+    report: engine.Report,
+    cache_or_reason: incremental.Asked | str,
+    answers: AnswerTable,
 ) -> Iterator[tuple[Row, int]]:
     """Yield the derivations of a report's answer as pairs: the row, and the instant of the last
     element that it rests on.
     """
     content = report.contents[0]
-    if isinstance(content, incremental.Contents) and isinstance(asked, incremental.Asked):
-        completed = asked.completed(content.indices)
+    if isinstance(content, incremental.Contents) and isinstance(cache_or_reason, incremental.Asked):
+        completed = cache_or_reason.completed(content.indices)
         if completed is not None:
             for line, elements in completed:
                 if elements:

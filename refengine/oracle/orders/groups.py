@@ -107,10 +107,10 @@ class OrderSearch:
         """
         collection = self.semantics.collection
         if not more:
-            asked = self.answers.incremental_answers(self.recorded, self.planned)
-            if isinstance(asked, Asked):
+            cache_or_reason = self.answers.incremental_answers(self.recorded, self.planned)
+            if isinstance(cache_or_reason, Asked):
                 with suppress(Beyond):
-                    return r2r.collected(collection, asked((kept or range(0),)))
+                    return r2r.collected(collection, cache_or_reason((kept or range(0),)))
         content = [*self.elements[kept.start : max(kept.start, kept.stop)]]
         content += [self.elements[i] for i in more]
         relation = self.answers(self.recorded.query.body, self.graph(content))
@@ -141,10 +141,12 @@ class OrderSearch:
         """
         if derivations.pattern(self.recorded.query.body) is None:
             return None
-        asked = self.answers.incremental_answers(self.recorded, self.planned, for_derivations=True)
-        if isinstance(asked, Asked):
+        cache_or_reason = self.answers.incremental_answers(
+            self.recorded, self.planned, for_derivations=True
+        )
+        if isinstance(cache_or_reason, Asked):
             start = (group.kept_elements or group.arriving_elements).start
-            completed = asked.completed(range(start, group.arriving_elements.stop))
+            completed = cache_or_reason.completed(range(start, group.arriving_elements.stop))
             if completed is not None:
                 return _pending(completed, group.arriving_elements)
         return self._derivations_by_triples(group)
