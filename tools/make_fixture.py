@@ -31,8 +31,8 @@ NAMED_STATION = "C1190"  # Q7 names it; station 0
 
 
 class Quantity(NamedTuple):
-    """An observed property: its names in the vocabulary, and the values drawn, lowest and highest,
-    when warm and cool.
+    """A measured quantity: its names in the vocabulary, and the lowest and the highest value that
+    is drawn in warm and in cool phases.
     """
 
     name: str
@@ -79,23 +79,27 @@ class Generator:
         return (self.state >> 32) * bound >> 32
 
     def between(self, lowest: int, highest: int) -> int:
+        """Return an integer in [lowest, highest]."""
         return lowest + self.below(highest - lowest + 1)
 
     def shuffle(self, items: list[str]) -> None:
+        """Put a list into a drawn order (Fisher and Yates)."""
         for last in range(len(items) - 1, 0, -1):
             other = self.below(last + 1)
             items[last], items[other] = items[other], items[last]
 
 
-class Observation(NamedTuple):
+class Measurement(NamedTuple):
+    """What a station measures of a quantity at an instant."""
+
     station: int
     quantity: Quantity
     value: int
 
 
-def observations(instant: int, stations: int, draw: Generator) -> Iterator[Observation]:
-    """Yield what is observed at an instant: the fixed observations of its phase, and of the others
-    one in four.
+def measurements(instant: int, stations: int, draw: Generator) -> Iterator[Measurement]:
+    """Yield the measurements at an instant: the fixed ones of its phase, and one in four of all
+    others.
     """
     phase = instant % PERIOD
     if phase in SILENT:
@@ -107,7 +111,7 @@ def observations(instant: int, stations: int, draw: Generator) -> Iterator[Obser
     for station in range(stations):
         for quantity in (TEMPERATURE, HUMIDITY):
             if (station, quantity) in fixed:
-                yield Observation(station, quantity, draw.between(*fixed[station, quantity]))
+                yield Measurement(station, quantity, draw.between(*fixed[station, quantity]))
             elif station == 0 and quantity is TEMPERATURE and phase not in WARM_PHASES:
                 # the named station's few cool temperatures are fixed: windows without it exist
                 continue
@@ -115,10 +119,11 @@ def observations(instant: int, stations: int, draw: Generator) -> Iterator[Obser
                 values = quantity.cool
                 if phase in WARM_PHASES:
                     values = quantity.warm
-                yield Observation(station, quantity, draw.between(*values))
+                yield Measurement(station, quantity, draw.between(*values))
 
 
 def station_name(station: int) -> str:
+    """Return the name of a station, which is known by its number."""
     if station:
         return f"C{station:04d}"
     return NAMED_STATION
@@ -133,9 +138,9 @@ PREFIXES = """\
 """
 
 
-def turtle(instant: int, observed: list[Observation], draw: Generator) -> str:
-    """Return the file of an instant: one block of triples a subject, shuffled, so that a result can
-    precede its observation.
+def turtle(instant: int, observed: list[Measurement], draw: Generator) -> str:
+    """Return the text of an instant's file. Each subject has a block of triples. The blocks are
+    shuffled, so that a result can come before its observation.
     """
     minute, second = divmod(instant, 60)
     stamp = f"2030_01_01_00_{minute:02d}_{second:02d}"
@@ -169,7 +174,7 @@ def make(seed: int, stations: int, instants: int) -> dict[str, bytes]:
     draw = Generator(seed)
     files = {}
     for instant in range(instants):
-        if observed := list(observations(instant, stations, draw)):
+        if observed := list(measurements(instant, stations, draw)):
             files[f"data/data_{instant:02d}.ttl"] = turtle(instant, observed, draw).encode("ascii")
     manifest = {
         "generator": "tools/make_fixture.py",
@@ -182,9 +187,9 @@ def make(seed: int, stations: int, instants: int) -> dict[str, bytes]:
     return files
 
 
-def write(files: dict[str, bytes], out: Path) -> None:
-    """Replaces the fixture in `out`. A folder with data that no manifest lists was not made here
-    and is refused.
+def replace_fixture(files: dict[str, bytes], out: Path) -> None:
+    """Replace the fixture in `out` by these files. The program ends with an error if the folder has
+    data that its manifest does not list, since then it was not made here.
     """
     manifest = out / "MANIFEST.json"
     before = set()
@@ -217,6 +222,7 @@ def integer(lowest: int, highest: int) -> Callable[[str], int]:
 
 
 def main() -> None:
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="Makes a small CSRBench-shaped stream.")
     parser.add_argument(
         "--seed", type=integer(0, 2**64 - 1), default=1, help="default: %(default)s"
@@ -241,7 +247,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     files = make(options.seed, options.stations, options.instants)
-    write(files, options.out)
+    replace_fixture(files, options.out)
     print(f"{options.out}: {len(files) - 1} files, {sum(map(len, files.values()))} bytes")
 
 

@@ -71,10 +71,12 @@ def number_states(parser: dict[str, Any]) -> dict[str, Any]:
             if kind == SHIFT and target not in states:
                 states[target] = len(states)
                 to_visit.append(target)
-        rows[states[old]] = {
-            token: [kind, states[target] if kind == SHIFT else target]
-            for token, (kind, target) in row
-        }
+        actions = {}
+        for token, (kind, target) in row:
+            if kind == SHIFT:
+                target = states[target]
+            actions[token] = [kind, target]
+        rows[states[old]] = actions
 
     ends = {name: states[state] for name, state in parser["end_states"].items()}
     return {

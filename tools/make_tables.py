@@ -1,8 +1,8 @@
 """Write the generated tables of SPEC.md: `python tools/make_tables.py` (`--check`: only say whether
 they are up to date).
 
-A table stands between `<!-- table: NAME -->` and `<!-- end -->`. `dimensions` shows every value
-of every field with its rule, function, case and wrong engine; `profiles` shows the engines.
+They stand between `<!-- table: NAME -->` and `<!-- end -->`: `dimensions`, every value with its
+rule, function, case and miniature, and `profiles`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ from refengine.core import profiles
 SPEC = Path(__file__).resolve().parent.parent / "SPEC.md"
 
 
-def filled(text: str) -> str:
+def with_tables(text: str) -> str:
     """Return the specification's text with its tables made anew."""
     text = _put(text, "profiles", profiles.markdown(profiles.table()))
     return _put(text, "dimensions", specification.markdown(specification.table(text)))
 
 
 def _put(text: str, name: str, lines: Iterable[str]) -> str:
-    """Return the text with the table of a name replaced by some lines. Raises LookupError unless
-    there is exactly one table of that name.
-    """
+    """Return the text with these lines between the marks of a table."""
     body = "\n".join(lines)
     filled, count = re.subn(
         rf"(<!-- table: {name} -->\n\n).*?(\n\n<!-- end -->)",
@@ -42,20 +40,19 @@ def _put(text: str, name: str, lines: Iterable[str]) -> str:
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     text = SPEC.read_text(encoding="utf-8")
-    made = filled(text)
+    updated = with_tables(text)
     if options.check:
-        print(
-            "SPEC.md's tables are up to date"
-            if made == text
-            else "SPEC.md's tables are out of date: run tools/make_tables.py"
-        )
-        return int(made != text)
-    SPEC.write_text(made, encoding="utf-8")
+        state = "out of date: run tools/make_tables.py"
+        if updated == text:
+            state = "up to date"
+        print(f"SPEC.md's tables are {state}")
+        return int(updated != text)
+    SPEC.write_text(updated, encoding="utf-8")
     return 0
 
 

@@ -71,11 +71,13 @@ def index(defects: tuple[Defect, ...]) -> str:
 
 
 def _counts(defects: list[Defect]) -> str:
-    numbers = Counter(
-        name
-        for defect in defects
-        for name in (defect.answers if len(defect.answers) == 1 else ["both"])
-    )
+    """Return how many defects each witness has alone, and how many both have."""
+    numbers: Counter[str] = Counter()
+    for defect in defects:
+        if len(defect.answers) == 1:
+            numbers.update(defect.answers.keys())
+        else:
+            numbers["both"] += 1
     return " | ".join(str(numbers[name]) for name in [*WITNESSES, "both"])
 
 

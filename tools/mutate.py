@@ -252,12 +252,15 @@ def try_sample(task: Task, copy: Path, jobs: int, every: int) -> frozenset[str]:
     """Make the mutants of a task, and try a sample of them; return the names of the sample.
 
     Mutants of the sample that were tried before are tried again only if the task has a pattern.
+    Raises LookupError if its pattern names no mutant.
     """
     run_mutmut(task, copy, "python", ["-c", MAKE_MUTANTS, str(jobs)], None)
     codes = exit_codes(copy)
     names = list(codes)
     if task.pattern is not None:
         names = [name for name in names if fnmatch(name, task.pattern)]
+        if not names:
+            raise LookupError(f"no mutant is named {task.pattern.removeprefix('refengine.')!r}")
     sample = draw_sample(names, every)
     print(f"{task.name}: {describe_sample(len(sample), len(names), every)}", flush=True)
     chosen = sorted(sample)
@@ -445,6 +448,9 @@ def main() -> int:
                 table = score_table(own, options.every)
                 print(*survivors(copy, own), *table, sep="\n", flush=True)
                 results |= own
+        except LookupError as error:
+            print(f"mutants: {error.args[0]}", file=sys.stderr)
+            return 2
         except subprocess.CalledProcessError as error:
             program = Path(error.cmd[0]).name
             print(f"mutants: {program} ended with {error.returncode}", file=sys.stderr)

@@ -41,7 +41,9 @@ OBSERVATIONS = 2_000  # that go to Spark at once
 
 
 def parts(parameters: sg1.Parameters, count: int) -> list[tuple[range, range]]:
-    """Rounds and stations of at most about so many parts, in the order of time."""
+    """Return about `count` parts of a stream, in the order of time, each as its rounds and
+    stations.
+    """
     rounds, stations = parameters.rounds, parameters.stations
     times = min(count, rounds)
     wide = min(stations, -(-count // times))
@@ -76,26 +78,32 @@ def rows_of_parts(
     work: list[tuple[range, range]],
     batches: Iterable[pyarrow.RecordBatch],
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Yield the rows of the parts whose numbers come, in a worker."""
+    """Yield the rows of some parts, in a worker of Spark. `batches` are the numbers of the parts,
+    and `work` has all parts.
+    """
     for some in batches:
         for number in some.column(0).to_pylist():
-            found = rows(parameters, *work[number])
-            while lines := list(islice(found, OBSERVATIONS * sg1.TRIPLES)):
+            part = rows(parameters, *work[number])
+            while lines := list(islice(part, OBSERVATIONS * sg1.TRIPLES)):
                 yield batch(SCHEMA, lines)
 
 
-def write(
+def write_parquet(
     spark: SparkSession, parameters: sg1.Parameters, out: str, count: int | None = None
 ) -> int:
-    """Writes the stream; in how many parts. Raises RefengineError."""
+    """Write the stream as Parquet to a folder or URL, in about `count` parts (None: two for each of
+    Spark's slots), and return how many there are. Raises RefengineError if it cannot be written.
+    """
     from pyspark import cloudpickle
     from pyspark.errors import PySparkException
 
-    # executors need not have them
+    # The executors need not have these modules installed: they are sent with the job.
     for module in (sg1, sys.modules[batch.__module__], sys.modules[__name__]):
         cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]  # it has none
     work = parts(parameters, count or 2 * jobs.slots(spark))
-    target = out if URL.match(out) else f"file://{os.path.abspath(out)}"
+    target = out
+    if not URL.match(out):
+        target = f"file://{os.path.abspath(out)}"
     frame = spark.range(0, len(work), 1, len(work)).mapInArrow(
         partial(rows_of_parts, parameters, work), SCHEMA
     )
@@ -110,6 +118,7 @@ def write(
 
 
 def main() -> int:
+    """Run the command line and return its exit code."""
     parser = sg1.arguments("Makes a stream as YABench's generator SG1 does, with Spark.")
     parser.add_argument(
         "--out", required=True, metavar="PATH", help="a folder, or a URL, that is not there yet"
@@ -131,11 +140,11 @@ def main() -> int:
     except ValueError as error:
         parser.error(str(error))
     with session.open_session(master, light=True) as spark:
-        number = write(spark, parameters, out, count)
-    print(
-        f"{out}: {parameters.triples} triples in {number} part{'s' if number > 1 else ''}",
-        file=sys.stderr,
-    )
+        number = write_parquet(spark, parameters, out, count)
+    noun = "parts"
+    if number == 1:
+        noun = "part"
+    print(f"{out}: {parameters.triples} triples in {number} {noun}", file=sys.stderr)
     return 0
 
 

@@ -143,11 +143,16 @@ def _result_set(graph: list[Triple]) -> Bag | bool:
 def triples(path: Path, label: str) -> Iterator[Triple]:
     """Yield the triples of a file, the labels of its blank nodes marked."""
     for quad in pyoxigraph.parse(path.read_bytes(), SYNTAXES[path.suffix], base_iri=path.as_uri()):
-        subject, predicate, object_ = (
-            f"_:{label}{term[2:]}" if term.startswith("_:") else term
-            for term in map(from_pyoxigraph, (quad.subject, quad.predicate, quad.object))
-        )
+        terms = map(from_pyoxigraph, (quad.subject, quad.predicate, quad.object))
+        subject, predicate, object_ = (_with_label(term, label) for term in terms)
         yield subject, predicate, object_
+
+
+def _with_label(term: Term, label: str) -> Term:
+    """Return a term; if it is a blank node, with a label that marks its file."""
+    if term.startswith("_:"):
+        return f"_:{label}{term[2:]}"
+    return term
 
 
 def tests(folder: Path) -> Iterator[Test]:

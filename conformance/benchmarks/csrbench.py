@@ -22,7 +22,7 @@ from refengine.core.question import Question
 from refengine.model.elements import Stream
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import nearest, plain
-from refengine.oracle.answers import Answers
+from refengine.oracle.answers import AnswerTable
 from refengine.rdf.queries import read_query
 from refengine.rdf.recordings import Recording, read_recording
 from refengine.rdf.sources import list_files
@@ -169,7 +169,7 @@ def judge_query(
     """
     if name not in QUERIES:  # a file that is named after none
         return [_unread(cell, cell.fault) for cell in chosen]
-    question, answers = question_over(query(name, written), folder), Answers()
+    question, answers = question_over(query(name, written), folder), AnswerTable()
     results = []
     for cell in chosen:
         try:

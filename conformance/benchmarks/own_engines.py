@@ -28,7 +28,7 @@ from refengine.core.engine import evaluate
 from refengine.core.profiles import profile
 from refengine.core.query import Query
 from refengine.model.elements import Relation, Stream
-from refengine.oracle.answers import Answers
+from refengine.oracle.answers import AnswerTable
 
 # what is imported where it is used: not every run does, and it takes long
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def judge_ours(
     written: QueryFolder = OURS,
 ) -> list[Result]:
     """Judge our own engines on one query; they share the answers of their windows."""
-    answers = Answers()
+    answers = AnswerTable()
     question = question_over(query(name, written), embedded())
     if chosen is None:
         chosen = recorders()

@@ -12,9 +12,9 @@ from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.exchange import BenchmarkQuery, Exchange
 from refengine.core.semantics import show
 from refengine.model.errors import RefengineError
-from refengine.oracle.answers import Answers
-from refengine.oracle.judge import EVERY_WITNESS, judge_recorded
-from refengine.oracle.trial import Recorded
+from refengine.oracle.answers import AnswerTable
+from refengine.oracle.judge import EVERY_WITNESS, judge_recorded_answer
+from refengine.oracle.trial import RecordedAnswer
 
 
 def explaining(
@@ -45,7 +45,7 @@ def _least_set(tested: Engine, exchange: Exchange) -> tuple[Deviation, ...]:
     is left out first, and again and again, since one may be needed for the sake of another. All are
     in force all the time, so all of them together explain whatever some do.
     """
-    explain = partial(_explain, tested, exchange, Answers())
+    explain = partial(_explain, tested, exchange, AnswerTable())
     needed = [one for one in tested.deviations if one.grants]
     if not needed or not explain(needed):
         return ()
@@ -58,7 +58,7 @@ def _least_set(tested: Engine, exchange: Exchange) -> tuple[Deviation, ...]:
 
 
 def _explain(
-    tested: Engine, exchange: Exchange, answers: Answers, deviations: Sequence[Deviation]
+    tested: Engine, exchange: Exchange, answers: AnswerTable, deviations: Sequence[Deviation]
 ) -> bool:
     """Whether the oracle passes an engine with these deviations. One in r2s is about what the query
     states, too (R2S-6).
@@ -68,9 +68,9 @@ def _explain(
     if "r2s" in fields:
         question = replace(question, query=replace(question.query, r2s=None))
     profile = tested.claim(question.query).but(**fields)
-    recorded = Recorded.of(question, exchange.relations, **exchange.terms)
+    recorded = RecordedAnswer.of(question, exchange.relations, **exchange.terms)
     try:
-        judgement = judge_recorded(recorded, profile, answers, EVERY_WITNESS)
+        judgement = judge_recorded_answer(recorded, profile, answers, EVERY_WITNESS)
     # unsupported or disputed, or what the engine takes and its semantics, so changed, refuses
     except RefengineError:
         return False

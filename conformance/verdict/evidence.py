@@ -99,9 +99,9 @@ def _before(judgement: Judgement) -> int:
     """Return how many reports come before the recording's first relation."""
     if judgement.alignment is not None:
         return judgement.alignment.before
-    if judgement.trial is None or judgement.trial.accepted is None:
+    if judgement.trial is None or judgement.trial.accepting_state is None:
         return 0
-    return judgement.trial.accepted.before
+    return judgement.trial.accepting_state.before
 
 
 def of_benchmark(
@@ -127,8 +127,8 @@ def measures(
     if len(reports) > REPORTS or len(answers) > REPORTS:
         return None
     stop = len(reports)
-    if judgement.trial.accepted is not None:
-        stop -= judgement.trial.accepted.after
+    if judgement.trial.accepting_state is not None:
+        stop -= judgement.trial.accepting_state.after
     output = EngineOutput(
         [answer.relation.rows for answer in answers], [answer.instant for answer in answers]
     )

@@ -26,8 +26,8 @@ from refengine.model.elements import Bag, Element, Relation, Row, Triple
 from refengine.model.errors import Disputed, Unsupported
 from refengine.oracle import derivations
 from refengine.oracle.comparison import Divergence
-from refengine.oracle.divergence import LATE, LOST, FarRow
-from refengine.oracle.explanations import Nearest
+from refengine.oracle.divergence import LATE, LOST, UnreachableRow
+from refengine.oracle.explanations import Explanations
 from refengine.oracle.judge import Judgement
 from refengine.oracle.trial import Trial
 
@@ -37,10 +37,10 @@ ELEMENTS = 8  # shown of a content
 def explain_pass(profile: Profile, judgement: Judgement) -> str:
     """Write the assignment that makes the recording correct."""
     trial = judgement.trial
-    assert trial is not None and trial.accepted is not None  # it passes
-    state = trial.accepted
+    assert trial is not None and trial.accepting_state is not None  # it passes
+    state = trial.accepting_state
     lines = [f"pass: profile {profile.name}, with t0={trial.semantics.t0}{_origin(trial)}"]
-    if not trial.ordered:
+    if not trial.is_order_known:
         lines.append("  and some arrival order of the simultaneous elements (ORA-5 to ORA-7)")
     lines.append(
         f"  outputs not recorded: {state.before} before the first relation, "
@@ -51,7 +51,9 @@ def explain_pass(profile: Profile, judgement: Judgement) -> str:
     return "\n".join(lines)
 
 
-def explain_fail(profile: Profile, judgement: Judgement, far: FarRow | None, near: Nearest) -> str:
+def explain_fail(
+    profile: Profile, judgement: Judgement, far: UnreachableRow | None, near: Explanations
+) -> str:
     """Write the first divergence of the nearest assignment, rows at the edges of windows, and what
     would explain the output.
     """
@@ -133,7 +135,7 @@ def _only_here(name: str, answers: Mapping[str, Relation]) -> Bag:
 
 def _origin(trial: Trial) -> str:
     """Write the class of t0 that the trial's value stands for, if it is more than that value."""
-    lo, hi = trial.origin.lo, trial.origin.hi
+    lo, hi = trial.t0_class.lo, trial.t0_class.hi
     if lo == hi:
         return ""
     return f" (as any t0 from {lo} to {hi})"
@@ -151,7 +153,7 @@ def _terms_of_judgement(judgement: Judgement) -> str:
         witnesses = f"confirmed by {' and '.join(judgement.standing.confirming)}"
     tried = f"{counted(judgement.tried, 'assignment')} tried"
     if judgement.trial is not None:
-        tried += f" by {judgement.trial.by}"
+        tried += f" by {judgement.trial.computed_by}"
     if judgement.t0 is not None:
         tried += f", t0 {judgement.t0}"
     bound = f"at most {judgement.missing} not recorded"

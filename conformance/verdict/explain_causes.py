@@ -11,14 +11,14 @@ from conformance.verdict.wording import ROWS, Shortener, bordered, row_text
 from refengine.core.query import Query
 from refengine.core.semantics import show
 from refengine.oracle.comparison import BorderRow, Fate
-from refengine.oracle.divergence import FarRow
-from refengine.oracle.explanations import TRIED, Change, Nearest
+from refengine.oracle.divergence import UnreachableRow
+from refengine.oracle.explanations import FIELDS_TRIED, Explanations, FieldChange
 from refengine.oracle.trial import Trial
 
 CHANGES = 6  # shown of those that explain a fail
 
 
-def border_lines(trial: Trial, near: Nearest, shorten: Shortener) -> list[str]:
+def border_lines(trial: Trial, near: Explanations, shorten: Shortener) -> list[str]:
     """Write the rows at the edges of windows that are not in place, and beside them those on
     borders that are.
     """
@@ -45,7 +45,7 @@ def border_lines(trial: Trial, near: Nearest, shorten: Shortener) -> list[str]:
 
 
 def _no_closure(
-    moved: Sequence[BorderRow], in_place: Sequence[BorderRow], near: Nearest
+    moved: Sequence[BorderRow], in_place: Sequence[BorderRow], near: Explanations
 ) -> Iterator[str]:
     """Write that no closure explains rows that moved over a border, if none does."""
     if _names_closure(near):
@@ -56,7 +56,7 @@ def _no_closure(
     yield f"    no closure explains it{contrast}"
 
 
-def _names_closure(near: Nearest) -> bool:
+def _names_closure(near: Explanations) -> bool:
     """Whether a change of the closure explains the fail, or is out of reach."""
     paired = [change for pair in near.pairs for change in pair]
     return any(change.field == "closure" for change in (*near.changes, *near.untried, *paired))
@@ -90,7 +90,7 @@ def _instants(rows: Iterable[BorderRow]) -> str:
     return ", ".join(f"{at}{times.get(n, f' ({n} times)')}" for at, n in sorted(counts.items()))
 
 
-def far_line(query: Query, far: FarRow, shorten: Shortener) -> str:
+def far_line(query: Query, far: UnreachableRow, shorten: Shortener) -> str:
     """Write why no change of the semantics can explain the output."""
     why = "is never an answer on this stream"
     if far.span is not None:
@@ -100,7 +100,7 @@ def far_line(query: Query, far: FarRow, shorten: Shortener) -> str:
     return f"  no semantics explains it: the recorded row {row} {why} (ORA-10)"
 
 
-def change_line(near: Nearest) -> str:
+def change_line(near: Explanations) -> str:
     """Write the changes of the semantics under which the recording would be right."""
     tail = ""
     if near.untried:
@@ -120,11 +120,11 @@ def change_line(near: Nearest) -> str:
     if near.is_complete:
         pairs = "nor a pair of changes"
     return (
-        f"  no single change of {', '.join(TRIED[:-1])} or {TRIED[-1]} explains it, nor "
-        f"another profile, {pairs}{tail}"
+        f"  no single change of {', '.join(FIELDS_TRIED[:-1])} or {FIELDS_TRIED[-1]} explains it, "
+        f"nor another profile, {pairs}{tail}"
     )
 
 
-def _change(change: Change) -> str:
+def _change(change: FieldChange) -> str:
     """Write `closure=(]`; an open t0 that is out of reach stands for every other one."""
     return f"{change.field}={show(change.value)}"

@@ -14,9 +14,9 @@ from refengine.core.semantics import Profile
 from refengine.model.elements import Relation
 from refengine.model.errors import Disputed, Unsupported
 from refengine.oracle import divergence, explanations
-from refengine.oracle.answers import Answers
-from refengine.oracle.judge import EVERY_WITNESS, Judgement, judge_recorded
-from refengine.oracle.trial import Recorded, TermsOfJudgement
+from refengine.oracle.answers import AnswerTable
+from refengine.oracle.judge import EVERY_WITNESS, Judgement, judge_recorded_answer
+from refengine.oracle.trial import RecordedAnswer, TermsOfJudgement
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def verdict(
     *,
     timestamps: Sequence[int | None] = (),
     witnesses: tuple[str, ...] = EVERY_WITNESS,
-    answers: Answers | None = None,
+    answers: AnswerTable | None = None,
     **terms: Unpack[TermsOfJudgement],
 ) -> Result:
     """Return the verdict on a recording under a profile, with the judgement if the oracle came to
@@ -56,10 +56,10 @@ def verdict(
     the verdict, those of the recording's relations. Bad input (a query, stream or profile without
     meaning) raises its RefengineError: it is no verdict on an engine.
     """
-    recorded = Recorded.of(question, recording, **terms)
-    answers = answers or Answers()
+    recorded = RecordedAnswer.of(question, recording, **terms)
+    answers = answers or AnswerTable()
     try:
-        judgement = judge_recorded(recorded, profile, answers, witnesses)
+        judgement = judge_recorded_answer(recorded, profile, answers, witnesses)
     except Unsupported as error:
         return _result(profile, Outcome.UNSUPPORTED, f"unsupported: {error}")
     except Disputed as error:
@@ -83,10 +83,10 @@ def _result(
 
 
 def _argument_of_fail(
-    recorded: Recorded,
+    recorded: RecordedAnswer,
     profile: Profile,
     judgement: Judgement,
-    answers: Answers,
+    answers: AnswerTable,
     timestamps: Sequence[int | None],
 ) -> str:
     """Return the argument of a fail, with what would explain it."""
@@ -94,8 +94,10 @@ def _argument_of_fail(
         return explain.explain_wrong_windows(profile, judgement)
     far = None
     if not explanations.other_variables(recorded):
-        far = divergence.out_of_reach(recorded)
-    near = explanations.Nearest()
+        far = divergence.find_unreachable_row(recorded)
+    near = explanations.Explanations()
     if far is None:
-        near = explanations.nearest(recorded, profile, judgement, answers, timestamps=timestamps)
+        near = explanations.find_explanations(
+            recorded, profile, judgement, answers, timestamps=timestamps
+        )
     return explain.explain_fail(profile, judgement, far, near)

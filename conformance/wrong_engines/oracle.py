@@ -26,11 +26,11 @@ from refengine.oracle import (
     orders,
     trial,
 )
-from refengine.oracle.assignments import Candidates
+from refengine.oracle.assignments import T0Candidates
 from refengine.oracle.comparison import Divergence
-from refengine.oracle.explanations import Nearest
+from refengine.oracle.explanations import Explanations
 from refengine.oracle.orders import search
-from refengine.oracle.trial import Origin, State
+from refengine.oracle.trial import State, T0Class
 from refengine.rdf import recordings
 from refengine.rdf.recordings import Recording
 
@@ -38,19 +38,19 @@ States = Iterable[State]
 
 
 @wrong("ORA-1", replaces=assignments.assignments)
-def the_first_assignment(right: Right, *values: Any) -> Iterator[tuple[Semantics, Origin]]:
+def the_first_assignment(right: Right, *values: Any) -> Iterator[tuple[Semantics, T0Class]]:
     """What is open has its first value."""
     yield from islice(right(*values), 1)
 
 
-@wrong("ORA-2", replaces=assignments.origins, half="every value is tried")
-def t0_is_0(right: Right, planned: Plan, found: Candidates) -> list[Origin]:
+@wrong("ORA-2", replaces=assignments.split_into_t0_classes, half="every value is tried")
+def t0_is_0(right: Right, planned: Plan, found: T0Candidates) -> list[T0Class]:
     """An unknown t0 is 0."""
-    return [Origin(0, 0, 0)]
+    return [T0Class(0, 0, 0)]
 
 
-@wrong("ORA-2", replaces=assignments.origins, half="One of each class is tried")
-def classes_by_content_alone(right: Right, planned: Plan, found: Candidates) -> list[Origin]:
+@wrong("ORA-2", replaces=assignments.split_into_t0_classes, half="One of each class is tried")
+def classes_by_content_alone(right: Right, planned: Plan, found: T0Candidates) -> list[T0Class]:
     """A class of t0 ends only where an element changes its window."""
     low, _ = window.borders(planned.semantics.closure)
     view, classes = planned.views[0], right(planned, found)
@@ -58,7 +58,7 @@ def classes_by_content_alone(right: Right, planned: Plan, found: Candidates) -> 
     apps = [element.app for element in view.elements]
     ends = [t for t in range(lo, hi) if any((app - t - low) % view.spec.step == 0 for app in apps)]
     starts = [lo, *(end + 1 for end in ends)]
-    return [Origin(start, start, end) for start, end in zip(starts, [*ends, hi], strict=True)]
+    return [T0Class(start, start, end) for start, end in zip(starts, [*ends, hi], strict=True)]
 
 
 @wrong(
@@ -115,7 +115,7 @@ def no_order_is_recorded(right: Right, recorded: Any, *rest: Any) -> Any:
     return right(replace(recorded, question=question), *rest)
 
 
-@wrong("ORA-5", replaces=orders.instant_sum, half="is derived again in it")
+@wrong("ORA-5", replaces=orders.sum_instant_outputs, half="is derived again in it")
 def what_expires_is_forgotten(
     right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
 ) -> Any:
@@ -123,7 +123,7 @@ def what_expires_is_forgotten(
     return right(look, moment, grown, Counter())
 
 
-@wrong("ORA-5", replaces=orders.instant_sum, half="nothing that was kept comes into view")
+@wrong("ORA-5", replaces=orders.sum_instant_outputs, half="nothing that was kept comes into view")
 def all_that_was_kept_was_seen(
     right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
 ) -> Bag:
@@ -131,15 +131,15 @@ def all_that_was_kept_was_seen(
     return Counter({derivation.row for derivation in grown})
 
 
-@wrong("ORA-5", replaces=orders.instant_sum, half="sum to Q(F) − Q(K)")
+@wrong("ORA-5", replaces=orders.sum_instant_outputs, half="sum to Q(F) − Q(K)")
 def sum_of_all(right: Right, look: Any, moment: Any, grown: list[Any], base: Bag) -> Any:
     """The outputs of an instant sum to the whole answer at its end."""
-    return look.answer(range(moment.kept.start, moment.arriving.stop))
+    return look.answer(range(moment.kept_elements.start, moment.arriving_elements.stop))
 
 
 @wrong(
     "ORA-6",
-    replaces=orders.realisable,
+    replaces=orders.are_realisable,
     half="derivations can be chosen for their rows",
     seen=f"{CSRBENCH_ORACLE} evaluates content change once an instant",
 )
@@ -148,7 +148,7 @@ def one_output(right: Right, outputs: list[Bag], grown: list[Any]) -> bool:
     return len(outputs) <= 1
 
 
-@wrong("ORA-6", replaces=orders.realisable, half="so that each r_i has a pivot")
+@wrong("ORA-6", replaces=orders.are_realisable, half="so that each r_i has a pivot")
 def a_common_element(right: Right, outputs: list[Bag], grown: list[Any]) -> bool:
     """An output is realisable if its rows' supports have an element in common."""
     needs: dict[Row, set[Any]] = defaultdict(set)
@@ -157,15 +157,17 @@ def a_common_element(right: Right, outputs: list[Bag], grown: list[Any]) -> bool
     return all(set.intersection(*(needs[line] for line in output)) for output in outputs)
 
 
-@wrong("ORA-7", replaces=orders.orders, half="the orders are searched up to equivalence")
+@wrong(
+    "ORA-7", replaces=orders.search_class_orders, half="the orders are searched up to equivalence"
+)
 def the_search_tries_one_order(
     right: Right, look: Any, moment: Any, grown: Any, states: set[State], base: Bag
 ) -> tuple[set[State], Bag, int]:
     """Where orders must be searched, the one of the file is tried."""
     before = base
     furthest = max(state.matched for state in states)
-    for stop in range(moment.arriving.start + 1, moment.arriving.stop + 1):
-        now = look.answer(moment.kept, range(moment.arriving.start, stop))
+    for stop in range(moment.arriving_elements.start + 1, moment.arriving_elements.stop + 1):
+        now = look.answer(moment.kept_elements, range(moment.arriving_elements.start, stop))
         output = r2s.relation_to_stream(look.operator, now, before)
         if r2s.emitted(look.semantics.empty, output, Counter()):
             states = trial.advance(states, output, look.recorded)
@@ -174,12 +176,14 @@ def the_search_tries_one_order(
     return states, before, furthest
 
 
-@wrong("ORA-7", replaces=orders.orders, half="A search beyond its bound is unsupported")
+@wrong(
+    "ORA-7", replaces=orders.search_class_orders, half="A search beyond its bound is unsupported"
+)
 def beyond_the_bound_is_nothing(right: Right, look: Any, moment: Any, *rest: Any) -> Any:
     """A search beyond its bound finds nothing. Of many elements it stops early: each semantics that
     might explain the fail is searched to the bound, too.
     """
-    bound = 100 if len(moment.arriving) > 10 else search.ORDER_BOUND
+    bound = 100 if len(moment.arriving_elements) > 10 else search.ORDER_BOUND
     with patch.object(search, "ORDER_BOUND", bound):
         try:
             return right(look, moment, *rest)
@@ -204,30 +208,30 @@ def all_of_the_stream(
         r2r.confirmed(recorded.query.body, asked, witnesses)
 
 
-@wrong("ORA-9", replaces=divergence.divergence)
+@wrong("ORA-9", replaces=divergence.find_divergence)
 def no_divergence(right: Right, *values: Any) -> Divergence:
     """A fail says only that it is one."""
     return Divergence(0, None, None, (), None, None, "the answer differs")
 
 
-@wrong("ORA-10", replaces=divergence.out_of_reach)
+@wrong("ORA-10", replaces=divergence.find_unreachable_row)
 def everything_is_in_reach(right: Right, *values: Any, **options: Any) -> None:
     """Any row may come of some semantics."""
 
 
-@wrong("ORA-11", replaces=trial.instants, half="holds the same instants")
+@wrong("ORA-11", replaces=trial.first_and_last_instant, half="holds the same instants")
 def windows_are_compared_as_written(right: Right, borders: Any, closure: Any) -> Any:
     """Told windows are compared by their borders, whichever of these belong to them."""
     return borders
 
 
-@wrong("ORA-11", replaces=trial.Recorded.is_about, half="and none with them")
+@wrong("ORA-11", replaces=trial.RecordedAnswer.is_about, half="and none with them")
 def told_windows_are_not_read(right: Right, *values: Any) -> bool:
     """What an engine says of its windows does not matter."""
     return True
 
 
-@wrong("ORA-12", replaces=divergence.border_rows, half="one window late")
+@wrong("ORA-12", replaces=divergence.find_border_rows, half="one window late")
 def borders_are_not_looked_at(right: Right, *values: Any) -> list[Any]:
     """Rows on window borders are not named."""
     return []
@@ -239,7 +243,7 @@ def left_out_wherever_it_is(right: Right, *values: Any) -> bool:
     return True
 
 
-@wrong("ORA-13", replaces=explanations.nearest)
-def nothing_is_near(right: Right, *values: Any, **options: Any) -> Nearest:
+@wrong("ORA-13", replaces=explanations.find_explanations)
+def nothing_is_near(right: Right, *values: Any, **options: Any) -> Explanations:
     """No other semantics is looked for."""
-    return Nearest()
+    return Explanations()

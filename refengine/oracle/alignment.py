@@ -1,5 +1,5 @@
-"""§11 The nearest assignment: reports beside recorded relations, and the rows in which they differ
-(ORA-9).
+"""§11 The nearest assignment: the one whose reports, beside the recorded relations, differ in the
+fewest rows (ORA-9).
 """
 
 from __future__ import annotations
@@ -13,21 +13,25 @@ from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.model.errors import require
 from refengine.oracle import divergence
-from refengine.oracle.answers import Answers
+from refengine.oracle.answers import AnswerTable
 from refengine.oracle.attempts import reports_of
-from refengine.oracle.comparison import Alignment, Distance, Gap
-from refengine.oracle.instants import part_by_sums
+from refengine.oracle.comparison import Alignment, Distance, RowDifference
+from refengine.oracle.instants import find_divergence_by_sums
 from refengine.oracle.reports import Reports
-from refengine.oracle.trial import Recorded, Trial
+from refengine.oracle.trial import RecordedAnswer, Trial
 
-SURPLUS = 100  # reports before the recording, and beyond it, that are looked at
-# assignments with equally many differing rows of which the slips over borders are counted
-TIES = 20
+# How many reports more than may be missing are looked at, before the recording and after it.
+SURPLUS_BOUND = 100
+# Of how many assignments with equally many differing rows the slips over borders are counted.
+TIES_BOUND = 20
 
 
 class _Candidate(NamedTuple):
-    """A failed trial, aligned: how many rows differ if `before` reports come before the
+    """A failed trial with one alignment: `rows` differ if `before` reports come before the
     recording.
+
+    `number` is the trial's place among the failed ones. `lost` and `repeated` are those of
+    Alignment. `reports` is None where arrival orders were searched.
     """
 
     rows: int
@@ -39,28 +43,31 @@ class _Candidate(NamedTuple):
     repeated: int | None = None
 
 
-def align(recorded: Recorded, winner: Trial) -> Alignment | None:
-    """Set the reports of an assignment that explains the recording beside it. None where arrival
-    orders were searched.
+def align(recorded: RecordedAnswer, winner: Trial) -> Alignment | None:
+    """Return the alignment in which `winner`, a trial that explains the recording, matches it. None
+    where arrival orders were searched.
     """
-    if not winner.ordered:
+    if not winner.is_order_known:
         return None
-    state = require(winner.accepted)
+    state = require(winner.accepting_state)
     reports = require(winner.reports).first(state.before + state.matched + state.after)
     return Alignment(reports, state.before, len(recorded.relations))
 
 
-def nearest_trial(recorded: Recorded, failed: Sequence[Trial], answers: Answers) -> Trial | None:
-    """ORA-9: find the failed assignment that is nearest to the recording, and where the two part;
+def nearest_trial(
+    recorded: RecordedAnswer, failed: Sequence[Trial], answers: AnswerTable
+) -> Trial | None:
+    """ORA-9: return the failed assignment that is nearest to the recording, and where the two part;
     None if there is none.
 
-    The one with the fewest differing rows is nearest. Of several, up to TIES, it is the one with
-    the fewest rows that no slip over the edge of a window explains; a recording whose relations are
-    all right has none, one that skips a report has one.
+    The one with the fewest differing rows is nearest. Of several, up to TIES_BOUND, it is the one
+    with the fewest rows that no slip over the edge of a window explains. A recording whose
+    relations are all right has no such row, and one that skips a report counts as one.
     """
     candidates: list[_Candidate] = []
-    bound: int | None = None
-    order = sorted(range(len(failed)), key=lambda number: (-failed[number].reached, number))
+    bound: int | None = None  # the fewest differing rows so far
+    # Assignments that match many relations come first: they are near, so the bound falls soon.
+    order = sorted(range(len(failed)), key=lambda number: (-failed[number].most_matched, number))
     for number in order:
         for candidate in _candidates(recorded, failed[number], number, answers, bound):
             if bound is None or candidate.rows < bound:
@@ -69,30 +76,33 @@ def nearest_trial(recorded: Recorded, failed: Sequence[Trial], answers: Answers)
             candidates.append(candidate)
 
     candidates.sort(key=lambda candidate: (candidate.number, candidate.before))
-    trials = [_with_divergence(recorded, candidate, answers) for candidate in candidates[:TIES]]
+    trials = [
+        _with_divergence(recorded, candidate, answers) for candidate in candidates[:TIES_BOUND]
+    ]
     best = min(trials, key=lambda trial: require(trial.divergence).cost, default=None)
-    if best is None or best.ordered:
+    if best is None or best.is_order_known:
         return best
-    return part_by_sums(recorded, best, answers)
+    return find_divergence_by_sums(recorded, best, answers)
 
 
 def _candidates(
-    recorded: Recorded, trial: Trial, number: int, answers: Answers, bound: int | None
+    recorded: RecordedAnswer, trial: Trial, number: int, answers: AnswerTable, bound: int | None
 ) -> Iterator[_Candidate]:
-    """Yield the alignments of a failed trial in which no more than `bound` rows differ, each no
-    farther than the one before.
+    """Yield the alignments of a failed trial in which at most `bound` rows differ (None: any
+    number), each with no more differing rows than the one before.
     """
-    if trial.divergence is not None:  # arrival orders were searched
+    if trial.divergence is not None:  # arrival orders were searched: there is one alignment
         rows = trial.divergence.cost.rows
-        if bound is None or rows <= bound:
+        if not _exceeds(rows, bound):
             yield _Candidate(rows, 0, number, trial, None)
         return
 
     reports = reports_of(recorded, trial.semantics, answers)
     beside = _Beside(recorded, reports)
-    for before in range(recorded.missing.before + SURPLUS + 1):
+    for before in range(recorded.missing.before + SURPLUS_BOUND + 1):
+        # Reports before the recording, more than may be missing. Farther on there are only more.
         lost = beside.rows_lost(before - recorded.missing.before)
-        if lost is None or (bound is not None and lost > bound):
+        if lost is None or _exceeds(lost, bound):
             return
         differing = beside.differing_rows(before, lost, bound)
         if differing is not None:
@@ -106,9 +116,14 @@ def _candidates(
             return
 
 
+def _exceeds(rows: int, bound: int | None) -> bool:
+    """Whether there are more rows than a bound allows. None is no bound."""
+    return bound is not None and rows > bound
+
+
 class _OneGap(NamedTuple):
-    """A recording that is right but for one report that was lost, or one relation too many: in how
-    many rows it differs, and the place.
+    """A recording that is right but for one thing: the report at place `lost` has no relation, or
+    the relation at place `repeated` is one too many. `rows` counts the differing rows.
     """
 
     rows: int
@@ -118,51 +133,59 @@ class _OneGap(NamedTuple):
 
 @dataclass(frozen=True)
 class _Beside:
-    """A recording beside the reports of an assignment, moved to and fro."""
+    """A recording beside the reports of an assignment. `before`, the number of reports before the
+    recording, is tried from 0 up.
+    """
 
-    recorded: Recorded
+    recorded: RecordedAnswer
     reports: Reports
 
     def gaps(self, before: int, lost: int) -> Iterator[_OneGap]:
-        """Yield how far the recording is if `before` reports come before it, one report in its
-        middle was lost, or one relation is too many, and all others are right.
+        """Yield the ways in which one lost report, or one relation too many, explains all that is
+        wrong. `lost` counts the rows of reports before the recording, as `rows_lost` does.
         """
         rows = self.recorded.rows
         first = self._first_wrong(before)
         report = self.reports.get(before + first)
-        if not 0 < first < len(rows) or report is None:  # at an end it is no gap
-            return
+        if not 0 < first < len(rows) or report is None:
+            return  # at an end of the recording, outputs are missing and nothing is lost
 
+        # From the first wrong relation on, each is that of the next report.
         if self._are_right(range(first, len(rows)), before + 1):
             cost = lost + 1 + report.relation.rows.total() + self._rows_beyond(before + 1)
             yield _OneGap(cost, lost=before + first)
+        # After the first wrong relation, each is that of the previous report.
         if self._are_right(range(first + 1, len(rows)), before - 1):
             cost = lost + 1 + rows[first].total() + self._rows_beyond(before - 1)
             yield _OneGap(cost, repeated=first)
 
     def _first_wrong(self, before: int) -> int:
-        """Return the index of the first relation that is not the report beside it."""
+        """Return the index of the first relation that differs from the report beside it; the number
+        of relations if none does.
+        """
         count = len(self.recorded.rows)
         return next((i for i in range(count) if not self._is_right(i, before)), count)
 
     def _are_right(self, indices: range, before: int) -> bool:
-        """Whether there are relations at these indices, and all are the reports beside them."""
+        """Whether there are relations at these indices, and all equal the reports beside them."""
         return len(indices) > 0 and all(self._is_right(index, before) for index in indices)
 
     def _is_right(self, index: int, before: int) -> bool:
-        """Whether a relation is the report beside it, if `before` reports come before the first."""
+        """Whether a relation equals the report beside it, if `before` reports come before the
+        first.
+        """
         report = self.reports.get(before + index)
         return report is not None and compare.equal(
             report.relation.rows, self.recorded.rows[index], self.recorded.mode
         )
 
     def _rows_beyond(self, before: int) -> int:
-        """Count the reports after the recording that are more than the bound allows: each counts
-        one, and its rows.
+        """Return the cost of the reports after the recording that are more than may be missing: one
+        for each report and one for each of its rows.
         """
-        beyond = before + len(self.recorded.rows) + self.recorded.missing.after
+        start = before + len(self.recorded.rows) + self.recorded.missing.after
         rows = 0
-        for place in range(beyond, beyond + SURPLUS):
+        for place in range(start, start + SURPLUS_BOUND):
             report = self.reports.get(place)
             if report is None:
                 break
@@ -170,7 +193,9 @@ class _Beside:
         return rows
 
     def rows_lost(self, count: int) -> int | None:
-        """Count the first reports: each counts one, and its rows. None if there are fewer."""
+        """Return the cost of the first `count` reports: one for each report and one for each of its
+        rows. None if there are fewer reports.
+        """
         first = self.reports.first(count)
         if len(first) < count:
             return None
@@ -178,10 +203,10 @@ class _Beside:
 
     def differing_rows(self, before: int, lost: int, bound: int | None) -> int | None:
         """Count the rows in which reports and recording differ, if `before` reports come before it.
-        None for more than `bound`.
+        Returns None for more than `bound`.
 
-        A relation without a report, and a report too many before or after the recording, counts one
-        more than its rows.
+        A relation without a report, or a report too many before or after the recording, counts one
+        more than its rows. `lost` is this cost for the reports before it.
         """
         mode = self.recorded.mode
         rows = lost
@@ -190,55 +215,64 @@ class _Beside:
             if report is None:
                 rows += 1 + actual.total()
             else:
+                # At least the numbers of rows differ by so many; this is quicker than a comparison.
                 least = abs(report.relation.rows.total() - actual.total())
-                if bound is not None and rows + least > bound:
+                if _exceeds(rows + least, bound):
                     return None
                 rows += difference_of(report.relation.rows, actual, mode).differing
-            if bound is not None and rows > bound:
+            if _exceeds(rows, bound):
                 return None
 
         rows += self._rows_beyond(before)
-        if bound is not None and rows > bound:
+        if _exceeds(rows, bound):
             return None
         return rows
 
 
-def difference_of(expected: Bag, actual: Bag, mode: compare.Mode) -> Gap:
-    """Compare a report with a relation. Blank nodes alone can tell them apart: that counts as one
-    row.
+def difference_of(expected: Bag, actual: Bag, mode: compare.Mode) -> RowDifference:
+    """Return how the `actual` rows of a relation differ from the `expected` ones of a report.
+
+    If they differ in which rows share a blank node, and in nothing else, that counts as one row.
     """
     if compare.equal(expected, actual, mode):
-        return Gap(Counter(), Counter(), 0)
+        return RowDifference(Counter(), Counter(), 0)
     lacking, surplus = compare.difference(expected, actual, mode)
-    return Gap(lacking, surplus, max(lacking.total() + surplus.total(), 1))
+    return RowDifference(lacking, surplus, max(lacking.total() + surplus.total(), 1))
 
 
-def _with_divergence(recorded: Recorded, candidate: _Candidate, answers: Answers) -> Trial:
+def _with_divergence(
+    recorded: RecordedAnswer, candidate: _Candidate, answers: AnswerTable
+) -> Trial:
     """Return a candidate's trial with its reports, their alignment and the divergence."""
-    trial, reports = candidate.trial, candidate.reports
-    if reports is None:
+    trial = candidate.trial
+    reports = candidate.reports
+    if reports is None:  # arrival orders were searched, and the trial has its divergence
         return trial
     end = candidate.before + len(recorded.rows) + recorded.missing.after
     alignment = Alignment(
-        reports.computed(end + SURPLUS + 1),
+        reports.computed(end + SURPLUS_BOUND + 1),
         candidate.before,
         len(recorded.rows),
         candidate.lost,
         candidate.repeated,
     )
-    gaps = [
+    differences = [
         difference_of(report.relation.rows, actual, recorded.mode)
         for report, actual in zip(alignment.beside, recorded.rows, strict=False)
     ]
-    is_right = len(gaps) == len(recorded.rows) and not any(gap.differing for gap in gaps)
+    is_every_relation_right = len(differences) == len(recorded.rows) and not any(
+        difference.differing for difference in differences
+    )
     borders = []
     if candidate.lost is not None or candidate.repeated is not None:
         unexplained = 1
     else:
-        borders = divergence.border_rows(recorded, trial.semantics, alignment, gaps, answers)
+        borders = divergence.find_border_rows(
+            recorded, trial.semantics, alignment, differences, answers
+        )
         unexplained = 0
-        if not is_right:
-            unexplained = max(0, candidate.rows - divergence.explained(borders))
+        if not is_every_relation_right:
+            unexplained = max(0, candidate.rows - divergence.count_slips(borders))
     cost = Distance(candidate.rows, unexplained)
-    where = divergence.divergence(recorded, alignment, borders, cost)
+    where = divergence.find_divergence(recorded, alignment, borders, cost)
     return replace(trial, divergence=where, alignment=alignment, reports=reports)

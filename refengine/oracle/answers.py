@@ -1,5 +1,5 @@
-"""§11 Answers that trials share, each computed once: of the definition, of witnesses and of
-incremental evaluation.
+"""§11 The table of answers that all trials of a verdict share. Each answer is computed once, by the
+definition, a witness or incremental evaluation.
 """
 
 from __future__ import annotations
@@ -18,58 +18,71 @@ from refengine.incremental.numbers import Beyond
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Triple
 from refengine.oracle.derivations import Derivation, derivations, projects
-from refengine.oracle.trial import Recorded
+from refengine.oracle.trial import RecordedAnswer
 
 T = TypeVar("T")
-# what engine.plan reads of a semantics, beside what it means and the frame
-READ = ("closure", "slide", "closing", "horizon", "disorder")
+# the fields of a semantics that decide a plan for one window, except those of its frame
+PLAN_FIELDS = ("closure", "slide", "closing", "horizon", "disorder")
 
 
-class Answers:
-    """A table of the answers of the definition and of witnesses, and of derivations, each computed
-    once: results, no decisions.
+class AnswerTable:
+    """A table of answers, derivations and plans, each computed when it is first asked for. It keeps
+    results and decides nothing.
 
-    `witness` is who answers in a search: the definition, or a witness that repeats it.
+    `witness` is who answers a search: the definition, or a witness that repeats the search.
     """
 
     def __init__(self, witness: str = r2r.DEFINITION):
         self.witness = witness
         self.testimonies: dict[tuple[str, Dataset, tuple[str, ...]], r2r.Testimony] = {}
-        self.relied_on: list[r2r.Testimony] = []  # what a verdict rests on so far
+        self.testimonies_used: list[r2r.Testimony] = []  # what a verdict rests on so far
         self.relations: dict[tuple[str, str, Dataset], Relation] = {}
         self.derivation_lists: dict[tuple[str, frozenset[Triple]], list[Derivation]] = {}
         self.objects: dict[Hashable, tuple[Sequence[object], Any]] = {}
-        self.is_quick = True  # whether incremental evaluation may answer in a witness's place
+        self.may_be_incremental = (
+            True  # whether incremental evaluation may answer in a witness's place
+        )
 
-    def by(self, witness: str) -> Answers:
-        """Return the same table with another witness to answer, and nothing else."""
-        other = Answers(witness)
+    def with_witness(self, witness: str) -> AnswerTable:
+        """Return a table over the same results, in which another witness answers. Incremental
+        evaluation does not answer in its place.
+        """
+        other = AnswerTable(witness)
         other.relations = self.relations
         other.derivation_lists = self.derivation_lists
         other.objects = self.objects
         other.testimonies = self.testimonies
-        other.is_quick = False
+        other.may_be_incremental = False
         return other
 
-    def once(self, kind: str, sources: Sequence[object], key: Hashable, make: Callable[[], T]) -> T:
-        """Return what `make` makes, and make it once of these sources, which are told apart by
-        their identity (a stream is long to compare), and a key.
+    def make_once(
+        self, kind: str, sources: Sequence[object], key: Hashable, make: Callable[[], T]
+    ) -> T:
+        """Return `make()`, which is called only if it was not called before for the same `kind`,
+        `key` and `sources`.
+
+        Sources are the same if they are the same objects: to compare streams would take too long.
         """
         key = (kind, key, *map(id, sources))
         if key not in self.objects:
-            self.objects[key] = sources, make()  # which keeps the sources, and so their ids
-        found: T = self.objects[key][1]
-        return found
+            # The sources are kept, too, so that no other object gets the id of one of them.
+            self.objects[key] = sources, make()
+        made: T = self.objects[key][1]
+        return made
 
-    def plan_of(self, recorded: Recorded, semantics: Semantics) -> Plan:
+    def plan_of(self, recorded: RecordedAnswer, semantics: Semantics) -> Plan:
         """Return the plan of a recording's question under a semantics."""
         return self.plan(recorded.question.under(semantics))
 
     def plan(self, setting: Setting) -> Plan:
-        """Return engine.plan; one is made for all plans of one window that read the same of their
-        semantics but for its frame.
+        """Return the plan that `engine.plan` makes.
+
+        For one window and an integer t0, a plan is made once for all semantics that agree in
+        PLAN_FIELDS; only the window's frame is computed anew.
         """
-        query, streams, semantics = setting.query, setting.streams, setting.semantics
+        query = setting.query
+        streams = setting.streams
+        semantics = setting.semantics
         t0 = semantics.t0
         if (
             not isinstance(t0, int)
@@ -77,27 +90,28 @@ class Answers:
             or query.windows[0].stream not in streams
         ):
             return engine.plan(query, streams, semantics)
-        engine.meaning(query, semantics)
+        engine.meaning(query, semantics)  # raises for what contradicts itself
         stream = streams[query.windows[0].stream]
-        read = tuple(getattr(semantics, name) for name in READ)
-        planned = self.once(
-            "plan", [stream], (query, read), lambda: engine.plan(query, streams, semantics)
+        fields = tuple(getattr(semantics, name) for name in PLAN_FIELDS)
+        planned = self.make_once(
+            "plan", [stream], (query, fields), lambda: engine.plan(query, streams, semantics)
         )
         (view,) = planned.views
         frame = window.frame(view.spec, semantics.closure, t0, semantics.partial)
         return replace(planned, semantics=semantics, views=(replace(view, t0=t0, frame=frame),))
 
-    def incremental(
-        self, recorded: Recorded, planned: Plan, *, for_derivations: bool = False
+    def incremental_answers(
+        self, recorded: RecordedAnswer, planned: Plan, *, for_derivations: bool = False
     ) -> Asked | str:
-        """Return incremental answers over contents of the windows, which all plans of the same
-        elements share; or say why there are none.
+        """Return the incremental answers over contents of the windows, or the reason in words why
+        there are none. All plans over the same elements share them.
 
-        There are none where a witness is to answer (derivations are no answers, and ORA-5 holds
-        them to those), the body is not covered, answers are compared as terms, or rounding decides
-        how many there are.
+        There are none where a witness is to answer, the body is not covered, answers are compared
+        as terms, or rounding decides how many rows a set has. `for_derivations` asks for them as a
+        source of derivations, which a witness does not compute: ORA-5 compares those with its
+        answers.
         """
-        if not self.is_quick and not for_derivations:
+        if not self.may_be_incremental and not for_derivations:
             return "a witness answers"
         if recorded.mode is Mode.TERM:
             return "answers are compared as terms"
@@ -113,28 +127,29 @@ class Answers:
 
         elements = [view.elements for view in planned.views]
         specs = tuple((view.spec.stream, view.spec.name) for view in planned.views)
-        return self.once("incremental", elements, (body, specs, recorded.static), make)
+        return self.make_once("incremental", elements, (body, specs, recorded.static), make)
 
     def __call__(self, body: Body, graph: Dataset) -> Relation:
         return self.ask(self.witness, body, graph)
 
     def ask(self, witness: str, body: Body, graph: Dataset) -> Relation:
-        """Return the definition's answer, or one witness's. Raises NoSay where a witness has
-        none.
+        """Return the answer over a graph by the definition or a witness. Raises NoSay if that
+        witness does not answer such a body.
         """
         key = (witness, body.text, graph)
         if key not in self.relations:
             self.relations[key] = r2r.ask(witness, body, graph)
         return self.relations[key]
 
-    def confirmed(self, body: Body, graph: Dataset, witnesses: tuple[str, ...]) -> Relation:
-        """Return the definition's answer, which a witness confirms (R2R-5), and keep what each
-        said. Raises Disputed.
+    def confirmed_answer(self, body: Body, graph: Dataset, witnesses: tuple[str, ...]) -> Relation:
+        """Return the definition's answer over a graph, which a witness must confirm (R2R-5).
+
+        What each witness said is added to `testimonies_used`. Raises Disputed if none confirms it.
         """
         key = (body.text, graph, witnesses)
         if key not in self.testimonies:
             self.testimonies[key] = r2r.heard(body, graph, witnesses, self.ask)
-        self.relied_on.append(self.testimonies[key])
+        self.testimonies_used.append(self.testimonies[key])
         return self.testimonies[key].relation
 
     def derivations(self, body: Body, graph: frozenset[Triple]) -> list[Derivation]:

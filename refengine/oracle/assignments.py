@@ -1,5 +1,5 @@
-"""§11 What an observer cannot know: the complete semantics of a profile, and the values of t0 that
-are tried (ORA-2).
+"""§11 The assignments that are tried: the complete semantics of a profile, each with a value of t0
+(ORA-2).
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from refengine.core.semantics import (
 from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import InvalidSemantics, InvalidStream, Unsupported, require
 from refengine.oracle.comparison import Borders
-from refengine.oracle.trial import Origin
+from refengine.oracle.trial import T0Class
 
-ORIGIN_BOUND = 50_000  # classes, or single values, of t0 that are tried
+T0_CLASS_BOUND = 50_000  # classes of t0 that are tried; where there are none, single values
 
 MakePlan = Callable[[Setting], engine.Plan]
 
 
-class Candidates(NamedTuple):
-    """The values of t0 that an open t0 stands for: those from `lo` to `hi`, and others outside of
-    that range.
+class T0Candidates(NamedTuple):
+    """The values of t0 that are tried where t0 is open: all from `lo` to `hi`, and `others` outside
+    of that range.
     """
 
     lo: int
@@ -56,35 +56,39 @@ def assignments(
     profile: Profile,
     plan: MakePlan,
     stated_window: tuple[Borders, Closure | None] | None = None,
-) -> Iterator[tuple[Semantics, Origin]]:
-    """Yield every complete semantics of a profile that means something with the question, and the
-    class of t0 that it stands for.
+) -> Iterator[tuple[Semantics, T0Class]]:
+    """Yield every complete semantics that a profile allows, with the class of t0 values for which
+    its t0 stands.
 
-    `plan` is engine.plan, or does what it does. `stated_window` are the borders of a window that
-    the engine states, and which of them belong to it (None: as the semantics has it): only values
-    of t0 with which there is such a window are tried then (ORA-11). Raises the first
-    InvalidSemantics or InvalidStream if no assignment means anything.
+    A semantics that contradicts the query or the stream is left out. If all do, the first
+    InvalidSemantics or InvalidStream is raised. `plan` is `engine.plan`, or a function that gives
+    the same plans.
+
+    `stated_window` is a window that the engine states: its borders, and which of them belong to it
+    (None: as in the semantics). With it, only values of t0 are tried with which some window begins
+    there (ORA-11).
     """
-    meaningless: InvalidSemantics | InvalidStream | None = None
-    is_some = False
+    contradiction: InvalidSemantics | InvalidStream | None = None
+    has_meaning = False
+    # The 0 stands for an open t0 until its values are known; they depend on the other fields.
     for fields in profile.assignments((0,)):
         try:
             semantics = Semantics(**fields)
             planned = plan(question.under(semantics))
             _check_batches(planned)
         except (InvalidSemantics, InvalidStream) as error:
-            meaningless = meaningless or error
+            contradiction = contradiction or error
             continue
 
-        is_some = True
+        has_meaning = True
         t0 = profile.fields.get("t0", UNKNOWN)
         if is_range(t0):
             yield from _with_each_t0(question, planned, t0, plan, stated_window)
         else:
             yield _with_integer_t0(semantics, planned)
 
-    if meaningless is not None and not is_some:
-        raise meaningless
+    if contradiction is not None and not has_meaning:
+        raise contradiction
 
 
 def _with_each_t0(
@@ -93,21 +97,24 @@ def _with_each_t0(
     t0: object,
     plan: MakePlan,
     stated_window: tuple[Borders, Closure | None] | None,
-) -> Iterator[tuple[Semantics, Origin]]:
+) -> Iterator[tuple[Semantics, T0Class]]:
     """Yield a plan's semantics with one value of each class of an open t0, and the class."""
-    found = candidates(question.query, planned, t0)
-    for origin in origins(planned, found):
-        narrowed: Origin | None = origin
+    candidates = find_t0_candidates(question.query, planned, t0)
+    for t0_class in split_into_t0_classes(planned, candidates):
+        narrowed: T0Class | None = t0_class
         if stated_window is not None:
-            narrowed = congruent(planned, origin, stated_window)
+            narrowed = fit_to_stated_window(planned, t0_class, stated_window)
         if narrowed is not None:
             yield replace(planned.semantics, t0=narrowed.t0), narrowed
 
-    for other in found.others:
+    for other in candidates.others:
         semantics = replace(planned.semantics, t0=other)
-        semantics, origin = _with_integer_t0(semantics, plan(question.under(semantics)))
-        if stated_window is None or congruent(planned, origin, stated_window) is not None:
-            yield semantics, origin
+        semantics, t0_class = _with_integer_t0(semantics, plan(question.under(semantics)))
+        if (
+            stated_window is None
+            or fit_to_stated_window(planned, t0_class, stated_window) is not None
+        ):
+            yield semantics, t0_class
 
 
 def _check_batches(planned: engine.Plan) -> None:
@@ -118,26 +125,30 @@ def _check_batches(planned: engine.Plan) -> None:
         tick.due(planned.semantics.tick, arrival, arrival.app, 0)
 
 
-def _with_integer_t0(semantics: Semantics, planned: engine.Plan) -> tuple[Semantics, Origin]:
-    """Replace a stated t0 by the integer that its policy or formula gives, where there is one
-    window. Returns its class, too.
+def _with_integer_t0(semantics: Semantics, planned: engine.Plan) -> tuple[Semantics, T0Class]:
+    """Return a semantics with a given t0 as an integer, and its class, which holds no other value.
+
+    A policy or formula is replaced by the integer that it gives, unless several windows each have
+    a t0 of their own.
     """
     t0 = None
     if len(planned.views) == 1:
         t0 = planned.views[0].t0
     if t0 is None:
-        return semantics, Origin(0, 0, 0)
-    return replace(semantics, t0=t0, offset=None), Origin(t0, t0, t0)
+        return semantics, T0Class(0, 0, 0)
+    return replace(semantics, t0=t0, offset=None), T0Class(t0, t0, t0)
 
 
 def is_range(t0: object) -> bool:
-    """Whether a profile leaves t0 open over a range of values, stated or not."""
+    """Whether a profile's t0 is open: unknown, or any value of a stated range."""
     return isinstance(t0, Between) or t0 == UNKNOWN
 
 
-def searched(question: Question, profile: Profile, plan: MakePlan) -> Candidates | None:
-    """Return the values of t0 that are tried for a profile's first meaningful assignment. None
-    where t0 is given, or one of some.
+def find_profile_t0_candidates(
+    question: Question, profile: Profile, plan: MakePlan
+) -> T0Candidates | None:
+    """Return the values of t0 that are tried for the first assignment of a profile that has a
+    meaning. None if the profile does not leave t0 open over a range.
     """
     t0 = profile.fields.get("t0", UNKNOWN)
     if not is_range(t0):
@@ -145,29 +156,32 @@ def searched(question: Question, profile: Profile, plan: MakePlan) -> Candidates
     for fields in profile.assignments((0,)):
         with suppress(InvalidSemantics, InvalidStream):
             planned = plan(question.under(Semantics(**fields)))
-            return candidates(question.query, planned, t0)
+            return find_t0_candidates(question.query, planned, t0)
     return None
 
 
-def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
-    """ORA-2: return the values of an open t0: those of its stated range, or else those with which
-    an engine loses no element.
+def find_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Candidates:
+    """ORA-2: return the values that are tried for an open t0: those of its stated range, or else
+    those with which an engine loses no element.
 
-    Without a stated range they run from one slide (of several windows, and of a period that counts
-    from t0: the common multiple) before the last value at which every window that holds the first
-    element is there, up to the first element itself. What engines are known to begin with comes on
-    top where it is outside: 0, the query's registration, the published formulas.
+    Without a stated range, the last value is the time of the first element. The first value is less
+    than one slide before the last t0 with which all windows that hold the first element exist:
+    still earlier values give the same windows over elements again. Several windows, or a period
+    that counts from t0, repeat after the common multiple of their slides and the period.
+
+    Values with which engines are known to begin are tried in addition: 0, the query's registration
+    and the published formulas.
     """
     if isinstance(t0, Between):
         if t0.lo > t0.hi:
             raise InvalidSemantics(
                 f"t0 must be in a range that holds a value, got {t0.lo} to {t0.hi}", rule="ORA-2"
             )
-        return Candidates(t0.lo, t0.hi)
+        return T0Candidates(t0.lo, t0.hi)
 
     lo, hi = _range_without_loss(planned)
     if len(planned.views) > 1:
-        return Candidates(lo, hi, (T0.FIRST, T0.REACH))
+        return T0Candidates(lo, hi, (T0.FIRST, T0.REACH))
 
     known = {0, *_formulas(planned)}
     if query.registered is not None:
@@ -175,22 +189,25 @@ def candidates(query: Query, planned: engine.Plan, t0: object) -> Candidates:
     outside = {t for t in known if t > hi}
     if _shows_empty_windows(planned.semantics):
         outside |= {t for t in known if t < lo}
-    return Candidates(lo, hi, tuple(sorted(outside)))
+    return T0Candidates(lo, hi, tuple(sorted(outside)))
 
 
 def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
     """Return the first and the last value of t0 with which an engine loses no element."""
-    some = [view for view in planned.views if view.times]
-    firsts = [(view.times[0], view.spec.span) for view in some]
-    if not some:
+    views_with_elements = [view for view in planned.views if view.times]
+    firsts = [(view.times[0], view.spec.span) for view in views_with_elements]
+    if not firsts:
         firsts = [(0, view.spec.span) for view in planned.views]
-    whole = min(first - span for first, span in firsts)
-    lo = whole - lcm(*(_cycle(view) for view in planned.views), _beat(planned.semantics)) + 1
-    return max(lo, -TIME_BOUND), max(first for first, _ in firsts)  # SEM-1
+
+    latest_with_all_windows = min(first - span for first, span in firsts)
+    cycle = lcm(*(_cycle(view) for view in planned.views), _beat(planned.semantics))
+    lo = latest_with_all_windows - cycle + 1
+    hi = max(first for first, _ in firsts)
+    return max(lo, -TIME_BOUND), hi  # SEM-1 bounds t0
 
 
 def _cycle(view: window.View) -> int:
-    """Return after how many instants of t0 the windows are the same again, but for the first
+    """Return by how much t0 must move for the same windows to appear again, except for the first
     ones.
     """
     if view.spec.kind is WindowKind.LANDMARK:
@@ -199,8 +216,8 @@ def _cycle(view: window.View) -> int:
 
 
 def _beat(semantics: Semantics) -> int:
-    """Return after how many instants of t0 a period that counts from t0 is the same again; 1 for
-    every other report (REP-11).
+    """Return by how much t0 must move for the same periodic reports to appear again (REP-11): the
+    period if it counts from t0, else 1.
     """
     if semantics.anchor is Anchor.T0:
         return require(semantics.period)
@@ -208,8 +225,8 @@ def _beat(semantics: Semantics) -> int:
 
 
 def _formulas(planned: engine.Plan) -> Iterator[int]:
-    """Yield the values of t0 that the published formulas give (WIN-7), as far as they have one
-    here.
+    """Yield the values of t0 that the published formulas give (WIN-7). A formula that gives none
+    for this plan is left out.
     """
     if planned.semantics.closure not in (Closure.LEFT_OPEN, None):
         return
@@ -227,43 +244,50 @@ def _formulas(planned: engine.Plan) -> Iterator[int]:
 
 
 def _shows_empty_windows(semantics: Semantics) -> bool:
-    """Whether a window that holds nothing can be reported, so that an early t0 can be told from a
-    later one.
+    """Whether a window without elements can be reported. If so, windows before the first element
+    show, and an earlier t0 gives other reports than a later one.
     """
     return not semantics.report & {Condition.CHANGE, Condition.NON_EMPTY}
 
 
-def origins(planned: engine.Plan, found: Candidates) -> list[Origin]:
-    """ORA-2: return the classes of the values of t0 in a range, ascending, one value of each.
+def split_into_t0_classes(planned: engine.Plan, candidates: T0Candidates) -> list[T0Class]:
+    """ORA-2: split the range of candidates into classes of values that give the same reports.
 
-    A class ends where a window's first instant passes an element or the horizon, or its last one
-    reaches it or, where the emptying of a window can be reported, the instant before it. Raises
-    Unsupported for more than ORIGIN_BOUND classes.
+    Returns the classes in ascending order. Moving t0 moves all windows. A new class begins where
+    the first instant of some window passes an element or the horizon, or its last instant reaches
+    one of them; also where its last instant reaches the instant before one, if the emptying of a
+    window can be reported. `others` of the candidates are in no class.
+
+    Where values do not fall into classes, each is a class of its own. Raises Unsupported for more
+    than T0_CLASS_BOUND classes.
     """
-    lo, hi = found.lo, found.hi
+    lo, hi = candidates.lo, candidates.hi
     if not _has_classes(planned):
-        if hi - lo >= ORIGIN_BOUND:
+        if hi - lo >= T0_CLASS_BOUND:
             reason = (
                 f"here each of {hi - lo + 1} values of t0 is a class of its own; give t0 or a "
                 "narrower range"
             )
             raise Unsupported(reason, rule="ORA-2")
-        return [Origin(t0, t0, t0) for t0 in range(lo, hi + 1)]
+        return [T0Class(t0, t0, t0) for t0 in range(lo, hi + 1)]
 
-    ordered = sorted(_class_starts(planned, lo, hi))
-    ends = [start - 1 for start in ordered[1:]] + [hi]
-    return [Origin(end, start, end) for start, end in zip(ordered, ends, strict=True)]
+    starts = sorted(_class_starts(planned, lo, hi))
+    ends = [start - 1 for start in starts[1:]] + [hi]
+    # The last value of a class stands for all of it.
+    return [T0Class(t0=end, lo=start, hi=end) for start, end in zip(starts, ends, strict=True)]
 
 
 def _class_starts(planned: engine.Plan, lo: int, hi: int) -> set[int]:
     """Return the values of t0 in a range with which a class begins."""
-    times = sorted({*(time for view in planned.views for time in view.times), *planned.own})
+    element_times = (time for view in planned.views for time in view.times)
+    times = sorted({*element_times, *planned.own})
     starts = {lo}
     for view in planned.views:
         step = view.spec.step
-        passes = _passes(planned.semantics, view)
-        residues = {(time + shift) % step for time in times for shift in passes}
-        if len(residues) * (hi - lo) // step > ORIGIN_BOUND:
+        shifts = _shifts_to_class_starts(planned.semantics, view)
+        # A window's number does not matter, so of t0 only the remainder by the slide does.
+        residues = {(time + shift) % step for time in times for shift in shifts}
+        if len(residues) * (hi - lo) // step > T0_CLASS_BOUND:
             raise Unsupported(
                 f"too many classes of t0 from {lo} to {hi}; give t0 or a narrower range",
                 rule="ORA-2",
@@ -273,51 +297,57 @@ def _class_starts(planned: engine.Plan, lo: int, hi: int) -> set[int]:
     return starts
 
 
-def _passes(semantics: Semantics, view: window.View) -> list[int]:
-    """Return by how much t0 follows an instant when a class begins, up to multiples of the
-    slide.
+def _shifts_to_class_starts(semantics: Semantics, view: window.View) -> list[int]:
+    """Return the distances from an element's time to the values of t0 with which a class begins, up
+    to multiples of the slide.
     """
     low, high = window.borders(semantics.closure)
-    passes = [1 - low, -view.spec.span - high]
+    first_instant_passes = 1 - low
+    last_instant_reaches = -view.spec.span - high
+    shifts = [first_instant_passes, last_instant_reaches]
     is_emptying_seen = (
         Condition.CLOSE not in semantics.report or semantics.closing is Closing.PASSED
     )
     if is_emptying_seen or view.spec.kind is WindowKind.TUPLE:
-        passes.append(-1 - view.spec.span - high)
-    return passes
+        shifts.append(last_instant_reaches - 1)
+    return shifts
 
 
 def _has_classes(planned: engine.Plan) -> bool:
-    """Whether values of t0 fall into classes: SECRET's windows over points, reported by close or
-    change alone.
+    """Whether values of t0 fall into classes: for SECRET's windows over elements at points in time,
+    reported by window close or content change, and not periodically.
     """
     semantics = planned.semantics
     kinds = {view.spec.kind for view in planned.views}
-    # TICK-2 compares app with an id
+    # Under the time tick, windows of tuples close by times, although t0 counts tuples (TICK-2).
     is_of_one_kind = kinds == {WindowKind.TIME} or (
         kinds == {WindowKind.TUPLE} and semantics.tick is not Tick.TIME
     )
-    return (
-        is_of_one_kind
-        and all(view.ends is None for view in planned.views)
-        and semantics.against is Against.LAST
+    has_points = all(view.ends is None for view in planned.views)
+    is_reported_by_content = (
+        bool(semantics.report & {Condition.CLOSE, Condition.CHANGE})
         and Condition.PERIODIC not in semantics.report
-        and bool(semantics.report & {Condition.CLOSE, Condition.CHANGE})
+        and semantics.against is Against.LAST
     )
+    return is_of_one_kind and has_points and is_reported_by_content
 
 
-def congruent(
-    planned: engine.Plan, origin: Origin, stated_window: tuple[Borders, Closure | None]
-) -> Origin | None:
-    """ORA-11: return the least value of a class of t0 with which some window begins where a stated
-    window does; None if there is none.
+def fit_to_stated_window(
+    planned: engine.Plan, t0_class: T0Class, stated_window: tuple[Borders, Closure | None]
+) -> T0Class | None:
+    """ORA-11: narrow a class of t0 to the first value with which some window begins where a stated
+    window does. None if no value of the class gives such a window.
+
+    The class is returned unchanged for kinds of windows that do not begin at t0 plus multiples of
+    the slide.
     """
     view, closure = planned.views[0], planned.semantics.closure
     if view.spec.kind not in (WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE):
-        return origin
+        return t0_class
     borders, stated_closure = stated_window
-    opens = borders[0] + window.borders(stated_closure or closure)[0] - window.borders(closure)[0]
-    t0 = origin.lo + (opens - origin.lo) % view.spec.step
-    if t0 > origin.hi:
+    first_instant = borders[0] + window.borders(stated_closure or closure)[0]
+    opens = first_instant - window.borders(closure)[0]
+    t0 = t0_class.lo + (opens - t0_class.lo) % view.spec.step
+    if t0 > t0_class.hi:
         return None
-    return Origin(t0, t0, t0)
+    return T0Class(t0, t0, t0)

@@ -17,54 +17,75 @@ from refengine.incremental import Asked
 from refengine.incremental.numbers import Beyond
 from refengine.model.errors import TooManyReports
 from refengine.oracle import orders
-from refengine.oracle.answers import Answers
+from refengine.oracle.answers import AnswerTable
 from refengine.oracle.reports import Reports
-from refengine.oracle.trial import Origin, Recorded, State, Trial, accepted, advance
+from refengine.oracle.trial import (
+    RecordedAnswer,
+    State,
+    T0Class,
+    Trial,
+    advance,
+    find_accepting_state,
+)
 
 
-def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: Answers) -> Trial:
-    """Hold one assignment against the recording, by incremental evaluation where answers are
-    compared by value.
+def attempt(
+    recorded: RecordedAnswer, semantics: Semantics, t0_class: T0Class, answers: AnswerTable
+) -> Trial:
+    """Hold one assignment against the recording, and return the trial.
+
+    Arrival orders are searched where they were not recorded and matter (ORA-4). Else the reports
+    are computed incrementally as far as that is possible, and otherwise by the definition.
     """
     planned = answers.plan_of(recorded, semantics)
     is_unordered = any(not recorded.streams[spec.stream].ordered for spec in recorded.query.windows)
     if is_unordered and orders.order_matters(planned):
-        return orders.search_orders(recorded, planned, origin, answers)
-    asked = answers.incremental(recorded, planned)
-    if isinstance(asked, str):
-        reason = asked
+        return orders.search_orders(recorded, planned, t0_class, answers)
+    cache_or_reason = answers.incremental_answers(recorded, planned)
+    if isinstance(cache_or_reason, str):
+        reason = cache_or_reason
     else:
         try:
-            return attempt_incrementally(recorded, planned, origin, asked)
+            return attempt_incrementally(recorded, planned, t0_class, cache_or_reason)
         except Beyond as error:
             reason = str(error)
-    trial = attempt_by_definition(recorded, planned, origin, answers)
-    return replace(trial, by=f"the definition ({reason})")
+    trial = attempt_by_definition(recorded, planned, t0_class, answers)
+    return replace(trial, computed_by=f"the definition ({reason})")
 
 
-def attempt_incrementally(recorded: Recorded, planned: Plan, origin: Origin, asked: Asked) -> Trial:
-    """Hold one assignment against the recording, by incremental evaluation. Raises Beyond."""
-    steps = incremental.looked_up(recorded.query, planned, asked)
-    return replace(_follow(recorded, planned, origin, steps), by="incremental evaluation")
+def attempt_incrementally(
+    recorded: RecordedAnswer, planned: Plan, t0_class: T0Class, answer_cache: Asked
+) -> Trial:
+    """Hold one assignment against the recording, by incremental evaluation. Raises Beyond for what
+    incremental evaluation does not cover.
+    """
+    steps = incremental.looked_up(recorded.query, planned, answer_cache)
+    return replace(
+        _follow(recorded, planned, t0_class, steps), computed_by="incremental evaluation"
+    )
 
 
 def attempt_by_definition(
-    recorded: Recorded, planned: Plan, origin: Origin, answers: Answers
+    recorded: RecordedAnswer, planned: Plan, t0_class: T0Class, answers: AnswerTable
 ) -> Trial:
-    """Hold one assignment against the recording, each answer recomputed. The trial has no answer:
-    there is nothing to compare it with later (ORA-8).
+    """Hold one assignment against the recording, with each answer computed by the definition.
+
+    The trial has no `last_answer`, since there is no incremental answer to compare with the
+    definition's (ORA-8).
     """
     steps = engine.steps(recorded.query, planned, static=recorded.static, answer=answers)
-    return replace(_follow(recorded, planned, origin, steps), answer=None)
+    return replace(_follow(recorded, planned, t0_class, steps), last_answer=None)
 
 
-def _follow(recorded: Recorded, planned: Plan, origin: Origin, steps: Iterable[Step]) -> Trial:
-    """Hold one assignment against the recording, evaluation by evaluation, as long as it may
-    explain it. A trial that explains it has the reports.
+def _follow(
+    recorded: RecordedAnswer, planned: Plan, t0_class: T0Class, steps: Iterable[Step]
+) -> Trial:
+    """Match the reports of an assignment's steps with the recording, and return the trial. It stops
+    at the first report that no state explains.
     """
     states = {State(0, 0, 0)}
     step = None
-    reached = 0
+    most_matched = 0
     reports: list[Report] = []
     for step in steps:
         if step.emitted:
@@ -75,42 +96,52 @@ def _follow(recorded: Recorded, planned: Plan, origin: Origin, steps: Iterable[S
             )
         if not states:
             break
-        reached = max(reached, *(state.matched for state in states))
+        most_matched = max(most_matched, *(state.matched for state in states))
 
-    trial = Trial(planned.semantics, origin, accepted(states, recorded), reached=reached)
-    if trial.accepted is not None:
+    trial = Trial(
+        planned.semantics,
+        t0_class,
+        find_accepting_state(states, recorded),
+        most_matched=most_matched,
+    )
+    if trial.accepting_state is not None:
         trial = replace(trial, reports=Reports(reports))
     if step is None:
         return trial
     contents = tuple(held.content for held in step.at.windows)
-    return replace(trial, last=contents, answer=step.answer)
+    return replace(trial, last_contents=contents, last_answer=step.answer)
 
 
-def reports_of(recorded: Recorded, semantics: Semantics, answers: Answers) -> Reports:
-    """Return the reports of the recording's question under a semantics, as they are asked for. A
-    trial's attempt may have stopped early; these go on to the end.
+def reports_of(recorded: RecordedAnswer, semantics: Semantics, answers: AnswerTable) -> Reports:
+    """Return all reports of the recording's question under a semantics. Each is computed when it is
+    first read.
 
-    They end where there are too many between two arrivals: those before say enough.
+    A trial may have stopped early; these go on to the end of the stream. They end early only where
+    there are too many between two arrivals: the ones before are enough to compare with.
     """
     return Reports(_reports(recorded, semantics, answers))
 
 
-def _reports(recorded: Recorded, semantics: Semantics, answers: Answers) -> Iterator[Report]:
-    """Yield reports by incremental evaluation as far as it goes, and then by the definition."""
+def _reports(
+    recorded: RecordedAnswer, semantics: Semantics, answers: AnswerTable
+) -> Iterator[Report]:
+    """Yield reports by incremental evaluation as far as it covers them, and then by the
+    definition.
+    """
     planned = answers.plan_of(recorded, semantics)
-    asked = answers.incremental(recorded, planned)
-    done = 0
+    cache_or_reason = answers.incremental_answers(recorded, planned)
+    count = 0
     with suppress(TooManyReports):
-        if isinstance(asked, Asked):
+        if isinstance(cache_or_reason, Asked):
             try:
-                for step in incremental.looked_up(recorded.query, planned, asked):
+                for step in incremental.looked_up(recorded.query, planned, cache_or_reason):
                     if step.emitted:
                         yield step.report
-                        done += 1
+                        count += 1
                 return
-            except Beyond:  # the definition goes on
-                pass
+            except Beyond:
+                pass  # the definition goes on where incremental evaluation ended
         reports = engine.evaluate(
             recorded.query, recorded.streams, semantics, static=recorded.static, answer=answers
         )
-        yield from islice(reports, done, None)
+        yield from islice(reports, count, None)

@@ -16,13 +16,15 @@ Borders = tuple[int, int]  # (o, c) of a window
 
 @dataclass(frozen=True)
 class Alignment:
-    """The reports of an assignment beside the relations of a recording: relation i stands beside
-    report `before` + i.
+    """The reports of an assignment beside the relations of a recording.
 
-    `reports` are all that were computed: of a fail no more than are needed to say how far it is
-    from the recording. `lost` is the place of the one report in the middle, and `repeated` that of
-    the one relation, without which fewer rows would differ: from there on relation i is that of the
-    report after, or before, the one beside it.
+    Relation i stands beside report `before` + i; there are so many `relations`. `reports` are those
+    that were computed: for a fail, as many as are needed to say how far the two are apart.
+
+    With `lost`, the report at this place is in the middle of the recording, has no relation, and
+    all other relations are right: after it, relation i is that of the report after the one beside
+    it. With `repeated`, the relation at this place is one too many, and after it relation i is that
+    of the report before the one beside it.
     """
 
     reports: tuple[Report, ...]
@@ -61,11 +63,11 @@ class Fate(StrEnum):
 
 
 class BorderRow(NamedTuple):
-    """A row that an element at the edge of a window completes, and what became of it.
+    """A row that an element at the edge of a window completes, and where the recording has it.
 
-    `at` is that element's t_app, `window` the window that the row belongs to. `on_border` says
-    whether the element is exactly on a border; if it is not, `is_first` says whether it is the
-    first one in the window, or the last.
+    `at` is the application time of that element, and `window` is the window that the row belongs
+    to. `on_border` says whether `at` is exactly a border. `is_first` says whether the element is
+    the first one in the window; otherwise it is the last.
     """
 
     row: Row
@@ -76,9 +78,9 @@ class BorderRow(NamedTuple):
     is_first: bool = False
 
 
-class Gap(NamedTuple):
-    """The rows that a relation lacks of a report, those that it has too many, and in how many rows
-    the two differ.
+class RowDifference(NamedTuple):
+    """How a relation differs from a report: the rows that it lacks (`lacking`), the rows that it
+    has too many (`surplus`), and the number of differing rows.
     """
 
     lacking: Bag
@@ -89,8 +91,9 @@ class Gap(NamedTuple):
 class Distance(NamedTuple):
     """How far an assignment is from the recording (ORA-9).
 
-    `rows` counts the rows in which they differ (where orders were searched: the relations that none
-    explains). `unexplained` counts those of them that are no slip over a window's border.
+    `rows` counts the rows in which they differ; where arrival orders were searched, it counts the
+    relations that no order explains. `unexplained` counts those of the rows that did not just slip
+    over a window's border.
     """
 
     rows: int
@@ -102,9 +105,13 @@ NO_DISTANCE = Distance(0, 0)
 
 @dataclass(frozen=True)
 class Divergence:
-    """Where the semantics and the recording part: the recording's relation `index` (from 0), the
-    window and its content there, the rows expected and recorded (None: no relation is left), the
-    rows at the edges of windows, and how far the two are from each other.
+    """Where a semantics and a recording part first.
+
+    They part at the recording's relation `index`, from 0. There the semantics reports at the
+    instant `evaluation`, for `window` with its `content`; these are empty if it reports nothing.
+    `expected` are the report's rows and `actual` the recorded ones (None: there are none). `reason`
+    says in words what is wrong. `borders` are the rows at the edges of windows, of all relations,
+    and `cost` is how far the two are from each other.
     """
 
     index: int

@@ -1,4 +1,6 @@
-"""§11 What witnesses say of the answers that a verdict rests on (ORA-8)."""
+"""§11 The confirmation of a verdict (ORA-8): witnesses and the definition repeat the answers that
+it rests on.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,22 @@ from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation
 from refengine.model.errors import Disputed
 from refengine.oracle import derivations
-from refengine.oracle.answers import Answers
+from refengine.oracle.answers import AnswerTable
 from refengine.oracle.attempts import attempt, attempt_by_definition
-from refengine.oracle.orders.moments import held_by
-from refengine.oracle.trial import Recorded, Trial
+from refengine.oracle.orders.groups import content_of
+from refengine.oracle.trial import RecordedAnswer, Trial
 from refengine.sparql.witnesses import NoSay
 
 
-def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
-    """ORA-8: make sure that a witness confirms what a verdict rests on, and that incremental
-    evaluation answers so: the winning assignment's reports (those at the ends of instants where
-    orders were searched), or a fail's up to its first divergence. A pass is the definition's, too.
-    Raises Disputed.
+def confirm(
+    recorded: RecordedAnswer, trial: Trial, answers: AnswerTable, witnesses: tuple[str, ...]
+) -> None:
+    """ORA-8: make sure that a witness confirms the answers of a trial that a verdict rests on, and
+    that incremental evaluation gives the same.
+
+    They are the answers at all its evaluations or, for a fail, at those up to its first divergence.
+    Where arrival orders were searched, only evaluations at the end of an instant are looked at. A
+    trial that explains the recording must do so by the definition, too. Raises Disputed.
     """
     planned = answers.plan_of(recorded, trial.semantics)
     body = recorded.query.body
@@ -34,11 +40,11 @@ def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
         if contents not in seen:
             seen.add(contents)
             dataset = r2r.together(planned.views, contents, recorded.static, body)
-            relation = answers.confirmed(body, dataset, witnesses)
-            _check_incremental(relation, answers.incremental(recorded, planned), contents)
-    if trial.accepted is None or not trial.ordered:
+            relation = answers.confirmed_answer(body, dataset, witnesses)
+            _check_incremental(relation, answers.incremental_answers(recorded, planned), contents)
+    if trial.accepting_state is None or not trial.is_order_known:
         return
-    if attempt_by_definition(recorded, planned, trial.origin, answers).accepted is None:
+    if attempt_by_definition(recorded, planned, trial.t0_class, answers).accepting_state is None:
         raise Disputed("incremental evaluation passes what the definition fails", rule="ORA-8")
 
 
@@ -47,30 +53,30 @@ def _contents(planned: engine.Plan, trial: Trial) -> Iterator[tuple[window.Conte
     end = None
     if trial.divergence is not None:
         end = trial.divergence.evaluation
-    final: dict[int, int] = {}
-    if not trial.ordered:
+    stops: dict[int, int] = {}  # by instant, the index after its last element
+    if not trial.is_order_known:
         elements = planned.views[0].elements
-        final = {element.app: index + 1 for index, element in enumerate(elements)}
+        stops = {element.app: index + 1 for index, element in enumerate(elements)}
     for at in incremental.evaluations(planned):
         if end is not None and at.t > end:
             return
-        if not trial.ordered:
-            stop = held_by(at).stop
-            if stop != final.get(at.t, stop):  # some elements of the instant have not arrived
+        if not trial.is_order_known:
+            stop = content_of(at).stop
+            if stop != stops.get(at.t, stop):  # some elements of the instant have not arrived
                 continue
         yield tuple(held.content for held in at.windows)
 
 
 def _check_incremental(
-    confirmed: Relation, asked: Asked | str, contents: tuple[window.Content, ...]
+    confirmed: Relation, cache_or_reason: Asked | str, contents: tuple[window.Content, ...]
 ) -> None:
-    """ORA-8: make sure that incremental evaluation answers as the definition does. Raises
+    """ORA-8: make sure that incremental evaluation gives a `confirmed` answer, too. Raises
     Disputed.
     """
-    if isinstance(asked, str):
+    if isinstance(cache_or_reason, str):  # the reason why there is no incremental answer
         return
     with suppress(Beyond):
-        if not compare.equal(confirmed.rows, asked(contents)):
+        if not compare.equal(confirmed.rows, cache_or_reason(contents)):
             raise _disagreement(confirmed)
 
 
@@ -84,70 +90,79 @@ def _disagreement(confirmed: Relation) -> Disputed:
 
 
 def confirm_fail(
-    recorded: Recorded,
+    recorded: RecordedAnswer,
     best: Trial | None,
     failed: Sequence[Trial],
-    answers: Answers,
+    answers: AnswerTable,
     witnesses: tuple[str, ...],
 ) -> None:
-    """ORA-8: make sure that a witness confirms what a fail rests on: the nearest assignment up to
-    its first divergence, and of every other one what it answers where it ended. Raises Disputed
-    where none does, or where the definition passes.
+    """ORA-8: make sure that a witness confirms the answers that a fail rests on.
+
+    They are those of the nearest assignment, `best`, up to its first divergence, and of every other
+    one the answer at the evaluation where it ended. Raises Disputed where no witness confirms one,
+    or where the definition explains the recording under the nearest assignment.
     """
     if best is not None:
         confirm(recorded, best, answers, witnesses)
         planned = answers.plan_of(recorded, best.semantics)
-        if best.ordered:
-            by_definition = attempt_by_definition(recorded, planned, best.origin, answers)
-            if by_definition.accepted is not None:
+        if best.is_order_known:
+            by_definition = attempt_by_definition(recorded, planned, best.t0_class, answers)
+            if by_definition.accepting_state is not None:
                 reason = "incremental evaluation fails what the definition passes"
                 raise Disputed(reason, rule="ORA-8")
 
-    for dataset, trial in _to_confirm(recorded, failed, answers):
-        relation = answers.confirmed(recorded.query.body, dataset, witnesses)
+    for dataset, trial in _last_datasets(recorded, failed, answers):
+        relation = answers.confirmed_answer(recorded.query.body, dataset, witnesses)
         rows = r2r.collected(trial.semantics.collection, relation.rows)
-        if trial.answer is not None and not compare.equal(rows, trial.answer):
+        if trial.last_answer is not None and not compare.equal(rows, trial.last_answer):
             raise _disagreement(relation)
     for trial in failed:
-        dissent(recorded, trial, answers, witnesses)
+        confirm_order_search(recorded, trial, answers, witnesses)
 
 
-def _to_confirm(
-    recorded: Recorded, failed: Sequence[Trial], answers: Answers
+def _last_datasets(
+    recorded: RecordedAnswer, failed: Sequence[Trial], answers: AnswerTable
 ) -> Iterator[tuple[Dataset, Trial]]:
-    """Yield the datasets at which failed assignments ended, each once, with one of the
-    assignments.
+    """Yield the datasets over which failed assignments were evaluated last, each once, with one of
+    the assignments.
     """
     seen = set()
     for trial in failed:
-        key = (trial.last, trial.semantics.disorder, trial.semantics.collection)
-        if trial.last is None or key in seen:
+        key = (trial.last_contents, trial.semantics.disorder, trial.semantics.collection)
+        if trial.last_contents is None or key in seen:
             continue
         seen.add(key)
-        planned = answers.plan_of(recorded, trial.semantics)
-        yield r2r.together(planned.views, trial.last, recorded.static, recorded.query.body), trial
+        views = answers.plan_of(recorded, trial.semantics).views
+        body = recorded.query.body
+        yield r2r.together(views, trial.last_contents, recorded.static, body), trial
 
 
-def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:
-    """ORA-8: where orders were searched, some order explains the output by the definition's answers
-    and by a witness's, inside instants too, or by neither's. Raises Disputed where every witness
-    that has a say differs.
+def confirm_order_search(
+    recorded: RecordedAnswer, trial: Trial, answers: AnswerTable, witnesses: tuple[str, ...]
+) -> None:
+    """ORA-8: repeat a search over arrival orders with the answers of a witness.
+
+    Inside an instant, where only some of its elements have arrived, a witness may answer otherwise
+    than the definition. Some order must explain the output by the definition's answers and by a
+    witness's, or by neither's. Raises Disputed where every witness that answers such a body
+    differs. Nothing is done where no orders were searched.
     """
-    if trial.ordered or not witnesses or _answer_alike(recorded, trial, answers, witnesses):
+    if trial.is_order_known or not witnesses or _answer_alike(recorded, trial, answers, witnesses):
         return
     differing = []
     for witness in reversed(witnesses):  # the faster one first
+        by_witness = answers.with_witness(witness)
         try:
-            other = attempt(recorded, trial.semantics, trial.origin, answers.by(witness))
+            other = attempt(recorded, trial.semantics, trial.t0_class, by_witness)
         except NoSay:
             continue
-        if (other.accepted is None) == (trial.accepted is None):
+        if (other.accepting_state is None) == (trial.accepting_state is None):
             return
         differing.append(witness)
     if not differing:
         return
     explaining, failing = "a witness's", "the definition's"
-    if trial.accepted is not None:
+    if trial.accepting_state is not None:
         explaining, failing = failing, explaining
     raise Disputed(
         f"an arrival order explains the output by {explaining} answers, none by {failing}: "
@@ -157,12 +172,13 @@ def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
 
 
 def _answer_alike(
-    recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]
+    recorded: RecordedAnswer, trial: Trial, answers: AnswerTable, witnesses: tuple[str, ...]
 ) -> bool:
-    """Whether all witnesses answer a body of solutions (ORA-5) alike over the whole stream, and so
-    over every part of it.
+    """Whether witnesses confirm the definition's answer over the whole stream, and so over every
+    part of it.
 
-    Which solutions a part has is decided by their own triples alone.
+    That follows for a body that projects solutions (ORA-5): the solutions over a part are those
+    that rest on its triples. False for every other body.
     """
     body = recorded.query.body
     if recorded.mode is not Mode.VALUE or not derivations.projects(body):
@@ -171,9 +187,9 @@ def _answer_alike(
 
     def is_confirmed() -> bool:
         try:
-            answers.confirmed(body, r2r.dataset(elements), witnesses)
+            answers.confirmed_answer(body, r2r.dataset(elements), witnesses)
         except Disputed:
             return False
         return True
 
-    return answers.once("alike", [elements], (body, witnesses), is_confirmed)
+    return answers.make_once("alike", [elements], (body, witnesses), is_confirmed)

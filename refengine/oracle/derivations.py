@@ -47,7 +47,9 @@ from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.graphs import Index
 from refengine.sparql.values import ERROR, same
 
+# What may stand above the WHERE clause in a query's algebra.
 _ABOVE = Project | Distinct | Reduced | OrderBy | Slice | Extend | Group
+# Functions whose result does not depend on the solution alone.
 _UNSAFE = frozenset({"BNODE", TIMESTAMP})
 
 Solution = dict[str, Term]
@@ -55,7 +57,7 @@ Solution = dict[str, Term]
 
 @dataclass(frozen=True)
 class Derivation:
-    """A row of the answer and the triples that it rests on."""
+    """A row of the answer, and the triples that it rests on: with these alone, the body has it."""
 
     row: Row
     support: frozenset[Triple]
@@ -66,27 +68,33 @@ Supported = tuple[Solution, frozenset[Triple]]
 
 @lru_cache(maxsize=64)
 def pattern(body: Body) -> Pattern | None:
-    """Return the WHERE clause as algebra, below projection and aggregation; None if it is not
-    covered.
+    """Return the WHERE clause as algebra, without the projection, aggregation and modifiers above
+    it. None if it has something that this module does not cover.
     """
     node = body.algebra.pattern
     while isinstance(node, _ABOVE):
-        if not _is_safe(tuple(part for name, part in vars(node).items() if name != "pattern")):
+        parts = tuple(part for name, part in vars(node).items() if name != "pattern")
+        if not _is_safe(parts):
             return None
         node = node.pattern
-    return node if _is_covered(node) else None
+    if not _is_covered(node):
+        return None
+    return node
 
 
 @lru_cache(maxsize=64)
 def projects(body: Body) -> bool:
-    """Return whether the answer is the bag of the WHERE clause's solutions projected: a SELECT
-    without DISTINCT or aggregates.
+    """Whether the answer is the bag of the WHERE clause's solutions, projected: a SELECT without
+    DISTINCT or aggregates, and with a covered WHERE clause.
     """
     node = body.algebra.pattern
     return body.form is Form.SELECT and isinstance(node, Project) and pattern(body) is node.pattern
 
 
 def _is_covered(node: Pattern) -> bool:
+    """Whether each solution of a pattern rests on triples of its own, so that this module can list
+    them.
+    """
     match node:
         case Basic(triples):
             return all(isinstance(triple.predicate, Var | str) for triple in triples)
@@ -99,7 +107,9 @@ def _is_covered(node: Pattern) -> bool:
 
 
 def _is_safe(expressions: Any) -> bool:
-    """Return whether expressions look at a solution alone, and make nothing new."""
+    """Whether the results of expressions depend on the solution alone, and make no new blank
+    nodes.
+    """
     return not any(
         isinstance(node, Exists) or (isinstance(node, Call) and node.name in _UNSAFE)
         for node in walk(expressions)
@@ -108,49 +118,53 @@ def _is_safe(expressions: Any) -> bool:
 
 @refuse_deep_nesting
 def derivations(body: Body, graph: Iterable[Triple] | Index, known: Row = ()) -> list[Derivation]:
-    """Return the derivations of the WHERE clause over a graph; rows are projected to the body's
-    variables. With `known`, those alone that agree with it in its IRIs (its literals may be written
-    in another way).
+    """Return the derivations of the WHERE clause over a graph. Their rows are projected to the
+    body's variables.
 
-    Raises ValueError for a body that is not covered; Unsupported (QRY-3) where an expression has no
-    single answer.
+    With `known`, only derivations of rows are looked for that have the same IRIs. Literals are not
+    compared, since equal ones may be written in several ways.
+
+    Raises ValueError for a body that is not covered (see `pattern`), and Unsupported (QRY-3) where
+    an expression has no single answer.
     """
     node = pattern(body)
     if node is None:
         raise ValueError("the body is not covered; ask pattern() first")
-    index = (
-        graph
-        if isinstance(graph, Index)
-        else Index(statement for statement in graph if len(statement) == 3)
-    )
+    index = graph
+    if not isinstance(index, Index):
+        index = Index(statement for statement in index if len(statement) == 3)
     bound = {name: term for name, term in known if term.startswith("<") and name in bindable(body)}
-    wanted = set(body.variables)
+    variables = set(body.variables)
 
-    def run(choices: Choices) -> list[Derivation]:
-        found = Solver(index, standalone(body.algebra, choices)).solutions(node, bound)
+    def derive(choices: Choices) -> list[Derivation]:
+        """Return the derivations, where implementations may choose, for one of their choices."""
+        solver = Solver(index, standalone(body.algebra, choices))
         return [
-            Derivation(
-                row((name, output(term)) for name, term in solution.items() if name in wanted),
-                support,
-            )
-            for solution, support in found
+            Derivation(_projected(solution, variables), support)
+            for solution, support in solver.solutions(node, bound)
         ]
 
-    return one_answer(run, are_equal)
+    return one_answer(derive, are_equal)
+
+
+def _projected(solution: Solution, variables: set[str]) -> Row:
+    """Return the row of a solution: its terms for these variables."""
+    return row((name, output(term)) for name, term in solution.items() if name in variables)
 
 
 def are_equal(some: Iterable[Derivation], others: Iterable[Derivation]) -> bool:
-    """Return whether two lists derive, from each set of triples, rows that are equal by value
+    """Whether two lists derive the same rows from each set of triples, compared by value
     (CMP-1).
     """
-    ours, theirs = rows_by_support(some), rows_by_support(others)
+    ours = rows_by_support(some)
+    theirs = rows_by_support(others)
     return ours.keys() == theirs.keys() and all(
         equal(rows, theirs[support]) for support, rows in ours.items()
     )
 
 
 def rows_by_support(derivations: Iterable[Derivation]) -> dict[frozenset[Triple], Counter[Row]]:
-    """Return the bag of rows that rest on each set of triples."""
+    """Return, for each set of triples, the bag of rows that rest on it."""
     rows: dict[frozenset[Triple], Counter[Row]] = defaultdict(Counter)
     for derivation in derivations:
         rows[derivation.support][derivation.row] += 1
@@ -158,8 +172,10 @@ def rows_by_support(derivations: Iterable[Derivation]) -> dict[frozenset[Triple]
 
 
 def bindable(body: Body) -> frozenset[str]:
-    """Return the variables that a known row can bind beforehand: those of a basic graph pattern
-    under filters alone, where no filter of an inner group could see them too early.
+    """Return the variables that may be bound to the terms of a known row before the search.
+
+    They are those of a basic graph pattern with nothing but filters above it. With other patterns,
+    the filter of an inner group could see a binding that it must not see.
     """
     node = pattern(body)
     while isinstance(node, Filter):
@@ -182,44 +198,45 @@ class Solver:
         self.expressions = expressions
 
     def solutions(self, node: Pattern, bound: Solution) -> list[Supported]:
-        """Return the solutions of a pattern that agree with what is bound beforehand."""
+        """Return the solutions of a covered pattern that have the terms in `bound`, each with its
+        triples.
+        """
         match node:
             case Basic(triples):
                 return list(self.matches(list(triples), bound, frozenset()))
             case Join(parts):
-                found: list[Supported] = [({}, frozenset())]
-                for part in parts:
-                    right = self.solutions(part, bound)
-                    found = [
-                        (a | b, s | t) for a, s in found for b, t in right if _is_compatible(a, b)
-                    ]
-                return found
+                return self._join([self.solutions(part, bound) for part in parts])
             case Union(parts):
                 return [solution for part in parts for solution in self.solutions(part, bound)]
             case Filter(condition, inner):
-                return [
-                    (a, s)
-                    for a, s in self.solutions(inner, bound)
-                    if self.expressions.holds(condition, a)
-                ]
+                return self._filter(condition, self.solutions(inner, bound))
             case Extend(inner, bindings):
-                return [(self.extended(a, bindings), s) for a, s in self.solutions(inner, bound)]
+                return [(self.extend(a, bindings), s) for a, s in self.solutions(inner, bound)]
             case _:
                 raise AssertionError(node)
+
+    def _join(self, parts: Iterable[list[Supported]]) -> list[Supported]:
+        """Return the compatible combinations of one solution of each part."""
+        joined: list[Supported] = [({}, frozenset())]
+        for right in parts:
+            joined = [(a | b, s | t) for a, s in joined for b, t in right if _is_compatible(a, b)]
+        return joined
+
+    def _filter(self, condition: Any, solutions: Iterable[Supported]) -> list[Supported]:
+        """Return the solutions for which a condition holds."""
+        return [(a, s) for a, s in solutions if self.expressions.holds(condition, a)]
 
     def matches(
         self, todo: list[TriplePattern], bound: Solution, support: frozenset[Triple]
     ) -> Iterator[Supported]:
-        """Yield the matches of a basic graph pattern, the most selective triple pattern first."""
+        """Yield the matches of the triple patterns in `todo` that agree with `bound`.
+
+        `support` are the triples matched so far. The most selective pattern is matched first.
+        """
         if not todo:
             yield bound, support
             return
-        matches = [
-            self.index.match(
-                *(bound.get(t.name) if isinstance(t, Var) else t for t in without_path(pattern))
-            )
-            for pattern in todo
-        ]
+        matches = [self.index.match(*_terms(pattern, bound)) for pattern in todo]
         best = min(range(len(todo)), key=lambda i: len(matches[i]))
         rest = todo[:best] + todo[best + 1 :]
         for triple in matches[best]:
@@ -227,8 +244,8 @@ class Solver:
             if extended is not None:
                 yield from self.matches(rest, extended, support | {triple})
 
-    def extended(self, solution: Solution, bindings: Iterable[tuple[Var, Expression]]) -> Solution:
-        """Bind each variable whose expression is no error."""
+    def extend(self, solution: Solution, bindings: Iterable[tuple[Var, Expression]]) -> Solution:
+        """Return a solution in which each variable is bound whose expression is no error."""
         for variable, expression in bindings:
             result = self.expressions.result(expression, solution, LabelledNodes(expression))
             if result is not ERROR:
@@ -236,13 +253,28 @@ class Solver:
         return solution
 
 
+def _terms(pattern: TriplePattern, bound: Solution) -> list[Term | None]:
+    """Return the terms of a triple pattern; None for a variable that is not bound."""
+    terms: list[Term | None] = []
+    for part in without_path(pattern):
+        if isinstance(part, Var):
+            terms.append(bound.get(part.name))
+        else:
+            terms.append(part)
+    return terms
+
+
 def _unified(pattern: TriplePattern, triple: Triple, bound: Solution) -> Solution | None:
-    extended = dict(bound)
-    for wanted, term in zip(pattern, triple, strict=True):
-        if isinstance(wanted, Var) and extended.setdefault(wanted.name, term) != term:
+    """Return `bound` with the variables of a pattern bound to the terms of a triple; None if a
+    variable has another term already.
+    """
+    solution = dict(bound)
+    for part, term in zip(pattern, triple, strict=True):
+        if isinstance(part, Var) and solution.setdefault(part.name, term) != term:
             return None
-    return extended
+    return solution
 
 
 def _is_compatible(a: Solution, b: Solution) -> bool:
+    """Whether two solutions have the same term for each variable that both bind."""
     return all(same(b[name], term) for name, term in a.items() if name in b)

@@ -1,5 +1,5 @@
-"""§11 Why an output is wrong: the first divergence, rows on window borders (ORA-9), rows out of
-reach (ORA-10).
+"""§11 Why an output is wrong: where it parts from a semantics first (ORA-9), rows at the edges of
+windows (ORA-12), and rows that no window can give (ORA-10).
 """
 
 from __future__ import annotations
@@ -15,31 +15,41 @@ from refengine.core.query import Body, Query, WindowKind
 from refengine.core.semantics import Condition, Semantics
 from refengine.model import compare
 from refengine.model.compare import Mode
-from refengine.model.elements import Bag, Dataset, Row, Triple, is_blank
+from refengine.model.elements import Bag, Dataset, Element, Row, Triple, is_blank
 from refengine.model.errors import Unsupported, require
 from refengine.oracle import derivations
-from refengine.oracle.answers import Answers
-from refengine.oracle.comparison import Alignment, BorderRow, Distance, Divergence, Fate, Gap
-from refengine.oracle.trial import Recorded
+from refengine.oracle.answers import AnswerTable
+from refengine.oracle.comparison import (
+    Alignment,
+    BorderRow,
+    Distance,
+    Divergence,
+    Fate,
+    RowDifference,
+)
+from refengine.oracle.trial import RecordedAnswer
 from refengine.sparql.graphs import Index
 
 LOST = "this report is lacking; what follows it is in place"
 REPEATED = "it is one too many; what follows is in place"
 LATE = "the recording begins too late"
-SLIPS = {Fate.EARLY: 2, Fate.LATE: 2, Fate.BOTH: 1, Fate.OUT: 1}  # differing rows
+# How many differing rows a row at an edge makes: one in each relation that lacks it or has it too
+# many.
+SLIPS = {Fate.EARLY: 2, Fate.LATE: 2, Fate.BOTH: 1, Fate.OUT: 1}
 
 
-def divergence(
-    recorded: Recorded, alignment: Alignment, borders: Sequence[BorderRow], cost: Distance
+def find_divergence(
+    recorded: RecordedAnswer, alignment: Alignment, borders: Sequence[BorderRow], cost: Distance
 ) -> Divergence:
-    """ORA-9: return where an assignment that does not explain the recording parts from it first, as
-    the two are aligned.
+    """ORA-9: return where a recording parts first from the reports that it is aligned with.
+
+    `borders` and `cost` go into the result as they are.
     """
     rows = recorded.rows
-    part = partial(_at_report, borders=borders, cost=cost)
+    diverge_at = partial(_at_report, borders=borders, cost=cost)
     if alignment.lost is not None:
         lost = alignment.reports[alignment.lost]
-        return part(alignment.lost - alignment.before, lost, None, LOST)
+        return diverge_at(alignment.lost - alignment.before, lost, None, LOST)
     for index, actual in enumerate(rows):
         report = alignment.report(index)
         if index == alignment.repeated:
@@ -47,19 +57,20 @@ def divergence(
         if report is None:
             return _without_report(index, actual, "the semantics reports nothing more", cost)
         if not compare.equal(report.relation.rows, actual, recorded.mode):
-            return part(index, report, actual, "the answer differs")
+            return diverge_at(index, report, actual, "the answer differs")
 
+    # All relations are right, so there are too many reports before them or after them.
     if not alignment.reports:
         return _without_report(0, None, "no recording is as long as the output", cost)
     following = alignment.report(len(rows))
     if rows and (following is None or alignment.after <= recorded.missing.after):
-        return part(0, alignment.reports[0], None, LATE)
+        return diverge_at(0, alignment.reports[0], None, LATE)
     last = following or alignment.reports[0]
-    return part(len(rows), last, None, "the recording ends too early")
+    return diverge_at(len(rows), last, None, "the recording ends too early")
 
 
 def _without_report(index: int, actual: Bag | None, reason: str, cost: Distance) -> Divergence:
-    """Return the divergence at a relation beside which no report stands."""
+    """Return the divergence at relation `index`, beside which there is no report."""
     return Divergence(index, None, None, (), None, actual, reason, cost=cost)
 
 
@@ -71,7 +82,7 @@ def _at_report(
     borders: Sequence[BorderRow],
     cost: Distance,
 ) -> Divergence:
-    """Return the divergence at a report."""
+    """Return the divergence at relation `index`, which should equal a report."""
     return Divergence(
         index,
         report.evaluation,
@@ -85,45 +96,51 @@ def _at_report(
     )
 
 
-def explained(borders: Iterable[BorderRow]) -> int:
-    """Count the differing rows that are slips over a window's border."""
+def count_slips(borders: Iterable[BorderRow]) -> int:
+    """Return how many differing rows are explained by rows that slipped over the edge of their
+    window.
+    """
     return sum(SLIPS.get(row.fate, 0) for row in borders)
 
 
-def border_rows(
-    recorded: Recorded,
+def find_border_rows(
+    recorded: RecordedAnswer,
     semantics: Semantics,
     alignment: Alignment,
-    gaps: Sequence[Gap],
-    answers: Answers,
+    differences: Sequence[RowDifference],
+    answers: AnswerTable,
 ) -> list[BorderRow]:
     """ORA-12: return the rows that an element at the edge of their window completes, and where the
     recording has them.
 
-    An edge is a border (o or c), and the first and the last instant at which the window holds an
-    element: from the first a row can come one window early, from the last one window late. Rows in
-    place are told of borders alone. Empty where windows have no borders, do not close, or the
-    body's rows do not each rest on elements.
+    The edges of a window are its borders o and c, and the first and the last instant at which it
+    holds an element. From the first a row can come one window early, from the last one window late.
+    Rows that are in place are named only if they were completed exactly on a border.
+
+    `differences` are those between the aligned reports and relations. Returns nothing where windows
+    have no borders or do not close, or where the body's rows do not each rest on elements.
     """
     reports = alignment.beside
-    if not _tells_slips(recorded, semantics, reports):
+    if not _can_name_slips(recorded, semantics, reports):
         return []
     step = window.slide(recorded.query.windows[0], semantics.slide).step
     planned = answers.plan_of(recorded, semantics)
-    asked = answers.incremental(recorded, planned, for_derivations=True)
-    slips = _Slips(recorded, reports, gaps, step)
-    found: list[BorderRow] = []
+    cache_or_reason = answers.incremental_answers(recorded, planned, for_derivations=True)
+    slips = _Slips(recorded, reports, differences, step)
+    border_rows: list[BorderRow] = []
     for index, report in enumerate(reports):
         if report.contents[0]:
-            completions = _completions(recorded.query.body, report, asked, answers)
-            found.extend(slips.of(index, completions))
-    return found
+            completions = _completions(recorded.query.body, report, cache_or_reason, answers)
+            border_rows.extend(slips.of_report(index, completions))
+    return border_rows
 
 
-def _tells_slips(
-    recorded: Recorded, semantics: Semantics, reports: Sequence[engine.Report]
+def _can_name_slips(
+    recorded: RecordedAnswer, semantics: Semantics, reports: Sequence[engine.Report]
 ) -> bool:
-    """Whether windows have borders and close, and the body's rows each rest on elements."""
+    """Whether ORA-12 applies: one time window with borders that closes, without static data, and a
+    body whose rows each rest on elements.
+    """
     query = recorded.query
     return (
         _is_one_time_window(query)
@@ -135,29 +152,36 @@ def _tells_slips(
 
 
 def _is_one_time_window(query: Query) -> bool:
-    """Whether a query has one window, over time and without a name."""
+    """Whether a query has one window, which is time-based and has no name."""
     spec = query.windows[0]
     return len(query.windows) == 1 and not spec.name and spec.kind is WindowKind.TIME
 
 
 class _Slips:
-    """The rows at the edges of the windows of some reports, and where a recording has them."""
+    """Finds the rows at the edges of the windows of some reports, and where a recording has them.
+
+    `reports` stand beside relations, with these `differences`. Windows begin every `step` instants.
+    """
 
     def __init__(
         self,
-        recorded: Recorded,
+        recorded: RecordedAnswer,
         reports: Sequence[engine.Report],
-        gaps: Sequence[Gap],
+        differences: Sequence[RowDifference],
         step: int,
     ) -> None:
         self.mode = recorded.mode
         self.reports = reports
-        self.gaps = gaps
+        self.differences = differences
         self.step = step
-        self.numbers = {require(report.window)[0]: i for i, report in enumerate(reports)}
+        # the index of a report by the instant o of its window
+        self.indices = {require(report.window)[0]: i for i, report in enumerate(reports)}
 
-    def of(self, index: int, completions: Iterable[tuple[Row, int]]) -> Iterator[BorderRow]:
-        """Yield the rows of a report that an element at the edge of its window completes."""
+    def of_report(self, index: int, completions: Iterable[tuple[Row, int]]) -> Iterator[BorderRow]:
+        """Yield the rows of report `index` that an element at the edge of its window completes.
+
+        `completions` are the rows, each with the time of the element that completes it.
+        """
         content = self.reports[index].contents[0]
         borders = require(self.reports[index].window)
         for line, at in completions:
@@ -169,24 +193,29 @@ class _Slips:
             fate = self._fate_of(index, line, on_border or is_first, on_border or is_last)
             if fate is Fate.PLACE and not on_border:
                 continue
-            if fate is Fate.OUT and not (on_border and _is_nowhere(self.gaps, line, self.mode)):
+            if fate is Fate.OUT and not (
+                on_border and _is_nowhere(self.differences, line, self.mode)
+            ):
                 continue
             yield BorderRow(line, at, borders, fate, on_border, is_first)
 
     def _fate_of(self, index: int, line: Row, may_be_early: bool, may_be_late: bool) -> Fate:
-        """Return what became of a row of a report."""
+        """Return where the recording has a row of report `index`. `may_be_early` says that the row
+        was completed where it can come one window early, and
+        `may_be_late` where it can come one window late.
+        """
         opens = require(self.reports[index].window)[0]
-        before = self.numbers.get(opens - self.step, -1)
-        after = self.numbers.get(opens + self.step, -1)
-        is_gone = _has(self.gaps, index, line, self.mode, "lacking")
-        is_early = may_be_early and _has(self.gaps, before, line, self.mode, "surplus")
-        is_late = may_be_late and _has(self.gaps, after, line, self.mode, "surplus")
+        before = self.indices.get(opens - self.step, -1)
+        after = self.indices.get(opens + self.step, -1)
+        is_gone = _has(self.differences, index, line, self.mode, "lacking")
+        is_early = may_be_early and _has(self.differences, before, line, self.mode, "surplus")
+        is_late = may_be_late and _has(self.differences, after, line, self.mode, "surplus")
         return _fate(is_gone, is_early, is_late)
 
 
 def _fate(is_gone: bool, is_early: bool, is_late: bool) -> Fate:
-    """Return what became of a row that its own window lacks or has, and that the windows beside it
-    have or not.
+    """Return where a row is: its own relation lacks it (`is_gone`) or not, and the relations of the
+    windows before (`is_early`) and after (`is_late`) have it too many or not.
     """
     match is_gone, is_early, is_late:
         case True, True, _:
@@ -202,32 +231,45 @@ def _fate(is_gone: bool, is_early: bool, is_late: bool) -> Fate:
 
 
 def _completions(
-    body: Body, report: engine.Report, asked: incremental.Asked | str, answers: Answers
+    body: Body,
+    report: engine.Report,
+    cache_or_reason: incremental.Asked | str,
+    answers: AnswerTable,
 ) -> list[tuple[Row, int]]:
-    """Return the rows of an answer, each with the earliest instant at which it was complete."""
+    """Return the rows of a report's answer, in order, each with the earliest instant at which all
+    elements of one of its derivations were there.
+    """
     completed: dict[Row, int] = {}
-    for line, at in _completed(body, report, asked, answers):
+    for line, at in _completed(body, report, cache_or_reason, answers):
         completed[line] = min(at, completed.get(line, at))
     return sorted(completed.items())
 
 
-def _is_nowhere(gaps: Sequence[Gap], line: Row, mode: Mode) -> bool:
-    """Whether no relation has a row too many that equals this one."""
-    return not any(_has(gaps, index, line, mode, "surplus") for index in range(len(gaps)))
+def _is_nowhere(differences: Sequence[RowDifference], line: Row, mode: Mode) -> bool:
+    """Whether no relation has this row too many."""
+    return not any(
+        _has(differences, index, line, mode, "surplus") for index in range(len(differences))
+    )
 
 
 def _completed(
-    body: Body, report: engine.Report, asked: incremental.Asked | str, answers: Answers
+    body: Body,
+    report: engine.Report,
+    cache_or_reason: incremental.Asked | str,
+    answers: AnswerTable,
 ) -> Iterator[tuple[Row, int]]:
-    """Yield the rows of an answer, each with the instant of the last element that it rests on."""
+    """Yield the derivations of a report's answer as pairs: the row, and the instant of the last
+    element that it rests on.
+    """
     content = report.contents[0]
-    if isinstance(content, incremental.Contents) and isinstance(asked, incremental.Asked):
-        found = asked.completed(content.indices)
-        if found is not None:
-            yield from (
-                (line, content.elements[max(elements)].app) for line, elements in found if elements
-            )
+    if isinstance(content, incremental.Contents) and isinstance(cache_or_reason, incremental.Asked):
+        completed = cache_or_reason.completed(content.indices)
+        if completed is not None:
+            for line, elements in completed:
+                if elements:
+                    yield line, content.elements[max(elements)].app
             return
+
     dates: dict[Triple, int] = {}
     for element in content:
         for triple in element.graph:
@@ -237,62 +279,86 @@ def _completed(
             yield derivation.row, max(dates[triple] for triple in derivation.support)
 
 
-def _has(gaps: Sequence[Gap], index: int, wanted: Row, mode: Mode, side: str) -> bool:
-    """Whether a relation lacks a row, or has it too many; False for a
-    relation that there is not.
+def _has(
+    differences: Sequence[RowDifference], index: int, wanted: Row, mode: Mode, side: str
+) -> bool:
+    """Whether relation `index` lacks a row (`side` is "lacking") or has it too many ("surplus").
+    False if there is no such relation.
     """
-    if not 0 <= index < len(gaps):
+    if not 0 <= index < len(differences):
         return False
-    one = Counter([wanted])
-    return any(compare.equal(one, Counter([line]), mode) for line in getattr(gaps[index], side))
+    rows = getattr(differences[index], side)
+    return any(compare.equal(Counter([wanted]), Counter([line]), mode) for line in rows)
 
 
-class FarRow(NamedTuple):
-    """A recorded row that no window can give: the least span over which the stream has the elements
-    it rests on (None: it never gives the row).
+class UnreachableRow(NamedTuple):
+    """A recorded row that no window can give.
+
+    `span` is the least number of instants from the first to the last of the elements that the row
+    rests on (None: the stream never gives the row).
     """
 
     row: Row
     span: int | None
 
 
-def out_of_reach(recorded: Recorded) -> FarRow | None:
+def find_unreachable_row(recorded: RecordedAnswer) -> UnreachableRow | None:
     """ORA-10: return the first recorded row that no time-based window of the query can give,
-    whatever the semantics: a content holds elements at most ω apart under every closure.
+    whatever the semantics. None if there is none, or if it cannot be told.
+
+    Under every closure a content holds elements at most ω apart. So a row is unreachable if the
+    whole stream never gives it, or only from elements more than ω apart.
     """
+    if not _can_name_unreachable_rows(recorded):
+        return None
     query = recorded.query
-    body = query.body
-    if not _is_one_time_window(query) or recorded.static:
-        return None
-    if not derivations.projects(body) or not derivations.bindable(body):
-        return None
-    elements = recorded.streams[query.windows[0].stream].elements
-    if any(element.end is not None for element in elements):
-        return None
-    dates: dict[Triple, list[int]] = defaultdict(list)
-    for element in elements:
-        for triple in element.graph:
-            dates[triple].append(element.app)
+    dates = _dates_of_triples(recorded.streams[query.windows[0].stream].elements)
     index = Index(dates)
     size = require(query.windows[0].size)
     for line in _lines(recorded):
         one = Counter([line])
         try:
-            found = derivations.derivations(body, index, line)
-        except Unsupported:  # over the whole stream; over a window it may have an answer
-            return None
-        derived = [each for each in found if compare.equal(one, Counter([each.row]), recorded.mode)]
+            candidates = derivations.derivations(query.body, index, line)
+        except Unsupported:
+            return None  # over the whole stream; over a window the body may have an answer
+        derived = [
+            each for each in candidates if compare.equal(one, Counter([each.row]), recorded.mode)
+        ]
         spans = (_span([dates[triple] for triple in each.support]) for each in derived)
         least = min(spans, default=None)
-        if least is None or least > size:
-            if _count(body, frozenset(dates), one, recorded.mode) == len(derived):
-                return FarRow(line, least)
+        if least is not None and least <= size:
+            continue
+        # Say so only if the definition has the row as often as there are derivations of it.
+        if _count(query.body, frozenset(dates), one, recorded.mode) != len(derived):
             return None
+        return UnreachableRow(line, least)
     return None
 
 
-def _lines(recorded: Recorded) -> Iterator[Row]:
-    """Yield the recorded rows without blank nodes, each once."""
+def _can_name_unreachable_rows(recorded: RecordedAnswer) -> bool:
+    """Whether ORA-10 applies: one time window over elements at points in time, without static data,
+    and a body whose rows each rest on elements that a known row leads to.
+    """
+    query = recorded.query
+    if not _is_one_time_window(query) or recorded.static:
+        return False
+    if not derivations.projects(query.body) or not derivations.bindable(query.body):
+        return False
+    elements = recorded.streams[query.windows[0].stream].elements
+    return all(element.end is None for element in elements)
+
+
+def _dates_of_triples(elements: Iterable[Element]) -> dict[Triple, list[int]]:
+    """Return the times of the elements that hold each triple."""
+    dates: dict[Triple, list[int]] = defaultdict(list)
+    for element in elements:
+        for triple in element.graph:
+            dates[triple].append(element.app)
+    return dates
+
+
+def _lines(recorded: RecordedAnswer) -> Iterator[Row]:
+    """Yield the recorded rows that have no blank node, each once."""
     lines = (line for rows in recorded.rows for line in sorted(rows))
     for line in dict.fromkeys(lines):
         if not any(is_blank(term) for _, term in line):
@@ -300,8 +366,8 @@ def _lines(recorded: Recorded) -> Iterator[Row]:
 
 
 def _count(body: Body, graph: Dataset, one: Bag, mode: Mode) -> int | None:
-    """Return how often the definition has a row over a graph. None where it has no single
-    answer.
+    """Return how often the definition's answer over a graph has the row in the bag `one`. None
+    where the definition has no single answer.
     """
     try:
         rows = r2r.defined(body, graph).rows
@@ -311,12 +377,12 @@ def _count(body: Body, graph: Dataset, one: Bag, mode: Mode) -> int | None:
 
 
 def _span(dates: list[list[int]]) -> int:
-    """Return the least span that holds one date of each list."""
+    """Return the least span that holds one date of each list. For [[0, 10], [8]] it is 2."""
     merged = sorted((date, i) for i, own in enumerate(dates) for date in own)
-    last: dict[int, int] = {}
+    latest: dict[int, int] = {}  # of each list, the last date so far
     spans = []
     for date, i in merged:
-        last[i] = date
-        if len(last) == len(dates):
-            spans.append(date - min(last.values()))
+        latest[i] = date
+        if len(latest) == len(dates):
+            spans.append(date - min(latest.values()))
     return min(spans, default=0)

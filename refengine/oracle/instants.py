@@ -1,8 +1,10 @@
 """§11 Where a recording parts from a semantics whose outputs at one instant come in an unknown
 order (ORA-9).
 
-The sum of an instant's outputs does not depend on the order (ORA-5). So recorded relations are
-dealt to instants, and each instant's relations, summed, are held against its rows.
+The sum of an instant's outputs does not depend on the arrival order (ORA-5). So we deal the
+recorded relations to instants, in order, and compare the sum of each instant's relations with the
+rows that the semantics gives at that instant. The first instant where the two differ is the
+divergence.
 """
 
 from __future__ import annotations
@@ -16,27 +18,32 @@ from refengine.core import r2s, window
 from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.model.errors import Unsupported, require
-from refengine.oracle.answers import Answers
+from refengine.oracle.answers import AnswerTable
 from refengine.oracle.comparison import Distance, Divergence
-from refengine.oracle.orders.moments import Moment, OrderSearch, moments
-from refengine.oracle.orders.sums import whole_sum
-from refengine.oracle.trial import Recorded, Trial
+from refengine.oracle.orders.groups import EvaluationGroup, OrderSearch, group_evaluations
+from refengine.oracle.orders.sums import find_fixed_sum
+from refengine.oracle.trial import RecordedAnswer, Trial
 
-STATES = 20_000  # ways of dealing relations to instants that are looked at
-APART = 10**6  # more than there are instants
-SPARE = 3  # rows that an instant's relations may have too many, beside those of one relation
+STATES_BOUND = 20_000  # ways of dealing relations to instants that are looked at
+# One differing row costs so much, and one instant with differing rows costs 1: so of two ways with
+# equally many differing rows, the one with fewer such instants is cheaper. No stream has so many
+# instants.
+ROW_COST = 10**6
+SPARE_ROWS = 3  # how many rows more than an instant has are dealt to it before it gets no more
 
 
 class InstantSum(NamedTuple):
-    """The rows that all outputs of one instant have together, and the moment of which they are."""
+    """The rows that all outputs of one instant have together. `group` are the evaluations that give
+    them.
+    """
 
-    moment: Moment
+    group: EvaluationGroup
     rows: Bag
 
 
-class Dealt(NamedTuple):
-    """An instant's recorded relations: those from `first` up to, not including, `stop`, and in how
-    many rows they differ.
+class InstantShare(NamedTuple):
+    """The recorded relations that were dealt to an instant: those from index `first` up to, not
+    including, `stop`. `cost` is the number of rows in which they differ from the instant's.
     """
 
     instant: InstantSum
@@ -45,140 +52,154 @@ class Dealt(NamedTuple):
     cost: int
 
 
-def part_by_sums(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
-    """ORA-9: replace the divergence of a failed search over orders by the first instant whose rows,
-    summed, are wrong.
+def find_divergence_by_sums(recorded: RecordedAnswer, trial: Trial, answers: AnswerTable) -> Trial:
+    """ORA-9: return a failed search over orders with another divergence: the first instant whose
+    recorded rows, summed, are wrong.
 
-    Returns the trial unchanged if a sum depends on the order or is out of reach, if dealing takes
-    too long, or if all are right.
+    The trial is returned unchanged if a sum depends on the order or is out of reach, if there are
+    too many ways to deal relations to instants, or if all sums are right.
     """
     planned = answers.plan_of(recorded, trial.semantics)
     try:
-        sums = instant_sums(OrderSearch(recorded, planned, answers))
+        sums = sum_each_instant(OrderSearch(recorded, planned, answers))
     except Unsupported:
         return trial
     if sums is None:
         return trial
-    dealt, cost = _deal(recorded, sums)
-    wrong = next((one for one in dealt or () if one.cost), None)
+    shares, cost = _deal_relations(recorded, sums)
+    wrong = next((share for share in shares or () if share.cost), None)
     if wrong is None:
         return trial
 
-    moment, rows = wrong.instant
+    group, expected = wrong.instant
     actual: Bag = Counter()
     for relation in recorded.rows[wrong.first : wrong.stop]:
         actual += relation
     view = planned.views[0]
-    where = Divergence(
+    instant_divergence = Divergence(
         wrong.first,
-        moment.last.t,
-        window.opening(view, moment.last.windows[0].n),
-        tuple(view.elements[i] for i in moment.content),
-        rows,
+        group.last_evaluation.t,
+        window.opening(view, group.last_evaluation.windows[0].n),
+        tuple(view.elements[i] for i in group.content),
+        expected,
         actual,
         "the answers of this instant differ",
         cost=Distance(cost, cost),
     )
-    return replace(trial, divergence=where)
+    return replace(trial, divergence=instant_divergence)
 
 
-def instant_sums(search: OrderSearch) -> list[InstantSum] | None:
-    """Return the sums of the instants that have rows, in order; None where one depends on the order
-    of arrival.
+def sum_each_instant(search: OrderSearch) -> list[InstantSum] | None:
+    """Return the sum of each instant's outputs, in order. An instant without rows is left out. None
+    if some sum depends on the arrival order.
     """
-    found: list[InstantSum] = []
-    base: Bag = Counter()
-    for moment in moments(search):
-        if moment.arriving:
-            rows = whole_sum(search, moment, base)
+    sums: list[InstantSum] = []
+    baseline: Bag = Counter()
+    for group in group_evaluations(search):
+        if group.arriving_elements:
+            rows = find_fixed_sum(search, group, baseline)
             if rows is None:
                 return None
-            base = search.answer(moment.whole)
+            baseline = search.answer(group.whole)
         else:
-            now = search.answer(moment.kept)
-            rows = r2s.relation_to_stream(search.operator, now, base)
-            base = now
+            now = search.answer(group.kept_elements)
+            rows = r2s.relation_to_stream(search.operator, now, baseline)
+            baseline = now
         if rows:
-            found.append(InstantSum(moment, rows))
-    return found
+            sums.append(InstantSum(group, rows))
+    return sums
 
 
-def _deal(recorded: Recorded, sums: list[InstantSum]) -> tuple[list[Dealt] | None, int]:
-    """Deal the recorded relations to the instants, in order, so that the fewest rows differ; and
-    say how many do.
+# A state of dealing: the number of instants that have their relations, and of relations dealt.
+_Dealing = tuple[int, int]
+# The cheapest way to each state: its cost, and the state before it.
+_Ways = dict[_Dealing, tuple[int, _Dealing | None]]
 
-    None where that takes more than STATES ways to look at. An instant is dealt at most SPARE rows
-    more than it has, and one relation.
 
-    What is missing of the first instant, or of the last, costs nothing where an output may be
-    missing at that end.
+def _deal_relations(
+    recorded: RecordedAnswer, sums: list[InstantSum]
+) -> tuple[list[InstantShare] | None, int]:
+    """Deal the recorded relations to the instants, in order, so that the fewest rows differ. Return
+    the share of each instant, and the number of differing rows.
+
+    It is a search for a cheapest way, by Dijkstra's algorithm. None is returned where it reaches
+    more than STATES_BOUND states. What the first instant lacks costs nothing if an output may be
+    missing before the recording, and so does what the last instant lacks if one may be missing
+    after it. Relations that are left after the last instant cost one, and their rows, each.
     """
-    relations = recorded.rows
-    reached: dict[tuple[int, int], tuple[int, tuple[int, int] | None]] = {(0, 0): (0, None)}
-    heap = [(0, 0, 0)]
-    done: set[tuple[int, int]] = set()
-    while heap and len(reached) <= STATES:
-        cost, number, first = heappop(heap)
-        if (number, first) in done:
+    start = (0, 0)
+    ways: _Ways = {start: (0, None)}
+    heap = [(0, start)]
+    visited: set[_Dealing] = set()
+    end = (len(sums), len(recorded.rows))
+    while heap and len(ways) <= STATES_BOUND:
+        cost, state = heappop(heap)
+        if state in visited:
             continue
-        done.add((number, first))
-        if number == len(sums):
-            if first == len(relations):
-                return _dealt(recorded, sums, reached), cost // APART
-            following = [
-                (number, len(relations), sum(1 + rows.total() for rows in relations[first:]))
-            ]
-        else:
-            following = [
-                (number + 1, stop, more) for stop, more in _groups(recorded, sums, number, first)
-            ]
-        for after, stop, rows in following:
-            more = rows * APART + (rows > 0)  # of equally many rows, those of fewer instants
-            known = reached.get((after, stop))
+        visited.add(state)
+        if state == end:
+            return _trace_back(sums, end, ways), cost // ROW_COST
+
+        for following, rows in _next_states(recorded, sums, state):
+            more = rows * ROW_COST + (rows > 0)
+            known = ways.get(following)
             if known is None or cost + more < known[0]:
-                reached[after, stop] = (cost + more, (number, first))
-                heappush(heap, (cost + more, after, stop))
+                ways[following] = (cost + more, state)
+                heappush(heap, (cost + more, following))
     return None, 0
 
 
-def _groups(
-    recorded: Recorded, sums: list[InstantSum], number: int, first: int
-) -> list[tuple[int, int]]:
-    """Return where an instant's relations may end that begin at `first`, each with the number of
-    rows in which they differ from its own.
+def _next_states(
+    recorded: RecordedAnswer, sums: list[InstantSum], state: _Dealing
+) -> list[tuple[_Dealing, int]]:
+    """Return the states that dealing one more instant leads to, each with the number of rows that
+    differ there. After the last instant all relations that are left are too many.
     """
-    expected, relations = sums[number].rows, recorded.rows
-    found = []
+    number, first = state
+    relations = recorded.rows
+    if number == len(sums):
+        left = sum(1 + rows.total() for rows in relations[first:])
+        return [((number, len(relations)), left)]
+    ends = _possible_ends(recorded, sums, number, first)
+    return [((number + 1, stop), differing) for stop, differing in ends]
+
+
+def _possible_ends(
+    recorded: RecordedAnswer, sums: list[InstantSum], number: int, first: int
+) -> list[tuple[int, int]]:
+    """Return where the relations of instant `number` may end if they begin at `first`. Each end
+    comes with the number of rows in which these relations differ from the instant's.
+    """
+    expected = sums[number].rows
+    relations = recorded.rows
+    ends = []
     actual: Bag = Counter()
     for stop in range(first, len(relations) + 1):
         if stop > first:
-            if actual.total() > expected.total() + SPARE:
+            if actual.total() > expected.total() + SPARE_ROWS:
                 break
             actual = actual + relations[stop - 1]
         lacking, surplus = compare.difference(expected, actual, recorded.mode)
-        at_begin = number == 0 and recorded.missing.before > 0
-        at_end = number == len(sums) - 1 and recorded.missing.after > 0 and stop == len(relations)
+        is_begin = number == 0 and recorded.missing.before > 0
+        is_last = number == len(sums) - 1 and stop == len(relations)
+        is_end = is_last and recorded.missing.after > 0
         differing = surplus.total()
-        if not (at_begin or at_end):
+        if not (is_begin or is_end):
             differing += lacking.total()
-        found.append((stop, differing))
-    return found
+        ends.append((stop, differing))
+    return ends
 
 
-def _dealt(
-    recorded: Recorded,
-    sums: list[InstantSum],
-    reached: dict[tuple[int, int], tuple[int, tuple[int, int] | None]],
-) -> list[Dealt]:
-    """Return the way back from all relations dealt to none, turned around."""
-    found: list[Dealt] = []
-    state = (len(sums), len(recorded.rows))
+def _trace_back(sums: list[InstantSum], end: _Dealing, ways: _Ways) -> list[InstantShare]:
+    """Return the share of each instant on the cheapest way to a state."""
+    shares: list[InstantShare] = []
+    state = end
     while state != (0, 0):
-        cost, came_from = reached[state]
+        cost, came_from = ways[state]
         before = require(came_from)
-        if before[0] < state[0]:
-            found.append(
-                Dealt(sums[before[0]], before[1], state[1], (cost - reached[before][0]) // APART)
-            )
+        is_instant_dealt = before[0] < state[0]
+        if is_instant_dealt:
+            rows = (cost - ways[before][0]) // ROW_COST
+            shares.append(InstantShare(sums[before[0]], before[1], state[1], rows))
         state = before
-    return found[::-1]
+    return shares[::-1]

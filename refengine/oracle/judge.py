@@ -1,5 +1,5 @@
-"""§11 The oracle: which assignment of what an observer cannot know makes a semantics produce a
-recorded output.
+"""§11 The verdict: whether some assignment of what an observer cannot know makes a semantics
+produce a recorded output.
 """
 
 from __future__ import annotations
@@ -16,13 +16,18 @@ from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Stream
 from refengine.model.errors import TooManyReports, Unsupported, require
 from refengine.oracle.alignment import align, nearest_trial
-from refengine.oracle.answers import Answers
-from refengine.oracle.assignments import Candidates, assignments, is_range, searched
+from refengine.oracle.answers import AnswerTable
+from refengine.oracle.assignments import (
+    T0Candidates,
+    assignments,
+    find_profile_t0_candidates,
+    is_range,
+)
 from refengine.oracle.attempts import attempt, reports_of
 from refengine.oracle.comparison import Alignment, Borders
-from refengine.oracle.confirmation import confirm, confirm_fail, dissent
+from refengine.oracle.confirmation import confirm, confirm_fail, confirm_order_search
 from refengine.oracle.reports import Reports
-from refengine.oracle.trial import Missing, Recorded, TermsOfJudgement, Trial
+from refengine.oracle.trial import Missing, RecordedAnswer, TermsOfJudgement, Trial
 from refengine.sparql.witnesses import WITNESSES
 
 EVERY_WITNESS = tuple(WITNESSES)
@@ -30,8 +35,10 @@ EVERY_WITNESS = tuple(WITNESSES)
 
 @dataclass(frozen=True)
 class WrongWindow:
-    """A window that the engine states for an answer (its number, from 1), and the one that the
-    answer is of (ORA-11).
+    """An answer for which the engine states a wrong window (ORA-11).
+
+    `number` is the answer's place in the recording, from 1. `evaluation` is the instant of the
+    report that stands beside it, `expected` that report's window, `stated` the engine's.
     """
 
     number: int
@@ -42,21 +49,22 @@ class WrongWindow:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict's facts: a trial, and on what it was judged.
+    """A verdict with the facts that it rests on.
 
-    `standing` is what the witnesses said of the answers that it rests on. The trial explains the
-    recording if it passed, or if only the windows that the engine states are wrong; else it is the
-    nearest failed one. `tried` counts the assignments that were tried, and `t0` are the values that
-    an open t0 stood for (None: it was given). `wrong_windows` are the stated windows that make a
-    fail of relations that are right.
+    `recorded` is what was judged, and `passed` is the verdict. `trial` is the assignment that the
+    verdict names: the first that explains the relations, or else the nearest of those that failed
+    (None: there was none to try). `tried` counts the assignments that were tried.
+    `standing` is what the witnesses said of the answers that the verdict rests on. `t0` are the
+    values that were tried for an open t0 (None: t0 was given). `wrong_windows` are the stated
+    windows that make a fail of relations that are right.
     """
 
-    recorded: Recorded
+    recorded: RecordedAnswer
     passed: bool
     trial: Trial | None
     tried: int
     standing: r2r.Standing
-    t0: Candidates | None = None
+    t0: T0Candidates | None = None
     wrong_windows: tuple[WrongWindow, ...] = ()
 
     @property
@@ -76,16 +84,17 @@ class Judgement:
 
     @property
     def reports(self) -> Reports:
-        """All reports of the trial's semantics, which whoever shows or measures the verdict reads
-        here; those of the file's order of elements where arrival orders were searched. There must
-        be a trial.
+        """All reports of the trial's semantics. There must be a trial.
+
+        Pages and metrics read them here. Where arrival orders were searched, they are the reports
+        for the order of the elements in their file.
         """
         return require(require(self.trial).reports)
 
     @property
     def alignment(self) -> Alignment | None:
-        """The reports that the verdict rests on, beside the recording; None where arrival orders
-        were searched.
+        """The reports that the verdict rests on, beside the recorded relations; None where arrival
+        orders were searched.
         """
         if self.trial is None:
             return None
@@ -93,10 +102,10 @@ class Judgement:
 
     @property
     def is_right_but_for_windows(self) -> bool:
-        """Whether a fail is of the windows alone that the engine states: some assignment gives its
-        answers (ORA-11).
+        """Whether it is a fail for the stated windows alone: some assignment explains the relations
+        without them (ORA-11).
         """
-        return not self.passed and self.trial is not None and self.trial.accepted is not None
+        return not self.passed and self.trial is not None and self.trial.accepting_state is not None
 
 
 def judge(
@@ -107,7 +116,7 @@ def judge(
     *,
     static: Dataset = frozenset(),
     witnesses: tuple[str, ...] = EVERY_WITNESS,
-    answers: Answers | None = None,
+    answers: AnswerTable | None = None,
     **terms: Unpack[TermsOfJudgement],
 ) -> Judgement:
     """ORA-1: a recorded output is correct iff some assignment of t0, of the profile's open fields,
@@ -115,59 +124,65 @@ def judge(
     the semantics produce it.
 
     `witnesses` are those that confirm answers, `answers` the table in which answers are kept (None:
-    one of its own). `terms` are `missing`, `mode`, `windows` and `window_closure`, as Recorded has
-    them. Raises Unsupported where no verdict is in reach, Disputed where no witness confirms what
-    the verdict rests on.
+    one of its own). `terms` are `missing`, `mode`, `windows` and `window_closure`, as
+    RecordedAnswer has them. Raises Unsupported where no verdict is in reach, Disputed where no
+    witness confirms what the verdict rests on.
     """
-    recorded = Recorded.of(Question(query, streams, static), recording, **terms)
-    return judge_recorded(recorded, profile, answers or Answers(), witnesses)
+    recorded = RecordedAnswer.of(Question(query, streams, static), recording, **terms)
+    return judge_recorded_answer(recorded, profile, answers or AnswerTable(), witnesses)
 
 
-def judge_recorded(
-    recorded: Recorded, profile: Profile, answers: Answers, witnesses: tuple[str, ...]
+def judge_recorded_answer(
+    recorded: RecordedAnswer, profile: Profile, answers: AnswerTable, witnesses: tuple[str, ...]
 ) -> Judgement:
-    """Judge a recording as `judge` does."""
-    answers.relied_on.clear()
-    t0 = searched(recorded.question, profile, answers.plan)
+    """Judge a recorded answer as `judge` does. `answers` is a table that several verdicts may
+    share.
+    """
+    answers.testimonies_used.clear()  # those of the verdict before
+    t0 = find_profile_t0_candidates(recorded.question, profile, answers.plan)
 
-    # the assignments with windows that begin as the first stated one does
-    fitting: tuple[Trial, ...] = ()
+    # First with the windows that the engine states, if it states any. Tried are only assignments
+    # with a window that begins where the first stated one does.
+    failed_with_windows: tuple[Trial, ...] = ()
     if recorded.windows:
-        found = search(recorded, profile, answers, witnesses)
-        fitting = found.failed
-        if found.winner is not None:
-            standing = r2r.Standing.of(answers.relied_on, witnesses)
-            return Judgement(recorded, True, found.winner, found.count, standing, t0)
+        result = search(recorded, profile, answers, witnesses)
+        failed_with_windows = result.failed
+        if result.winner is not None:
+            standing = r2r.Standing.of(answers.testimonies_used, witnesses)
+            return Judgement(recorded, True, result.winner, result.count, standing, t0)
 
+    # Then without them: if the relations are right now, only the windows are wrong.
     without_windows = replace(recorded, windows=())
-    found = search(without_windows, profile, answers, witnesses)
-    if found.winner is not None:
-        wrong = wrong_windows(recorded, found.winner)
-        standing = r2r.Standing.of(answers.relied_on, witnesses)
+    result = search(without_windows, profile, answers, witnesses)
+    if result.winner is not None:
+        wrong = find_wrong_windows(recorded, result.winner)
+        standing = r2r.Standing.of(answers.testimonies_used, witnesses)
         passed = not recorded.windows
-        return Judgement(recorded, passed, found.winner, found.count, standing, t0, wrong)
+        return Judgement(recorded, passed, result.winner, result.count, standing, t0, wrong)
 
-    if found.beyond is not None:
-        raise found.beyond
-    best = nearest_trial(without_windows, fitting or found.failed, answers)
-    confirm_fail(without_windows, best, found.failed, answers, witnesses)
+    # An assignment out of reach might have explained the relations, so there is no verdict.
+    if result.out_of_reach is not None:
+        raise result.out_of_reach
+    best = nearest_trial(without_windows, failed_with_windows or result.failed, answers)
+    confirm_fail(without_windows, best, result.failed, answers, witnesses)
     if best is not None:
         best = _with_reports(recorded, best, answers)
-    standing = r2r.Standing.of(answers.relied_on, witnesses)
-    return Judgement(recorded, False, best, found.count, standing, t0)
+    standing = r2r.Standing.of(answers.testimonies_used, witnesses)
+    return Judgement(recorded, False, best, result.count, standing, t0)
 
 
 @dataclass(frozen=True)
 class Search:
-    """What became of the assignments of a profile: the first that explains the recording, or those
-    that do not.
+    """The assignments of a profile that were tried on a recording.
 
-    `beyond` is why some assignment is out of reach, where one is and none explains the recording.
+    `winner` is the first that explains it, and `failed` are those before it, which do not. Without
+    a winner, `out_of_reach` is the error of the first assignment that could not be tried; None if
+    all could.
     """
 
     winner: Trial | None
     failed: tuple[Trial, ...] = ()
-    beyond: Unsupported | TooManyReports | None = None
+    out_of_reach: Unsupported | TooManyReports | None = None
 
     @property
     def count(self) -> int:
@@ -176,57 +191,60 @@ class Search:
 
 
 def search(
-    recorded: Recorded, profile: Profile, answers: Answers, witnesses: tuple[str, ...]
+    recorded: RecordedAnswer, profile: Profile, answers: AnswerTable, witnesses: tuple[str, ...]
 ) -> Search:
     """ORA-1: try the assignments of a profile, one after the other, up to the first that explains
     the recording.
 
-    What the winner rests on is confirmed by a witness (ORA-8). Raises Disputed.
+    Witnesses confirm what the winner rests on (ORA-8). Raises Disputed if none does.
     """
     failed: list[Trial] = []
-    beyond: Unsupported | TooManyReports | None = None
+    out_of_reach: Unsupported | TooManyReports | None = None
     stated = recorded.first_stated_window()
-    for semantics, origin in assignments(recorded.question, profile, answers.plan, stated):
+    for semantics, t0_class in assignments(recorded.question, profile, answers.plan, stated):
         try:
-            trial = attempt(recorded, semantics, origin, answers)
+            trial = attempt(recorded, semantics, t0_class, answers)
         except Unsupported as error:
-            beyond = beyond or error
+            out_of_reach = out_of_reach or error
             continue
         except TooManyReports as error:
             if not is_range(profile.fields.get("t0", UNKNOWN)):
-                beyond = beyond or error
+                out_of_reach = out_of_reach or error
                 continue
-            trial = Trial(semantics, origin, None)  # more than a recording has
+            # This t0 gives more reports than any recording has, so it is no explanation.
+            trial = Trial(semantics, t0_class, None)
 
-        if trial.accepted is None:
+        if trial.accepting_state is None:
             failed.append(trial)
             continue
         confirm(recorded, trial, answers, witnesses)
-        dissent(recorded, trial, answers, witnesses)
+        confirm_order_search(recorded, trial, answers, witnesses)
         trial = _with_reports(recorded, trial, answers)
         return Search(replace(trial, alignment=align(recorded, trial)), tuple(failed))
-    return Search(None, tuple(failed), beyond)
+    return Search(None, tuple(failed), out_of_reach)
 
 
-def _with_reports(recorded: Recorded, trial: Trial, answers: Answers) -> Trial:
-    """Return a trial with its reports, which it has unless arrival orders were searched."""
+def _with_reports(recorded: RecordedAnswer, trial: Trial, answers: AnswerTable) -> Trial:
+    """Return a trial with its reports. They are computed here if arrival orders were searched."""
     if trial.reports is not None:
         return trial
     return replace(trial, reports=reports_of(recorded, trial.semantics, answers))
 
 
-def wrong_windows(recorded: Recorded, winner: Trial) -> tuple[WrongWindow, ...]:
-    """ORA-11: return the windows that the engine states for its answers, where the answers are of
-    others.
+def find_wrong_windows(recorded: RecordedAnswer, winner: Trial) -> tuple[WrongWindow, ...]:
+    """ORA-11: return the answers whose stated window is not the window of the report beside them.
+
+    `winner` explains the relations without the stated windows.
     """
     if not recorded.windows:
         return ()
-    alignment = require(align(recorded, replace(winner, ordered=True)))
+    # The windows of the reports do not depend on the arrival order.
+    alignment = require(align(recorded, replace(winner, is_order_known=True)))
     closure = winner.semantics.closure
-    found = []
+    wrong = []
     for index, report in enumerate(alignment.beside):
         if not recorded.is_about(index, report.window, closure):
             expected = require(report.window)
             stated = require(recorded.windows[index])
-            found.append(WrongWindow(index + 1, report.evaluation, expected, stated))
-    return tuple(found)
+            wrong.append(WrongWindow(index + 1, report.evaluation, expected, stated))
+    return tuple(wrong)

@@ -1,4 +1,4 @@
-"""§11 The reports of an assignment, each computed once, for all that a judgement rests on."""
+"""§11 The reports of an assignment, each computed when it is first read, and once."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from refengine.core.engine import Report
 
 
 class Reports:
-    """The reports of a semantics: each is computed when it is first asked for, and kept."""
+    """A list of reports that grows as it is read. `source` yields the reports in order."""
 
-    def __init__(self, coming: Iterable[Report]) -> None:
-        self._coming = iter(coming)
+    def __init__(self, source: Iterable[Report]) -> None:
+        self._source = iter(source)
         self._computed: list[Report] = []
 
     def get(self, place: int) -> Report | None:
@@ -23,17 +23,17 @@ class Reports:
         return self._computed[place]
 
     def first(self, count: int) -> tuple[Report, ...]:
-        """Return the first reports, so many or all that there are."""
+        """Return the first `count` reports, or all if there are fewer."""
         self._compute(count)
         return tuple(islice(self._computed, max(0, count)))
 
     def computed(self, least: int) -> tuple[Report, ...]:
-        """Return all reports that were computed so far, and compute at least so many."""
+        """Return all reports that were computed so far, after at least `least` were."""
         self._compute(least)
         return tuple(self._computed)
 
     def _compute(self, count: int) -> None:
-        """Compute the first reports as far as they are not yet computed."""
+        """Compute reports until there are `count`, or all if there are fewer."""
         missing = count - len(self._computed)
         if missing > 0:
-            self._computed.extend(islice(self._coming, missing))
+            self._computed.extend(islice(self._source, missing))

@@ -1,5 +1,5 @@
-"""§11 What the oracle judges and finds: a recording, an assignment tried on it, and how outputs
-match the recording (ORA-3).
+"""§11 What the oracle judges and finds: a recorded answer, how outputs match its relations (ORA-3),
+and an assignment that was tried on it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from refengine.oracle.reports import Reports
 
 
 class Missing(NamedTuple):
-    """How many outputs may be missing from a recording: before its first relation, and after its
-    last one (ORA-3).
+    """How many outputs of the semantics may be missing from a recording (ORA-3): `before` its first
+    relation, and `after` its last one.
     """
 
     before: int
@@ -32,7 +32,7 @@ class Missing(NamedTuple):
 
     @staticmethod
     def of(bound: int | Missing) -> Missing:
-        """Return the bounds of both ends, which one number states for both."""
+        """Return the bounds as a pair. One number stands for both ends."""
         if isinstance(bound, Missing):
             return bound
         return Missing(bound, bound)
@@ -44,9 +44,10 @@ class Missing(NamedTuple):
 
 
 class TermsOfJudgement(TypedDict, total=False):
-    """How a recording is held against its question: how many outputs may be missing at each end (1
-    unless it is stated), how terms are compared (by value unless it is stated), and the windows
-    that the engine states, as Recorded has them.
+    """The options of a verdict.
+
+    `missing` bounds the outputs that may be missing at each end (default: 1). `mode` says how terms
+    are compared (default: by value). `windows` and `window_closure` are those of RecordedAnswer.
     """
 
     missing: int | Missing
@@ -56,13 +57,13 @@ class TermsOfJudgement(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """What is judged: a question and the relations that were recorded of its answer, with the
-    stated bounds and mode.
+class RecordedAnswer:
+    """What is judged: a question, and the relations that were recorded of an engine's answer to it.
 
-    `windows` are the borders of the window that the engine states for each relation; None, or an
-    entry too few, where it states none. `window_closure` says which borders belong to a stated
-    window; None where it is that of the semantics.
+    `missing` and `mode` are those of TermsOfJudgement. `windows` are the borders of the window that
+    the engine states for each relation; None, or an entry too few, where it states none.
+    `window_closure` says which borders belong to a stated window; None stands for the closure of
+    the semantics that is tried.
     """
 
     question: Question
@@ -75,12 +76,13 @@ class Recorded:
     @staticmethod
     def of(
         question: Question, recording: Sequence[Relation], **terms: Unpack[TermsOfJudgement]
-    ) -> Recorded:
-        """Return what is judged of a question and its recorded answer, on stated terms."""
+    ) -> RecordedAnswer:
+        """Return what is judged: a question and recorded relations, with some options."""
         windows = tuple(terms.get("windows", ()))
-        if not any(windows):
+        is_window_stated = any(windows)
+        if not is_window_stated:
             windows = ()
-        return Recorded(
+        return RecordedAnswer(
             replace(question, static=canonical_dataset(question.static)),
             tuple(recording),
             Missing.of(terms.get("missing", 1)),
@@ -110,16 +112,16 @@ class Recorded:
         return [relation.rows for relation in self.relations]
 
     def stated_window(self, index: int, closure: Closure | None) -> Borders | None:
-        """Return the first and the last instant of the window that the engine states for a
-        relation; None where it states none.
+        """Return the first and the last instant of the window that the engine states for relation
+        `index`; None where it states none. `closure` is that of the semantics that is tried.
         """
         if index >= len(self.windows):
             return None
-        return instants(self.windows[index], self.window_closure or closure)
+        return first_and_last_instant(self.windows[index], self.window_closure or closure)
 
     def first_stated_window(self) -> tuple[Borders, Closure | None] | None:
-        """Return the first window that the engine states, with the closure that is stated for it;
-        None if it states none.
+        """Return the borders of the first window that the engine states, and the stated closure;
+        None if it states no window.
         """
         for borders in self.windows:
             if borders:
@@ -127,17 +129,17 @@ class Recorded:
         return None
 
     def is_about(self, index: int, borders: Borders | None, closure: Closure | None) -> bool:
-        """ORA-11: whether the window that the engine states for a relation holds the same instants
-        as a report's window does.
+        """ORA-11: whether the window that the engine states for relation `index` holds the same
+        instants as a report's window, which has these `borders`.
 
-        True where either has no window. Over integers [0, 10) and (-1, 9] are the same.
+        True where either has no window. Over integers [0, 10) and (-1, 9] hold the same instants.
         """
         stated = self.stated_window(index, closure)
-        expected = instants(borders, closure)
+        expected = first_and_last_instant(borders, closure)
         return stated is None or expected is None or stated == expected
 
 
-def instants(borders: Borders | None, closure: Closure | None) -> Borders | None:
+def first_and_last_instant(borders: Borders | None, closure: Closure | None) -> Borders | None:
     """Return the first and the last instant of the window with these borders (WIN-2)."""
     if borders is None:
         return None
@@ -145,8 +147,10 @@ def instants(borders: Borders | None, closure: Closure | None) -> Borders | None
     return borders[0] + low, borders[1] + high
 
 
-class Origin(NamedTuple):
-    """A class of t0 values that no element tells apart: the one tried, and the class's bounds."""
+class T0Class(NamedTuple):
+    """The values of t0 from `lo` to `hi`, with which all reports are the same. `t0` is the one of
+    them that is tried.
+    """
 
     t0: int
     lo: int
@@ -154,8 +158,8 @@ class Origin(NamedTuple):
 
 
 class State(NamedTuple):
-    """How much of the recording is explained: outputs missing before it, relations matched, outputs
-    missing after it.
+    """One way to explain the outputs so far: `before` outputs are missing before the recording, the
+    next ones are its first `matched` relations, and `after` outputs are missing after its last one.
     """
 
     before: int
@@ -166,65 +170,74 @@ class State(NamedTuple):
 def advance(
     states: Iterable[State],
     output: Bag,
-    recorded: Recorded,
+    recorded: RecordedAnswer,
     borders: Borders | None = None,
     closure: Closure | None = None,
 ) -> set[State]:
-    """ORA-3: return the states that one more output of the semantics leads to: it is missing before
-    the recording or after it, within the bounds, or it is the recording's next relation.
+    """ORA-3: return the states that one more output of the semantics leads to.
 
-    `borders` and `closure` are those of the output's window, which the next relation must not
-    contradict (ORA-11).
+    The output is missing before the recording, or it equals the next relation, or it is missing
+    after the last relation. `borders` and `closure` are those of the output's window, which the
+    window stated for the next relation must not contradict (ORA-11). No state is returned if
+    nothing explains the output.
     """
     rows = recorded.rows
     following: set[State] = set()
-    same: dict[int, bool] = {}  # of each relation, which several states may have next
+    is_equal: dict[int, bool] = {}  # by relation, since several states may have the same one next
     for before, matched, after in states:
+        # The output came before the recording began.
         if matched == 0 and before < recorded.missing.before:
             following.add(State(before + 1, 0, 0))
 
-        if matched < len(rows) and matched not in same:
-            same[matched] = compare.equal(output, rows[matched], recorded.mode)
-        if same.get(matched) and recorded.is_about(matched, borders, closure):
+        # The output is the next relation.
+        if matched < len(rows) and matched not in is_equal:
+            is_equal[matched] = compare.equal(output, rows[matched], recorded.mode)
+        if is_equal.get(matched) and recorded.is_about(matched, borders, closure):
             following.add(State(before, matched + 1, 0))
 
+        # The output came after the recording ended.
         if matched == len(rows) and rows and after < recorded.missing.after:
             following.add(State(before, matched, after + 1))
     return following
 
 
-def accepted(states: Iterable[State], recorded: Recorded) -> State | None:
-    """Return the state that explains all of the recording with the fewest outputs missing; None if
-    there is none. An empty recording allows no output to be missing.
+def find_accepting_state(states: Iterable[State], recorded: RecordedAnswer) -> State | None:
+    """Return the state in which all relations are matched, with the fewest outputs missing; None if
+    there is none. For a recording without relations no output may be missing.
     """
-    whole = [
-        state
-        for state in states
-        if state.matched == len(recorded.relations) and (recorded.relations or state.before == 0)
-    ]
-    return min(whole, key=lambda state: (state.before + state.after, state), default=None)
+    count = len(recorded.relations)
+    accepting = [state for state in states if state.matched == count]
+    if not recorded.relations:
+        accepting = [state for state in accepting if state.before == 0]
+    return min(accepting, key=lambda state: (state.before + state.after, state), default=None)
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One assignment against the recording.
+    """One assignment, and what came of holding it against the recording.
 
-    `accepted` is the state that explains all of the recording, None where none does. `reached` is
-    the greatest number of relations that some state explains. `ordered` says that no order had to
-    be searched. `last` is what each window held where the trial ended, and `answer` what
-    incremental evaluation answers over it (None: the definition did). `by` says who computed it.
-    `reports` are there for a trial that explains the recording, and for the one that a judgement
-    names; its `alignment`, too, unless orders were searched.
+    `accepting_state` explains all relations; None if the assignment failed. `most_matched` is the
+    greatest number of relations that some state explains. `divergence` is where a failed trial and
+    the recording part. It is found at once where arrival orders were searched, and else only for
+    the nearest trial.
+
+    `is_order_known` is False where arrival orders were searched. `computed_by` says in words who
+    computed the answers. `last_contents` is what each window held at the last evaluation that was
+    looked at, and `last_answer` is what incremental evaluation answers over it (None: the
+    definition answered).
+
+    `reports` are there for a trial that explains the recording and for the one that a judgement
+    names; so is `alignment`, unless arrival orders were searched.
     """
 
     semantics: Semantics
-    origin: Origin
-    accepted: State | None
+    t0_class: T0Class
+    accepting_state: State | None
     divergence: Divergence | None = None
-    ordered: bool = True
-    last: tuple[Content, ...] | None = None
-    answer: Bag | None = None
-    by: str = "the definition"
-    reached: int = 0
+    is_order_known: bool = True
+    last_contents: tuple[Content, ...] | None = None
+    last_answer: Bag | None = None
+    computed_by: str = "the definition"
+    most_matched: int = 0
     alignment: Alignment | None = None
     reports: Reports | None = field(default=None, compare=False, repr=False)

@@ -46,7 +46,7 @@ def lab(tmp_path):
     """Runs that share this process: what they give is the same, how much
     memory they take is not.
     """
-    return Lab(tmp_path, ENGINE, 1, measure.measured)
+    return Lab(tmp_path, ENGINE, 1, measure.run_job)
 
 
 @pytest.mark.parametrize("name", [name for name in BENCHMARKS if name != "pushes"])
@@ -209,7 +209,7 @@ def test_a_wrong_engine_fails_the_command(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(measure, "engine", engine)
     monkeypatch.setattr(
-        command, "Lab", lambda work, engine, runs: Lab(work, engine, runs, measure.measured)
+        command, "Lab", lambda work, engine, runs: Lab(work, engine, runs, measure.run_job)
     )
     assert command.main(["small", "--tiny", "--runs", "1", "--work", str(tmp_path)]) == 1
     line = json.loads(capsys.readouterr().out)
@@ -224,20 +224,20 @@ def test_a_wrong_engine_fails_the_command(tmp_path, monkeypatch, capsys):
 
 def test_a_fresh_process_gives_the_same(lab):
     job = lab.job(lab.stream(2, 3), temperatures())
-    there, here = measure.fresh(job), measure.measured(job)
+    there, here = measure.run_in_new_process(job), measure.run_job(job)
     assert (
         there.reports == here.reports == 3
         and there.seconds > 0
         and 0 < there.base_mib <= there.peak_mib
     )
-    assert measure.fresh(job._replace(check=True)).difference is None
+    assert measure.run_in_new_process(job._replace(check=True)).difference is None
 
 
 def test_a_run_that_fails_says_why(lab):
     with pytest.raises(
         RunFailed, match="engine must be one of incremental, definitional, got 'other'"
     ):
-        measure.fresh(lab.job(lab.stream(1, 1), temperatures(), engine="other"))
+        measure.run_in_new_process(lab.job(lab.stream(1, 1), temperatures(), engine="other"))
 
 
 @pytest.mark.parametrize(

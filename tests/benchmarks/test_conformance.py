@@ -139,7 +139,10 @@ def test_what_cqels_was_seen_to_do_explains_its_recordings(shared, query):
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
     recording = read_recording(folder / "answers" / f"cqels-answer-{query[1]}.json").relations
     found = judge.judge(asked, streams, profile("cqels-observed"), recording)
-    assert found.passed and found.trial.accepted.before == found.trial.accepted.after == 0
+    assert (
+        found.passed
+        and found.trial.accepting_state.before == found.trial.accepting_state.after == 0
+    )
 
 
 @pytest.mark.needs_shared

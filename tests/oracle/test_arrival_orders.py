@@ -27,8 +27,8 @@ from refengine import (
 from refengine.core import engine
 from refengine.model.elements import XSD
 from refengine.oracle.judge import judge
-from refengine.oracle.orders import order_matters, realisable
-from refengine.oracle.orders.moments import PendingDerivation
+from refengine.oracle.orders import are_realisable, order_matters
+from refengine.oracle.orders.groups import PendingDerivation
 from refengine.oracle.trial import Missing
 
 TUMBLING = Window("s", WindowKind.TIME, 10, 10)
@@ -143,7 +143,7 @@ def outputs(*names: str) -> list[Counter]:
     ],
 )
 def test_which_outputs_an_instant_can_have(derivations, given, expected):
-    assert realisable(outputs(*given), grown(*derivations)) is expected
+    assert are_realisable(outputs(*given), grown(*derivations)) is expected
 
 
 # ORA-5: sums, and what is missing at the ends

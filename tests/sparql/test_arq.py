@@ -18,7 +18,15 @@ import pytest
 from refengine.model.elements import Dataset, Relation, literal
 from refengine.model.errors import Unsupported
 from tools.arq.__main__ import read, report
-from tools.arq.differ import Answer, Difference, definition, our_answer, outcome, shrink, solutions
+from tools.arq.differ import (
+    Answer,
+    Difference,
+    compare_answers,
+    definition,
+    our_answer,
+    shrink,
+    solutions,
+)
 from tools.arq.draw import Draw, draw
 from tools.arq.explained import FILE, explain, explanations, table
 from tools.arq.jena import Jena, lacks
@@ -221,12 +229,12 @@ ONE, ONE_DOUBLE = literal("1", INTEGER), literal("1.0E0", DOUBLE)
     ],
 )
 def test_outcome(ours: Answer, theirs: Answer, expected: str) -> None:
-    assert outcome("SELECT ?x {}", ours, theirs) == expected
+    assert compare_answers("SELECT ?x {}", ours, theirs) == expected
 
 
 def test_under_reduced_rows_are_a_set() -> None:
     assert (
-        outcome("SELECT REDUCED ?x {}", answer({"x": ONE}), answer({"x": ONE}, {"x": ONE}))
+        compare_answers("SELECT REDUCED ?x {}", answer({"x": ONE}), answer({"x": ONE}, {"x": ONE}))
         == "equal"
     )
 
@@ -334,7 +342,7 @@ def test_arq_answers_the_explained_cases_as_recorded() -> None:
             frozenset({("<urn:a>", "<urn:p>", '"\U0001d11e"')}),
         )
         assert (
-            outcome(
+            compare_answers(
                 case.text,
                 our_answer(definition, case.text, case.data),
                 jena.ask(case.text, case.data),

@@ -1,5 +1,5 @@
 """python -m tools.arq: draws queries with data, asks an evaluation of ours and Apache Jena ARQ, and
-lists where they differ.
+lists the differences of their answers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,15 @@ from time import monotonic
 from typing import Any, TextIO
 
 from tools import sg1
-from tools.arq.differ import AGREE, Answer, Difference, Evaluate, our_answer, outcome, shrink
+from tools.arq.differ import (
+    AGREE,
+    Answer,
+    Difference,
+    Evaluate,
+    compare_answers,
+    our_answer,
+    shrink,
+)
 from tools.arq.draw import Draw, draw
 from tools.arq.explained import class_of, explain, explanations, searched_texts, table
 from tools.arq.jena import JARS, Jena, lacks
@@ -27,22 +35,25 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "arq.md"
 EXAMPLES = 3  # of a class that is not explained
 
 
-def named(text: str) -> Evaluate:
-    """Return the function of MODULE:FUNCTION."""
+def import_function(text: str) -> Evaluate:
+    """Return the function that MODULE:FUNCTION names. Raises argparse.ArgumentTypeError if there is
+    none.
+    """
     module, _, name = text.partition(":")
     try:
-        found: Evaluate = getattr(importlib.import_module(module), name)
+        function: Evaluate = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise argparse.ArgumentTypeError(f"no function {text}: {error}") from None
-    return found
+    return function
 
 
 def compare_draw(number: int, case: Draw, evaluate: Evaluate, jena: Jena) -> dict[str, Any]:
-    """Return the result of one draw, for NDJSON: its outcome, whether it is legal and has rows,
-    and, for a difference, the shrunk case.
+    """Return the result of draw `number` as a line of NDJSON: its outcome, whether the query is
+    legal and has rows, and, for a difference, the shrunk case.
     """
-    ours, theirs = our_answer(evaluate, case.text, case.data), jena.ask(case.text, case.data)
-    kind = outcome(case.text, ours, theirs)
+    ours = our_answer(evaluate, case.text, case.data)
+    theirs = jena.ask(case.text, case.data)
+    kind = compare_answers(case.text, ours, theirs)
     result = {
         "draw": number,
         "outcome": kind,
@@ -54,35 +65,35 @@ def compare_draw(number: int, case: Draw, evaluate: Evaluate, jena: Jena) -> dic
     if kind in AGREE:
         return result
 
-    def difference(found: Draw, ours: Answer, theirs: Answer) -> Difference:
-        data = tuple(" ".join(statement) for statement in sorted(found.data))
-        return Difference(number, kind, found.text, data, ours.plain(), theirs.plain())
+    def difference(draw: Draw, ours: Answer, theirs: Answer) -> Difference:
+        data = tuple(" ".join(statement) for statement in sorted(draw.data))
+        return Difference(number, kind, draw.text, data, ours.plain(), theirs.plain())
 
     as_drawn = difference(case, ours, theirs)
-    if kind in ("theirs fails", "legality") and explain(as_drawn, explanations()):  # by its message
+    # These are explained by the message of the error, which a smaller case might not have.
+    if kind in ("theirs fails", "legality") and explain(as_drawn, explanations()):
         return result | asdict(as_drawn)
 
     def differs(candidate: Draw) -> bool:
+        """Whether a smaller draw has the same outcome."""
         theirs = jena.ask(candidate.text, candidate.data)
         if theirs.error == "invalid" and kind != "legality":
             return False
-        return (
-            outcome(candidate.text, our_answer(evaluate, candidate.text, candidate.data), theirs)
-            == kind
-        )
+        ours = our_answer(evaluate, candidate.text, candidate.data)
+        return compare_answers(candidate.text, ours, theirs) == kind
 
     small = shrink(case, differs)
     if small == case:
         return result | asdict(as_drawn)
-    return result | asdict(
-        difference(
-            small, our_answer(evaluate, small.text, small.data), jena.ask(small.text, small.data)
-        )
-    )
+    ours = our_answer(evaluate, small.text, small.data)
+    theirs = jena.ask(small.text, small.data)
+    return result | asdict(difference(small, ours, theirs))
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Return the results of a run before; a line that was cut short is left out."""
+    """Return the results of an earlier run, none if there is no file. They end before a line that
+    was cut short.
+    """
     if not path.is_file():
         return []
     results = []
@@ -95,24 +106,47 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def report(results: Sequence[dict[str, Any]], out: TextIO) -> bool:
-    """Print the figures and the differences by class. Whether every difference is explained."""
-    known = explanations()
-    outcomes = Counter(result["outcome"] for result in results)
+    """Print the figures of a run and its differences, by class. Return whether all of them are
+    explained.
+    """
+    _print_figures(results, out)
+    explained, classes = _classify(results)
+    not_explained = sum(map(len, classes.values()))
+    print(f"differences: {explained.total()} explained, {not_explained} not", file=out)
+    for name, count in explained.most_common():
+        print(f"  explained {count}: {name}", file=out)
+    for name, differences in sorted(classes.items(), key=lambda item: (-len(item[1]), item[0])):
+        print(f"  not explained {len(differences)}: {name}", file=out)
+        for difference in sorted(differences, key=_size)[:EXAMPLES]:
+            _print_example(difference, out)
+    return not classes
+
+
+def _print_figures(results: Sequence[dict[str, Any]], out: TextIO) -> None:
+    """Print how many draws there are, and how many have each outcome."""
     total = max(len(results), 1)
-    legal = sum(result["legal"] for result in results)
-    rows = sum(result["rows"] for result in results)
-    print(
-        f"draws: {len(results)}, legal {legal / total:.1%}, with rows {rows / total:.1%}", file=out
-    )
-    print(
-        "outcomes: " + ", ".join(f"{name} {count}" for name, count in outcomes.most_common()),
-        file=out,
-    )
+    legal = sum(result["legal"] for result in results) / total
+    rows = sum(result["rows"] for result in results) / total
+    print(f"draws: {len(results)}, legal {legal:.1%}, with rows {rows:.1%}", file=out)
+
+    outcomes = Counter(result["outcome"] for result in results)
+    counts = ", ".join(f"{name} {count}" for name, count in outcomes.most_common())
+    print(f"outcomes: {counts}", file=out)
+
     reasons = Counter(result["reason"] for result in results if result["outcome"] == "refused")
     for reason, count in reasons.most_common():
         print(f"  refused {count}: {reason}", file=out)
-    classes: dict[str, list[Difference]] = defaultdict(list)
+
+
+def _classify(
+    results: Sequence[dict[str, Any]],
+) -> tuple[Counter[str], dict[str, list[Difference]]]:
+    """Return how many differences each explanation covers, and the differences that none covers, by
+    class.
+    """
+    known = explanations()
     explained: Counter[str] = Counter()
+    classes: dict[str, list[Difference]] = defaultdict(list)
     for result in results:
         if result["outcome"] in AGREE:
             continue
@@ -122,28 +156,27 @@ def report(results: Sequence[dict[str, Any]], out: TextIO) -> bool:
             classes[class_of(difference)].append(difference)
         else:
             explained[entry.id] += 1
-    print(
-        f"differences: {explained.total()} explained, {sum(map(len, classes.values()))} not",
-        file=out,
-    )
-    for name, count in explained.most_common():
-        print(f"  explained {count}: {name}", file=out)
-    for name, found in sorted(classes.items(), key=lambda item: (-len(item[1]), item[0])):
-        print(f"  not explained {len(found)}: {name}", file=out)
-        for difference in sorted(found, key=lambda d: len(d.text) + sum(map(len, d.data)))[
-            :EXAMPLES
-        ]:
-            print(f"    draw {difference.number}", file=out)
-            for part, text in searched_texts(difference).items():
-                if part == "all":
-                    continue
-                print(f"      {part + ':':8}{text.replace(chr(10), chr(10) + ' ' * 14)}", file=out)
-    return not classes
+    return explained, classes
+
+
+def _size(difference: Difference) -> int:
+    """Return the number of characters of a difference's query and data."""
+    return len(difference.text) + sum(map(len, difference.data))
+
+
+def _print_example(difference: Difference, out: TextIO) -> None:
+    """Print the query, the data and both answers of a difference."""
+    print(f"    draw {difference.number}", file=out)
+    for part, text in searched_texts(difference).items():
+        if part == "all":  # the query and the data again
+            continue
+        indented = text.replace("\n", "\n" + " " * 14)
+        print(f"      {part + ':':8}{indented}", file=out)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: 0; 1 if a difference is not explained; 2 for bad arguments or without ARQ; 130
-    if interrupted.
+    """Run the command line and return its exit code: 0; 1 if a difference is not explained; 2 for
+    bad arguments or without ARQ; 130 if interrupted.
     """
     parser = argparse.ArgumentParser(prog="python -m tools.arq", description=__doc__)
     parser.add_argument("--draws", type=int, default=1000, metavar="N", help="default: %(default)s")
@@ -189,16 +222,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.table:
         return write_table()
     try:
-        evaluate = named(options.answer)
+        evaluate = import_function(options.answer)
     except argparse.ArgumentTypeError as error:
         parser.error(str(error))
     if lack := lacks():
         parser.exit(2, f"tools.arq: {lack}\n")
     if options.one is not None:
         return show(draw(options.seed, options.one), evaluate)
-    path = (
-        options.results or JARS.parent / f"{options.answer.replace(':', '-')}-{options.seed}.ndjson"
-    )
+    default_name = f"{options.answer.replace(':', '-')}-{options.seed}.ndjson"
+    path = options.results or JARS.parent / default_name
     path.parent.mkdir(parents=True, exist_ok=True)
     results = []
     if not options.anew:
@@ -207,21 +239,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with path.open("w", encoding="utf-8") as file:
             file.writelines(json.dumps(result) + "\n" for result in results)
-            run(options, results, file, evaluate)
+            add_draws(options, results, file, evaluate)
     except KeyboardInterrupt:
         status = 130
-    wanted = range(options.first, options.first + options.draws)
-    complete = report([result for result in results if result["draw"] in wanted], sys.stdout)
+    numbers = range(options.first, options.first + options.draws)
+    is_explained = report([each for each in results if each["draw"] in numbers], sys.stdout)
     print(f"results: {path}")
-    return status or int(not complete)
+    return status or int(not is_explained)
 
 
-def run(
+def add_draws(
     options: argparse.Namespace, results: list[dict[str, Any]], file: TextIO, evaluate: Evaluate
 ) -> None:
-    """Draw what is not among the results, and add it there and to the file."""
+    """Compare the draws that are not among the results yet, and add them there and to the file. How
+    far it is goes to standard error every five seconds.
+    """
     done = {result["draw"] for result in results}
-    shown = started = monotonic()
+    started = monotonic()
+    shown = started
     with Jena() as jena:
         for number in range(options.first, options.first + options.draws):
             if number in done:
@@ -241,8 +276,8 @@ def run(
 
 
 def write_table() -> int:
-    """Write the table of explained differences at the end of docs/arq.md, in place of what it holds
-    from its heading on.
+    """Write the table of explained differences into docs/arq.md, and return the exit code. It
+    replaces the table there, which is the end of the page.
     """
     text = PAGE.read_text(encoding="utf-8")
     above = text[: text.index("| class |")]
@@ -251,15 +286,16 @@ def write_table() -> int:
 
 
 def show(case: Draw, evaluate: Evaluate) -> int:
-    """Print a draw and both answers."""
+    """Print a draw with both answers, and return the exit code: 1 if they differ."""
     with Jena() as jena:
-        ours, theirs = our_answer(evaluate, case.text, case.data), jena.ask(case.text, case.data)
+        ours = our_answer(evaluate, case.text, case.data)
+        theirs = jena.ask(case.text, case.data)
     print(case.text)
     for statement in sorted(case.data):
         print("  " + " ".join(statement))
     for name, answer in (("ours", ours), ("theirs", theirs)):
         print(f"{name}: {json.dumps(answer.plain(), ensure_ascii=False)}")
-    kind = outcome(case.text, ours, theirs)
+    kind = compare_answers(case.text, ours, theirs)
     print(kind)
     if kind in AGREE:
         return 0

@@ -32,8 +32,8 @@ def solutions(variables: Sequence[str], mappings: Iterable[dict[str, Term]]) -> 
 
 @dataclass(frozen=True)
 class Answer:
-    """A relation, or why there is none: `invalid` (no legal query), `unsupported` (no single
-    answer) or `fails`.
+    """A relation, or why there is none: `error` is `invalid` (not a legal query), `unsupported` (no
+    single answer) or `fails`, and `message` says more.
     """
 
     relation: Relation | None
@@ -41,7 +41,7 @@ class Answer:
     message: str = ""
 
     def plain(self) -> Any:
-        """Return the answer for JSON."""
+        """Return the answer as values of JSON."""
         if self.relation is None:
             return {self.error: self.message}
         if self.relation.variables == ("ask",):
@@ -55,8 +55,8 @@ def definition(text: str, data: Dataset) -> Relation:
 
 
 def our_answer(ours: Evaluate, text: str, data: Dataset) -> Answer:
-    """Return the answer of the evaluation that is held against ARQ; whatever it raises is an
-    answer, too.
+    """Return the answer of an evaluation of ours. An error that it raises is an answer, too, and so
+    is a time of more than SECONDS.
     """
 
     def late(*_: object) -> None:
@@ -81,12 +81,22 @@ def our_answer(ours: Evaluate, text: str, data: Dataset) -> Answer:
         signal.signal(signal.SIGALRM, before)
 
 
-def outcome(text: str, ours: Answer, theirs: Answer) -> str:
-    """Return how two answers compare: `equal`; `refused`, by us; `illegal`, both say; or a
-    difference: `rows`, `variables` (the same rows under others), `datatypes` (the same values of
-    other types), `legality` (only one says that the query is legal), `ours fails` or `theirs
-    fails`.
+def compare_answers(text: str, ours: Answer, theirs: Answer) -> str:
+    """Return the outcome of a comparison of two answers to the query `text`.
+
+    They agree in three outcomes: `equal`, `refused` (by us), and `illegal` (both say so). The
+    others are differences: `rows`; `variables` (the same rows, but other variables); `datatypes`
+    (the same values, but other types); `legality` (only one says that the query is legal); `ours
+    fails` and `theirs fails`.
     """
+    if ours.relation is None or theirs.relation is None:
+        return _compare_errors(ours, theirs)
+    is_reduced = re.search(r"\bREDUCED\b", text) is not None
+    return _compare_relations(ours.relation, theirs.relation, is_reduced)
+
+
+def _compare_errors(ours: Answer, theirs: Answer) -> str:
+    """Return the outcome for two answers of which at least one is an error."""
     if ours.error == "unsupported":
         return "refused"
     if ours.error == "fails":
@@ -95,18 +105,22 @@ def outcome(text: str, ours: Answer, theirs: Answer) -> str:
         return "theirs fails"
     if ours.error and theirs.error:
         return "illegal"
-    if ours.error or theirs.error:
-        return "legality"
-    assert ours.relation is not None and theirs.relation is not None  # neither is an error
-    a, b = ours.relation.rows, theirs.relation.rows
-    if re.search(r"\bREDUCED\b", text):
-        a, b = representatives(a), representatives(b)
+    return "legality"
+
+
+def _compare_relations(ours: Relation, theirs: Relation, is_reduced: bool) -> str:
+    """Return the outcome for two relations. With REDUCED the number of equal rows is left open."""
+    our_rows = ours.rows
+    their_rows = theirs.rows
+    if is_reduced:
+        our_rows = representatives(our_rows)
+        their_rows = representatives(their_rows)
     try:
-        if not equal(a, b):
+        if not equal(our_rows, their_rows):
             return "rows"
-        if set(ours.relation.variables) != set(theirs.relation.variables):
+        if set(ours.variables) != set(theirs.variables):
             return "variables"
-        if equal(_with_types(a), _with_types(b)):
+        if equal(_with_types(our_rows), _with_types(their_rows)):
             return "equal"
         return "datatypes"
     except Unsupported:
@@ -114,7 +128,7 @@ def outcome(text: str, ours: Answer, theirs: Answer) -> str:
 
 
 def _with_types(rows: Bag) -> Bag:
-    """Return the rows with a column more for each number, its datatype."""
+    """Return the rows with a further column for each number, which holds its datatype."""
     typed: Bag = Counter()
     for line, count in rows.items():
         typed[_with_type(line)] += count
@@ -122,23 +136,18 @@ def _with_types(rows: Bag) -> Bag:
 
 
 def _with_type(line: Row) -> Row:
-    return tuple(
-        sorted(
-            [
-                *line,
-                *(
-                    (f"{name} datatype", f"<{parse_literal(term).datatype}>")
-                    for name, term in line
-                    if isinstance(value(term), Number)
-                ),
-            ]
-        )
-    )
+    """Return a row with a further column for each number, which holds its datatype."""
+    datatypes = [
+        (f"{name} datatype", f"<{parse_literal(term).datatype}>")
+        for name, term in line
+        if isinstance(value(term), Number)
+    ]
+    return tuple(sorted([*line, *datatypes]))
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A draw on which two answers differ, shrunk; `kind` is an outcome."""
+    """A draw, mostly shrunk, on which two answers differ. `kind` is the outcome."""
 
     number: int
     kind: str
@@ -149,8 +158,8 @@ class Difference:
 
 
 def shrink(case: Draw, differs: Callable[[Draw], bool]) -> Draw:
-    """Return a smaller draw that differs still: fewer triples, then a smaller query, as long as
-    there is any in TRIES questions.
+    """Return a smaller draw that still differs. It has fewer triples and a smaller query; the
+    search ends when no smaller one differs, or after TRIES questions.
     """
     tries = TRIES
     again = True

@@ -54,13 +54,15 @@ class Queries(Patterns):
         return form
 
     def values_clause(self) -> Node:
+        """Return VALUES after a query."""
         return node("modifier", "\n", self.values()[0], droppable=True)
 
     def select(self, depth: int, top: bool = False) -> Select:
         """Return a SELECT without groups."""
         group, scope = self.group(depth)
         scope = list(dict.fromkeys(scope))
-        quantity = self.random.choices(("", " DISTINCT", " REDUCED"), (6, 3, 1 if top else 0))[0]
+        reduced = int(top)  # its weight; inside a query, the rows must not be left open
+        quantity = self.random.choices(("", " DISTINCT", " REDUCED"), (6, 3, reduced))[0]
         names, head = scope, node("select", "*")
         if not scope or self.chance(0.8):
             kept = self.random.sample(scope, self.random.randint(0, min(3, len(scope))))
@@ -68,12 +70,7 @@ class Queries(Patterns):
             names, known = list(kept), list(scope)
             for _ in range(self.random.choice((0, 0, 1, 1, 2, 3)) or not kept):
                 name = self.new_variable()
-                value = Expressions(
-                    self.random,
-                    self.palette,
-                    known,
-                    self._exists_group if self.chance(0.1) else None,
-                ).draw("any", 3)
+                value = self._value(known)
                 items.append(node("item", "(", value, f" AS {name})"))
                 names.append(name)
                 known.append(name)
@@ -89,7 +86,10 @@ class Queries(Patterns):
         return Select(text, names)
 
     def order(self, names: Sequence[str], scope: Sequence[str], slices: bool = True) -> Node:
-        """ORDER BY with LIMIT and OFFSET, over all the variables that are projected; or nothing."""
+        """Return ORDER BY with LIMIT and OFFSET, over all variables that are projected; or nothing.
+
+        Over all of them, so that equal keys are equal rows and it does not matter which come first.
+        """
         if not names or self.chance(0.8):
             return node("modifier")
         keys = []
@@ -120,6 +120,7 @@ class Queries(Patterns):
         )
 
     def _directed(self, name: str) -> str:
+        """Return a key of ORDER BY, sometimes with its direction."""
         return self.random.choice((name, name, f"DESC({name})", f"ASC({name})"))
 
     def aggregate(self, scope: Sequence[str]) -> Node:
@@ -130,11 +131,10 @@ class Queries(Patterns):
             distinct = "DISTINCT "
         if name == "COUNT" and self.chance(0.4):
             return node("aggregate", f"COUNT({distinct}*)")
-        inside = (
-            node("expr", self.random.choice(scope))
-            if scope and self.chance(0.75)
-            else Expressions(self.random, self.palette, scope).draw("any", 2)
-        )
+        if scope and self.chance(0.75):
+            inside = node("expr", self.random.choice(scope))
+        else:
+            inside = Expressions(self.random, self.palette, scope).draw("any", 2)
         tail = ""
         if name == "GROUP_CONCAT":
             tail = self.random.choice(('; SEPARATOR=","', "", '; SEPARATOR=""'))
@@ -177,8 +177,8 @@ class Queries(Patterns):
         return conditions, list(dict.fromkeys(names))
 
     def grouping(self, scope: Sequence[str], always: bool = False) -> tuple[Node, list[str]]:
-        """GROUP BY, or nothing, which makes one group of everything; and the
-        keys that have names.
+        """Return GROUP BY and the keys that have names. Without GROUP BY there is one group of all
+        solutions.
         """
         if not always and self.chance(0.3):
             return node("modifier"), []
@@ -188,6 +188,7 @@ class Queries(Patterns):
         ), names
 
     def having(self, scope: Sequence[str], keys: Sequence[str]) -> Node:
+        """Return HAVING with a condition, or nothing."""
         if self.chance(0.85):
             return node("modifier")
         if self.chance(0.2):
@@ -207,9 +208,12 @@ class Queries(Patterns):
         group, scope = self.group(depth)
         grouping, keys = self.grouping(scope)
         having = self.having(scope, keys)
-        items, names = [node("item", name) for name in keys if self.chance(0.8)], []
-        names += [str(item) for item in items]
-        for _ in range(self.random.choice((1, 1, 2, 3)) if self.chance(0.95) or not items else 0):
+        items = [node("item", name) for name in keys if self.chance(0.8)]
+        names = [str(item) for item in items]
+        count = 0
+        if self.chance(0.95) or not items:
+            count = self.random.choice((1, 1, 2, 3))
+        for _ in range(count):
             name = self.new_variable()
             items.append(node("item", "(", self._of_aggregates(scope, keys), f" AS {name})"))
             names.append(name)
@@ -232,7 +236,7 @@ class Queries(Patterns):
         )
 
     def ask(self) -> Node:
-        """ASK, sometimes with groups."""
+        """Return an ASK, sometimes with groups."""
         group, scope = self.group(2)
         if self.chance(0.2):
             grouping, keys = self.grouping(scope, always=True)
@@ -261,6 +265,7 @@ class Queries(Patterns):
         return node("query", "CONSTRUCT {", *triples, " } WHERE ", group, tail)
 
     def _template_term(self, visible: Sequence[str], others: Sequence[str]) -> str:
+        """Return a term of a template: a visible variable, or one of the others."""
         if visible and self.chance(0.6):
             return self.random.choice(list(visible))
         return self.random.choice(list(others))

@@ -39,14 +39,40 @@ REPLACEMENTS = ("", "X", "$1", "$0-", "\\\\$", "[$1]", "\\\\\\\\", "$2$1", "$")
 FLAGS = ("i", "s", "m", "x", "", "is", "q", "im")
 RANGES = ("en", "*", "EN-gb", "fr", "", "en-", "de-DE", "de")
 HASHES = ("MD5", "SHA1", "SHA256", "SHA384", "SHA512")
+# What gives a string: functions, "hash", "cast" and "if". Those with more to try stand twice.
+STRING_FUNCTIONS = (
+    "STR",
+    "STR",
+    "LANG",
+    "SUBSTR",
+    "SUBSTR",
+    "UCASE",
+    "LCASE",
+    "STRBEFORE",
+    "STRAFTER",
+    "ENCODE_FOR_URI",
+    "CONCAT",
+    "CONCAT",
+    "REPLACE",
+    "REPLACE",
+    "hash",
+    "STRDT",
+    "STRLANG",
+    "cast",
+    "TZ",
+    "if",
+)
+# Functions of one argument that is no string: the function's name in a query, and the kind.
+ONE_ARGUMENT = {"STR": ("STR", "any"), "cast": ("xsd:string", "any"), "TZ": ("TZ", "date")}
 DATE_PARTS = ("YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS")
 
 
 @dataclass
 class Expressions:
-    """Draws expressions over some variables. `exists` draws the group of an EXISTS, if one may
-    stand here; `unbound`: whether a variable from nowhere may be named, as beside aggregates it may
-    not.
+    """Draws expressions over some variables.
+
+    `exists` draws the group of an EXISTS; None where none may stand. `unbound` says whether a
+    variable may be named that no pattern binds; beside aggregates it may not.
     """
 
     random: Random
@@ -90,15 +116,20 @@ class Expressions:
         return node("expr", write_term(self.palette.value(random), random))
 
     def _call(self, name: str, *arguments: Node) -> Node:
+        """Return a call of a function."""
         parts: list[str | Node] = [f"{name}("]
         for i, argument in enumerate(arguments):
-            parts += [", ", argument] if i else [argument]
+            if i:
+                parts.append(", ")
+            parts.append(argument)
         return node("expr", *parts, ")")
 
     def _infix(self, left: Node, operator: str, right: Node) -> Node:
+        """Return an operator between two expressions, in brackets."""
         return node("expr", "(", left, f" {operator} ", right, ")")
 
     def _boolean(self, depth: int) -> Node:
+        """Return an expression that is mostly boolean."""
         random = self.random
         choices: list[tuple[int, Callable[[int], Node]]] = [
             (10, self._comparison),
@@ -108,11 +139,12 @@ class Expressions:
             (3, self._string_test),
             (2, self._conditional),
             (1, self._cast_boolean),
-            (2 if self.exists else 0, self._exists),
+            (2 * (self.exists is not None), self._exists),
         ]
         return random.choices([f for _, f in choices], [w for w, _ in choices])[0](depth)
 
     def _comparison(self, depth: int) -> Node:
+        """Return a comparison of two values, mostly of one kind."""
         random = self.random
         kind = random.choice(
             ("number", "number", "string", "date", "boolean", "any", "term", "term")
@@ -121,6 +153,7 @@ class Expressions:
         return self._infix(self.draw(kind, depth), operator, self.draw(kind, depth))
 
     def _logical(self, depth: int) -> Node:
+        """Return a conjunction, a disjunction or a negation."""
         if self.random.random() < 0.3:
             return node("expr", "(!", self.draw("boolean", depth), ")")
         return self._infix(
@@ -130,14 +163,18 @@ class Expressions:
         )
 
     def _membership(self, depth: int) -> Node:
+        """Return IN or NOT IN with a list."""
         kind = self.random.choice(("number", "string", "any"))
         left = self.draw(kind, depth)
         items: list[str | Node] = []
         for i in range(self.random.choice((0, 1, 2, 2, 3))):
-            items += [", ", self.draw(kind, 0)] if i else [self.draw(kind, 0)]
+            if i:
+                items.append(", ")
+            items.append(self.draw(kind, 0))
         return node("expr", "(", left, self.random.choice((" IN (", " NOT IN (")), *items, "))")
 
     def _test(self, depth: int) -> Node:
+        """Return a function that asks what a term is."""
         name = self.random.choice(
             ("isIRI", "isURI", "isBlank", "isLiteral", "isNumeric", "BOUND", "sameTerm")
         )
@@ -148,10 +185,14 @@ class Expressions:
             )
         if name == "BOUND":
             name = "isIRI"
-        arguments = [self.draw("any", depth) for _ in range(2 if name == "sameTerm" else 1)]
+        count = 1
+        if name == "sameTerm":
+            count = 2
+        arguments = [self.draw("any", depth) for _ in range(count)]
         return self._call(name, *arguments)
 
     def _string_test(self, depth: int) -> Node:
+        """Return a function that asks what a string is like."""
         random = self.random
         match random.choice(("REGEX", "REGEX", "LANGMATCHES", "STRSTARTS", "STRENDS", "CONTAINS")):
             case "REGEX":
@@ -163,11 +204,10 @@ class Expressions:
                     *flags,
                 )
             case "LANGMATCHES":
-                language = (
-                    self._call("LANG", self.draw("string", depth - 1))
-                    if random.random() < 0.8
-                    else self.draw("string", 0)
-                )
+                if random.random() < 0.8:
+                    language = self._call("LANG", self.draw("string", depth - 1))
+                else:
+                    language = self.draw("string", 0)
                 return self._call(
                     "LANGMATCHES", language, node("expr", f'"{random.choice(RANGES)}"')
                 )
@@ -175,6 +215,7 @@ class Expressions:
                 return self._call(name, self.draw("string", depth), self.draw("string", depth - 1))
 
     def _conditional(self, depth: int, kind: str = "boolean") -> Node:
+        """Return IF or COALESCE, mostly of a kind."""
         if self.random.random() < 0.5:
             return self._call(
                 "IF", self.draw("boolean", depth), self.draw(kind, depth), self.draw(kind, depth)
@@ -184,14 +225,17 @@ class Expressions:
         )
 
     def _cast_boolean(self, depth: int) -> Node:
+        """Return a cast to a boolean."""
         return self._call("xsd:boolean", self.draw("any", depth))
 
     def _exists(self, depth: int) -> Node:
+        """Return EXISTS or NOT EXISTS."""
         assert self.exists is not None  # else none is drawn
         word = self.random.choice(("EXISTS ", "NOT EXISTS "))
         return node("expr", "(", word, self.exists(self.variables), ")")
 
     def _number(self, depth: int) -> Node:
+        """Return an expression that is mostly a number."""
         random = self.random
         match random.choice(
             ("infix", "infix", "infix", "sign", "round", "STRLEN", "part", "cast", "cast", "if")
@@ -225,50 +269,20 @@ class Expressions:
         return [node("expr", f'"{self.random.choice(FLAGS)}"')]
 
     def _string(self, depth: int) -> Node:
+        """Return an expression that is mostly a string."""
         random = self.random
-        name = random.choice(
-            (
-                "STR",
-                "STR",
-                "LANG",
-                "SUBSTR",
-                "SUBSTR",
-                "UCASE",
-                "LCASE",
-                "STRBEFORE",
-                "STRAFTER",
-                "ENCODE_FOR_URI",
-                "CONCAT",
-                "CONCAT",
-                "REPLACE",
-                "REPLACE",
-                "hash",
-                "STRDT",
-                "STRLANG",
-                "cast",
-                "TZ",
-                "if",
-            )
-        )
+        name = random.choice(STRING_FUNCTIONS)
         match name:
-            case "STR":
-                return self._call(name, self.draw("any", depth))
             case "SUBSTR":
                 numbers = [self._small() for _ in range(random.choice((1, 2)))]
                 return self._call(name, self.draw("string", depth), *numbers)
             case "STRBEFORE" | "STRAFTER":
                 return self._call(name, self.draw("string", depth), self.draw("string", depth - 1))
             case "CONCAT":
-                return self._call(
-                    name,
-                    *(self.draw("string", depth) for _ in range(random.choice((0, 1, 2, 2, 2, 3)))),
-                )
+                count = random.choice((0, 1, 2, 2, 2, 3))
+                return self._call(name, *(self.draw("string", depth) for _ in range(count)))
             case "REPLACE":
-                flags = self._flags(0.3)
-                pattern, new = (
-                    node("expr", f'"{random.choice(texts)}"') for texts in (PATTERNS, REPLACEMENTS)
-                )
-                return self._call(name, self.draw("string", depth), pattern, new, *flags)
+                return self._replace(depth)
             case "hash":
                 return self._call(random.choice(HASHES), self.draw("string", depth))
             case "STRDT":
@@ -282,14 +296,18 @@ class Expressions:
                     self.draw("string", depth),
                     node("expr", random.choice(('"en"', '"EN-GB"', '"fr"', '""'))),
                 )
-            case "cast":
-                return self._call("xsd:string", self.draw("any", depth))
-            case "TZ":
-                return self._call(name, self.draw("date", depth))
             case "if":
                 return self._conditional(depth, "string")
             case _:
-                return self._call(name, self.draw("string", depth))
+                function, kind = ONE_ARGUMENT.get(name, (name, "string"))
+                return self._call(function, self.draw(kind, depth))
+
+    def _replace(self, depth: int) -> Node:
+        """Return a call of REPLACE."""
+        flags = self._flags(0.3)
+        pattern = node("expr", f'"{self.random.choice(PATTERNS)}"')
+        replacement = node("expr", f'"{self.random.choice(REPLACEMENTS)}"')
+        return self._call("REPLACE", self.draw("string", depth), pattern, replacement, *flags)
 
     def _small(self) -> Node:
         """Return a position or a length."""
@@ -304,6 +322,7 @@ class Expressions:
         )
 
     def _date(self, depth: int) -> Node:
+        """Return an expression that is mostly a date and time."""
         match self.random.choice(("cast", "cast", "TIMEZONE", "if", "STRDT")):
             case "cast":
                 return self._call(
@@ -321,6 +340,7 @@ class Expressions:
                 return self._conditional(depth, "date")
 
     def _iri(self, depth: int) -> Node:
+        """Return an expression that is mostly an IRI."""
         random = self.random
         match random.choice(("IRI", "URI", "DATATYPE", "DATATYPE", "BNODE", "if")):
             case "DATATYPE":
@@ -332,9 +352,8 @@ class Expressions:
             case "if":
                 return self._conditional(depth, "iri")
             case name:
-                inside = self._call(
-                    "CONCAT", node("expr", '"urn:"'), self._call("STR", self.draw("term", 0))
-                )
-                return self._call(
-                    name, inside if random.random() < 0.5 else self.draw("iri", depth)
-                )
+                text = self._call("STR", self.draw("term", 0))
+                argument = self._call("CONCAT", node("expr", '"urn:"'), text)
+                if random.random() >= 0.5:
+                    argument = self.draw("iri", depth)
+                return self._call(name, argument)

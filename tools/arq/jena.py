@@ -8,9 +8,9 @@ import select
 import shutil
 import subprocess
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from refengine.model.elements import XSD, Dataset, literal
+from refengine.model.elements import XSD, Dataset, Relation, literal
 from tools.arq.differ import Answer, solutions
 from tools.arq.terms import nquads
 
@@ -31,8 +31,8 @@ def lacks() -> str:
 
 
 class Jena:
-    """A running ARQ. It is started anew if it hangs or dies, which is an answer of the kind
-    `fails`.
+    """A process of ARQ, which is started with the first question. If it hangs or dies, the answer
+    is an error of the kind `fails`, and the next question starts it anew.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Jena:
         self.close()
 
     def close(self) -> None:
-        """End the process."""
+        """End the process. The next question starts another one."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -56,21 +56,9 @@ class Jena:
         self._process, self._rest = None, b""
 
     def ask(self, text: str, data: Dataset) -> Answer:
-        """Return ARQ's answer."""
+        """Return ARQ's answer to a query over a dataset."""
         if self._process is None:
-            command = [
-                "java",
-                "-Xss16m",
-                "-Xmx1g",
-                "-XX:+UseSerialGC",
-                "-cp",
-                f"{JARS}/*",
-                str(HERE / "Arq.java"),
-                str(LIMIT),
-            ]
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
-            )
+            self._process = _start()
         line = json.dumps({"query": text, "data": nquads(data)}) + "\n"
         try:
             assert self._process.stdin is not None and self._process.stdout is not None
@@ -85,24 +73,7 @@ class Jena:
             if reply["error"] == "parse":
                 kind = "invalid"
             return Answer(None, kind, reply["message"].splitlines()[0][:200])
-        if "boolean" in reply:
-            return Answer(
-                solutions(
-                    ["ask"],
-                    [{"ask": literal("true" if reply["boolean"] else "false", XSD + "boolean")}],
-                )
-            )
-        if "triples" in reply:
-            return Answer(
-                solutions(
-                    TRIPLE,
-                    [
-                        dict(zip(TRIPLE, triple, strict=True))
-                        for triple in set(map(tuple, reply["triples"]))
-                    ],
-                )
-            )
-        return Answer(solutions(reply["variables"], reply["rows"]))
+        return Answer(_relation(reply))
 
     def _line(self, output: IO[bytes]) -> bytes:
         """Return the next line of the process."""
@@ -116,3 +87,33 @@ class Jena:
             self._rest += chunk
         line, _, self._rest = self._rest.partition(b"\n")
         return line
+
+
+def _start() -> subprocess.Popen[bytes]:
+    """Start ARQ, which then reads a question a line and writes an answer a line."""
+    command = [
+        "java",
+        "-Xss16m",
+        "-Xmx1g",
+        "-XX:+UseSerialGC",
+        "-cp",
+        f"{JARS}/*",
+        str(HERE / "Arq.java"),
+        str(LIMIT),
+    ]
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    )
+
+
+def _relation(reply: dict[str, Any]) -> Relation:
+    """Return ARQ's reply as a relation: a truth value, triples, which are a set, or rows."""
+    if "boolean" in reply:
+        lexical = "false"
+        if reply["boolean"]:
+            lexical = "true"
+        return solutions(["ask"], [{"ask": literal(lexical, XSD + "boolean")}])
+    if "triples" in reply:
+        triples = set(map(tuple, reply["triples"]))
+        return solutions(TRIPLE, [dict(zip(TRIPLE, triple, strict=True)) for triple in triples])
+    return solutions(reply["variables"], reply["rows"])

@@ -27,8 +27,8 @@ class Select(NamedTuple):
 
 @dataclass
 class Patterns(ABC):
-    """Draws the patterns of one query. The variables that are in scope come back with each pattern,
-    so that the query is legal.
+    """Draws the patterns of one query. Each pattern is returned with the variables that it puts in
+    scope, so that the query can be a legal one.
     """
 
     random: Random
@@ -37,9 +37,11 @@ class Patterns(ABC):
     _labels: int = field(default=0, repr=False)
 
     def chance(self, share: float) -> bool:
+        """Draw whether something happens that happens in this share of cases."""
         return self.random.random() < share
 
     def new_variable(self) -> str:
+        """Return a variable that is nowhere in the query yet."""
         self.fresh += 1
         return f"?v{self.fresh}"
 
@@ -54,8 +56,8 @@ class Patterns(ABC):
     # Patterns: each gives a node and the variables in scope.
 
     def group(self, depth: int, outer: Sequence[str] = ()) -> tuple[Node, list[str]]:
-        """Return a group graph pattern. `outer`: variables of a group around it, which filters of
-        OPTIONAL and EXISTS may name.
+        """Return a group graph pattern. `outer` are the variables of a group around it, which the
+        filters of OPTIONAL and EXISTS may name.
         """
         scope: list[str] = []
         items: list[Node] = []
@@ -80,7 +82,7 @@ class Patterns(ABC):
                 "path",
                 "group",
             ),
-            (2, 6, 4, 2, 3, 6, 1, 2 if depth else 0, 2, 2, 1),
+            (2, 6, 4, 2, 3, 6, 1, 2 * bool(depth), 2, 2, 1),
             k=self.random.choice((0, 1, 1, 1, 2, 2, 3)),
         )
         for kind in kinds or ["path"]:
@@ -94,10 +96,10 @@ class Patterns(ABC):
         one, and perhaps a BIND or a FILTER.
         """
         predicate = self.random.choice((":p", ":p", ":q", "?w"))
-        items, scope = (
-            [node("triple", f"?x {predicate} ?z .")],
-            ["?x", "?z", *([predicate] if predicate == "?w" else [])],
-        )
+        items = [node("triple", f"?x {predicate} ?z .")]
+        scope = ["?x", "?z"]
+        if predicate == "?w":
+            scope.append(predicate)
         if self.chance(0.4):
             items.append(
                 node(
@@ -117,7 +119,7 @@ class Patterns(ABC):
         return node("group", "{ ", *(part for item in items for part in (item, " ")), "}"), scope
 
     def _pattern(self, depth: int, outer: Sequence[str]) -> tuple[Node, list[str]]:
-        """Return a group, a small one when it is deep inside."""
+        """Return a group; if `depth` is used up, a small one with a basic graph pattern alone."""
         if depth > 0:
             return self.group(depth, outer)
         item, scope = self._triples(0, [], ())
@@ -141,7 +143,9 @@ class Patterns(ABC):
         for _ in range(self.random.choice((1, 1, 1, 1, 2, 2, 3))):
             parts = [self._subject(), self._predicate(), self._object()]
             if parts[2] == parts[0] and self.chance(0.8):
-                parts[2] = "?z" if parts[0] != "?z" else "?w"
+                parts[2] = "?z"
+                if parts[0] == "?z":
+                    parts[2] = "?w"
             variables += [part for part in parts if part.startswith("?")]
             triples.append(node("triple", " ".join(parts) + " .", droppable=True))
         return node("basic", *(part for triple in triples for part in (triple, " "))), variables
@@ -186,23 +190,21 @@ class Patterns(ABC):
         return self._pattern(depth, ())
 
     def _union(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
-        (left, some), (right, others) = self._pattern(depth, ()), self._pattern(depth, ())
-        return node("element", left, node("item", " UNION ", right, droppable=True)), [
-            *some,
-            *others,
-        ]
+        left, variables = self._pattern(depth, ())
+        right, more = self._pattern(depth, ())
+        union = node("element", left, node("item", " UNION ", right, droppable=True))
+        return union, [*variables, *more]
 
     def _graph(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
-        name = (
-            self.random.choice(("?g", "?g", *NAMES))
-            if self.chance(0.6)
-            else write_term(self.random.choice([*GRAPHS, GRAPHS[0], ABSENT]))
-        )
+        if self.chance(0.6):
+            name = self.random.choice(("?g", "?g", *NAMES))
+        else:
+            name = write_term(self.random.choice([*GRAPHS, GRAPHS[0], ABSENT]))
         group, more = self._pattern(depth, ())
-        return node("element", f"GRAPH {name} ", group), [
-            *more,
-            *([name] if name.startswith("?") else []),
-        ]
+        scope_of_all = list(more)
+        if name.startswith("?"):
+            scope_of_all.append(name)
+        return node("element", f"GRAPH {name} ", group), scope_of_all
 
     def _filter(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
         if self.chance(0.15):
@@ -214,19 +216,29 @@ class Patterns(ABC):
         return node("element", "FILTER(", condition, ")"), []
 
     def _exists_group(self, outer: Sequence[str]) -> Node:
-        return self._pattern(
-            1 if self.chance(0.3) else 0, [name for name in outer if name.startswith("?")]
-        )[0]
+        """Return the group of an EXISTS inside a group with these variables."""
+        depth = int(self.chance(0.3))
+        variables = [name for name in outer if name.startswith("?")]
+        return self._pattern(depth, variables)[0]
+
+    def _value(self, scope: Sequence[str]) -> Node:
+        """Return an expression whose value is bound to a variable, sometimes with an EXISTS."""
+        exists = None
+        if self.chance(0.1):
+            exists = self._exists_group
+        return Expressions(self.random, self.palette, scope, exists).draw("any", 3)
 
     def _bind(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
         free: list[str] = []
         if self.chance(0.2):
             free = [name for name in NAMES if name not in scope]
-        name = free[0] if free else self.new_variable()
-        value = Expressions(
-            self.random, self.palette, scope, self._exists_group if self.chance(0.1) else None
-        ).draw("any", 3)
-        return node("element", "BIND(", value, f" AS {name})"), [name]
+        if free:
+            return self._binding(free[0], scope)
+        return self._binding(self.new_variable(), scope)
+
+    def _binding(self, name: str, scope: Sequence[str]) -> tuple[Node, list[str]]:
+        """Return the BIND of a variable to an expression."""
+        return node("element", "BIND(", self._value(scope), f" AS {name})"), [name]
 
     def _values(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
         return self.values()
@@ -237,11 +249,11 @@ class Patterns(ABC):
         def cell(name: str) -> str:
             if self.chance(0.15):
                 return "UNDEF"
-            is_node = name in ("?x", "?y") and self.chance(0.7)
-            return write_term(
-                self.random.choice(NODES) if is_node else self.palette.value(self.random),
-                self.random,
-            )
+            if name in ("?x", "?y") and self.chance(0.7):
+                term = self.random.choice(NODES)
+            else:
+                term = self.palette.value(self.random)
+            return write_term(term, self.random)
 
         names = self.random.sample(NAMES, self.random.choice((1, 1, 2)))
         rows = range(self.random.choice((0, 1, 2, 2, 2, 3, 3, 3, 3)))
@@ -257,17 +269,19 @@ class Patterns(ABC):
     def _subselect(
         self, depth: int, scope: list[str], outer: Sequence[str]
     ) -> tuple[Node, list[str]]:
-        inner = self.grouped(min(depth, 1)) if self.chance(0.35) else self.select(min(depth, 1))
+        draw = self.select
+        if self.chance(0.35):
+            draw = self.grouped
+        inner = draw(min(depth, 1))
         return node("group", "{ ", inner.text, " }"), inner.variables
 
     def _path(self, depth: int, scope: list[str], outer: Sequence[str]) -> tuple[Node, list[str]]:
         ends = []
         for names in (AS_SUBJECT, AS_OBJECT):
-            ends.append(
-                self.random.choice(names)
-                if self.chance(0.8)
-                else write_term(self.random.choice([*NODES, ABSENT]))
-            )
+            if self.chance(0.8):
+                ends.append(self.random.choice(names))
+            else:
+                ends.append(write_term(self.random.choice([*NODES, ABSENT])))
         if self.chance(0.1):
             ends[1] = write_term(self.palette.value(self.random), self.random)
         return node("triple", f"{ends[0]} ", self.path(3), f" {ends[1]} ."), [

@@ -4,6 +4,7 @@ each draw takes from them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -19,6 +20,7 @@ BLANKS = ["_:b0", "_:b1"]
 
 
 def _typed(datatype: str, *lexicals: str) -> list[Term]:
+    """Return literals of a datatype of XSD."""
     return [literal(lexical, XSD + datatype) for lexical in lexicals]
 
 
@@ -214,7 +216,10 @@ def dataset(random: Random, colours: Palette) -> Dataset:
         if predicate == PREDICATES[1]:
             chance = 0.3
         to_value = random.random() < chance
-        object_ = random.choice(colours.literals) if to_value else random.choice([*NODES, *BLANKS])
+        objects: Sequence[Term] = [*NODES, *BLANKS]
+        if to_value:
+            objects = colours.literals
+        object_ = random.choice(objects)
         statements.append((subject, predicate, object_, *random.choice(names)))
     return frozenset(statements)
 
@@ -222,9 +227,20 @@ def dataset(random: Random, colours: Palette) -> Dataset:
 PREFIXES = f"PREFIX : <urn:>\nPREFIX xsd: <{XSD}>\n"
 
 
+# Literals that a query may write without quotes and datatype, by datatype.
+PLAIN_LITERALS = {
+    XSD + "integer": {"0", "1", "2", "3", "10", "01", "007"},
+    XSD + "boolean": {"true", "false"},
+    XSD + "decimal": {"1.0", "0.5"},
+    XSD + "double": {"1.0E0", "1e0"},
+}
+
+
 def write_term(term: Term, random: Random | None = None) -> str:
-    """Return a term as a query has it: prefixed, sometimes short for plain numbers and with a
-    language tag in upper case.
+    """Return a term as a query writes it: with a prefix, and some numbers and booleans without
+    quotes. With `random`, a language tag is sometimes in upper case.
+
+    Raises ValueError for a blank node, which has no name in a query.
     """
     if is_blank(term):
         raise ValueError("a blank node of the data has no name in a query")
@@ -233,34 +249,9 @@ def write_term(term: Term, random: Random | None = None) -> str:
     if term.startswith("<"):
         return term
     lexical, datatype, language = parse_literal(term)
-    shorthand = lexical in (
-        "0",
-        "1",
-        "2",
-        "3",
-        "10",
-        "true",
-        "false",
-        "1.0",
-        "0.5",
-        "1.0E0",
-        "1e0",
-        "01",
-        "007",
-    )
-    if (
-        shorthand
-        and datatype in (XSD + "integer", XSD + "boolean")
-        and lexical not in ("1.0", "0.5", "1.0E0", "1e0")
-    ):
-        right = lexical.isdigit() == (datatype == XSD + "integer")
-        if right:
-            return lexical
-    if shorthand and (
-        (datatype == XSD + "decimal" and "." in lexical and "E" not in lexical)
-        or (datatype == XSD + "double" and "e" in lexical.lower())
-    ):
+    if lexical in PLAIN_LITERALS.get(datatype, ()):
         return lexical
+
     text = literal(lexical).replace("\t", "\\t")
     if language:
         if random and random.random() < 0.2:

@@ -18,21 +18,23 @@ from tools.bench.table import BENCHMARKS, run
 WORK = Path(__file__).resolve().parents[2] / "build" / "bench"  # not in git
 
 
-def positive(text: str) -> int:
+def positive_integer(text: str) -> int:
+    """Return the number > 0 that a text of the command line writes."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be an integer > 0, got {text}")
     return int(text)
 
 
 def folder(text: str) -> Path:
+    """Return the folder that a text of the command line names."""
     if not text:
         raise argparse.ArgumentTypeError("an empty path; write . for the current folder")
     return Path(text)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: 0; 1 if reports differ from the definitional engine's or a run failed; 2 for bad
-    arguments; 130 if interrupted.
+    """Run the command line and return its exit code: 0; 1 if reports differ from the definitional
+    engine's or a run failed; 2 for bad arguments; 130 if interrupted.
     """
     parser = argparse.ArgumentParser(
         prog="python -m tools.bench", description="Runs benchmarks, prints a line of JSON for each."
@@ -55,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         "--runs",
-        type=positive,
+        type=positive_integer,
         default=3,
         metavar="N",
         help="runs of what is cheap, of which the median counts; default: %(default)s",
@@ -69,17 +71,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in options.names:
         if name not in BENCHMARKS:
             parser.error(f"no benchmark is named {name}; there are {', '.join(BENCHMARKS)}")
-    lab, equal = Lab(options.work, options.engine, options.runs), True
+    lab = Lab(options.work, options.engine, options.runs)
+    is_equal = True
     for name in options.names or BENCHMARKS:
         try:
             for line in run(lab, name, options.tiny):
-                equal = equal and line.get("equal", True)
+                is_equal = is_equal and line.get("equal", True)
                 print(json.dumps(line), flush=True)
         except (RunFailed, OSError) as error:
             parser.exit(1, f"{name}: {error}\n")
         except KeyboardInterrupt:
             parser.exit(130, f"{name}: interrupted\n")
-    if equal:
+    if is_equal:
         return 0
     return 1
 

@@ -1,4 +1,4 @@
-"""Where benchmarks get their streams and their runs from."""
+"""The lab: makes the streams of benchmarks, and runs each job several times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from tools import sg1
-from tools.bench.measure import Job, Result, RunFailed, fresh
+from tools.bench.measure import Job, Result, RunFailed, run_in_new_process
 from tools.bench.queries import BenchmarkQuery
 
 CHEAP = 60.0  # seconds: what takes longer is run once
@@ -28,27 +28,27 @@ class Stream(NamedTuple):
 
 @dataclass(frozen=True)
 class Lab:
-    """A folder for streams, which stay there; the engine that is measured; how often what is cheap
-    is run; and what runs a job.
+    """What benchmarks run with: the folder `work`, in which streams are kept; the engine that is
+    measured; how many `runs` a cheap job gets; and the function that runs a job.
     """
 
     work: Path
     engine: str = "incremental"
     runs: int = 3
-    run: Callable[[Job], Result] = fresh
+    run: Callable[[Job], Result] = run_in_new_process
 
     def stream(self, stations: int, seconds: int) -> Stream:
-        """Return SG1 with an observation a station and second, seed 1, made if it is not there as
-        it was made. The generator's hash is in its name, its size and its own hash are in a file
-        beside it.
+        """Return the stream SG1 with an observation a station and second, and seed 1.
+
+        It is made unless its file is there and unchanged. The hash of the generator is in the
+        file's name; the file's size and hash are in another file beside it.
         """
         parameters = sg1.Parameters(stations=stations, interval=1000, duration=1000 * seconds)
         version = hashlib.sha256(Path(sg1.__file__).read_bytes()).hexdigest()[:8]
         path = self.work / f"SG1-{version}-{stations}x{seconds}.n3t"
         made = path.with_suffix(".made")
-        if not (
-            path.is_file() and made.is_file() and made.read_text(encoding="ascii") == _stamp(path)
-        ):
+        is_there = path.is_file() and made.is_file()
+        if not is_there or made.read_text(encoding="ascii") != _stamp(path):
             self.work.mkdir(parents=True, exist_ok=True)
             made.unlink(missing_ok=True)
             size, digest = sg1.write(parameters, path)
@@ -56,12 +56,14 @@ class Lab:
         return Stream(path, parameters.triples)
 
     def job(self, stream: Stream, asked: BenchmarkQuery, **more: Any) -> Job:
-        """Return a run of the lab's engine."""
+        """Return the job to run a query over a stream by the lab's engine; `more` are further
+        fields of the job.
+        """
         return Job(**{"path": str(stream.path), **asked._asdict(), "engine": self.engine} | more)
 
     def medians(self, *jobs: Job) -> list[tuple[Result, int]]:
-        """Return of each job the medians of its runs, and their number. The jobs take turns, so
-        that a machine that slows down slows all.
+        """Run some jobs, and return the medians of each job's runs with their number. The jobs take
+        turns, so that a machine that slows down slows all of them.
         """
         rounds: list[Sequence[Result]] = []
         started = perf_counter()
@@ -72,31 +74,33 @@ class Lab:
 
 @cache
 def _digest(path: Path, size: int, changed: int) -> str:
+    """Return the hash of a file of a size that was changed at a time."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _stamp(path: Path) -> str:
-    """Return the size and the hash of a file: of some 1.5 GB in a second or two, once as long as it
-    does not change.
+    """Return the size and the hash of a file, as the file beside it has them. The hash is computed
+    once as long as the file does not change; 1.5 GB take a second or two.
     """
-    found = path.stat()
-    return f"{found.st_size} {_digest(path, found.st_size, found.st_mtime_ns)}\n"
+    status = path.stat()
+    return f"{status.st_size} {_digest(path, status.st_size, status.st_mtime_ns)}\n"
 
 
 def _median(results: Sequence[Result]) -> Result:
-    if len({result.reports for result in results}) > 1:
-        raise RunFailed(
-            f"runs of one job gave {sorted({result.reports for result in results})} reports"
-        )
+    """Return the medians of some runs. Raises RunFailed if their numbers of reports differ."""
+    reports = {result.reports for result in results}
+    if len(reports) > 1:
+        raise RunFailed(f"runs of one job gave {sorted(reports)} reports")
     names = ("seconds", "cpu_seconds", "base_mib", "peak_mib")
-    return results[0]._replace(
-        **{name: median(getattr(result, name) for result in results) for name in names}
-    )
+    medians = {name: median(getattr(result, name) for result in results) for name in names}
+    return results[0]._replace(**medians)
 
 
 def line(name: str, triples: int, found: tuple[Result, int], **more: Any) -> Line:
-    """Return a benchmark's line."""
+    """Return the line of a benchmark: medians with the number of their runs, over a stream of some
+    triples, and `more`.
+    """
     result, runs = found
     return {
         "name": name,

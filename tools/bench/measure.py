@@ -1,6 +1,6 @@
 """One measured run: a query over a stream's file, by one engine, in a process of its own.
 
-    python -m tools.bench.measure < JOB     (JSON in, JSON out; `fresh` does so)
+    python -m tools.bench.measure < JOB     (JSON in, JSON out; `run_in_new_process` does so)
 
 Seconds run from before the file is opened to after the last report; the start of Python, its
 imports and the reading of the query are not in them.
@@ -29,9 +29,11 @@ ENGINES = ("incremental", "definitional")
 
 
 class Job(NamedTuple):
-    """What is run: a stream's file, a query's table, a profile with fields replaced, an engine;
-    whether every report is kept or each is dropped before the next; or whether, instead, the
-    reports are compared with the definitional engine's.
+    """What is run: a query's table over a stream's file, by an engine, under a profile with some
+    fields replaced.
+
+    `keep` says whether all reports stay in memory, or each is dropped before the next. With
+    `check`, nothing is measured: the reports are compared with the definitional engine's.
     """
 
     path: str
@@ -44,9 +46,11 @@ class Job(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a run took: wall and CPU seconds, and the most memory the process held before the run
-    and in all, in MiB. By what means the engine says it answered. `difference`: of a check, None if
-    every report is equal.
+    """What a run took: wall and CPU seconds, and the most memory that the process held before the
+    run (`base_mib`) and in all (`peak_mib`), in MiB.
+
+    `provenance` is by what means the engine says that it answered. `difference` is the first one
+    that a check found; None if every report is equal.
     """
 
     reports: int
@@ -66,22 +70,24 @@ Engine = Callable[[Query, str, Semantics], Iterator[Report]]
 
 
 def engine(name: str) -> Engine:
-    """Return the engine of that name, over the file of a stream: the one place that knows the
-    engines.
+    """Return the engine of that name, as a function of a query, the file of a stream and a
+    semantics. No other place knows the engines.
     """
     match name:
         case "incremental":
             from refengine import incremental
             from refengine.rdf.streams import read_elements
 
-            def evaluated(query: Query, path: str, semantics: Semantics) -> Iterator[Report]:
-                # ENG-6: partitions need their streams whole
-                whole = any(window.by for window in query.windows)
-                return incremental.evaluate(
-                    query, {STREAM: read_stream(path) if whole else read_elements(path)}, semantics
-                )
+            def evaluate_incrementally(
+                query: Query, path: str, semantics: Semantics
+            ) -> Iterator[Report]:
+                has_partitions = any(window.by for window in query.windows)
+                if has_partitions:  # they need their streams whole (ENG-6)
+                    whole = {STREAM: read_stream(path)}
+                    return incremental.evaluate(query, whole, semantics)
+                return incremental.evaluate(query, {STREAM: read_elements(path)}, semantics)
 
-            return evaluated
+            return evaluate_incrementally
         case "definitional":
             answer = r2r.defined
 
@@ -92,49 +98,53 @@ def engine(name: str) -> Engine:
             raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {other!r}")
 
 
-def measured(job: Job) -> Result:
-    """Return the run, in this process."""
-    run, query, semantics = (
-        engine(job.engine),
-        from_table(job.query),
-        profile(job.profile).but(**job.fields).semantics(),
-    )
+def run_job(job: Job) -> Result:
+    """Run a job in this process, and return its result."""
+    run = engine(job.engine)
+    query = from_table(job.query)
+    semantics = profile(job.profile).but(**job.fields).semantics()
     if job.check:
-        return compare_reports(
-            run(query, job.path, semantics), engine("definitional")(query, job.path, semantics)
-        )
+        expected = engine("definitional")(query, job.path, semantics)
+        return compare_reports(run(query, job.path, semantics), expected)
+
     gc.set_threshold(50_000, 20, 50)  # as `python -m conformance csrbench` does
-    base, wall, cpu = peak_mib(), perf_counter(), process_time()
-    found = run(query, job.path, semantics)
-    count = len(list(found)) if job.keep else sum(1 for _ in found)
-    wall, cpu = perf_counter() - wall, process_time() - cpu
-    return Result(count, wall, cpu, base, peak_mib(), str(getattr(found, "provenance", job.engine)))
+    base = peak_mib()
+    wall_start = perf_counter()
+    cpu_start = process_time()
+    reports = run(query, job.path, semantics)
+    if job.keep:
+        kept = list(reports)
+        count = len(kept)
+    else:
+        count = sum(1 for _ in reports)
+    wall = perf_counter() - wall_start
+    cpu = process_time() - cpu_start
+    provenance = str(getattr(reports, "provenance", job.engine))
+    return Result(count, wall, cpu, base, peak_mib(), provenance)
 
 
 def compare_reports(actual: Iterator[Report], expected: Iterator[Report]) -> Result:
-    """Return whether all reports are equal: evaluation, trigger, windows, instant, and the relation
-    by value; where they first differ.
+    """Return how many reports are compared, and the first difference.
+
+    Reports are equal if their evaluation, trigger, windows and instant are, and their relations are
+    equal by value.
     """
     number = 0
     for number, (mine, right) in enumerate(zip_longest(actual, expected), 1):
-        if mine is None or right is None:
-            return Result(
-                number, difference=f"report {number}: {'missing' if mine is None else 'not due'}"
-            )
+        if mine is None:
+            return Result(number, difference=f"report {number}: missing")
+        if right is None:
+            return Result(number, difference=f"report {number}: not due")
         for name in ("evaluation", "trigger", "windows", "instant"):
-            if getattr(mine, name) != getattr(right, name):
-                return Result(
-                    number,
-                    difference=f"report {number}: {name} "
-                    f"{getattr(mine, name)}, expected "
-                    f"{getattr(right, name)}",
-                )
-        if mine.relation.variables != right.relation.variables or not equal(
-            mine.relation.rows, right.relation.rows
-        ):
-            return Result(
-                number, difference=f"report {number}, at {right.instant}: another relation"
-            )
+            value = getattr(mine, name)
+            right_value = getattr(right, name)
+            if value != right_value:
+                difference = f"report {number}: {name} {value}, expected {right_value}"
+                return Result(number, difference=difference)
+        has_variables = mine.relation.variables == right.relation.variables
+        if not has_variables or not equal(mine.relation.rows, right.relation.rows):
+            difference = f"report {number}, at {right.instant}: another relation"
+            return Result(number, difference=difference)
     return Result(number)
 
 
@@ -146,13 +156,16 @@ def peak_mib() -> float:
         status = Path("/proc/self/status").read_text(encoding="ascii")
         return int(status.split("VmHWM:")[1].split()[0]) / 1024
     except (OSError, IndexError):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
-            2**20 if sys.platform == "darwin" else 1024
-        )
+        unit = 1024
+        if sys.platform == "darwin":
+            unit = 2**20
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
-def fresh(job: Job) -> Result:
-    """Return the run, in a fresh process."""
+def run_in_new_process(job: Job) -> Result:
+    """Run a job in a fresh process, and return its result. Raises RunFailed with the last line of
+    its error output.
+    """
     command = [sys.executable, "-m", "tools.bench.measure"]
     run = subprocess.run(
         command, input=json.dumps(job._asdict()), capture_output=True, text=True, cwd=ROOT
@@ -163,4 +176,4 @@ def fresh(job: Job) -> Result:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measured(Job(**json.load(sys.stdin)))._asdict()))
+    print(json.dumps(run_job(Job(**json.load(sys.stdin)))._asdict()))

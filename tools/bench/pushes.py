@@ -1,4 +1,4 @@
-"""What an element costs the reference harness, by how many came before it."""
+"""The cost of an element for the reference harness, by how many elements came before it."""
 
 from __future__ import annotations
 

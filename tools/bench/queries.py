@@ -1,4 +1,4 @@
-"""The queries that are run: YABench's of experiment 1, and CSRBench's from its files."""
+"""The queries of the benchmarks: that of YABench's experiment 1, and CSRBench's."""
 
 from __future__ import annotations
 
@@ -30,9 +30,11 @@ class BenchmarkQuery(NamedTuple):
 def temperatures(
     kind: str = "time", size: int | None = 5000, slide: int | None = 5000, **more: Any
 ) -> BenchmarkQuery:
-    """Return air temperatures above 50, over 5 s that tumble or another window: a report at each
-    triple by which the content changes, Istream, empty answers suppressed, [o, c), t0 = 0. Range
-    begins with the first element, or it would begin when it is full.
+    """Return the query for air temperatures above 50, over tumbling windows of 5 s or others.
+
+    It reports at each triple by which the content changes, as Istream, with empty answers
+    suppressed, closure [o, c) and t0 = 0. Windows of kind `range` begin with the first element;
+    else they would begin when the first one is full.
     """
     window = {"stream": STREAM, "kind": kind, "size": size, "slide": slide} | more
     fields: dict[str, int | str | None] = {"t0": 0}
@@ -48,8 +50,8 @@ def temperatures(
 
 
 def csrbench(name: str) -> BenchmarkQuery:
-    """Return a query of CSRBench with its window, when that closes with content: Rstream, empty
-    answers emitted, [o, c), t0 = 0.
+    """Return a query of CSRBench. It reports when a window with content closes, as Rstream, with
+    empty answers emitted, closure [o, c) and t0 = 0.
     """
     return BenchmarkQuery(
         tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8")), "csparql", {"t0": 0}

@@ -25,39 +25,45 @@ KINDS: Mapping[str, BenchmarkQuery] = {
 
 
 class Benchmark(NamedTuple):
-    """A function of the lab, its name and a size; the size; and one that is done in a moment."""
+    """A function that yields the benchmark's lines, its arguments after the lab and the name, and
+    tiny ones with which it is done in a moment.
+    """
 
     lines: Callable[..., Iterator[Line]]
     full: Mapping[str, Any]
     tiny: Mapping[str, Any]
 
 
-def one(lab: Lab, name: str, asked: BenchmarkQuery, stations: int, seconds: int) -> Iterator[Line]:
-    """Yield a query over a stream."""
+def measure_query(
+    lab: Lab, name: str, asked: BenchmarkQuery, stations: int, seconds: int
+) -> Iterator[Line]:
+    """Measure a query over a stream."""
     stream = lab.stream(stations, seconds)
     yield line(name, stream.triples, *lab.medians(lab.job(stream, asked)))
 
 
-def checked(
+def measure_and_check(
     lab: Lab, name: str, asked: BenchmarkQuery, stations: int, seconds: int
 ) -> Iterator[Line]:
-    """Yield a query over a stream, and whether all reports equal the definitional engine's."""
+    """Measure a query over a stream, and check that all reports equal the definitional engine's."""
     stream = lab.stream(stations, seconds)
     found = lab.medians(lab.job(stream, asked))
     difference = lab.run(lab.job(stream, asked, check=True)).difference
-    more = {"equal": True} if difference is None else {"equal": False, "difference": difference}
+    more: Line = {"equal": True}
+    if difference is not None:
+        more = {"equal": False, "difference": difference}
     yield line(name, stream.triples, *found, **more)
 
 
-def kinds(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
-    """Yield one query by the kind of its window."""
+def measure_kinds(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
+    """Measure one query with each kind of window."""
     for kind, asked in KINDS.items():
-        yield from one(lab, f"{name}/{kind}", asked, stations, seconds)
+        yield from measure_query(lab, f"{name}/{kind}", asked, stations, seconds)
 
 
-def growth(lab: Lab, name: str, stations: int, seconds: Sequence[int]) -> Iterator[Line]:
-    """Longer and longer streams at one rate and ω: seconds as a power of triples, by least squares
-    over the logarithms.
+def measure_growth(lab: Lab, name: str, stations: int, seconds: Sequence[int]) -> Iterator[Line]:
+    """Measure longer and longer streams at one rate and ω. The slope is the exponent of the seconds
+    as a power of the triples, by least squares over the logarithms.
     """
     streams = [lab.stream(stations, length) for length in seconds]
     found = lab.medians(*(lab.job(stream, temperatures()) for stream in streams))
@@ -73,12 +79,9 @@ def growth(lab: Lab, name: str, stations: int, seconds: Sequence[int]) -> Iterat
     ]
 
     def slope(seconds: Sequence[float]) -> float:
-        return round(
-            linear_regression(
-                [log(stream.triples) for stream in streams], [log(each) for each in seconds]
-            ).slope,
-            3,
-        )
+        triples_logs = [log(stream.triples) for stream in streams]
+        seconds_logs = [log(each) for each in seconds]
+        return round(linear_regression(triples_logs, seconds_logs).slope, 3)
 
     slopes = {
         "slope": slope([result.seconds for result, _ in found]),
@@ -87,9 +90,9 @@ def growth(lab: Lab, name: str, stations: int, seconds: Sequence[int]) -> Iterat
     yield line(name, streams[-1].triples, found[-1], points=points, **slopes)
 
 
-def memory(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
-    """Ten times the stream, no report kept: peak by peak, and likewise what is above the memory
-    before the run.
+def measure_memory(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
+    """Measure a stream and one of ten times its length, with no report kept. The ratios are those
+    of the peaks of memory, and of what these are above the memory before the run.
     """
     streams = [lab.stream(stations, seconds), lab.stream(stations, 10 * seconds)]
     short, long = lab.medians(*(lab.job(stream, temperatures(), keep=False) for stream in streams))
@@ -101,11 +104,12 @@ def memory(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
     yield line(name, streams[1].triples, long, base_mib=round(long[0].base_mib, 1), ratios=ratios)
 
 
-def naive(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
-    """Yield the body evaluated anew for each report, by the definitional engine, to the engine that
-    is measured: seconds by seconds.
+def measure_beside_definition(lab: Lab, name: str, stations: int, seconds: int) -> Iterator[Line]:
+    """Measure the engine beside the definitional one, which evaluates the body anew for each
+    report. The ratios say how many times as long that one takes.
     """
-    stream, asked = lab.stream(stations, seconds), temperatures()
+    stream = lab.stream(stations, seconds)
+    asked = temperatures()
     mine, anew = lab.medians(lab.job(stream, asked), lab.job(stream, asked, engine="definitional"))
     ratios = {
         "naive": round(anew[0].seconds / mine[0].seconds, 2),
@@ -129,25 +133,34 @@ def _of(
 
 
 BENCHMARKS: Mapping[str, Benchmark] = {
-    "big": _of(one, temperatures(), 10_000, 30, 3),
-    "medium": _of(one, temperatures(), 1000, 30, 3),
-    "small": _of(checked, temperatures(), 50, 30, 3),
-    "q1": _of(one, csrbench("Q1"), 1000, 30, 11),
-    "q4": _of(one, csrbench("Q4"), 1000, 30, 11),
-    "q6": _of(one, csrbench("Q6"), 500, 60, 11),
-    "kinds": Benchmark(kinds, {"stations": 100, "seconds": 30}, {"stations": 2, "seconds": 2}),
+    "big": _of(measure_query, temperatures(), 10_000, 30, 3),
+    "medium": _of(measure_query, temperatures(), 1000, 30, 3),
+    "small": _of(measure_and_check, temperatures(), 50, 30, 3),
+    "q1": _of(measure_query, csrbench("Q1"), 1000, 30, 11),
+    "q4": _of(measure_query, csrbench("Q4"), 1000, 30, 11),
+    "q6": _of(measure_query, csrbench("Q6"), 500, 60, 11),
+    "kinds": Benchmark(
+        measure_kinds, {"stations": 100, "seconds": 30}, {"stations": 2, "seconds": 2}
+    ),
     "growth": Benchmark(
-        growth,
+        measure_growth,
         {"stations": 100, "seconds": (15, 43, 143, 429, 1429, 2858)},
         {"stations": 1, "seconds": (1, 3)},
     ),
-    "memory": Benchmark(memory, {"stations": 100, "seconds": 143}, {"stations": 1, "seconds": 1}),
-    "naive": Benchmark(naive, {"stations": 50, "seconds": 10}, {"stations": 2, "seconds": 2}),
+    "memory": Benchmark(
+        measure_memory, {"stations": 100, "seconds": 143}, {"stations": 1, "seconds": 1}
+    ),
+    "naive": Benchmark(
+        measure_beside_definition, {"stations": 50, "seconds": 10}, {"stations": 2, "seconds": 2}
+    ),
     "pushes": Benchmark(pushes, {"lengths": (100, 1000, 10_000)}, {"lengths": (10, 20)}),
 }
 
 
 def run(lab: Lab, name: str, tiny: bool = False) -> Iterator[Line]:
-    """Return the lines of a benchmark."""
+    """Run a benchmark, at its size or a tiny one, and return its lines."""
     benchmark = BENCHMARKS[name]
-    return benchmark.lines(lab, name, **(benchmark.tiny if tiny else benchmark.full))
+    arguments = benchmark.full
+    if tiny:
+        arguments = benchmark.tiny
+    return benchmark.lines(lab, name, **arguments)

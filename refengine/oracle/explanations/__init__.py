@@ -1,15 +1,28 @@
-"""What would explain a fail: other semantics, and other readings of the recording (SPEC.md §11,
-ORA-13).
+"""What would explain a fail (SPEC.md §11, ORA-13): other values of the semantics' fields, other
+profiles, and other readings of the recording.
 
-Imports `model`, `core`, and what the oracle judges with. Begin with `search.nearest`. It tries the
-`readings` of the recording and the `changes` of the semantics.
+Small changes are tried before large ones. Our search goes like this:
+
+1. `readings.other_variables` compares the variables of the recording with those of the query. If
+   they differ, nothing else is tried.
+2. `readings.readings_of` asks whether the recording is right but for its extent, its order, its
+   repeated rows, or relations of one timestamp that belong together.
+3. `changes.changes_of` lists every other value of every field. `changes.apply_changes` makes a
+   profile of each, and `changes.find_explaining_trial` tries the recording under it.
+4. If neither a reading nor a single change explains the recording, every other profile is tried.
+5. If no profile explains it, pairs of changes are tried, within a bound of work.
+
+`search.find_explanations` returns what explains the recording as `search.Explanations`, with the
+changes that were out of reach.
+
+Imports `model`, `core`, and what the oracle judges with. Begin with `search.find_explanations`.
 """
 
-from refengine.oracle.explanations.changes import Change as Change
+from refengine.oracle.explanations.changes import FieldChange as FieldChange
 from refengine.oracle.explanations.changes import alternatives as alternatives
-from refengine.oracle.explanations.changes import changed as changed
+from refengine.oracle.explanations.changes import apply_changes as apply_changes
 from refengine.oracle.explanations.readings import AS_SETS as AS_SETS
 from refengine.oracle.explanations.readings import other_variables as other_variables
-from refengine.oracle.explanations.search import TRIED as TRIED
-from refengine.oracle.explanations.search import Nearest as Nearest
-from refengine.oracle.explanations.search import nearest as nearest
+from refengine.oracle.explanations.search import FIELDS_TRIED as FIELDS_TRIED
+from refengine.oracle.explanations.search import Explanations as Explanations
+from refengine.oracle.explanations.search import find_explanations as find_explanations

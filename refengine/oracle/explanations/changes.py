@@ -23,56 +23,58 @@ from refengine.core.semantics import (
     Semantics,
 )
 from refengine.model.errors import Disputed, RefengineError, TooManyReports, Unsupported
-from refengine.oracle.answers import Answers
+from refengine.oracle.answers import AnswerTable
 from refengine.oracle.assignments import assignments
 from refengine.oracle.attempts import attempt
-from refengine.oracle.trial import Origin, Recorded, Trial
+from refengine.oracle.trial import RecordedAnswer, T0Class, Trial
 
-SINGLE_BOUND = 100  # assignments of a profile in which one field is changed
-Assignments = list[tuple[Semantics, Origin]]
+SINGLE_BOUND = 100  # how many assignments of a changed profile are tried
+Assignments = list[tuple[Semantics, T0Class]]
 
 
-class Change(NamedTuple):
-    """One field of a profile and another value of it."""
+class FieldChange(NamedTuple):
+    """A change of a profile: one field, and another value for it."""
 
     field: str
     value: object
 
 
-def changes_of(query: Query, profile: Profile, fields: Iterable[str]) -> Iterator[Change]:
-    """Yield every other value of the fields of a profile. R2S-6: what the query states is not in
-    the semantics.
+def changes_of(query: Query, profile: Profile, fields: Iterable[str]) -> Iterator[FieldChange]:
+    """Yield every change of one of these fields of a profile. `r2s` is left out if the query states
+    the operator, since the semantics then has none (R2S-6).
     """
     for name in fields:
         if name == "r2s" and query.r2s is not None:
             continue
         for value in alternatives(name, profile.fields.get(name)):
-            yield Change(name, value)
+            yield FieldChange(name, value)
 
 
 def alternatives(name: str, current: object) -> Sequence[object]:
-    """Return the other values of a field; for t0 one that stands for all of them."""
+    """Return the values of a field except the current one. For t0 that is UNKNOWN, which stands for
+    all values.
+    """
     if name == "t0":
         return [UNKNOWN]
     if name == "report":
         conditions = sorted(set(Condition) - {Condition.PERIODIC})
         sizes = range(1, len(conditions) + 1)
-        every = [frozenset(some) for size in sizes for some in combinations(conditions, size)]
-        return [report for report in every if report != current]
+        reports = [frozenset(some) for size in sizes for some in combinations(conditions, size)]
+        return [report for report in reports if report != current]
     return [value for value in ENUMS[name] if value != current]
 
 
-def changed(profile: Profile, *changes: Change) -> Profile:
-    """Return a profile with some fields changed, and their companions where they would contradict
-    them (SEM-2).
+def apply_changes(profile: Profile, *changes: FieldChange) -> Profile:
+    """Return a profile with some fields changed. Fields that a change would contradict are changed
+    with it (SEM-2).
     """
     for change in changes:
         profile = profile.but(**{change.field: change.value}, **_companions(profile, change))
     return profile
 
 
-def _companions(profile: Profile, change: Change) -> dict[str, object]:
-    """Return the fields that a change brings along."""
+def _companions(profile: Profile, change: FieldChange) -> dict[str, object]:
+    """Return the other fields that must change with a field, and their values."""
     match change.field:
         case "r2s" if change.value in (R2S.ISTREAM, R2S.DSTREAM):
             return {"base": profile.fields.get("base") or Base.PREVIOUS}
@@ -91,36 +93,51 @@ def _companions(profile: Profile, change: Change) -> dict[str, object]:
             return {}
 
 
-def resolved(question: Question, profile: Profile, answers: Answers) -> Profile:
-    """Return a profile whose t0 is the integer that a published formula gives, so that another
-    closure can be tried.
+def resolve_t0_formula(question: Question, profile: Profile, answers: AnswerTable) -> Profile:
+    """Return a profile in which the integer stands that a published formula for t0 gives. With the
+    formula itself no other closure could be tried. Every other profile is returned unchanged.
     """
     t0 = profile.fields.get("t0")
     if not isinstance(t0, T0) or t0 in POLICIES or len(question.query.windows) > 1:
         return profile
-    for _, origin in assignments(question, profile, answers.plan):
-        return profile.but(t0=origin.t0)
+    for _, t0_class in assignments(question, profile, answers.plan):
+        return profile.but(t0=t0_class.t0)
     return profile
 
 
-def explains(
-    recorded: Recorded, profile: Profile, answers: Answers, bound: int
-) -> Trial | bool | None:
-    """Return the assignment of a profile that explains the recording, or False; None where that is
-    out of reach, as it is of a profile with more than `bound` assignments. False also for a profile
-    that has no meaning here.
+class ProfileSearch(NamedTuple):
+    """Whether some assignment of a profile explains a recording.
+
+    `trial` is the first that does. Without one, `is_complete` says whether none does; it is False
+    if some assignments are out of reach.
     """
-    tried = some_assignments(recorded, profile, answers, bound)
-    if tried is None or len(tried) > bound:
-        return None
-    return first_explaining(recorded, tried, answers)
+
+    trial: Trial | None = None
+    is_complete: bool = True
 
 
-def some_assignments(
-    recorded: Recorded, profile: Profile, answers: Answers, bound: int
+OUT_OF_REACH = ProfileSearch(is_complete=False)
+
+
+def find_explaining_trial(
+    recorded: RecordedAnswer, profile: Profile, answers: AnswerTable, bound: int
+) -> ProfileSearch:
+    """Search the assignments of a profile for one that explains the recording.
+
+    A profile with more than `bound` assignments is out of reach. A profile without a meaning for
+    this question explains nothing.
+    """
+    listed = list_assignments(recorded, profile, answers, bound)
+    if listed is None or len(listed) > bound:
+        return OUT_OF_REACH
+    return try_assignments(recorded, listed, answers)
+
+
+def list_assignments(
+    recorded: RecordedAnswer, profile: Profile, answers: AnswerTable, bound: int
 ) -> Assignments | None:
-    """Return the assignments of a profile, one more than a bound at most; none where it has no
-    meaning, None where they are out of reach.
+    """Return the first assignments of a profile, up to one more than `bound`. They are empty if the
+    profile has no meaning for this question, and None if they are out of reach.
     """
     stated = recorded.first_stated_window()
     try:
@@ -132,25 +149,21 @@ def some_assignments(
         return []
 
 
-def first_explaining(
-    recorded: Recorded, tried: Assignments, answers: Answers
-) -> Trial | bool | None:
-    """Return the first of some assignments that explains the recording, or False; None where some
-    are out of reach.
-    """
-    is_in_doubt = False
-    for semantics, origin in tried:
+def try_assignments(
+    recorded: RecordedAnswer, listed: Assignments, answers: AnswerTable
+) -> ProfileSearch:
+    """Try assignments one after the other, up to the first that explains the recording."""
+    is_complete = True
+    for semantics, t0_class in listed:
         try:
-            trial = attempt(recorded, semantics, origin, answers)
+            trial = attempt(recorded, semantics, t0_class, answers)
         except Unsupported:
-            is_in_doubt = True
+            is_complete = False
             continue
         except (Disputed, TooManyReports):
-            return None
+            return OUT_OF_REACH
         except RefengineError:
-            return False
-        if trial.accepted is not None:
-            return trial
-    if is_in_doubt:
-        return None
-    return False
+            return ProfileSearch()
+        if trial.accepting_state is not None:
+            return ProfileSearch(trial)
+    return ProfileSearch(is_complete=is_complete)

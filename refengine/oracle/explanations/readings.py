@@ -1,5 +1,5 @@
-"""§11 Other readings of a recording: its variables, its extent, its order, its rows as sets
-(ORA-13).
+"""§11 Other readings of a recording (ORA-13): whether it is right but for its variables, its
+extent, its order or its repeated rows.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from refengine.core.engine import Report
 from refengine.core.semantics import Collection, Profile
 from refengine.model import compare
 from refengine.model.elements import Relation
-from refengine.oracle.alignment import SURPLUS
-from refengine.oracle.answers import Answers
+from refengine.oracle.alignment import SURPLUS_BOUND
+from refengine.oracle.answers import AnswerTable
 from refengine.oracle.comparison import Alignment
-from refengine.oracle.explanations.changes import SINGLE_BOUND, explains
-from refengine.oracle.trial import Recorded
+from refengine.oracle.explanations.changes import SINGLE_BOUND, find_explaining_trial
+from refengine.oracle.trial import RecordedAnswer
 
 AS_SETS = "as sets of rows, repeated rows counted once, it is right"
 TOGETHER = "with the relations of one timestamp taken together"
 
 
-def other_variables(recorded: Recorded) -> str:
-    """Return the sentence that a recording has other variables than the query, or nothing."""
+def other_variables(recorded: RecordedAnswer) -> str:
+    """Return a sentence that names the variables of the recording and of the query. Empty if the
+    two have the same.
+    """
     query = recorded.query
     expected = set(query.body.variables)
     stated = {name for relation in recorded.relations for name in relation.variables}
@@ -38,13 +40,16 @@ def other_variables(recorded: Recorded) -> str:
 
 
 def readings_of(
-    recorded: Recorded,
+    recorded: RecordedAnswer,
     profile: Profile,
     alignment: Alignment | None,
-    answers: Answers,
+    answers: AnswerTable,
     timestamps: Sequence[int | None],
 ) -> Iterator[str]:
-    """Yield sentences that each explain the fail by how the recording is read."""
+    """Yield sentences that each name a reading under which the recording is right.
+
+    `alignment` is that of the nearest assignment. `timestamps` are those of the relations.
+    """
     if alignment is not None:
         extent = _extent(recorded, alignment)
         if extent:
@@ -55,22 +60,25 @@ def readings_of(
             return
 
     as_set = profile.but(collection=Collection.SET)
-    if explains(as_sets(recorded), as_set, answers, SINGLE_BOUND):
+    if _is_right(without_repeated_rows(recorded), as_set, answers):
         yield AS_SETS
         return
-    together = by_timestamp(recorded, timestamps)
+    together = merge_timestamps(recorded, timestamps)
     if together is None:
         return
-    if explains(together, profile, answers, SINGLE_BOUND):
+    if _is_right(together, profile, answers):
         yield f"{TOGETHER}, it is right"
-    elif explains(as_sets(together), as_set, answers, SINGLE_BOUND):
+    elif _is_right(without_repeated_rows(together), as_set, answers):
         yield f"{TOGETHER}, {AS_SETS}"
 
 
-def _is_reordered(recorded: Recorded, reports: Sequence[Report]) -> bool:
-    """Whether the recording has the rows of exactly these reports, in another order of
-    relations.
-    """
+def _is_right(recorded: RecordedAnswer, profile: Profile, answers: AnswerTable) -> bool:
+    """Whether some assignment of a profile explains a recording."""
+    return find_explaining_trial(recorded, profile, answers, SINGLE_BOUND).trial is not None
+
+
+def _is_reordered(recorded: RecordedAnswer, reports: Sequence[Report]) -> bool:
+    """Whether the recorded relations are these reports in another order."""
     if not recorded.rows or len(reports) != len(recorded.rows):
         return False
     left = list(recorded.rows)
@@ -85,9 +93,9 @@ def _is_reordered(recorded: Recorded, reports: Sequence[Report]) -> bool:
     return True
 
 
-def _extent(recorded: Recorded, alignment: Alignment) -> str:
-    """Return the sentence that every relation is right and too many outputs are missing at an end;
-    nothing where that is not so.
+def _extent(recorded: RecordedAnswer, alignment: Alignment) -> str:
+    """Return a sentence if every relation is right and more outputs are missing at an end than may
+    be; else the empty text.
     """
     reports = alignment.beside
     if not recorded.rows or len(reports) < len(recorded.rows):
@@ -103,7 +111,7 @@ def _extent(recorded: Recorded, alignment: Alignment) -> str:
         lacks.append(f"{count} before the first; the bound is {missing.before}")
     if alignment.after > missing.after:
         count = _missing(alignment.after)
-        if alignment.after > SURPLUS:
+        if alignment.after > SURPLUS_BOUND:
             count = f"at least {count}"
         lacks.append(f"{count} after the last; the bound is {missing.after}")
     if not lacks:
@@ -112,14 +120,14 @@ def _extent(recorded: Recorded, alignment: Alignment) -> str:
 
 
 def _missing(count: int) -> str:
-    """Write `1 output is missing`, `2 outputs are missing`."""
+    """Return `1 output is missing`, `2 outputs are missing`."""
     if count == 1:
         return "1 output is missing"
     return f"{count} outputs are missing"
 
 
-def as_sets(recorded: Recorded) -> Recorded:
-    """Return the recording with each row of a relation once."""
+def without_repeated_rows(recorded: RecordedAnswer) -> RecordedAnswer:
+    """Return the recording with every row of a relation once."""
     relations = [
         Relation(relation.variables, Counter(dict.fromkeys(relation.rows, 1)))
         for relation in recorded.relations
@@ -127,9 +135,13 @@ def as_sets(recorded: Recorded) -> Recorded:
     return replace(recorded, relations=tuple(relations))
 
 
-def by_timestamp(recorded: Recorded, timestamps: Sequence[int | None]) -> Recorded | None:
-    """Return the recording with the relations of one timestamp taken together, as engines write
-    them that answer once a row; None where no timestamp recurs.
+def merge_timestamps(
+    recorded: RecordedAnswer, timestamps: Sequence[int | None]
+) -> RecordedAnswer | None:
+    """Return the recording with the relations of one timestamp taken together. None where every
+    timestamp stands for one relation.
+
+    Some engines write a relation for each row, all with the timestamp of their answer.
     """
     if len(timestamps) != len(recorded.relations) or None in timestamps:
         return None

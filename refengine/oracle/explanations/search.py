@@ -1,5 +1,5 @@
-"""§11 The search for what would explain a fail: other values of a field, other profiles, and pairs
-of changes (ORA-13).
+"""§11 The search for what would explain a fail (ORA-13): other values of a field, other profiles,
+and pairs of changes.
 """
 
 from __future__ import annotations
@@ -11,27 +11,30 @@ from typing import NamedTuple
 from refengine.core.profiles import PROFILES
 from refengine.core.semantics import UNKNOWN, Between, Profile
 from refengine.model.errors import RefengineError
-from refengine.oracle.answers import Answers
-from refengine.oracle.assignments import assignments, candidates
+from refengine.oracle.answers import AnswerTable
+from refengine.oracle.assignments import assignments, find_t0_candidates
 from refengine.oracle.explanations.changes import (
+    OUT_OF_REACH,
     SINGLE_BOUND,
-    Change,
-    changed,
+    FieldChange,
+    ProfileSearch,
+    apply_changes,
     changes_of,
-    explains,
-    first_explaining,
-    resolved,
-    some_assignments,
+    find_explaining_trial,
+    list_assignments,
+    resolve_t0_formula,
+    try_assignments,
 )
 from refengine.oracle.explanations.readings import other_variables, readings_of
 from refengine.oracle.judge import Judgement
-from refengine.oracle.trial import Recorded, Trial
+from refengine.oracle.trial import RecordedAnswer
 
-T0_BOUND = 2_000  # values, or classes of values, of t0 that are tried in place of the profile's
-PAIRS_BOUND = 400  # assignments of all profiles in which two fields are changed
-PAIRS_WORK = 2_000_000  # and the elements that they look at,
-ORDERS_WORK = 20  # of which each counts as so many where arrival orders are searched
-TRIED = (  # fields whose other values may explain an output
+T0_BOUND = 2_000  # how many values of t0, or classes of them, are tried in place of the profile's
+PAIRS_BOUND = 400  # how many assignments are tried with two changed fields
+PAIRS_WORK = 2_000_000  # how many elements these may read in all
+ORDERS_WORK = 20  # as how many an element counts where arrival orders are searched
+# The fields whose other values are tried.
+FIELDS_TRIED = (
     "closure",
     "r2s",
     "empty",
@@ -49,154 +52,166 @@ TRIED = (  # fields whose other values may explain an output
 )
 
 
-class Nearest(NamedTuple):
+class Explanations(NamedTuple):
     """What would explain a recording that a profile does not.
 
-    `changes` are the single changes of the profile, `pairs` the pairs of changes where no single
-    one does, `profiles` the names of the profiles under which it is right, `untried` what is out of
-    reach. `readings` are sentences about the recording itself: its variables, its order, its
-    extent, its rows as sets. `is_complete` says whether all pairs were tried.
+    `changes` are the single changes of the profile that do, and `untried` those that are out of
+    reach. `readings` are sentences about the recording itself: its variables, order, extent and
+    repeated rows. If there is neither, `profiles` are the names of the profiles under which it is
+    right. If there is none of these, `pairs` are the pairs of changes that explain it, and
+    `is_complete` says whether all pairs were tried.
     """
 
-    changes: tuple[Change, ...] = ()
-    untried: tuple[Change, ...] = ()
-    pairs: tuple[tuple[Change, Change], ...] = ()
+    changes: tuple[FieldChange, ...] = ()
+    untried: tuple[FieldChange, ...] = ()
+    pairs: tuple[tuple[FieldChange, FieldChange], ...] = ()
     profiles: tuple[str, ...] = ()
     readings: tuple[str, ...] = ()
     is_complete: bool = True
 
 
-def nearest(
-    recorded: Recorded,
+def find_explanations(
+    recorded: RecordedAnswer,
     profile: Profile,
     judgement: Judgement | None = None,
-    answers: Answers | None = None,
+    answers: AnswerTable | None = None,
     *,
-    fields: Iterable[str] = TRIED,
+    fields: Iterable[str] = FIELDS_TRIED,
     timestamps: Sequence[int | None] = (),
-) -> Nearest:
-    """ORA-13: find what would explain a recording that a profile does not, as the search finds it.
+) -> Explanations:
+    """ORA-13: find what would explain a recording that a profile does not explain.
 
-    Tried are the readings of the recording; each other value of a field; if none of them explains
-    it, the other profiles and the pairs of such changes. `judgement` has the alignment of the
-    nearest assignment. `timestamps` are those of the recording's relations; `answers` is the table
-    in which answers are kept.
+    First other readings of the recording and single changes of `fields` are tried; if none of them
+    explains it, the other profiles; and last, pairs of changes. `judgement` is the fail, which has
+    the alignment of the nearest assignment. `answers` is the table of answers of the verdict.
+    `timestamps` are those of the recording's relations, if they have any.
     """
-    answers = answers or Answers()
+    answers = answers or AnswerTable()
     if others := other_variables(recorded):
-        return Nearest(readings=(others,))
+        return Explanations(readings=(others,))
 
     alignment, is_ordered = None, True
     if judgement is not None and judgement.trial is not None:
-        alignment, is_ordered = judgement.trial.alignment, judgement.trial.ordered
-    profile = resolved(recorded.question, profile, answers)
+        alignment, is_ordered = judgement.trial.alignment, judgement.trial.is_order_known
+    profile = resolve_t0_formula(recorded.question, profile, answers)
     readings = tuple(readings_of(recorded, profile, alignment, answers, timestamps))
     changes = list(changes_of(recorded.query, profile, fields))
     explaining, untried = _single_changes(recorded, profile, changes, answers)
     if explaining or readings:
-        return Nearest(explaining, untried, readings=readings)
+        return Explanations(explaining, untried, readings=readings)
 
     profiles = tuple(_profiles(recorded, profile, answers))
     if profiles:
-        return Nearest((), untried, (), profiles)
+        return Explanations((), untried, (), profiles)
     length = _length(recorded)
     if not is_ordered:
         length *= ORDERS_WORK
     pairs, is_complete = _pairs(recorded, profile, changes, answers, PAIRS_WORK // length)
-    return Nearest((), untried, pairs, (), is_complete=is_complete)
+    return Explanations((), untried, pairs, (), is_complete=is_complete)
 
 
 def _single_changes(
-    recorded: Recorded, profile: Profile, changes: Sequence[Change], answers: Answers
-) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
-    """Return the single changes that explain the recording, and those that are out of reach."""
-    explaining: list[Change] = []
-    untried: list[Change] = []
+    recorded: RecordedAnswer, profile: Profile, changes: Sequence[FieldChange], answers: AnswerTable
+) -> tuple[tuple[FieldChange, ...], tuple[FieldChange, ...]]:
+    """Return the changes that explain the recording, each alone, and those that are out of
+    reach.
+    """
+    explaining: list[FieldChange] = []
+    untried: list[FieldChange] = []
     for change in changes:
         if change.field == "t0":
-            found = _explains_with_any_t0(recorded, profile, answers)
+            found = _search_any_t0(recorded, profile, answers)
         else:
-            found = explains(recorded, changed(profile, change), answers, SINGLE_BOUND)
-        if found is None:
-            untried.append(change)
-        elif isinstance(found, Trial):
+            changed = apply_changes(profile, change)
+            found = find_explaining_trial(recorded, changed, answers, SINGLE_BOUND)
+
+        if found.trial is not None:
             if change.field == "t0":
-                change = Change("t0", found.semantics.t0)
+                change = FieldChange("t0", found.trial.semantics.t0)
             explaining.append(change)
+        elif not found.is_complete:
+            untried.append(change)
     return tuple(explaining), tuple(untried)
 
 
-def _explains_with_any_t0(
-    recorded: Recorded, profile: Profile, answers: Answers
-) -> Trial | bool | None:
-    """Return what `explains` does, for the profile with any t0 up to the last element.
+def _search_any_t0(
+    recorded: RecordedAnswer, profile: Profile, answers: AnswerTable
+) -> ProfileSearch:
+    """Search for a t0 up to the last element with which the profile explains the recording.
 
-    An open t0 stops at the first element, so that no engine passes by skipping the stream (ORA-2);
-    to explain a fail, all are tried.
+    An open t0 stops at the first element, so that no engine passes by skipping the stream (ORA-2).
+    To explain a fail, later values are tried, too.
     """
-    anywhere = profile.but(t0=UNKNOWN, offset=None)
-    found: Trial | bool | None = False
+    any_t0 = profile.but(t0=UNKNOWN, offset=None)
+    found = ProfileSearch()
     if profile.fields["t0"] != UNKNOWN:
-        found = explains(recorded, anywhere, answers, T0_BOUND)
-    if found or len(recorded.query.windows) > 1 or not recorded.relations:
+        found = find_explaining_trial(recorded, any_t0, answers, T0_BOUND)
+    has_several_windows = len(recorded.query.windows) > 1
+    if found.trial is not None or has_several_windows or not recorded.relations:
         return found
+
     try:
-        semantics, _ = next(assignments(recorded.question, anywhere, answers.plan))
+        semantics, _ = next(assignments(recorded.question, any_t0, answers.plan))
         planned = answers.plan_of(recorded, semantics)
-        first = candidates(recorded.query, planned, UNKNOWN).hi + 1
+        first = find_t0_candidates(recorded.query, planned, UNKNOWN).hi + 1
         last = max(planned.views[0].times, default=0)
     except RefengineError:
-        return None
+        return OUT_OF_REACH
     if first > last:
         return found
-    later = explains(recorded, profile.but(t0=Between(first, last), offset=None), answers, T0_BOUND)
-    if later:
+    later_t0 = profile.but(t0=Between(first, last), offset=None)
+    later = find_explaining_trial(recorded, later_t0, answers, T0_BOUND)
+    if later.trial is not None:
         return later
-    if found is None or later is None:
-        return None
-    return False
+    return ProfileSearch(is_complete=found.is_complete and later.is_complete)
 
 
-def _profiles(recorded: Recorded, profile: Profile, answers: Answers) -> Iterator[str]:
-    """Yield the names of the profiles under which the recording is right; a t0 that one leaves open
-    is the judged profile's.
+def _profiles(recorded: RecordedAnswer, profile: Profile, answers: AnswerTable) -> Iterator[str]:
+    """Yield the names of the profiles under which the recording is right. Where one leaves t0 open,
+    the t0 of the judged profile is taken.
     """
     for name, other in sorted(PROFILES.items()):
         if other.fields["t0"] == UNKNOWN:
             other = other.but(t0=profile.fields["t0"], offset=profile.fields.get("offset"))
-        if explains(recorded, other, answers, SINGLE_BOUND):
+        if find_explaining_trial(recorded, other, answers, SINGLE_BOUND).trial is not None:
             yield name
 
 
-def _length(recorded: Recorded) -> int:
+def _length(recorded: RecordedAnswer) -> int:
     """Count the elements of the streams that the query reads, and one more."""
     names = {window.stream for window in recorded.query.windows}
     return 1 + sum(len(recorded.streams[name]) for name in names)
 
 
 def _pairs(
-    recorded: Recorded, profile: Profile, changes: Sequence[Change], answers: Answers, most: int
-) -> tuple[tuple[tuple[Change, Change], ...], bool]:
+    recorded: RecordedAnswer,
+    profile: Profile,
+    changes: Sequence[FieldChange],
+    answers: AnswerTable,
+    most: int,
+) -> tuple[tuple[tuple[FieldChange, FieldChange], ...], bool]:
     """Return the pairs of changes of two fields that explain the recording, and whether all pairs
-    were tried: those with PAIRS_BOUND and `most` assignments in all.
+    were tried. They are tried until their assignments are more than PAIRS_BOUND or `most`.
     """
-    pairs: list[tuple[Change, Change]] = []
+    pairs: list[tuple[FieldChange, FieldChange]] = []
     is_complete = True
     left = min(PAIRS_BOUND, most)
     of_fields = [change for change in changes if change.field != "t0"]
     for one, other in combinations(of_fields, 2):
         if one.field == other.field:
             continue
-        tried = some_assignments(recorded, changed(profile, one, other), answers, SINGLE_BOUND)
-        if tried is None or len(tried) > SINGLE_BOUND:
+        listed = list_assignments(
+            recorded, apply_changes(profile, one, other), answers, SINGLE_BOUND
+        )
+        if listed is None or len(listed) > SINGLE_BOUND:
             is_complete = False
             continue
-        left -= len(tried)
+        left -= len(listed)
         if left < 0:
             return tuple(pairs), False
-        found = first_explaining(recorded, tried, answers)
-        if found is None:
-            is_complete = False
-        elif found:
+        found = try_assignments(recorded, listed, answers)
+        if found.trial is not None:
             pairs.append((one, other))
+        elif not found.is_complete:
+            is_complete = False
     return tuple(pairs), is_complete

@@ -1,13 +1,29 @@
-"""Arrival orders that were not recorded: which outputs simultaneous elements can give (SPEC.md §11,
-ORA-4 to ORA-7).
+"""Arrival orders that were not recorded (SPEC.md §11, ORA-4 to ORA-7): whether some order of
+simultaneous elements gives the recorded outputs.
+
+n elements at one instant can arrive in n! orders, and each order gives other outputs inside the
+instant. The answer after all of them is the same, though, so instants can be looked at one after
+the other. Our search goes like this:
+
+1. `search.order_matters` says whether the order can show at all. If not, the file's order will do.
+2. `groups.group_evaluations` cuts the schedule into groups: the evaluations of one instant that see
+   only some of its elements belong together, and every other evaluation is a group of its own.
+3. `search.search_orders` goes from group to group. It keeps the states in which some order explains
+   the relations so far (`trial.State`), and the answer that the next output is compared with.
+4. For a monotone query the outputs of an instant have the same sum in every order
+   (`sums.find_fixed_sum`). Then `realisation.states_after_outputs` cuts that sum into the next
+   recorded relations, and `realisation.are_realisable` says whether the elements can arrive so
+   that they come one after the other.
+5. For every other query `search.search_class_orders` goes through the sets of elements that can
+   have arrived. It treats elements alike that are in the same derivations.
+6. A search beyond its bound raises Unsupported; it never guesses.
 
 Imports `model`, `core`, `incremental`, and of the oracle what trials are made of. Begin with
-`search.search_orders`. It goes through `moments`, asks `sums` for the sum of an instant's outputs,
-and `realisation` whether they can come one after the other.
+`search.search_orders`.
 """
 
-from refengine.oracle.orders.realisation import realisable as realisable
+from refengine.oracle.orders.realisation import are_realisable as are_realisable
 from refengine.oracle.orders.search import order_matters as order_matters
-from refengine.oracle.orders.search import orders as orders
+from refengine.oracle.orders.search import search_class_orders as search_class_orders
 from refengine.oracle.orders.search import search_orders as search_orders
-from refengine.oracle.orders.sums import instant_sum as instant_sum
+from refengine.oracle.orders.sums import sum_instant_outputs as sum_instant_outputs

@@ -1,4 +1,4 @@
-"""§11 Whether simultaneous elements can arrive so that recorded outputs come (ORA-6)."""
+"""§11 Whether simultaneous elements can arrive in an order that gives recorded outputs (ORA-6)."""
 
 from __future__ import annotations
 
@@ -11,25 +11,30 @@ from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Row
 from refengine.model.errors import Unsupported
-from refengine.oracle.orders.moments import Moment, OrderSearch, PendingDerivation
+from refengine.oracle.orders.groups import EvaluationGroup, OrderSearch, PendingDerivation
 from refengine.oracle.trial import State
 
-WAYS_BOUND = 50_000  # ways to deal rows to outputs, or to complete them, that are looked at
+# How many ways to deal rows to missing outputs, or to complete outputs, are looked at.
+WAYS_BOUND = 50_000
 
 
-def realised(
+def states_after_outputs(
     search: OrderSearch,
-    moment: Moment,
+    group: EvaluationGroup,
     pending: list[PendingDerivation],
     total: Bag,
     state: State,
 ) -> tuple[set[State], int]:
-    """Return the states after an instant whose outputs sum to `total`, from one state; and how many
-    relations it has rows for.
+    """Return the states that an instant with outputs of the sum `total` leads to from one state.
+    Also return how many relations are matched if the instant has all rows of the next ones.
+
+    The next relations are taken one by one as outputs of the instant, as long as their rows are
+    left of the sum. The rows that are left over were in outputs that the recording lacks.
     """
     if not total:
         return {state}, state.matched
-    recorded, rows = search.recorded, search.recorded.rows
+    recorded = search.recorded
+    rows = recorded.rows
     before, matched, after = state
     spare_before = 0
     if matched == 0:
@@ -42,10 +47,11 @@ def realised(
         if rows and matched == len(rows):
             spare_after = recorded.missing.after - after
         for early, late in product(range(spare_before + 1), range(spare_after + 1)):
-            if any(realisable(filled, pending) for filled in _filled(outputs, left, early, late)):
+            completed = _with_missing_outputs(outputs, left, early, late)
+            if any(are_realisable(every_output, pending) for every_output in completed):
                 following.add(State(before + early, matched, after + late))
 
-        output = _next_output(search, moment, matched, total)
+        output = _next_output(search, group, matched, total)
         if not output or not output <= left:
             return following, matched
         outputs = [*outputs, output]
@@ -53,21 +59,23 @@ def realised(
         matched += 1
 
 
-def _next_output(search: OrderSearch, moment: Moment, matched: int, total: Bag) -> Bag | None:
-    """Return the next recorded relation in the terms of the expected rows, if it can be an output
-    of this moment.
+def _next_output(
+    search: OrderSearch, group: EvaluationGroup, matched: int, total: Bag
+) -> Bag | None:
+    """Return relation `matched` as a part of `total`. None if there is none, if it is stated for
+    another window, or if `total` lacks one of its rows.
     """
     recorded = search.recorded
     if matched >= len(recorded.rows):
         return None
-    if not recorded.is_about(matched, *search.window_of(moment)):
+    if not recorded.is_about(matched, *search.window_of(group)):
         return None
     return _as_rows(recorded.rows[matched], total, recorded.mode)
 
 
 def _as_rows(output: Bag, total: Bag, mode: Mode) -> Bag | None:
-    """Return a recorded relation in the terms of the expected rows; None if it has a row that no
-    expected one equals.
+    """Return a recorded relation with each row written as the equal row of `total` is. None if
+    `total` has no row equal to one of its rows.
     """
     translated: Bag = Counter()
     for line, count in output.items():
@@ -79,16 +87,19 @@ def _as_rows(output: Bag, total: Bag, mode: Mode) -> Bag | None:
 
 
 def _same_row(line: Row, total: Bag, mode: Mode) -> Row | None:
-    """Return the expected row that equals a recorded one; None if there is none."""
+    """Return the row of `total` that equals a recorded one; None if there is none."""
     if line in total:
         return line
     one = Counter([line])
     return next((row for row in total if compare.equal(one, Counter([row]), mode)), None)
 
 
-def _filled(outputs: list[Bag], left: Bag, early: int, late: int) -> Iterator[list[Bag]]:
-    """Yield the outputs with the rows that the recording lacks dealt to `early` outputs before it
-    and `late` after it, in every way.
+def _with_missing_outputs(
+    outputs: list[Bag], left: Bag, early: int, late: int
+) -> Iterator[list[Bag]]:
+    """Yield the instant's outputs with `early` missing ones before the recorded ones and `late`
+    missing ones after them. The rows in `left` are dealt to the missing ones, in every way in which
+    none is empty.
     """
     parts = early + late
     if parts == 0:
@@ -110,12 +121,13 @@ def _filled(outputs: list[Bag], left: Bag, early: int, late: int) -> Iterator[li
             yield [*bags[:early], *outputs, *bags[early:]]
 
 
-def realisable(outputs: Sequence[Bag], pending: Sequence[PendingDerivation]) -> bool:
-    """ORA-6: whether simultaneous elements can arrive so that exactly these outputs come, one after
-    the other.
+def are_realisable(outputs: Sequence[Bag], pending: Sequence[PendingDerivation]) -> bool:
+    """ORA-6: whether simultaneous elements can arrive in an order that gives exactly these outputs,
+    one after the other.
 
-    Elements other than the pivots arrive as late as they can: arriving earlier never helps a later
-    output.
+    `pending` are the derivations that the elements complete. Each output comes with the arrival of
+    one element, its pivot, which completes all derivations of its rows. Every other element arrives
+    as late as it can: to arrive earlier never helps a later output.
     """
     by_row = defaultdict(list)
     for index, derivation in enumerate(pending):
@@ -147,8 +159,11 @@ def _completions(
     pending: Sequence[PendingDerivation],
     arrived: frozenset[int],
 ) -> Iterator[frozenset[int]]:
-    """Yield the element sets that complete derivations for an output's rows, one for every choice
-    of derivations.
+    """Yield, for every choice of a derivation for each row of an output, the elements that these
+    derivations need.
+
+    `by_row` has the indices of the pending derivations of each row. Derivations whose elements have
+    all `arrived` are no choice.
     """
     choices: list[list[frozenset[int]]] = []
     ways = 1
@@ -175,8 +190,8 @@ def _brings(
     needs: frozenset[int],
     pivot: int,
 ) -> Bag | None:
-    """Return the rows that are new when the pivot arrives last of `needs`; None if one is new
-    before it.
+    """Return the rows that are new when the elements in `needs` arrive, the pivot last. None if a
+    row is new before the pivot arrives.
     """
     then = arrived | needs
     ready = then - {pivot}

@@ -1,5 +1,5 @@
-"""§11 The search over arrival orders: whether the order matters (ORA-4), and which outputs some
-order gives (ORA-7).
+"""§11 The search over arrival orders: whether the order matters (ORA-4), and whether some order
+gives the recorded outputs (ORA-7).
 """
 
 from __future__ import annotations
@@ -9,41 +9,60 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 from refengine.core import engine, r2s, tick, window
 from refengine.core.query import WindowKind
 from refengine.core.semantics import R2S, Against, Base, Change, Condition, Empty, Tick
 from refengine.model.elements import Bag
 from refengine.model.errors import Unsupported
-from refengine.oracle.answers import Answers
+from refengine.oracle.answers import AnswerTable
 from refengine.oracle.comparison import Distance, Divergence
-from refengine.oracle.orders.moments import (
-    Moment,
+from refengine.oracle.orders.groups import (
+    EvaluationGroup,
     OrderSearch,
     PendingDerivation,
-    held_by,
-    moments,
+    content_of,
+    group_evaluations,
 )
-from refengine.oracle.orders.realisation import realised
-from refengine.oracle.orders.sums import whole_sum
-from refengine.oracle.trial import Origin, Recorded, State, Trial, accepted, advance
+from refengine.oracle.orders.realisation import states_after_outputs
+from refengine.oracle.orders.sums import find_fixed_sum
+from refengine.oracle.trial import (
+    RecordedAnswer,
+    State,
+    T0Class,
+    Trial,
+    advance,
+    find_accepting_state,
+)
 
-# kinds whose content depends on the order
+# The kinds of windows whose content depends on the arrival order.
 BY_ARRIVAL = frozenset({WindowKind.TUPLE, WindowKind.ROWS, WindowKind.PARTITION})
 ORDER_BOUND = 50_000  # states of one search over arrival orders
 States = set[State]
 
 
+class GroupResult(NamedTuple):
+    """What a group of evaluations leads to: the states after it, the answer at its end, which is
+    the next baseline, and how many relations some order explains.
+    """
+
+    states: States
+    answer: Bag
+    most_matched: int
+
+
 def order_matters(planned: engine.Plan) -> bool:
     """ORA-4: whether the arrival order of simultaneous elements can matter.
 
-    It cannot where only complete instants are seen: for windows over application time under window
-    close, the time tick, or windows [o, c) that are to be passed (an arrival's own instant is one
-    earlier there, TICK-6); nor where nothing is simultaneous. Under window close, what is compared
-    with the instant before sees more.
+    It cannot where no elements are simultaneous, nor where windows over application time are
+    evaluated at complete instants alone: under window close, under the time tick, and where windows
+    [o, c) are to be passed (there an arrival's own instant is one earlier, TICK-6). Window close
+    beside content change against the instant before does see incomplete instants.
     """
     semantics = planned.semantics
-    if not any(one.app == other.app for one, other in pairwise(planned.arrivals)):
+    is_simultaneous = any(one.app == other.app for one, other in pairwise(planned.arrivals))
+    if not is_simultaneous:
         return False
     if any(view.spec.kind in BY_ARRIVAL for view in planned.views):
         return True
@@ -54,209 +73,233 @@ def order_matters(planned: engine.Plan) -> bool:
 
 
 def search_orders(
-    recorded: Recorded, planned: engine.Plan, origin: Origin, answers: Answers
+    recorded: RecordedAnswer, planned: engine.Plan, t0_class: T0Class, answers: AnswerTable
 ) -> Trial:
-    """ORA-5 to ORA-7: follow the recording instant by instant, over every order of simultaneous
-    elements, and return the trial.
+    """ORA-5 to ORA-7: hold one assignment against the recording under every order of simultaneous
+    elements at once, and return the trial.
+
+    Raises Unsupported for semantics and bodies that the search does not cover, and for a search
+    beyond its bound.
     """
     search = OrderSearch(recorded, planned, answers)
     _check_reach(search)
-    end = partial(
-        Trial, planned.semantics, origin, ordered=False, by="a search over arrival orders"
+    make_trial = partial(
+        Trial,
+        planned.semantics,
+        t0_class,
+        is_order_known=False,
+        computed_by="a search over arrival orders",
     )
     states: States = {State(0, 0, 0)}
-    base: Bag = Counter()
+    baseline: Bag = Counter()
     previous = None
-    for moment in moments(search):
-        if search.operator is R2S.APPEND:
-            base = search.answer(_common(previous, moment))
-            previous = moment
-        following, base_after, furthest = _after_moment(search, moment, states, base)
+    for group in group_evaluations(search):
+        if search.operator is R2S.APPEND:  # compares with what was kept, not with all before
+            baseline = search.answer(_common(previous, group))
+            previous = group
+        following, answer, furthest = _advance_group(search, group, states, baseline)
         if not following:
-            where = _moment_divergence(search, moment, furthest, base)
-            return end(None, where, last=(moment.content,), reached=furthest)
-        states, base = following, base_after
+            where = _group_divergence(search, group, furthest, baseline)
+            return make_trial(None, where, last_contents=(group.content,), most_matched=furthest)
+        states = following
+        baseline = answer
 
-    state = accepted(states, recorded)
+    state = find_accepting_state(states, recorded)
     if state is not None:
-        return end(state)
+        return make_trial(state)
     furthest = max(state.matched for state in states)
-    return end(None, _end_divergence(recorded, furthest), reached=furthest)
+    return make_trial(None, _end_divergence(recorded, furthest), most_matched=furthest)
 
 
-def _after_moment(
-    search: OrderSearch, moment: Moment, states: States, base: Bag
-) -> tuple[States, Bag, int]:
-    """Return the states after a moment, the base of the next difference, and how many relations are
-    explained.
-    """
-    if moment.arriving:
-        return instant(search, moment, states, base)
-    now = search.answer(moment.kept)
-    output = r2s.relation_to_stream(search.operator, now, base)
+def _advance_group(
+    search: OrderSearch, group: EvaluationGroup, states: States, baseline: Bag
+) -> GroupResult:
+    """Return what a group leads to from some states, under any order of its elements."""
+    if group.arriving_elements:
+        return advance_instant(search, group, states, baseline)
+    now = search.answer(group.kept_elements)
+    output = r2s.relation_to_stream(search.operator, now, baseline)
     following = states
     if r2s.emitted(search.semantics.empty, output, Counter()):
-        following = advance(states, output, search.recorded, *search.window_of(moment))
-    return following, now, max(state.matched for state in states)
+        following = advance(states, output, search.recorded, *search.window_of(group))
+    return GroupResult(following, now, max(state.matched for state in states))
 
 
-def _common(previous: Moment | None, moment: Moment) -> range:
-    """Return what a moment keeps of the content at the end of the one before."""
+def _common(previous: EvaluationGroup | None, group: EvaluationGroup) -> range:
+    """Return the elements that are in the content at the end of the previous group and still there
+    in this one. Raises Unsupported where these depend on the arrival order.
+    """
     if previous is None:
         return range(0)
-    seen = previous.kept.stop
-    if previous.arriving:
-        seen = held_by(previous.last).stop
-        if seen < previous.arriving.stop and moment.kept.stop > previous.arriving.start:
+    seen = previous.kept_elements.stop
+    if previous.arriving_elements:
+        seen = content_of(previous.last_evaluation).stop
+        was_partly_seen = seen < previous.arriving_elements.stop
+        is_still_there = group.kept_elements.stop > previous.arriving_elements.start
+        if was_partly_seen and is_still_there:
             raise Unsupported(
                 "append after some of the elements of an instant, whose arrival order was not "
                 "recorded",
                 rule="ORA-7",
             )
-    start = max(previous.kept.start, moment.kept.start)
-    return range(start, min(seen, moment.kept.stop))
+    start = max(previous.kept_elements.start, group.kept_elements.start)
+    return range(start, min(seen, group.kept_elements.stop))
 
 
 def _check_reach(search: OrderSearch) -> None:
-    """Raise Unsupported for what puts orders out of reach: what is not a function of the instant's
-    set of elements and the answer before it.
+    """Raise Unsupported if an instant's outputs depend on more than its set of elements, their
+    order and the answer before it (ORA-7).
     """
     view = search.planned.views[0]
     semantics = search.semantics
-    changes = Condition.CHANGE in semantics.report
-    reasons = {
-        "several windows, a named one, or static data": len(search.planned.views) > 1
-        or view.spec.name
-        or search.recorded.static,
-        "elements dropped as late": search.planned.late,
-        f"windows of kind {view.spec.kind}": view.spec.kind in BY_ARRIVAL,
-        "elements with intervals": view.ends is not None,
-        "the batch tick": semantics.tick is Tick.BATCH,
-        "window close with content change against the instant before": Condition.CLOSE
-        in semantics.report,
-        "content change of the graph": changes and semantics.change is Change.GRAPH,
-        "base=previous-new or empty=once": semantics.base is Base.NEW
-        or semantics.empty is Empty.ONCE,
-        "a body that makes blank nodes": search.recorded.query.body.makes_blanks,
-    }
-    for reason, holds in reasons.items():
-        if holds:
+    has_several_graphs = (
+        len(search.planned.views) > 1 or bool(view.spec.name) or bool(search.recorded.static)
+    )
+    # With window close alone the order does not matter, and no orders are searched (ORA-4).
+    looks_back = Condition.CLOSE in semantics.report
+    compares_graphs = Condition.CHANGE in semantics.report and semantics.change is Change.GRAPH
+    looks_farther_back = semantics.base is Base.NEW or semantics.empty is Empty.ONCE
+    reasons = [
+        (has_several_graphs, "several windows, a named one, or static data"),
+        (bool(search.planned.late), "elements dropped as late"),
+        (view.spec.kind in BY_ARRIVAL, f"windows of kind {view.spec.kind}"),
+        (view.ends is not None, "elements with intervals"),
+        (semantics.tick is Tick.BATCH, "the batch tick"),
+        (looks_back, "window close with content change against the instant before"),
+        (compares_graphs, "content change of the graph"),
+        (looks_farther_back, "base=previous-new or empty=once"),
+        (search.recorded.query.body.makes_blanks, "a body that makes blank nodes"),
+    ]
+    for is_out_of_reach, reason in reasons:
+        if is_out_of_reach:
             raise Unsupported(
                 f"{reason}, over simultaneous elements whose arrival order was not recorded",
                 rule="ORA-7",
             )
 
 
-def instant(
-    search: OrderSearch, moment: Moment, states: States, base: Bag
-) -> tuple[States, Bag, int]:
-    """Return the states after an instant's simultaneous elements, whatever their order; the base of
-    the next difference; and how many relations some order explains.
-    """
-    pending = search.derivations(moment)
-    total = whole_sum(search, moment, base)
+def advance_instant(
+    search: OrderSearch, group: EvaluationGroup, states: States, baseline: Bag
+) -> GroupResult:
+    """Return what an instant's simultaneous elements lead to from some states, under any order."""
+    pending = search.derivations(group)
+    total = find_fixed_sum(search, group, baseline)
     if total is None or pending is None:
-        return orders(search, moment, pending, states, base)
+        return search_class_orders(search, group, pending, states, baseline)
     following: States = set()
     furthest = 0
     for state in states:
-        after, reached = realised(search, moment, pending, total, state)
+        after, reached = states_after_outputs(search, group, pending, total, state)
         following |= after
         furthest = max(furthest, reached)
-    return following, search.answer(moment.whole), furthest
+    return GroupResult(following, search.answer(group.whole), furthest)
 
 
-def orders(
+def search_class_orders(
     search: OrderSearch,
-    moment: Moment,
+    group: EvaluationGroup,
     pending: list[PendingDerivation] | None,
     states: States,
-    base: Bag,
-) -> tuple[States, Bag, int]:
-    """ORA-7: search the orders of simultaneous elements, up to equivalence.
+    baseline: Bag,
+) -> GroupResult:
+    """ORA-7: search the orders of an instant's elements, up to equivalence. Returns what
+    `advance_instant` does.
 
-    Elements in no derivation are fillers; of a class of elements in the same derivations only the
-    last counts, the others are fillers that must come before. Where an unchanged answer is
-    invisible, one filler at most is worth a place: the first, which meets what expires. Returns as
-    `instant` does.
+    Elements in the same derivations form a class. Only the last of a class to arrive can change the
+    answer; the others, and elements in no derivation, are fillers. The search goes arrival by
+    arrival over the sets of classes that have arrived completely, and keeps the states of each set.
+    The fillers need not be told apart, but there must be as many arrivals as evaluations.
+
+    Where an unchanged answer gives no output, at most one filler is worth a place: the instant's
+    first arrival, with which older elements expire.
     """
-    classes = _classes(moment, pending)
-    prefixes = _Prefixes(search, moment, classes)
-    usable = len(moment.arriving) - len(classes)
-    steps = moment.visits
-    if search.is_silent and held_by(moment.last).stop == moment.arriving.stop:
-        usable = min(usable, 1)
-        steps = len(classes) + usable
+    classes = _classes(group, pending)
+    prefixes = _Prefixes(search, group, classes)
+    fillers = len(group.arriving_elements) - len(classes)
+    steps = group.visits
+    if search.is_silent and content_of(group.last_evaluation).stop == group.arriving_elements.stop:
+        fillers = min(fillers, 1)
+        steps = len(classes) + fillers
 
-    reach: dict[frozenset[int], States] = {frozenset(): states}
+    states_by_arrived: dict[frozenset[int], States] = {frozenset(): states}
     furthest = max(state.matched for state in states)
     for step in range(1, steps + 1):
         following: dict[frozenset[int], States] = defaultdict(set)
-        for done, reached in reach.items():
-            before = base
+        for arrived, reached in states_by_arrived.items():
+            before = baseline
             if step > 1:
-                before = prefixes.answer(done)
-            for then in prefixes.after(done, step, usable):
+                before = prefixes.answer(arrived)
+            for then in prefixes.after(arrived, step, fillers):
                 after = prefixes.states(reached, then, before)
                 if after:
                     following[then] |= after
                     furthest = max(furthest, *(state.matched for state in after))
-        reach = following
+        states_by_arrived = following
     everything = frozenset(range(len(classes)))
-    return set().union(*reach.values()), prefixes.answer(everything), furthest
+    states_after = set().union(*states_by_arrived.values())
+    return GroupResult(states_after, prefixes.answer(everything), furthest)
 
 
 @dataclass
 class _Prefixes:
-    """The sets of classes of elements that have arrived on the way through an instant.
+    """The sets of classes of elements that can have arrived on the way through an instant.
 
-    `visited` counts the states of the search.
+    `classes` are the classes, each the indices of its elements. A set of classes is written as the
+    set of their numbers. `visited` counts the steps of the search, and `answers` are the answers by
+    set.
     """
 
     search: OrderSearch
-    moment: Moment
+    group: EvaluationGroup
     classes: list[tuple[int, ...]]
     visited: int = 0
     answers: dict[frozenset[int], Bag] = field(default_factory=dict)
 
-    def answer(self, done: frozenset[int]) -> Bag:
-        """Return the answer when these classes have arrived."""
-        if done not in self.answers:
-            arrived = sorted(i for number in done for i in self.classes[number])
-            self.answers[done] = self.search.answer(self.moment.kept, arrived)
-        return self.answers[done]
+    def answer(self, arrived: frozenset[int]) -> Bag:
+        """Return the answer when these classes, and no others, have arrived completely."""
+        if arrived not in self.answers:
+            elements = sorted(i for number in arrived for i in self.classes[number])
+            self.answers[arrived] = self.search.answer(self.group.kept_elements, elements)
+        return self.answers[arrived]
 
-    def after(self, done: frozenset[int], step: int, usable: int) -> Iterator[frozenset[int]]:
-        """Yield which classes can have arrived after a step, if these had before it, with at most
-        `usable` fillers. Raises Unsupported beyond the bound.
+    def after(self, arrived: frozenset[int], step: int, fillers: int) -> Iterator[frozenset[int]]:
+        """Yield the sets of classes that can have arrived after arrival number `step`, if these had
+        before it, with at most `fillers` fillers. Raises Unsupported beyond ORDER_BOUND.
         """
-        others = (number for number in range(len(self.classes)) if number not in done)
-        for then in [done, *(done | {number} for number in others)]:
+        others = (number for number in range(len(self.classes)) if number not in arrived)
+        for then in [arrived, *(arrived | {number} for number in others)]:
+            # All elements of a class but its last one are fillers that have come before.
             needed = sum(len(self.classes[number]) - 1 for number in then)
-            if not min(needed, usable) <= step - len(then) <= usable:
+            fillers_so_far = step - len(then)
+            if not min(needed, fillers) <= fillers_so_far <= fillers:
                 continue
             self.visited += 1
             if self.visited > ORDER_BOUND:
-                count = len(self.moment.arriving)
-                reason = f"the order of {count} simultaneous elements at {self.moment.last.t}"
-                raise Unsupported(f"{reason} is out of reach", rule="ORA-7")
+                count = len(self.group.arriving_elements)
+                instant = self.group.last_evaluation.t
+                reason = f"the order of {count} simultaneous elements at {instant} is out of reach"
+                raise Unsupported(reason, rule="ORA-7")
             yield then
 
     def states(self, reached: States, then: frozenset[int], before: Bag) -> States:
-        """Return the states after the output at these classes, if the answer was `before`."""
+        """Return the states after the output when the classes in `then` have arrived, if the answer
+        was `before` until then.
+        """
         search = self.search
         output = r2s.relation_to_stream(search.operator, self.answer(then), before)
         if not r2s.emitted(search.semantics.empty, output, Counter()):
             return reached
-        return advance(reached, output, search.recorded, *search.window_of(self.moment))
+        return advance(reached, output, search.recorded, *search.window_of(self.group))
 
 
-def _classes(moment: Moment, pending: list[PendingDerivation] | None) -> list[tuple[int, ...]]:
-    """Return the classes of elements that matter, by the derivations they are in; without
-    derivations each is its own.
+def _classes(
+    group: EvaluationGroup, pending: list[PendingDerivation] | None
+) -> list[tuple[int, ...]]:
+    """Return the classes of elements that are in the same derivations; elements in no derivation
+    are in no class. Where derivations are not known, each element is a class of its own.
     """
     if pending is None:
-        return [(i,) for i in moment.arriving]
+        return [(i,) for i in group.arriving_elements]
     memberships = defaultdict(list)
     for number, derivation in enumerate(pending):
         for i in derivation.needs:
@@ -267,30 +310,36 @@ def _classes(moment: Moment, pending: list[PendingDerivation] | None) -> list[tu
     return [tuple(members) for members in classes.values()]
 
 
-def _moment_divergence(search: OrderSearch, moment: Moment, furthest: int, base: Bag) -> Divergence:
-    """Return what was expected of the moment at which every order parts from the recording."""
+def _group_divergence(
+    search: OrderSearch, group: EvaluationGroup, furthest: int, baseline: Bag
+) -> Divergence:
+    """Return the divergence at the group where every order parts from the recording. `furthest` is
+    the number of relations that some order explains.
+    """
     view = search.planned.views[0]
     rows = search.recorded.rows
     actual = None
     if furthest < len(rows):
         actual = rows[furthest]
     reason = "the answer differs"
-    if moment.arriving:
+    if group.arriving_elements:
         reason = "no order of the simultaneous elements gives this"
     return Divergence(
         furthest,
-        moment.last.t,
-        window.opening(view, moment.last.windows[0].n),
-        tuple(view.elements[i] for i in moment.content),
-        r2s.relation_to_stream(search.operator, search.answer(moment.content), base),
+        group.last_evaluation.t,
+        window.opening(view, group.last_evaluation.windows[0].n),
+        tuple(view.elements[i] for i in group.content),
+        r2s.relation_to_stream(search.operator, search.answer(group.content), baseline),
         actual,
         reason,
         cost=Distance(len(rows) - furthest, 0),
     )
 
 
-def _end_divergence(recorded: Recorded, furthest: int) -> Divergence:
-    """Return the divergence of a recording that no order explains up to its end."""
+def _end_divergence(recorded: RecordedAnswer, furthest: int) -> Divergence:
+    """Return the divergence after the last group, where relations are left or outputs are missing
+    that may not be.
+    """
     rows = recorded.rows
     cost = Distance(len(rows) - furthest, 0)
     if furthest < len(rows):

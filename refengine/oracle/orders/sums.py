@@ -8,25 +8,34 @@ from refengine.core.semantics import R2S, Collection, Condition, Empty
 from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.oracle import derivations
-from refengine.oracle.orders.moments import Moment, OrderSearch, PendingDerivation, held_by
+from refengine.oracle.orders.groups import (
+    EvaluationGroup,
+    OrderSearch,
+    PendingDerivation,
+    content_of,
+)
 
 
-def whole_sum(search: OrderSearch, moment: Moment, base: Bag) -> Bag | None:
-    """Return the sum of an instant's outputs, where ORA-5 applies and no two of its rows can be
-    taken for each other; else None.
+def find_fixed_sum(search: OrderSearch, group: EvaluationGroup, baseline: Bag) -> Bag | None:
+    """Return the sum of an instant's outputs if every arrival order gives the same one, else None.
+
+    It does where ORA-5 applies. None is returned, too, if two rows of the sum are equal in another
+    spelling or have blank nodes: then it would not be clear which of them a recorded row is.
     """
-    pending = search.derivations(moment)
+    pending = search.derivations(group)
     if pending is None:
         return None
     rows = Counter(derivation.row for derivation in pending)
-    is_plain = not compare.blanks(rows) and compare.distinct(rows, search.recorded.mode)
-    if not is_plain or not _is_monotone(search, moment):
+    are_rows_distinct = not compare.blanks(rows) and compare.distinct(rows, search.recorded.mode)
+    if not are_rows_distinct or not _is_monotone(search, group):
         return None
-    return instant_sum(search, moment, pending, base)
+    return sum_instant_outputs(search, group, pending, baseline)
 
 
-def _is_monotone(search: OrderSearch, moment: Moment) -> bool:
-    """Whether ORA-5 applies to the semantics and the body, and the instant was seen to its end."""
+def _is_monotone(search: OrderSearch, group: EvaluationGroup) -> bool:
+    """Whether ORA-5 applies to the body and the semantics, and the last evaluation of the group
+    sees all elements of its instant.
+    """
     semantics = search.semantics
     return (
         derivations.projects(search.recorded.query.body)
@@ -35,27 +44,31 @@ def _is_monotone(search: OrderSearch, moment: Moment) -> bool:
         and semantics.collection is Collection.BAG
         and Condition.CHANGE in semantics.report
         and Condition.PERIODIC not in semantics.report
-        and held_by(moment.last).stop == moment.arriving.stop
+        and content_of(group.last_evaluation).stop == group.arriving_elements.stop
     )
 
 
-def instant_sum(
-    search: OrderSearch, moment: Moment, pending: list[PendingDerivation], base: Bag
+def sum_instant_outputs(
+    search: OrderSearch, group: EvaluationGroup, pending: list[PendingDerivation], baseline: Bag
 ) -> Bag | None:
-    """ORA-5: return the sum of an instant's outputs under any order, Q(F) − Q(K).
+    """ORA-5: return the sum of an instant's outputs under any arrival order, Q(F) − Q(K).
+    `baseline` is the answer before the instant.
 
-    None where a row that expires with the instant's first arrival is derived again in it, so that
-    the sum depends on the order, where a row of what was kept comes into view with it, or where the
-    derivations do not add up to the witness's answer.
+    None is returned in three cases: a row of the kept elements was not in the answer before; a row
+    that expires with the instant's first arrival is derived again, so that the sum depends on the
+    order; or the derivations do not add up to the difference of the answers.
     """
     total = Counter(derivation.row for derivation in pending)
-    kept = search.answer(moment.kept)
-    if kept - base:
+    kept = search.answer(group.kept_elements)
+    if kept - baseline:
         return None
-    expired = base - kept
+    expired = baseline - kept
     mode = search.recorded.mode
-    if any(compare.equal(Counter([a]), Counter([b]), mode) for a in expired for b in total):
+    is_derived_again = any(
+        compare.equal(Counter([a]), Counter([b]), mode) for a in expired for b in total
+    )
+    if is_derived_again:
         return None
-    if not compare.equal(kept + total, search.answer(moment.whole), mode):
+    if not compare.equal(kept + total, search.answer(group.whole), mode):
         return None
     return total

@@ -1,0 +1,246 @@
+"""§11 The groups of evaluations that a search over arrival orders goes through, the derivations
+that an instant's elements complete, and the answers on the way.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple, cast
+
+from refengine import incremental
+from refengine.core import engine, r2r, window
+from refengine.core.semantics import R2S, Closure, Empty, Semantics
+from refengine.incremental import Asked, Together
+from refengine.incremental.numbers import Beyond
+from refengine.model.elements import Bag, Dataset, Element, Row, Triple
+from refengine.oracle import derivations
+from refengine.oracle.answers import AnswerTable
+from refengine.oracle.comparison import Borders
+from refengine.oracle.trial import RecordedAnswer
+
+
+class EvaluationGroup(NamedTuple):
+    """The evaluations of one instant that see its simultaneous elements one after the other, or a
+    single evaluation that sees none or all of them.
+
+    `last_evaluation` is the last of them, and `visits` is their number. `kept_elements` are the
+    indices of the elements that were in the content before the instant, and `arriving_elements`
+    those of the instant's own; the latter are empty for a single evaluation.
+    """
+
+    last_evaluation: engine.Evaluation
+    visits: int
+    kept_elements: range
+    arriving_elements: range
+
+    @property
+    def whole(self) -> range:
+        """The indices of the kept elements and of all that arrive."""
+        return range(self.kept_elements.start, self.arriving_elements.stop)
+
+    @property
+    def content(self) -> range:
+        """The indices of the content at the end of the group, whether elements arrive or not."""
+        return range(
+            self.kept_elements.start, max(self.kept_elements.stop, self.arriving_elements.stop)
+        )
+
+
+class PendingDerivation(NamedTuple):
+    """A derivation that an instant's elements complete: its row, and the indices of the arriving
+    elements that it needs.
+    """
+
+    row: Row
+    needs: frozenset[int]
+
+
+def content_of(at: engine.Evaluation) -> range:
+    """Return the indices of the elements that the one window holds. ORA-7 allows only windows whose
+    content is a range of elements.
+    """
+    return cast("range", at.windows[0].content)
+
+
+@dataclass(frozen=True)
+class OrderSearch:
+    """What a search over arrival orders needs: the recorded answer, the plan of the semantics that
+    is tried, and the table of answers.
+    """
+
+    recorded: RecordedAnswer
+    planned: engine.Plan
+    answers: AnswerTable
+
+    @property
+    def semantics(self) -> Semantics:
+        """The semantics that is tried."""
+        return self.planned.semantics
+
+    @property
+    def elements(self) -> Sequence[Element]:
+        """The elements of the one stream, in order."""
+        return self.planned.views[0].elements
+
+    @property
+    def operator(self) -> R2S:
+        """The relation-to-stream operator."""
+        return engine.operator(self.recorded.query, self.semantics)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether an evaluation whose answer equals the one before gives no output."""
+        return self.operator is not R2S.RSTREAM and self.semantics.empty is Empty.SUPPRESS
+
+    def window_of(self, group: EvaluationGroup) -> tuple[Borders | None, Closure | None]:
+        """Return the borders of the window of a group's outputs, and the closure."""
+        borders = window.opening(self.planned.views[0], group.last_evaluation.windows[0].n)
+        return borders, self.semantics.closure
+
+    def answer(self, kept: range, more: Iterable[int] = ()) -> Bag:
+        """Return the answer over a range of elements, `kept`, and the elements with the indices
+        `more`.
+        """
+        collection = self.semantics.collection
+        if not more:
+            cache_or_reason = self.answers.incremental_answers(self.recorded, self.planned)
+            if isinstance(cache_or_reason, Asked):
+                with suppress(Beyond):
+                    return r2r.collected(collection, cache_or_reason((kept or range(0),)))
+        content = [*self.elements[kept.start : max(kept.start, kept.stop)]]
+        content += [self.elements[i] for i in more]
+        relation = self.answers(self.recorded.query.body, self.graph(content))
+        return r2r.collected(collection, relation.rows)
+
+    def graph(self, content: Sequence[Element]) -> Dataset:
+        """Return the triples of some elements as a dataset, with the times of the elements if the
+        body asks for them (R2R-21).
+        """
+        graph = r2r.dataset(content)
+        if not self.recorded.query.body.asks_for_times:
+            return graph
+        return graph | r2r.latest((element.graph, element.app) for element in content)
+
+    def derivations(self, group: EvaluationGroup) -> list[PendingDerivation] | None:
+        """Return the derivations that an instant's elements complete. None where the body has no
+        derivations, or where several arriving elements hold a needed triple, so that a derivation
+        does not need one set of elements.
+        """
+        key = (self.recorded.query.body, group.kept_elements, group.arriving_elements)
+        return self.answers.make_once(
+            "derivations", [self.elements], key, lambda: self._derivations(group)
+        )
+
+    def _derivations(self, group: EvaluationGroup) -> list[PendingDerivation] | None:
+        """Compute `derivations`: from incremental evaluation if it covers the body, else from the
+        triples.
+        """
+        if derivations.pattern(self.recorded.query.body) is None:
+            return None
+        cache_or_reason = self.answers.incremental_answers(
+            self.recorded, self.planned, for_derivations=True
+        )
+        if isinstance(cache_or_reason, Asked):
+            start = (group.kept_elements or group.arriving_elements).start
+            completed = cache_or_reason.completed(range(start, group.arriving_elements.stop))
+            if completed is not None:
+                return _pending(completed, group.arriving_elements)
+        return self._derivations_by_triples(group)
+
+    def _derivations_by_triples(self, group: EvaluationGroup) -> list[PendingDerivation] | None:
+        """Compute `derivations` from the triples that a row rests on, and the elements that hold
+        them.
+        """
+        old = r2r.dataset(self.elements[i] for i in group.kept_elements)
+        carriers: dict[Triple, list[int]] = defaultdict(list)
+        for i in group.arriving_elements:
+            for triple in self.elements[i].graph - old:
+                carriers[triple].append(i)
+
+        pending: list[PendingDerivation] = []
+        body = self.recorded.query.body
+        for derivation in self.answers.derivations(body, old.union(carriers)):
+            new = derivation.support - old
+            if any(len(carriers[triple]) > 1 for triple in new):
+                return None
+            if new:
+                needs = frozenset(carriers[triple][0] for triple in new)
+                pending.append(PendingDerivation(derivation.row, needs))
+        return pending
+
+
+def _pending(
+    completed: Iterable[tuple[Row, tuple[int, ...]]], arriving: range
+) -> list[PendingDerivation]:
+    """Return the derivations that rest on some arriving element, each with all arriving elements
+    that it rests on.
+    """
+    pending = []
+    for line, elements in completed:
+        needs = frozenset(i for i in elements if i in arriving)
+        if needs:
+            pending.append(PendingDerivation(line, needs))
+    return pending
+
+
+def group_evaluations(search: OrderSearch) -> Iterator[EvaluationGroup]:
+    """Cut the schedule of a search into groups.
+
+    When an evaluation happens, and how many elements have arrived by then, does not depend on the
+    order of simultaneous elements. Which elements these are does.
+    """
+    elements = search.elements
+    first, last = search.answers.make_once(
+        "instants", [elements], None, lambda: _instants(elements)
+    )
+    group = None
+    for at, count in _visits(search):
+        t = at.t
+        content = content_of(at)
+        # The content ends inside an instant of several elements. (An empty content stops at 0.)
+        is_partial = t in first and content.stop > first[t] and last[t] - first[t] > 1
+        if group is not None and is_partial and group.last_evaluation.t == t:
+            group = group._replace(last_evaluation=at, visits=group.visits + count)
+            continue
+        if group is not None:
+            yield group
+            group = None
+        if is_partial:
+            kept, arriving = range(content.start, first[t]), range(first[t], last[t])
+            group = EvaluationGroup(at, count, kept, arriving)
+        else:
+            yield EvaluationGroup(at, 1, content, range(0))
+    if group is not None:
+        yield group
+
+
+def _visits(search: OrderSearch) -> Iterator[tuple[engine.Evaluation, int]]:
+    """Yield evaluations, each with the number of evaluations that it stands for.
+
+    The last of those that see the elements of an instant one by one stands for all of them. Where
+    an unchanged answer gives no output, the first evaluation over a content stands for all others
+    over the same content.
+    """
+    is_silent = search.is_silent
+    for stretch in incremental.stretches(search.planned):
+        if isinstance(stretch, Together):  # all at one instant
+            for at in stretch[-1:]:
+                yield at, len(stretch)
+        elif is_silent:
+            for at in islice(stretch, 1):
+                yield at, 1
+        else:
+            for at in stretch:
+                yield at, 1
+
+
+def _instants(elements: Sequence[Element]) -> tuple[dict[int, int], dict[int, int]]:
+    """Return, by instant, the index of its first element, and the index after its last one."""
+    first: dict[int, int] = {}
+    for index, element in enumerate(elements):
+        first.setdefault(element.app, index)
+    return first, {element.app: index + 1 for index, element in enumerate(elements)}
