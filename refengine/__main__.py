@@ -318,7 +318,9 @@ class Hearing:
         from refengine.core import r2r
 
         self.witnesses = witnesses
-        self.asked = partial(r2r.ask, limits=sparql.Limits(seconds=seconds, clock=time.monotonic))
+        self.asked = partial(
+            r2r.ask_evaluator, limits=sparql.Limits(seconds=seconds, clock=time.monotonic)
+        )
         self.confirming = list(witnesses)
 
     def __call__(self, body: Body, graph: Dataset) -> Relation:

@@ -105,7 +105,7 @@ def sets_after_r2s(right: Right, maker: ReportMaker, at: Evaluation) -> Step:
     return step
 
 
-@wrong("R2R-21", replaces=r2r.latest, half="the t_app of the last element")
+@wrong("R2R-21", replaces=r2r.latest_times, half="the t_app of the last element")
 def the_first_time_counts(right: Right, dated: Iterable[tuple[Dataset, int]]) -> frozenset[Quad]:
     """A triple has the time of the first element that brought it."""
     times: dict[Triple | Quad, int] = {}

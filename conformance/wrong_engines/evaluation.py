@@ -148,7 +148,7 @@ def the_arrival_order_alone(right: Right, streams: Mapping[str, Sequence[Element
     return _counted(sorted(order, key=lambda arrival: arrival[1].sys), streams)
 
 
-@wrong("ENG-5", replaces=engine.instants, half="none of its conditions hold")
+@wrong("ENG-5", replaces=engine.reportable_instants, half="none of its conditions hold")
 def ready_without_a_scope(right: Right, semantics: Semantics, view: View, *contents: Any) -> Any:
     """A window that has no scope yet does not keep the others from being reported."""
     span: range = contents[3]

@@ -35,7 +35,7 @@ Table = Mapping[str, Any]
 # §1 Model
 
 
-@wrong("MOD-1", replaces=elements.check, half="sys increases, and batch ids")
+@wrong("MOD-1", replaces=elements.check_elements, half="sys increases, and batch ids")
 def application_time_must_increase(right: Right, stream: Sequence[Element]) -> None:
     """Two elements of one time are refused, and nothing else is."""
     for before, element in pairwise(stream):

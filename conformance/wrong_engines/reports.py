@@ -96,27 +96,27 @@ def after_the_arrival(right: Right, schedule: Schedule, k: int) -> Iterator[Any]
         schedule.last_tick = last._replace(own=last.own + 1)
 
 
-@wrong("TICK-6", replaces=tick.own, seen=f"{C_SPARQL}: CSRBench, section 2")
-def closed_when_reached(right: Right, semantics: Semantics, instant: int) -> int:
+@wrong("TICK-6", replaces=tick.shift_of_own_instants, seen=f"{C_SPARQL}: CSRBench, section 2")
+def closed_when_reached(right: Right, semantics: Semantics) -> int:
     """An arrival at its close closes a window, whatever the semantics says."""
-    return instant
+    return 0
 
 
 @wrong(
     "TICK-6",
     "REP-1",
-    replaces=tick.own,
+    replaces=tick.shift_of_own_instants,
     seen=f"{YASPER} and {RSP_JS}: compute_report() asks c < t",
     half="t is before the arrival's own instant",
 )
-def closed_when_passed(right: Right, semantics: Semantics, instant: int) -> int:
+def closed_when_passed(right: Right, semantics: Semantics) -> int:
     """A window is closed by an arrival after its close, whatever the semantics says."""
-    return instant - 1
+    return -1
 
 
 @wrong(
     "TICK-7",
-    replaces=tick.shifted,
+    replaces=tick.interval_with_expiry,
     seen="Esper (https://github.com/espertechinc/esper) posts expiry by a timer of its own",
     half="what expires there and the arrival are seen at once",
 )
@@ -127,7 +127,7 @@ def expiry_has_a_timer(
     return right(Expiry.EAGER, interval, own, frames)
 
 
-@wrong("TICK-7", replaces=tick.shifted, half="another window takes the place")
+@wrong("TICK-7", replaces=tick.interval_with_expiry, half="another window takes the place")
 def every_arrival_is_expected(
     right: Right, expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]
 ) -> range:
@@ -235,7 +235,7 @@ def empty_windows_are_never_reported(
     return bool(content) and right(semantics, view, content, base)
 
 
-@wrong("REP-7", replaces=engine.instants, half="at the largest id of its interval")
+@wrong("REP-7", replaces=engine.reportable_instants, half="at the largest id of its interval")
 def first_close_of_a_tick(right: Right, semantics: Semantics, view: View, *contents: Any) -> Any:
     """A tick reports at the smallest id at which close and periodic hold."""
     *_, span, own = contents
@@ -245,7 +245,7 @@ def first_close_of_a_tick(right: Right, semantics: Semantics, view: View, *conte
     return at
 
 
-@wrong("REP-7", replaces=engine.instants, half="are tested at the interval's last id")
+@wrong("REP-7", replaces=engine.reportable_instants, half="are tested at the interval's last id")
 def tested_where_reported(
     right: Right, semantics: Semantics, view: View, content: Content, *contents: Any
 ) -> Any:
@@ -288,7 +288,7 @@ def explicit_is_all(
     return right(Trigger.ALL, views, marked)
 
 
-@wrong("REP-12", replaces=engine.instants, half="all of them count as reported")
+@wrong("REP-12", replaces=engine.reportable_instants, half="all of them count as reported")
 def only_what_fires_counts(
     right: Right, semantics: Semantics, view: View, content: Content, reported: Content, *rest: Any
 ) -> Any:

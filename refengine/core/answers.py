@@ -59,7 +59,7 @@ class Recomputed:
         relation = self.lookup(contents, str(self.number))
         self.now = r2r.collected(self.collection, relation.rows)
         if self.is_append:
-            both = tuple(map(kept, contents, self.contents))
+            both = tuple(map(common_content, contents, self.contents))
             # k: of what is kept, so that its new blank nodes are others (R2R-7)
             rows = self.lookup(both, f"{self.number}k").rows
             self.base = r2r.collected(self.collection, rows)
@@ -72,7 +72,7 @@ class Recomputed:
         self.base = self.now
 
 
-def kept(content: Content, before: Content) -> Content:
+def common_content(content: Content, before: Content) -> Content:
     """R2S-7: return what of a content was in it at the previous evaluation, too, ascending."""
     if isinstance(content, range) and isinstance(before, range):
         start = max(content.start, before.start)

@@ -18,7 +18,7 @@ from refengine.model import elements as model
 from refengine.model.canonical import canonical_elements
 from refengine.model.elements import TIME_BOUND, Element, Stream, require_64_bits, valid
 from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError
-from refengine.model.messages import shown
+from refengine.model.messages import display
 
 
 class GrowingView:
@@ -111,7 +111,7 @@ class Admission:
         InvalidStream.
         """
         (element,) = canonical_elements([element])
-        model.check(pair(self.before, element))
+        model.check_elements(pair(self.before, element))
         admitted = model.admit(pair(self.newest, element), self.disorder)
         # of the two the one that came last
         last = max((*admitted.elements, *admitted.late), key=attrgetter("sys"))
@@ -227,7 +227,7 @@ class Arrivals:
                 rule="QRY-4",
             )
         if not isinstance(element, Element):
-            raise InvalidStream(f"an Element must be pushed, got {shown(element)}", rule="MOD-1")
+            raise InvalidStream(f"an Element must be pushed, got {display(element)}", rule="MOD-1")
         admission = self.admissions.get(stream) or self.unread[stream]
         try:
             element, is_late = admission.check(element)
@@ -275,7 +275,9 @@ class Arrivals:
         """
         self._refuse_after_the_end()
         if not isinstance(instant, int) or isinstance(instant, bool):
-            raise InvalidStream(f"time advances to an integer, got {shown(instant)}", rule="MOD-1")
+            raise InvalidStream(
+                f"time advances to an integer, got {display(instant)}", rule="MOD-1"
+            )
         require_64_bits("the instant", instant, InvalidStream, "MOD-1")
         self.now = max(self.now, instant)
         return self._release()
@@ -327,7 +329,7 @@ class Arrivals:
 
     def _join(self, element: Element, stream: str | None) -> None:
         """Add an element of a stream, or the sentinel of none, to the arrivals."""
-        own = tick.own(self.semantics, element.app)
+        own = element.app + tick.shift_of_own_instants(self.semantics)
         if self.plan.tuples:
             ids = self.growing[0].ids
             own = next_id(ids)

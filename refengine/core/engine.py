@@ -12,7 +12,7 @@ from typing import TypedDict
 from refengine.core import r2r
 from refengine.core.answers import Answer as Answer
 from refengine.core.answers import MakeAnswers, recomputed
-from refengine.core.answers import kept as kept
+from refengine.core.answers import common_content as common_content
 from refengine.core.arrivals import Arrivals
 from refengine.core.plan import Plan as Plan
 from refengine.core.plan import horizon as horizon
@@ -28,21 +28,23 @@ from refengine.core.reports import Step as Step
 from refengine.core.reports import output_instant as output_instant
 from refengine.core.schedule import MAX_REPORTS as MAX_REPORTS
 from refengine.core.schedule import Evaluation as Evaluation
-from refengine.core.schedule import Held as Held
+from refengine.core.schedule import ReportState as ReportState
 from refengine.core.schedule import Schedule
-from refengine.core.schedule import Seen as Seen
 from refengine.core.schedule import Stretch as Stretch
+from refengine.core.schedule import WindowContent as WindowContent
 from refengine.core.schedule import bounded as bounded
 from refengine.core.schedule import evaluations as evaluations
 from refengine.core.schedule import firing as firing
-from refengine.core.schedule import instants as instants
-from refengine.core.schedule import latest as latest
 from refengine.core.schedule import of_arrival as of_arrival
+from refengine.core.schedule import reportable_instants as reportable_instants
 from refengine.core.schedule import spans as spans
+from refengine.core.schedule import stretch_of_tick as stretch_of_tick
 from refengine.core.schedule import stretches as stretches
 from refengine.core.semantics import Semantics
 from refengine.model.elements import Dataset, Element, Stream
 from refengine.model.errors import InvalidStream
+
+Held = WindowContent  # by this name `refengine` gives it to users
 
 
 class Options(TypedDict, total=False):

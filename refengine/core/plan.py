@@ -120,7 +120,7 @@ def _own_instants(
     as the windows see it (TICK-6).
     """
     if first.spec.kind is not WindowKind.TUPLE:
-        shift = tick.own(semantics, 0)
+        shift = tick.shift_of_own_instants(semantics)
         return [arrival.app + shift for arrival in arrivals]
     own = list(first.ids)
     if has_sentinel:

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 from refengine.core.semantics import R2S, parse_field
 from refengine.model.errors import InvalidQuery, InvalidWindow, refuse_deep_nesting
-from refengine.model.messages import did_you_mean, nearest, shown
+from refengine.model.messages import did_you_mean, display, nearest
+from refengine.sparql.algebra import AlgebraQuery as Algebra
 from refengine.sparql.algebra import Call, Var, walk
-from refengine.sparql.algebra import Query as Algebra
 from refengine.sparql.functions import TIMESTAMP
-from refengine.sparql.translate import read
+from refengine.sparql.translate import read_body
 
 
 class WindowKind(StrEnum):
@@ -121,7 +121,7 @@ def check_length(name: str, window: Window, is_asked: bool, place: str) -> None:
         reason = f"a window of kind {window.kind} has no {name}"
         raise InvalidWindow(reason, rule="WIN-1", place=place)
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-        reason = f"{name} must be an integer > 0, got {shown(value)}"
+        reason = f"{name} must be an integer > 0, got {display(value)}"
         raise InvalidWindow(reason, rule="WIN-1", place=place)
 
 
@@ -149,7 +149,7 @@ class Body:
 
     @refuse_deep_nesting
     def __post_init__(self) -> None:
-        algebra, plain = read(self.text)
+        algebra, plain = read_body(self.text)
         nodes = list(walk(algebra.pattern))
         calls = {node.name for node in nodes if isinstance(node, Call)}
         template = {
@@ -209,7 +209,7 @@ def from_table(table: Mapping[str, Any]) -> Query:
 def window_from_table(entry: Any, place: str) -> Window:
     """QRY-1: Return a window from its table."""
     if not isinstance(entry, Mapping):
-        reason = f"a window must be a table, got {shown(entry)}"
+        reason = f"a window must be a table, got {display(entry)}"
         raise InvalidQuery(reason, rule="QRY-1", place=place)
     check_keys(entry, WINDOW_KEYS, required=("stream", "kind"), place=place)
     kind = parse_word(WindowKind, "kind", entry, place)
@@ -226,7 +226,7 @@ def check_types(table: Mapping[str, Any], types: Mapping[str, type], place: str)
     words = {str: "a string", list: "an array", bool: "true or false", int: "an integer"}
     for key, kind in types.items():
         if key in table and type(table[key]) is not kind:
-            reason = f"{key} must be {words[kind]}, got {shown(table[key])}"
+            reason = f"{key} must be {words[kind]}, got {display(table[key])}"
             raise InvalidQuery(reason, rule="QRY-1", place=place)
 
 
@@ -235,7 +235,7 @@ def parse_word(values: type[Word], key: str, entry: Mapping[str, Any], place: st
     word = entry[key]
     if word not in list(values):
         choice = ", ".join(values)
-        reason = f"{key} must be one of {choice}, got {shown(word)}{did_you_mean(word, values)}"
+        reason = f"{key} must be one of {choice}, got {display(word)}{did_you_mean(word, values)}"
         raise InvalidQuery(reason, rule="QRY-1", place=place)
     return values(word)
 

@@ -27,7 +27,7 @@ from refengine.model.elements import (
 from refengine.model.errors import Disputed
 from refengine.sparql.witnesses import WITNESSES as WITNESSES
 from refengine.sparql.witnesses import NoSay as NoSay
-from refengine.sparql.witnesses import ask as ask_witness
+from refengine.sparql.witnesses import ask_witness as ask_witness
 
 DEFINITION = "definition"
 S = TypeVar("S", Triple, Triple | Quad)
@@ -74,10 +74,10 @@ def times(
                 else element.graph
             )
             dated.append((graph, element.app))
-    return latest(dated)
+    return latest_times(dated)
 
 
-def latest(dated: Iterable[tuple[Iterable[Triple], int]]) -> frozenset[Quad]:
+def latest_times(dated: Iterable[tuple[Iterable[Triple], int]]) -> frozenset[Quad]:
     """R2R-21: return each triple of some graphs with the latest of their times, as a literal in the
     fourth place.
     """
@@ -106,7 +106,9 @@ def collected(collection: Collection, rows: Bag) -> Bag:
             return representatives(rows)
 
 
-def ask(name: str, body: Body, graph: Dataset, limits: sparql.Limits | None = None) -> Relation:
+def ask_evaluator(
+    name: str, body: Body, graph: Dataset, limits: sparql.Limits | None = None
+) -> Relation:
     """Return the answer by the definition, within limits (R2R-17), or one witness's. Raises NoSay
     where a witness has none, and Unsupported where the definition has no single answer.
     """
@@ -117,7 +119,7 @@ def ask(name: str, body: Body, graph: Dataset, limits: sparql.Limits | None = No
 
 def defined(body: Body, graph: Dataset) -> Relation:
     """Return the answer by the definition alone. Raises Unsupported."""
-    return ask(DEFINITION, body, graph)
+    return ask_evaluator(DEFINITION, body, graph)
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,10 @@ class Testimony:
 
 
 def heard(
-    body: Body, graph: Dataset, witnesses: Sequence[str] = tuple(WITNESSES), asked: Ask = ask
+    body: Body,
+    graph: Dataset,
+    witnesses: Sequence[str] = tuple(WITNESSES),
+    asked: Ask = ask_evaluator,
 ) -> Testimony:
     """R2R-5: the definition decides, and the witnesses confirm it, value for value (§10), or
     differ, or have no say.
@@ -173,7 +178,10 @@ def heard(
 
 
 def confirmed(
-    body: Body, graph: Dataset, witnesses: Sequence[str] = tuple(WITNESSES), asked: Ask = ask
+    body: Body,
+    graph: Dataset,
+    witnesses: Sequence[str] = tuple(WITNESSES),
+    asked: Ask = ask_evaluator,
 ) -> Relation:
     """Return the answer of `heard` alone. Raises what it raises."""
     return heard(body, graph, witnesses, asked).relation

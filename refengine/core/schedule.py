@@ -26,7 +26,7 @@ MAX_REPORTS = 10**7
 Stretch = tuple[range, tuple[Content, ...]]
 
 
-class Held(NamedTuple):
+class WindowContent(NamedTuple):
     """What a window holds at an evaluation: its number n (None where windows have none, or it has
     no scope), and the content as ascending indices of its stream's elements.
     """
@@ -42,7 +42,7 @@ class Evaluation(NamedTuple):
 
     t: int
     arrival: int
-    windows: tuple[Held, ...]
+    windows: tuple[WindowContent, ...]
 
     @property
     def content(self) -> Content:
@@ -51,7 +51,7 @@ class Evaluation(NamedTuple):
 
 
 @dataclass
-class Seen:
+class ReportState:
     """What content change compares with: each window's content as last reported, and at the instant
     evaluated before; and how many reports there were.
     """
@@ -83,7 +83,7 @@ class Schedule:
         self.planned = planned
         self.max_reports = max_reports
         nothing = (range(0),) * len(planned.views)
-        self.seen = Seen(nothing, nothing)
+        self.seen = ReportState(nothing, nothing)
 
         self.frames: list[Frame] = []
         self.start = 0
@@ -119,18 +119,18 @@ class Schedule:
         self.frames = [view.frame for view in self.planned.views if view.frame]
         if not self.frames:
             return False
-        self.start = min(map(window.start, self.frames))
+        self.start = min(map(window.s0, self.frames))
         self.last_tick = tick.LastTick(self.start, self.start, 0)
         return True
 
 
 def of_arrival(
-    planned: Plan, k: int, interval: range, seen: Seen, frames: Sequence[Frame], bound: int
+    planned: Plan, k: int, interval: range, seen: ReportState, frames: Sequence[Frame], bound: int
 ) -> Iterator[Iterator[Evaluation]]:
     """Yield the stretches of arrival k, whose interval and what was seen before are given."""
     semantics = planned.semantics
     if not planned.tuples:
-        interval = tick.shifted(semantics.expiry, interval, planned.own[k], frames)
+        interval = tick.interval_with_expiry(semantics.expiry, interval, planned.own[k], frames)
 
     for progressions, contents in report.of_a_gap(
         semantics.gap, firing(planned, k, interval, seen)
@@ -164,7 +164,7 @@ def _size(times: Sequence[int]) -> int:
     return -((times.start - times.stop) // times.step)
 
 
-def firing(planned: Plan, k: int, interval: range, seen: Seen) -> Iterator[Firing]:
+def firing(planned: Plan, k: int, interval: range, seen: ReportState) -> Iterator[Firing]:
     """Yield the stretches of arrival k's interval in which the trigger fires (REP-12).
 
     They are drawn one by one: what `of_arrival` has reported after one is what the next is compared
@@ -180,7 +180,7 @@ def firing(planned: Plan, k: int, interval: range, seen: Seen) -> Iterator[Firin
     arrived = tuple(counted[k] for counted in planned.counts)
     cut = spans
     if planned.tuples:
-        cut = latest
+        cut = stretch_of_tick
     for span, tested in cut(views, arrived, interval):
         before = seen.before
         if planned.tuples and len(interval) > 1:
@@ -188,12 +188,12 @@ def firing(planned: Plan, k: int, interval: range, seen: Seen) -> Iterator[Firin
             before = (window.content(views[0], interval[-2], *arrived),)
         seen.before = tested
         states = zip(views, tested, seen.reported, before, strict=True)
-        holding = [instants(semantics, *state, span, own) for state in states]
+        holding = [reportable_instants(semantics, *state, span, own) for state in states]
         if at := report.fires(semantics.trigger, views, holding):
             yield at, tested
 
 
-def instants(
+def reportable_instants(
     semantics: Semantics,
     view: View,
     content: Content,
@@ -231,8 +231,8 @@ def _evaluation(
     for view, content in zip(views, contents, strict=True):
         n = None
         if view.frame:
-            n = window.number(view.frame, t)
-        held.append(Held(n, content))
+            n = window.window_number(view.frame, t)
+        held.append(WindowContent(n, content))
     return Evaluation(t, arrival, tuple(held))
 
 
@@ -253,7 +253,9 @@ def spans(views: Sequence[View], arrived: Sequence[int], interval: range) -> Ite
         t = stop
 
 
-def latest(views: Sequence[View], arrived: Sequence[int], interval: range) -> Iterator[Stretch]:
+def stretch_of_tick(
+    views: Sequence[View], arrived: Sequence[int], interval: range
+) -> Iterator[Stretch]:
     """REP-7: for tuple-based windows a tick reports once: of the ids where close and periodic hold
     the largest, while content change and non-empty look at the content at the tick's last id.
     """

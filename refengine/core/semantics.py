@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 from refengine.model.elements import require_64_bits
 from refengine.model.errors import InvalidSemantics, UnknownField
-from refengine.model.messages import did_you_mean, integer, nearest, shown
+from refengine.model.messages import did_you_mean, display, integer, nearest
 
 
 class Closure(StrEnum):
@@ -299,7 +299,7 @@ def parse_field(name: str, value: Any) -> Any:
     if name in OPTIONAL:
         words.append("none")
     kinds = described_values(name, words)
-    reason = f"{name} must be {kinds}, got {shown(value)}{did_you_mean(value, words)}"
+    reason = f"{name} must be {kinds}, got {display(value)}{did_you_mean(value, words)}"
     raise InvalidSemantics(reason, rule="SEM-1")
 
 

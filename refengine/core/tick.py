@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from refengine.core.semantics import Closing, Expiry, Semantics, Tick
-from refengine.core.window import Frame, borders, number
+from refengine.core.window import Frame, borders, window_number
 from refengine.model.elements import Element
 from refengine.model.errors import InvalidSemantics
 
@@ -71,23 +71,30 @@ def ticks(
             last = LastTick(own, arrival.app, arrival.batch or 0)
 
 
-def own(semantics: Semantics, instant: int) -> int:
-    """TICK-6: Return an arrival's own instant, as time-based windows see it: a window [o, c) that
-    is to be passed is closed by an arrival after c, as if every arrival came an instant earlier.
+def shift_of_own_instants(semantics: Semantics) -> int:
+    """TICK-6: Return what is added to an arrival's t_app to give its own instant, as time-based
+    windows see it: -1 where an arrival must pass the close of a window [o, c), else 0.
+
+    Under closing=passed a window [0, 10) is closed by an arrival at 11, whose own instant is 10,
+    and not by one at 10, whose own instant is 9.
     """
     match semantics.closing:
         case Closing.REACHED:
-            return instant
+            return 0
         case Closing.PASSED:
-            return instant + borders(semantics.closure)[1]
+            return borders(semantics.closure)[1]
 
 
-def shifted(expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]) -> range:
+def interval_with_expiry(
+    expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]
+) -> range:
     """TICK-7: Return the instants at which an arrival is evaluated, its own among them where expiry
     is eager and another window takes the place of the current one there.
     """
     if expiry is Expiry.REPLAYED or interval.stop != own:
         return interval
-    if any(number(frame, own - 1) not in (None, number(frame, own)) for frame in frames):
+    if any(
+        window_number(frame, own - 1) not in (None, window_number(frame, own)) for frame in frames
+    ):
         return range(interval.start, own + 1)
     return interval

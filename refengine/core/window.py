@@ -58,7 +58,7 @@ def view(
 ) -> View:
     """Return a window of a query as it is under a semantics, over its stream's elements."""
     spec = slide(spec, semantics.slide)
-    times = instants(spec, elements)
+    times = element_instants(spec, elements)
     t0 = origin(spec, semantics, next(iter(times), None), registered)
     placed = None
     if t0 is not None:
@@ -113,7 +113,7 @@ def ids(spec: Window, elements: Sequence[Element]) -> Sequence[int]:
             return list(accumulate(len(element.graph) for element in elements))
 
 
-def instants(spec: Window, elements: Sequence[Element]) -> Sequence[int]:
+def element_instants(spec: Window, elements: Sequence[Element]) -> Sequence[int]:
     """WIN-6: Return each element's instant: its t_app; for a tuple-based window its id."""
     if spec.kind is WindowKind.TUPLE:
         return ids(spec, elements)
@@ -280,11 +280,11 @@ def current(frame: Frame, t: int) -> int | None:
     return n
 
 
-def number(frame: Frame, t: int) -> int | None:
+def window_number(frame: Frame, t: int) -> int | None:
     """Return the number of the window whose content is looked at, at t; None where windows have no
     numbers, or none is there.
     """
-    if t < start(frame):
+    if t < s0(frame):
         return None
     match frame.kind:
         case WindowKind.TIME | WindowKind.TUPLE:
@@ -297,7 +297,7 @@ def number(frame: Frame, t: int) -> int | None:
             return None
 
 
-def start(frame: Frame) -> int:
+def s0(frame: Frame) -> int:
     """WIN-5: Return s0, the instant just before window 0's first."""
     return frame.first - 1
 
@@ -307,9 +307,9 @@ def scope(frame: Frame, t: int) -> tuple[int, int] | None:
     instant to t (WIN-12: for CQL's windows to the last one's end; WIN-13: for unbounded and
     landmark from ever, or window 0's first instant); None before s0.
     """
-    n = number(frame, t)
+    n = window_number(frame, t)
     is_shown_ended = frame.kind in SHOWN_ENDED
-    if t < start(frame) or (n is None and is_shown_ended):
+    if t < s0(frame) or (n is None and is_shown_ended):
         return None
     if n is None:
         return -TIME_BOUND, t
@@ -407,7 +407,7 @@ def until(view: View, t: int, arrived: int) -> int | None:
     frame = view.frame
     if frame is None:
         return None
-    if t < start(frame) or frame.kind in (WindowKind.ROWS, WindowKind.PARTITION):
+    if t < s0(frame) or frame.kind in (WindowKind.ROWS, WindowKind.PARTITION):
         return first_scope(frame, t)
     extent = scope(frame, t)
     if extent is None:
@@ -446,7 +446,7 @@ def first_scope(frame: Frame, t: int) -> int | None:
     """Return the first instant with a scope, if it is after t: s0, or the last instant of the first
     of CQL's windows (WIN-5, WIN-12).
     """
-    first = start(frame)
+    first = s0(frame)
     if frame.kind in SHOWN_ENDED:
         first = frame.last + frame.least * frame.slide
     if first <= t:

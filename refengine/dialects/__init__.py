@@ -17,7 +17,7 @@ from refengine.dialects.cqels import CQELS
 from refengine.dialects.csparql import CSPARQL
 from refengine.dialects.dialect import IN_TEXT, Dialect
 from refengine.dialects.rspql import RSP4J, RSPJS, RSPQL
-from refengine.dialects.source import Source, Unrenderable, stop
+from refengine.dialects.source import DialectText, Unrenderable, end_offset
 from refengine.dialects.sparqlstream import SPARQLSTREAM
 from refengine.model.errors import InvalidQuery
 from refengine.model.messages import nearest
@@ -41,14 +41,14 @@ def read(text: str, dialect: str, static: bool = False) -> Query:
     """
     spoken = find(dialect)
     try:
-        source = Source(text, spoken.added.parser.parse(text))
+        source = DialectText(text, spoken.added.parser.parse(text))
     except UnexpectedInput as error:
-        raise grammar.fault(
+        raise grammar.syntax_error(
             text, error, _likely(text, spoken, grammar.reached(text, error))
         ) from None
     source.check_prefixes()
     r2s = stated(source)
-    declared = spoken.declared(source, static)
+    declared = spoken.read_windows(source, static)
     if not declared:
         source.fail(
             source.pattern,
@@ -67,9 +67,9 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
     spoken = find(dialect)
     _check_renderable(query)
     try:
-        source = Source(query.body.text, PLAIN.parser.parse(query.body.text), "body")
+        source = DialectText(query.body.text, PLAIN.parser.parse(query.body.text), "body")
     except UnexpectedInput as error:
-        fault = grammar.fault(query.body.text, error)
+        fault = grammar.syntax_error(query.body.text, error)
         raise Unrenderable(
             f"its tokens cannot be told apart: {fault.reason}",
             rule="DIA-6",
@@ -82,9 +82,9 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
             offset = 0
         source.insert(offset, [clause])
     if operator and spoken.operators:
-        after = stop(grammar.leaf(source.form, 0))
+        after = end_offset(grammar.child_token(source.form, 0))
         source.put(after, after, f" {operator.upper()}")
-    spoken.write(source, query, spoken, static)
+    spoken.write_windows(source, query, spoken, static)
     return source.edited()
 
 
@@ -108,7 +108,7 @@ def find(dialect: str) -> Dialect:
     return DIALECTS[dialect]
 
 
-def stated(source: Source) -> R2S | None:
+def stated(source: DialectText) -> R2S | None:
     """DIA-4: the operator of R2S that a text states, if it does; its clauses are taken out."""
     found = [token for token in source.tokens if token.type == "OPERATOR"]
     operators = {R2S(token.capitalize()) for token in found}

@@ -10,9 +10,9 @@ from lark import Token, Tree
 from refengine.core.query import Form, Query, Window
 from refengine.core.semantics import R2S
 from refengine.dialects import windows
-from refengine.dialects.grammar import Additions, branch, leaf
-from refengine.dialects.source import Source, Unrenderable, start
-from refengine.dialects.windows import RESERVED, Extents
+from refengine.dialects.grammar import Additions, child_node, child_token
+from refengine.dialects.source import DialectText, Unrenderable, start_offset
+from refengine.dialects.windows import RESERVED, ExtentForms
 from refengine.model.errors import Unsupported, require
 
 IN_TEXT = frozenset({R2S.RSTREAM, R2S.ISTREAM, R2S.DSTREAM})  # append has no text
@@ -23,19 +23,23 @@ class Dialect:
     """A query language.
 
     `title` is the name that people know; `added`, its syntax beyond SPARQL; `extents`, how it
-    writes them. `declared(source, static)` are the windows of a text, whose clauses and patterns it
-    takes out or makes GRAPH patterns. `write(source, query, dialect, static)` is the reverse.
-    `static`: whether the query is asked beside static data. `register(query, r2s)` is the clause
-    before the query form, if any; `first`, whether it comes before the prologue, too. `operators`:
-    after which query forms' keyword the operator of R2S may stand; `registers`: or in the clause.
+    writes them.
+
+    `read_windows(source, static)` returns the windows of a text, and takes their clauses and
+    patterns out, or makes them GRAPH patterns. `write_windows(source, query, dialect, static)` is
+    the reverse. `static` says whether the query is asked beside static data.
+
+    `register(query, r2s)` returns the clause before the query form, if the dialect has one; `first`
+    says whether that comes before the prologue, too. `operators` are the query forms after whose
+    keyword the operator of R2S may stand; `registers` says that it may stand in the clause.
     """
 
     name: str
     title: str
     added: Additions
-    extents: Extents
-    declared: Callable[[Source, bool], list[Window]]
-    write: Callable[[Source, Query, Dialect, bool], None]
+    extents: ExtentForms
+    read_windows: Callable[[DialectText, bool], list[Window]]
+    write_windows: Callable[[DialectText, Query, Dialect, bool], None]
     register: Callable[[Query, R2S | None], str] | None = None
     first: bool = False
     operators: frozenset[Form] = frozenset()
@@ -45,16 +49,16 @@ class Dialect:
         """DIA-4: whether a text of this form can state an operator of R2S."""
         return self.registers or form in self.operators
 
-    def over(self, window: Window, source: Source) -> str:
+    def over(self, window: Window, source: DialectText) -> str:
         """DIA-3: the stream and, in brackets, the extent, unless the dialect leaves it out."""
-        stream = windows.iri(window.stream, source, "stream")
+        stream = windows.iri_reference(window.stream, source, "stream")
         extent = self.extents.write(window, self.title)
         if not extent:
             return stream
         return f"{stream} [{extent}]"
 
 
-def references(source: Source, names: Iterable[str]) -> list[tuple[Tree[Token], str]]:
+def references(source: DialectText, names: Iterable[str]) -> list[tuple[Tree[Token], str]]:
     """Return the GRAPH patterns of the windows of these names, in the order of the text."""
     known = set(names)
     graphs = [
@@ -65,7 +69,7 @@ def references(source: Source, names: Iterable[str]) -> list[tuple[Tree[Token], 
     return [(node, name) for node, name in graphs if name in known]
 
 
-def variable(source: Source) -> Tree[Token] | None:
+def variable(source: DialectText) -> Tree[Token] | None:
     """Return the first GRAPH with a variable: it would find the name that a window has in a text
     only, or in the body only.
     """
@@ -74,7 +78,7 @@ def variable(source: Source) -> Tree[Token] | None:
     )
 
 
-def bound(source: Source) -> None:
+def bound(source: DialectText) -> None:
     """DIA-6: check that there is no GRAPH with a variable. Raises Unrenderable."""
     if (node := variable(source)) is not None:
         raise Unrenderable(
@@ -87,21 +91,25 @@ def bound(source: Source) -> None:
 # A pattern around all of WHERE
 
 
-def outside(source: Source) -> Tree[Token] | None:
+def outside(source: DialectText) -> Tree[Token] | None:
     """Return the first pattern outside of WHERE, which a pattern around WHERE would leave where it
     is.
     """
     template = None
-    if leaf(source.form, 0).type == "CONSTRUCT":
+    if child_token(source.form, 0).type == "CONSTRUCT":
         template = source.form.children[-1]
-    first, last = start(source.where), source.where.meta.end_pos
+    first, last = start_offset(source.where), source.where.meta.end_pos
     return next(
-        (g for g in source.nodes("group") if g is not template and not first <= start(g) < last),
+        (
+            g
+            for g in source.nodes("group")
+            if g is not template and not first <= start_offset(g) < last
+        ),
         None,
     )
 
 
-def lone(source: Source, kind: str = "window_pattern") -> Tree[Token] | None:
+def lone(source: DialectText, kind: str = "window_pattern") -> Tree[Token] | None:
     """Return the pattern of a kind that is all of WHERE, if there is one, and no other pattern
     outside.
     """
@@ -113,14 +121,14 @@ def lone(source: Source, kind: str = "window_pattern") -> Tree[Token] | None:
     return inner[0]
 
 
-def unwrap(source: Source, pattern: Tree[Token]) -> None:
+def unwrap(source: DialectText, pattern: Tree[Token]) -> None:
     """Make what is inside a lone pattern all of WHERE."""
-    inner = branch(pattern, -1)
-    source.put(start(source.pattern) + 1, start(inner) + 1, "")
+    inner = child_node(pattern, -1)
+    source.put(start_offset(source.pattern) + 1, start_offset(inner) + 1, "")
     source.put(inner.meta.end_pos - 1, source.pattern.meta.end_pos - 1, "")
 
 
-def wrap(source: Source, opening: str, static: bool) -> None:
+def wrap(source: DialectText, opening: str, static: bool) -> None:
     """DIA-6: all of WHERE becomes the inside of one pattern, if nothing stands outside, and there
     is no static data, which it would not see. Raises Unrenderable.
     """
@@ -130,7 +138,7 @@ def wrap(source: Source, opening: str, static: bool) -> None:
             rule="DIA-6",
             place="static data",
         )
-    if leaf(source.form, 0).type == "CONSTRUCT" and len(source.form.children) == 1:
+    if child_token(source.form, 0).type == "CONSTRUCT" and len(source.form.children) == 1:
         reason = "CONSTRUCT without a template has no room for a window's pattern"
         raise Unrenderable(reason, rule="DIA-6", place=source.locate(source.form))
     if (group := outside(source)) is not None:
@@ -139,7 +147,7 @@ def wrap(source: Source, opening: str, static: bool) -> None:
             rule="DIA-6",
             place=source.locate(group),
         )
-    first, last = start(source.pattern) + 1, source.pattern.meta.end_pos - 1
+    first, last = start_offset(source.pattern) + 1, source.pattern.meta.end_pos - 1
     source.put(first, first, f"\n{opening} {{")
     source.put(last, last, "}\n")
 
@@ -147,7 +155,7 @@ def wrap(source: Source, opening: str, static: bool) -> None:
 # STREAM s [extent] {…}, a window without a name
 
 
-def streams(source: Source, alone: bool) -> list[Window]:
+def stream_pattern_windows(source: DialectText, alone: bool) -> list[Window]:
     """DIA-5: the windows of STREAM patterns, `urn:window:1` and so on; or, where `alone` allows it,
     the one that is all of WHERE, without a name.
     """
@@ -157,7 +165,7 @@ def streams(source: Source, alone: bool) -> list[Window]:
     names: dict[Window, str] = {}
     for node in source.nodes("window_pattern"):
         name = names.setdefault(_window(source, node), f"{RESERVED}:{len(names) + 1}")
-        source.put(start(node), start(node.children[-1]), f"GRAPH <{name}> ")
+        source.put(start_offset(node), start_offset(node.children[-1]), f"GRAPH <{name}> ")
     if names and (free := variable(source)) is not None:
         source.fail(
             free,
@@ -169,18 +177,18 @@ def streams(source: Source, alone: bool) -> list[Window]:
     return [replace(window, name=name) for window, name in names.items()]
 
 
-def _window(source: Source, pattern: Tree[Token]) -> Window:
-    name, extent = pattern.children[1], branch(pattern, 3)
+def _window(source: DialectText, pattern: Tree[Token]) -> Window:
+    name, extent = pattern.children[1], child_node(pattern, 3)
     if isinstance(name, Token):
         source.fail(
             name,
             "a variable for a stream is unsupported; expected an IRI such as <urn:s>",
             Unsupported,
         )
-    return windows.read(source, source.resolve(name), extent)
+    return windows.read_window(source, source.resolve(name), extent)
 
 
-def as_streams(source: Source, named: list[Window], dialect: Dialect, alone: bool) -> None:
+def as_streams(source: DialectText, named: list[Window], dialect: Dialect, alone: bool) -> None:
     """DIA-6: the GRAPH patterns of named windows become STREAM patterns, if reading those gives the
     same names. `alone`: a pattern that is all of WHERE would be read as a window without one.
     """
@@ -189,8 +197,8 @@ def as_streams(source: Source, named: list[Window], dialect: Dialect, alone: boo
     _check_numbers(source, named, dialect, [name for _, name in found])
     texts = {window.name: f"STREAM {dialect.over(window, source)} " for window in named}
     for node, name in found:
-        group = start(node.children[-1])
-        if source.text[start(node) : group] != f"GRAPH <{name}> ":
+        group = start_offset(node.children[-1])
+        if source.text[start_offset(node) : group] != f"GRAPH <{name}> ":
             raise Unrenderable(
                 f"the pattern must be written GRAPH <{name}> {{…}}",
                 rule="DIA-6",
@@ -202,10 +210,12 @@ def as_streams(source: Source, named: list[Window], dialect: Dialect, alone: boo
                 rule="DIA-6",
                 place=source.locate(node),
             )
-        source.put(start(node), group, texts[name])
+        source.put(start_offset(node), group, texts[name])
 
 
-def _check_numbers(source: Source, named: list[Window], dialect: Dialect, found: list[str]) -> None:
+def _check_numbers(
+    source: DialectText, named: list[Window], dialect: Dialect, found: list[str]
+) -> None:
     """Check that each window would be read as the one of its number; `found` are the names of the
     patterns. Raises Unrenderable.
     """
@@ -227,7 +237,7 @@ def _check_numbers(source: Source, named: list[Window], dialect: Dialect, found:
 
 
 def _unnumbered(
-    window: Window, number: int, before: list[Window], dialect: Dialect, source: Source
+    window: Window, number: int, before: list[Window], dialect: Dialect, source: DialectText
 ) -> str:
     """Return why a window would not be read as the one of its number; nothing if it would."""
     if window.name != (name := f"{RESERVED}:{number}"):

@@ -60,7 +60,7 @@ def _whole(duration: Fraction | int) -> int | None:
     return int(duration)
 
 
-def written(duration: int, forms: Mapping[str, str]) -> str:
+def write_duration(duration: int, forms: Mapping[str, str]) -> str:
     """DIA-2: a duration in the greatest of the units that divides it, by the text of each unit,
     greatest first.
     """
@@ -68,10 +68,10 @@ def written(duration: int, forms: Mapping[str, str]) -> str:
     return forms[unit].format(duration // UNITS[unit])
 
 
-def written_iso(duration: int) -> str:
+def write_iso_duration(duration: int) -> str:
     """DIA-2: return `PT10S`, `PT1.5S`: below a second as a fraction of one. Days would be without
     the T that rsp4j asks for.
     """
     if duration % UNITS["s"]:
         return f"PT{duration // 1000}.{duration % 1000:03}".rstrip("0") + "S"
-    return written(duration, {"h": "PT{}H", "m": "PT{}M", "s": "PT{}S"})
+    return write_duration(duration, {"h": "PT{}H", "m": "PT{}M", "s": "PT{}S"})

@@ -17,7 +17,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from refengine.model.errors import InvalidQuery, require
-from refengine.model.messages import shown
+from refengine.model.messages import display
 
 ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
 # of names: more than SPARQL has, which is for the body's parser to say
@@ -143,13 +143,13 @@ class Additions:
         )
 
 
-def place(text: str, offset: int) -> str:
+def line_and_column(text: str, offset: int) -> str:
     """Return `line 3 column 7` of an offset, both from 1."""
     before = text[:offset]
     return f"line {before.count(chr(10)) + 1} column {offset - before.rfind(chr(10))}"
 
 
-def fault(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
+def syntax_error(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
     """DIA-7: return what stands where a text cannot be read further, and what was expected there;
     the bracket that is still open, if it is the text's end or another bracket that stands there.
     """
@@ -158,7 +158,7 @@ def fault(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
     expected: Iterable[str]
     match error:
         case UnexpectedCharacters():
-            found = shown(text[offset])
+            found = display(text[offset])
             if text[offset] in "\"'":
                 found = "a string that is not closed"
             expected = SPARQL
@@ -167,18 +167,19 @@ def fault(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
             expected = error.accepts or error.expected
             opened = _open(error)
         case UnexpectedToken():
-            found = shown(str(error.token))
+            found = display(str(error.token))
             expected = error.accepts or error.expected
             opened = _unmatched(error)
         case _:
             raise AssertionError(error)  # LALR(1) has no other
     still = ""
     if opened:
-        still = f"; {shown(str(opened))} at {place(text, require(opened.start_pos))} is not closed"
+        opened_at = line_and_column(text, require(opened.start_pos))
+        still = f"; {display(str(opened))} at {opened_at} is not closed"
     return InvalidQuery(
         f"expected {_either(set(expected))}, got {found}{still}{hint}",
         rule="DIA-7",
-        place=place(text, offset),
+        place=line_and_column(text, offset),
     )
 
 
@@ -233,12 +234,12 @@ def unfinished(error: UnexpectedInput) -> list[Tree[Token] | Token]:
     return list(state.parser_state.value_stack)
 
 
-def leaf(node: Tree[Token], place: int) -> Token:
+def child_token(node: Tree[Token], place: int) -> Token:
     """Return a node's child that the grammar says is a token."""
     return cast(Token, node.children[place])
 
 
-def branch(node: Tree[Token], place: int) -> Tree[Token]:
+def child_node(node: Tree[Token], place: int) -> Tree[Token]:
     """Return a node's child that the grammar says is a node."""
     return cast("Tree[Token]", node.children[place])
 

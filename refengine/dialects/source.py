@@ -26,7 +26,7 @@ class Unrenderable(Unsupported):
 
 
 @dataclass
-class Source:
+class DialectText:
     """A text, its tree, and the name that its places have in messages; and what is to become of it:
     `clauses` are cut (DIA-1), `edits` are (start, end, replacement).
     """
@@ -61,7 +61,7 @@ class Source:
     @property
     def pattern(self) -> Tree[Token]:
         """The group of WHERE."""
-        return grammar.branch(self.where, -1)
+        return grammar.child_node(self.where, -1)
 
     # Errors
 
@@ -77,7 +77,9 @@ class Source:
 
     def locate(self, at: Tree[Token] | Token) -> str:
         """Return `line 3 column 7`, or `body line 3 column 7`."""
-        return " ".join(filter(None, (self.name, grammar.place(self.text, start(at)))))
+        return " ".join(
+            filter(None, (self.name, grammar.line_and_column(self.text, start_offset(at))))
+        )
 
     def make(
         self, at: Tree[Token] | Token, maker: Callable[..., T], *args: Any, **fields: Any
@@ -98,7 +100,7 @@ class Source:
         base = ""
         namespaces: dict[str, str] = {}
         for node in self.nodes("base", "prefix"):
-            iri = iris.resolve(base, self._inner(grammar.leaf(node, -1)))
+            iri = iris.resolve(base, self._inner(grammar.child_token(node, -1)))
             if node.data == "base":
                 base = iri
             else:
@@ -122,7 +124,7 @@ class Source:
         """Return the IRI of an `iri` node, whose prefix is declared; a relative one is kept as it
         is written, unless there is a base.
         """
-        token, (base, namespaces) = grammar.leaf(node, 0), self.prologue
+        token, (base, namespaces) = grammar.child_token(node, 0), self.prologue
         if token.type == "IRIREF":
             return iris.resolve(base, self._inner(token))
         local = re.sub(r"\\([^uU])", r"\1", token[len(_prefix(token)) :])
@@ -139,7 +141,7 @@ class Source:
 
     def cut(self, node: Tree[Token]) -> None:
         """Cut a dialect's own clause, which is no part of the body."""
-        self.clauses.append((start(node), node.meta.end_pos))
+        self.clauses.append((start_offset(node), node.meta.end_pos))
 
     def put(self, begin: int, end: int, replacement: str) -> None:
         """Put a replacement in the place of a piece of text."""
@@ -166,7 +168,7 @@ class Source:
                 offset = self._origin(int(found[1]), int(found[2]))
             else:
                 offset = self._blamed(error.reason)
-            error.place = grammar.place(self.text, offset)
+            error.place = grammar.line_and_column(self.text, offset)
             # which count in the body
             error.reason = re.sub(r"\s*\(at char \d+\), \(line:\d+, col:\d+\)", "", error.reason)
             raise
@@ -180,11 +182,11 @@ class Source:
         left = (
             token
             for token in self.tokens
-            if not any(begin <= start(token) < end for begin, end in gone)
+            if not any(begin <= start_offset(token) < end for begin, end in gone)
         )
         return next(
-            (start(token) for token in left if token in words or token.upper() in words),
-            start(self.pattern),
+            (start_offset(token) for token in left if token in words or token.upper() in words),
+            start_offset(self.pattern),
         )
 
     def _pieces(self) -> list[tuple[str, int]]:
@@ -225,21 +227,21 @@ class Source:
             return begin, end + text.startswith(" ", end)
         if not text.startswith("\n", begin - 1) or begin == 0:
             return begin, end + 1
-        ends = map(stop, self.tokens)
+        ends = map(end_offset, self.tokens)
         last = max((ended for ended in ends if ended <= begin), default=0)
         commented = "#" in re.split(r"[\r\n]", text[last : begin - 1])[-1]
         joined = re.fullmatch(r"\w\w", text[begin - 2 : begin - 1] + text[end + 1 : end + 2])
         return begin - (not commented and not joined), end + 1
 
 
-def start(at: Tree[Token] | Token) -> int:
+def start_offset(at: Tree[Token] | Token) -> int:
     """Return the offset at which a node or a token starts."""
     if isinstance(at, Token):
         return require(at.start_pos)
     return at.meta.start_pos
 
 
-def stop(token: Token) -> int:
+def end_offset(token: Token) -> int:
     """Return the offset at which a token has ended."""
     return require(token.end_pos)
 

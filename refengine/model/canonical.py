@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from refengine.model.errors import InvalidStream
-from refengine.model.messages import shown
+from refengine.model.messages import display
 from refengine.model.terms import PLAIN_TRIPLES, Term, canonical, graph_name, triple_of
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def graph_of(payload: Any, place: str) -> frozenset[Triple]:
         return frozenset(payload)
     except TypeError:  # no iterable, or with lists in it
         raise InvalidStream(
-            f"a graph is triples, tuples of text, got {shown(payload)}", rule="MOD-4", place=place
+            f"a graph is triples, tuples of text, got {display(payload)}", rule="MOD-4", place=place
         ) from None
 
 
@@ -147,7 +147,7 @@ def _canonical_dataset(static: Dataset) -> Dataset:
 def _canonical_triple(statement: object) -> Triple:
     if not isinstance(statement, tuple) or len(statement) != 3:
         raise InvalidStream(
-            f"a triple is three terms, got {shown(statement)}; "
+            f"a triple is three terms, got {display(statement)}; "
             "write ('<urn:s>', '<urn:p>', '<urn:o>')",
             rule="MOD-4",
         )
@@ -165,4 +165,6 @@ def _canonical_terms(statement: tuple[Any, ...]) -> tuple[Term, ...]:
     try:
         return tuple(map(canonical, statement))
     except TypeError:  # unhashable
-        raise InvalidStream(f"a term must be text, got {shown(statement)}", rule="MOD-4") from None
+        raise InvalidStream(
+            f"a term must be text, got {display(statement)}", rule="MOD-4"
+        ) from None

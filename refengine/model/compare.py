@@ -23,9 +23,9 @@ from refengine.model.values import LEAST_DECIMAL as LEAST_DECIMAL
 from refengine.model.values import TOLERANCE as TOLERANCE
 from refengine.model.values import Exact as Exact
 from refengine.model.values import Mode as Mode
-from refengine.model.values import Number as Number
+from refengine.model.values import TolerantNumber as TolerantNumber
+from refengine.model.values import is_near as is_near
 from refengine.model.values import maybe_near as maybe_near
-from refengine.model.values import near as near
 from refengine.model.values import split as split
 from refengine.model.values import value as value
 
@@ -113,7 +113,7 @@ def places(
         reach = ranges_of_near(ours, theirs)
         for i, (numbers, line) in enumerate(ours):
             found[line] = sorted(
-                theirs[j][1] for j in reach(i) if all(map(near, numbers, theirs[j][0]))
+                theirs[j][1] for j in reach(i) if all(map(is_near, numbers, theirs[j][0]))
             )
     return found
 
@@ -134,7 +134,7 @@ def identity(line: Row) -> tuple[object, ...]:
     return exact, tuple(_identity_of_number(number) for number in numbers)
 
 
-def _identity_of_number(number: Number) -> object:
+def _identity_of_number(number: TolerantNumber) -> object:
     if number.value != number.value:  # NaN, which is not equal to itself
         return str(number.value)
     return number.value
@@ -143,7 +143,7 @@ def _identity_of_number(number: Number) -> object:
 def distinct(rows: Bag, mode: Mode = Mode.VALUE) -> bool:
     """Return whether no two different rows of a bag are equal."""
     for group in _group(Counter(rows.keys()), mode).values():
-        if any(all(map(near, x, y)) for (x, _), (y, _) in combinations(group, 2)):
+        if any(all(map(is_near, x, y)) for (x, _), (y, _) in combinations(group, 2)):
             return False
     return True
 

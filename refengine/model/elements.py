@@ -82,7 +82,7 @@ class Stream:
     ordered: bool = True
 
     def __post_init__(self) -> None:
-        check(self.elements)
+        check_elements(self.elements)
         object.__setattr__(self, "elements", canonical_elements(self.elements))
 
     def __len__(self) -> int:
@@ -92,7 +92,7 @@ class Stream:
         return iter(self.elements)
 
 
-def check(elements: Iterable[Element]) -> None:
+def check_elements(elements: Iterable[Element]) -> None:
     """MOD-1: check that times are integers within 64 bits, and t_sys and batch ids those of an
     arrival order. MOD-3: check that end >= t_app. Raises InvalidStream.
     """

@@ -41,7 +41,7 @@ def _cut(text: str, most: int) -> str:
     return f"{text[:half]} … {text[-half:]}"
 
 
-def shown(value: Any) -> str:
+def display(value: Any) -> str:
     """Return a value on one line, cut if it is long."""
     if isinstance(value, str):
         value = value[:MESSAGE]

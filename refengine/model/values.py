@@ -40,7 +40,7 @@ class Mode(StrEnum):
 Exact = tuple[tuple[str, object], ...]
 
 
-class Number(NamedTuple):
+class TolerantNumber(NamedTuple):
     """A numeric value with the relative tolerance of its datatype (0: exact)."""
 
     value: Fraction | float
@@ -48,7 +48,7 @@ class Number(NamedTuple):
 
 
 @lru_cache(maxsize=2**16)
-def value(term: Term) -> Term | Number | tuple[object, ...]:
+def value(term: Term) -> Term | TolerantNumber | tuple[object, ...]:
     """CMP-1: return a literal's value; the term itself where it has none that we know (an
     ill-typed, a foreign or an endless literal).
     """
@@ -65,20 +65,20 @@ def value(term: Term) -> Term | Number | tuple[object, ...]:
     return found
 
 
-def _value_of(lexical: str, datatype: str) -> Number | tuple[object, ...] | None:
+def _value_of(lexical: str, datatype: str) -> TolerantNumber | tuple[object, ...] | None:
     if datatype in INTEGERS:
         if not INTEGER_FORM.fullmatch(lexical):
             return None
         number = int(lexical)
         if not in_range(number, datatype):
             return None
-        return Number(Fraction(number), 0.0)
+        return TolerantNumber(Fraction(number), 0.0)
 
     match datatype.removeprefix(XSD):
         case "decimal" if DECIMAL_FORM.fullmatch(lexical):
-            return Number(Fraction(Decimal(lexical)), TOLERANCE["decimal"])
+            return TolerantNumber(Fraction(Decimal(lexical)), TOLERANCE["decimal"])
         case "double" | "float" as kind:
-            return Number(double(lexical), TOLERANCE[kind])
+            return TolerantNumber(double(lexical), TOLERANCE[kind])
         case "boolean" if lexical in BOOLEANS:
             return ("boolean", BOOLEANS[lexical])
         case "dateTime":
@@ -87,7 +87,7 @@ def _value_of(lexical: str, datatype: str) -> Number | tuple[object, ...] | None
             return None
 
 
-def near(a: Number, b: Number) -> bool:
+def is_near(a: TolerantNumber, b: TolerantNumber) -> bool:
     """CMP-2: return whether two numbers are the same.
 
     They are if they differ by at most the larger tolerance of the two, relative to the larger of
@@ -138,17 +138,17 @@ def maybe_near(x: Fraction | float, y: Fraction | float) -> bool:
     return abs(Fraction(x) - Fraction(y)) <= margin(x)
 
 
-def split(line: Row, mode: Mode) -> tuple[Exact, tuple[Number, ...]]:
+def split(line: Row, mode: Mode) -> tuple[Exact, tuple[TolerantNumber, ...]]:
     """Return what of a row must be equal, and its numbers, which must be near."""
     if mode is Mode.TERM:
         return line, ()
 
     exact: list[tuple[str, object]] = []
-    numbers: list[Number] = []
+    numbers: list[TolerantNumber] = []
     for name, term in line:
         what = value(term)
-        if isinstance(what, Number):
-            exact.append((name, Number))
+        if isinstance(what, TolerantNumber):
+            exact.append((name, TolerantNumber))
             numbers.append(what)
         else:
             exact.append((name, what))

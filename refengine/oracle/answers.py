@@ -124,7 +124,7 @@ class Answers:
         """
         key = (witness, body.text, graph)
         if key not in self.relations:
-            self.relations[key] = r2r.ask(witness, body, graph)
+            self.relations[key] = r2r.ask_evaluator(witness, body, graph)
         return self.relations[key]
 
     def confirmed(self, body: Body, graph: Dataset, witnesses: tuple[str, ...]) -> Relation:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from refengine.model.elements import XSD, Term, Triple
 from refengine.model.errors import InvalidStream
-from refengine.model.messages import shown
+from refengine.model.messages import display
 from refengine.model.terms import (
     IRIREF,
     PLAIN_DATATYPE,
@@ -64,7 +64,7 @@ def parse_terms(line: str, token: re.Pattern[str] = _TOKEN) -> list[Term]:
             terms.append(make_literal(lexical, datatype))
 
     if not _LINE_END.fullmatch(line, end):
-        raise Fault(f"no term at column {end + 1}: {shown(line[end:].strip())}")
+        raise Fault(f"no term at column {end + 1}: {display(line[end:].strip())}")
     return terms
 
 

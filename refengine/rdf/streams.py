@@ -17,7 +17,7 @@ from typing import NamedTuple
 from refengine.model.canonical import CanonicalElements, CanonicalIterator
 from refengine.model.elements import TIME_BOUND, Element, Stream, Term, Triple, arrivals
 from refengine.model.errors import InvalidStream, Refused, require
-from refengine.model.messages import shown
+from refengine.model.messages import display
 from refengine.rdf import documents, lines, sources
 from refengine.rdf.sources import Folder, Piped, Source, Text, TextFolder
 from refengine.rdf.terms import Fault, make_iri, parse_date
@@ -208,7 +208,7 @@ class _Graphs:
         self.lines.setdefault(graph, line)
         values = self.values.get(predicate[1:-1])
         if values is None:
-            reason = f"in no graph, so part of no element, and no date: {shown(' '.join(triple))}"
+            reason = f"in no graph, so part of no element, and no date: {display(' '.join(triple))}"
             raise InvalidStream(reason, rule="IO-1", place=f"{self.source}:{line}")
 
         before = values.setdefault(graph, value)

@@ -26,13 +26,13 @@ from refengine.sparql.values import (
     Number,
     Result,
     Unknown,
-    add,
-    check_length,
+    add_numbers,
+    check_string_length,
     number_term,
     operate,
     same,
     text,
-    value,
+    value_of,
 )
 
 MOST_PERMUTED = 4  # strings that GROUP_CONCAT tries in every order
@@ -111,13 +111,13 @@ def _sum(terms: Sequence[Term]) -> Number | Error:
     """Return the sum of terms as a number, whose slack covers every order of adding; ERROR if one
     is no number.
     """
-    values = [value(term) for term in terms]
+    values = [value_of(term) for term in terms]
     numbers = [number for number in values if isinstance(number, Number)]
     if len(numbers) < len(values):
         return ERROR
     result = Number(INTEGER, 0)
     for number in numbers:
-        result = add(result, number)
+        result = add_numbers(result, number)
     _check_integers(numbers)
     coarsest = _coarsest_rank(numbers, result.rank)
     # one addition has one order
@@ -208,7 +208,7 @@ def _one_number(candidates: Sequence[Term]) -> Number | None:
     """Return the number that all of some terms are, in one datatype. None if they differ, and for
     the two zeros of floats and doubles.
     """
-    first, *others = map(value, candidates)
+    first, *others = map(value_of, candidates)
     if not isinstance(first, Number):
         return None
     if not all(isinstance(other, Number) and other.value == first.value for other in others):
@@ -233,7 +233,7 @@ def concatenate_forms(terms: Sequence[Term], separator: str, choose: Choose) -> 
     if any(not term.startswith('"') for term in terms):
         raise NoSingleAnswer("GROUP_CONCAT of what is no literal")
     forms = sorted(form for form in map(lexical, terms) if form is not ERROR)
-    check_length(sum(map(len, forms)) + len(separator) * (len(forms) - 1))
+    check_string_length(sum(map(len, forms)) + len(separator) * (len(forms) - 1))
     reason = "GROUP_CONCAT of several values, whose order is not fixed"
     orders = [tuple(forms)]
     if len(forms) <= MOST_PERMUTED:

@@ -11,7 +11,15 @@ from typing import Any
 
 from refengine.model.elements import XSD, Term, literal, parse_literal
 from refengine.model.errors import NoSingleAnswer
-from refengine.sparql.algebra import Aggregate, Call, Exists, Expression, Query, Var, conjuncts
+from refengine.sparql.algebra import (
+    Aggregate,
+    AlgebraQuery,
+    Call,
+    Exists,
+    Expression,
+    Var,
+    conjuncts,
+)
 from refengine.sparql.choices import Choices, Choose
 from refengine.sparql.functions import (
     BY_KEYWORD,
@@ -19,9 +27,9 @@ from refengine.sparql.functions import (
     cast,
     cast_date_time,
     form_kept_by_cast,
-    iri,
     language,
     simple,
+    to_iri,
     with_upper_case_region,
 )
 from refengine.sparql.limits import LONG
@@ -39,13 +47,13 @@ from refengine.sparql.values import (
     calculate,
     check_arithmetic,
     compare,
-    equal,
+    equals,
     number_term,
     same,
     size,
     text,
     truth,
-    value,
+    value_of,
 )
 
 Solution = Mapping[str, Term]
@@ -73,7 +81,7 @@ class Expressions:
         blank: Callable[[], Term],
         time: Callable[[Term, Term, Term], Result],
         choose: Choose,
-        query: Query,
+        query: AlgebraQuery,
         spend: Callable[[int], None],
     ) -> None:
         self.exists = exists
@@ -219,7 +227,7 @@ class Expressions:
         """Apply a function whose value hangs on the query or the evaluation, too, or a cast."""
         match name:
             case "IRI" | "URI":
-                return iri(results[0], self.base)
+                return to_iri(results[0], self.base)
             case "BNODE":
                 return self.node(results, nodes)
             case "NOW" | "RAND" | "UUID" | "STRUUID":
@@ -250,7 +258,7 @@ class Expressions:
         """
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return same(left, right)
-        outcome = equal(left, right)
+        outcome = equals(left, right)
         if outcome is not FALSE_OR_ERROR:
             return outcome
         kinds = tuple(sorted(kind_of(term) for term in (left, right)))
@@ -386,13 +394,13 @@ def is_bound(variable: Expression, solution: Solution) -> Result:
 
 def kind_of(term: Term) -> str:
     """Return the kind of a literal's value: its datatype if SPARQL has no operator for that."""
-    one = value(term)
+    one = value_of(term)
     if isinstance(one, OtherLiteral):
         return one.datatype
     return type(one).__name__
 
 
-def standalone(query: Query, choices: Choices) -> Expressions:
+def standalone(query: AlgebraQuery, choices: Choices) -> Expressions:
     """Return the expressions of solutions that belong to no evaluation: there are no patterns to
     ask for, no times, no new blank nodes and no budget. The caller leaves out what needs them
     (EXISTS, timestamp, BNODE).
@@ -408,7 +416,7 @@ def standalone(query: Query, choices: Choices) -> Expressions:
 
 def apply_sign(term: Term, is_minus: bool) -> Result:
     """Compute unary + or -. An error of what is no number."""
-    number = value(term)
+    number = value_of(term)
     if not isinstance(number, Number):
         check_arithmetic(number)
         return ERROR

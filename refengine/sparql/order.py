@@ -15,7 +15,7 @@ from refengine.sparql.values import (
     Result,
     StringValue,
     compare,
-    value,
+    value_of,
 )
 
 Keys = tuple[Result, ...]
@@ -120,7 +120,7 @@ def _sort_key(result: Result, by_value: bool) -> tuple[object, ...]:
     place = rank(result)
     if place != LITERAL:
         return place, 0, result[1:-1]
-    match value(result):
+    match value_of(result):
         case Number(_, number, _) if number != number:
             return LITERAL, 1, 0
         case Number(_, number, _):

@@ -19,7 +19,7 @@ from refengine.sparql.values import (
     Unknown,
     boolean,
     same,
-    value,
+    value_of,
 )
 
 
@@ -67,7 +67,7 @@ def of_unknown(name: str, results: Sequence[Term]) -> Result:
 
 def _compare_rand(sign: str, right: Term) -> bool | None:
     """Return how RAND() stands to another term, None where that is open: 0 <= RAND() < 1."""
-    number = value(right)
+    number = value_of(right)
     if not isinstance(number, Number):
         return None
     bound = number.value
@@ -85,7 +85,7 @@ def _are_patterns_alike(results: Sequence[Term]) -> bool:
     first, *others = results
     if not isinstance(first, Unknown) or any(isinstance(other, Unknown) for other in others):
         return False
-    strings = [value(other) for other in others]
+    strings = [value_of(other) for other in others]
     texts = [one.lexical for one in strings if isinstance(one, StringValue)]
     return len(texts) == len(strings) and treats_digits_alike(*texts)
 

@@ -32,7 +32,7 @@ from refengine.core.semantics import (
     parse_field,
 )
 from refengine.model.errors import InvalidQuery, InvalidSemantics
-from refengine.strategies.arguments import check
+from refengine.strategies.arguments import check_argument
 from refengine.strategies.extents import extent_of
 from refengine.strategies.payloads import Strategy
 
@@ -97,7 +97,9 @@ def semantics(query: Query | None = None, /, **fields: Any) -> Strategy[Semantic
     >>> test_the_tick_is_by_time(), test_csparql_leaves_t0_open()
     (None, None)
     """
-    check("query", query, Query | None, "a Query; the fields of a profile are **profile.fields")
+    check_argument(
+        "query", query, Query | None, "a Query; the fields of a profile are **profile.fields"
+    )
     for name in fields:
         known_field(name)
     scale = SCALE

@@ -452,7 +452,11 @@ def values(draw: st.DrawFn) -> tuple:
 def test_incremental_is_the_definition_on_values_of_every_kind(trial):
     """What the definition calls without a single answer (QRY-3) ends both, at one report."""
     event(
-        re.sub(r"\d+ evaluations", "some", agree(*trial, answer=partial(r2r.ask, r2r.DEFINITION)))
+        re.sub(
+            r"\d+ evaluations",
+            "some",
+            agree(*trial, answer=partial(r2r.ask_evaluator, r2r.DEFINITION)),
+        )
     )
 
 
@@ -525,7 +529,7 @@ def test_a_value_that_decides(name):
         asked(body, "unbounded"),
         {"s": stream(items)},
         chosen(**fields),
-        answer=partial(r2r.ask, r2r.DEFINITION),
+        answer=partial(r2r.ask_evaluator, r2r.DEFINITION),
     )
 
 

@@ -45,7 +45,7 @@ from refengine.core.semantics import (
     Condition,
     Semantics,
 )
-from refengine.model.elements import XSD, Element, check, literal, parse_literal
+from refengine.model.elements import XSD, Element, check_elements, literal, parse_literal
 from refengine.model.errors import Disputed, InvalidQuery, InvalidSemantics, InvalidWindow
 from refengine.model.terms import canonical
 from refengine.strategies import (
@@ -233,7 +233,7 @@ def test_streams_have(feature: str):
 @of_drawn_streams
 def test_streams_are_in_order_without_batches_and_ends():
     for stream in tumbling_streams():
-        check(stream.elements)
+        check_elements(stream.elements)
         assert [e.app for e in stream] == sorted(e.app for e in stream)
         assert all(e.batch is None and e.end is None for e in stream)
 

@@ -112,7 +112,7 @@ class OrderSearch:
         graph = r2r.dataset(content)
         if not self.recorded.query.body.asks_for_times:
             return graph
-        return graph | r2r.latest((element.graph, element.app) for element in content)
+        return graph | r2r.latest_times((element.graph, element.app) for element in content)
 
     def derivations(self, moment: Moment) -> list[PendingDerivation] | None:
         """Return the derivations that an instant's elements complete, each with the arriving

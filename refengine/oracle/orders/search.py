@@ -47,7 +47,7 @@ def order_matters(planned: engine.Plan) -> bool:
         return False
     if any(view.spec.kind in BY_ARRIVAL for view in planned.views):
         return True
-    if semantics.tick is Tick.TIME or tick.own(semantics, 0) < 0:
+    if semantics.tick is Tick.TIME or tick.shift_of_own_instants(semantics) < 0:
         return False
     looks_back = Condition.CHANGE in semantics.report and semantics.against is Against.PREVIOUS
     return Condition.CLOSE not in semantics.report or looks_back

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from refengine.model.elements import Dataset, Relation, Term
 from refengine.sparql.algebra import (
+    AlgebraQuery,
     Basic,
     Distinct,
     Exists,
@@ -20,7 +21,6 @@ from refengine.sparql.algebra import (
     OrderBy,
     Pattern,
     Project,
-    Query,
     Reduced,
     Slice,
     Union,
@@ -42,10 +42,12 @@ from refengine.sparql.limits import WIDE, Budget
 from refengine.sparql.values import ERROR, Computed
 
 
-class Evaluation:
+class BodyEvaluator:
     """One evaluation of a body over a dataset, by one run of choices."""
 
-    def __init__(self, query: Query, dataset: Dataset, budget: Budget, choices: Choices) -> None:
+    def __init__(
+        self, query: AlgebraQuery, dataset: Dataset, budget: Budget, choices: Choices
+    ) -> None:
         self.query = query
         self.run = Run(query, dataset, budget, choices, self.exists)
 

@@ -10,7 +10,7 @@ from itertools import count
 from typing import TypeVar
 
 from refengine.model.elements import Dataset, Term, Triple
-from refengine.sparql.algebra import Exists, Query
+from refengine.sparql.algebra import AlgebraQuery, Exists
 from refengine.sparql.choices import Choices, Choose
 from refengine.sparql.expressions import Expressions
 from refengine.sparql.graphs import Index
@@ -32,7 +32,7 @@ class Run:
 
     def __init__(
         self,
-        query: Query,
+        query: AlgebraQuery,
         dataset: Dataset,
         budget: Budget,
         choices: Choices,

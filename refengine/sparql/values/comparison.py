@@ -23,7 +23,7 @@ from refengine.sparql.values.kinds import (
     Unknown,
     Value,
 )
-from refengine.sparql.values.reading import value
+from refengine.sparql.values.reading import value_of
 from refengine.sparql.values.rounding import nearest_double, nearest_single
 
 FARTHEST_ZONE = 14 * 3600  # seconds from UTC
@@ -34,7 +34,7 @@ def compare(left: Term, right: Term) -> int | Error | None:
     None where both compare but neither is less nor are they equal (NaN); ERROR where no operator
     takes them.
     """
-    one, other = value(left), value(right)
+    one, other = value_of(left), value_of(right)
     match one, other:
         case Number(), Number():
             return _compare_numbers(one, other)
@@ -99,7 +99,7 @@ def as_binary(number: Number, rank: int) -> float:
     return nearest_double(exact)
 
 
-def equal(left: Term, right: Term) -> bool | Failure:
+def equals(left: Term, right: Term) -> bool | Failure:
     """R2R-12: compare two terms as `=` does (§17.4.1.7).
 
     Two numbers, plain strings, booleans or dateTimes are compared by value, and two strings with
@@ -117,7 +117,7 @@ def equal(left: Term, right: Term) -> bool | Failure:
     """
     if left[0] != '"' or right[0] != '"':
         return same(left, right)
-    one, other = value(left), value(right)
+    one, other = value_of(left), value_of(right)
     if isinstance(one, StringValue) and isinstance(other, StringValue):
         if bool(one.language) != bool(other.language):
             return FALSE_OR_ERROR
@@ -162,7 +162,7 @@ def same(left: Term, right: Term) -> bool:
         return _is_unknown(left, right)
     if isinstance(right, Unknown):
         return _is_unknown(right, left)
-    one, other = value(left), value(right)
+    one, other = value_of(left), value_of(right)
     if not isinstance(one, Number) or not isinstance(other, Number):
         return False
     if one.rank != other.rank:

@@ -33,11 +33,11 @@ def boolean(holds: bool) -> Term:
 
 def text(lexical: str, language: str = "") -> Term:
     """Return the term of a string. Raises Unsupported (R2R-17) beyond a million characters."""
-    check_length(len(lexical))
+    check_string_length(len(lexical))
     return literal(lexical, language=language)
 
 
-def check_length(characters: int) -> None:
+def check_string_length(characters: int) -> None:
     """R2R-17: raise Unsupported for a string of more than a million characters. To be called before
     the string is made.
     """

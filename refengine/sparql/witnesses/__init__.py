@@ -5,9 +5,10 @@ differs, or has no say. `r2r.heard` decides what follows from that. Their known 
 in docs/witnesses.md.
 
 Imports `model` and of `sparql` the `algebra` and the `evaluation`, for the forms of answers. Begin
-with `asking.ask`. `rdflib_witness` and `pyoxigraph_witness` are imported when they are first asked.
+with `asking.ask_witness`. `rdflib_witness` and `pyoxigraph_witness` are imported when they are
+first asked.
 """
 
-from refengine.sparql.witnesses.asking import WITNESSES, NoSay, ask
+from refengine.sparql.witnesses.asking import WITNESSES, NoSay, ask_witness
 
-__all__ = ["WITNESSES", "NoSay", "ask"]
+__all__ = ["WITNESSES", "NoSay", "ask_witness"]
