@@ -166,9 +166,10 @@ def read_source(source: Source) -> bytes:
 
 @contextmanager
 def open_lines(source: Source) -> Iterator[Iterator[str]]:
-    """Open a file to be read line by line, in memory that its length does not change. Raises what
-    `read_source` does, but for a text of any length; Unreadable for a line of more than MOST_OF_A_LINE
-    characters, where the text is packed or piped.
+    """Open a file to be read line by line, in memory that its length does not change.
+
+    Raises what `read_source` does, but for a text of any length; Unreadable for a line of more than
+    MOST_OF_A_LINE characters, where the text is packed or piped.
     """
     if isinstance(source, Text):
         source = Piped(source.name, io.BytesIO(source.text.encode()), str(source))
