@@ -1,4 +1,4 @@
-"""§5 Which arrivals are looked at, and at which instants."""
+"""§5 Tick: which arrivals are looked at, and at which instants."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from refengine.model.errors import InvalidSemantics
 
 
 def due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
-    """Whether an arrival is looked at, after one with the time `app` and the batch id `batch`:
-    TICK-1 tuple: every arrival is. TICK-2 time: one whose t_app is greater. TICK-3 batch: one whose
-    batch id is greater.
+    """Return whether an arrival is looked at. The arrival last looked at had the t_app `app` and
+    the batch id `batch`.
+
+    TICK-1 tuple: every arrival is. TICK-2 time: one with a greater t_app is. TICK-3 batch: one with
+    a greater batch id is.
     """
     match tick:
         case Tick.TUPLE:
@@ -30,8 +32,12 @@ def due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
 
 
 def interval(before: int, own: int) -> range:
-    """TICK-4: Return the instants at which an arrival is evaluated: from that of the arrival
-    last looked at up to, not including, its own; or its own, if the two are equal.
+    """TICK-4: Return the instants at which an arrival is evaluated: from `before`, the own instant
+    of the arrival last looked at, up to its own, which is not included. If the two are equal, its
+    own is the only one.
+
+    >>> interval(3, 6), interval(6, 6)
+    (range(3, 6), range(6, 7))
     """
     if own == before:
         return range(own, own + 1)
@@ -39,8 +45,8 @@ def interval(before: int, own: int) -> range:
 
 
 class LastTick(NamedTuple):
-    """What the arrival that was looked at last leaves behind: its own instant, its t_app and its
-    batch id. Before the first one these are s0, s0 and 0.
+    """What is remembered of the arrival that was looked at last: its own instant, its t_app and its
+    batch id. Before the first arrival these are s0, s0 and 0.
     """
 
     own: int
@@ -49,8 +55,8 @@ class LastTick(NamedTuple):
 
 
 def instants_of_arrival(tick: Tick, arrival: Element, own: int, last: LastTick) -> range | None:
-    """TICK-5: Return the instants at which an arrival is evaluated, which follow those of the one
-    that was looked at last; None for an arrival that is not looked at.
+    """TICK-5: Return the instants at which an arrival is evaluated, given the arrival that was
+    looked at last; None for an arrival that is not looked at. `own` is its own instant.
     """
     if not due(tick, arrival, last.app, last.batch):
         return None
@@ -60,8 +66,8 @@ def instants_of_arrival(tick: Tick, arrival: Element, own: int, last: LastTick) 
 def ticks(
     arrivals: Sequence[Element], times: Sequence[int], tick: Tick, start: int
 ) -> Iterator[tuple[int, range]]:
-    """Yield the index and the instants of each arrival that is looked at, in arrival order. `start`
-    is s0 (TICK-5).
+    """Yield the index and the instants of each arrival that is looked at, in arrival order. `times`
+    are the arrivals' own instants, and `start` is s0 (TICK-5).
     """
     last = LastTick(start, start, 0)
     for k, (arrival, own) in enumerate(zip(arrivals, times, strict=True)):
@@ -88,8 +94,8 @@ def shift_of_own_instants(semantics: Semantics) -> int:
 def interval_with_expiry(
     expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]
 ) -> range:
-    """TICK-7: Return the instants at which an arrival is evaluated, its own among them where expiry
-    is eager and another window takes the place of the current one there.
+    """TICK-7: Return the interval of an arrival, with its own instant if an expiry is seen there:
+    if expiry is eager and the next window takes the place of the current one at that instant.
     """
     if expiry is Expiry.REPLAYED or interval.stop != own:
         return interval
