@@ -1,5 +1,5 @@
-"""§9 When a query is evaluated, over which contents: S2R, tick and report, before anything is asked
-of a content.
+"""§9 Schedule: when a query is evaluated, over which contents. S2R, tick and report, before any
+content is queried.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Stretch = tuple[range, tuple[Content, ...]]
 
 
 class WindowContent(NamedTuple):
-    """What a window holds at an evaluation: its number n (None where windows have none, or it has
-    no scope), and the content as ascending indices of its stream's elements.
+    """What a window holds at an evaluation: its number n (None where windows have no numbers, or
+    the window has no scope), and its content as ascending indices of its stream's elements.
     """
 
     n: int | None
@@ -52,8 +52,8 @@ class Evaluation(NamedTuple):
 
 @dataclass
 class ReportState:
-    """What content change compares with: each window's content as last reported, and at the instant
-    evaluated before; and how many reports there were.
+    """What the report conditions remember of the past: each window's content as last reported
+    (`reported`) and at the instant evaluated before (`before`), and the number of reports so far.
     """
 
     reported: tuple[Content, ...]
@@ -62,21 +62,23 @@ class ReportState:
 
 
 def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
-    """Yield when the query is evaluated, over which windows, in order. Raises TooManyReports."""
+    """Yield the evaluations of a plan, in order. Raises TooManyReports."""
     return chain.from_iterable(stretches(planned, max_reports))
 
 
 def stretches(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Iterator[Evaluation]]:
-    """Yield the evaluations in stretches of one arrival and one content of each window (ENG-2)."""
+    """Yield the evaluations of a plan, grouped: a group has one arrival, and one content of each
+    window (ENG-2).
+    """
     return Schedule(planned, max_reports).stretches()
 
 
 class Schedule:
     """The evaluations of a plan, arrival after arrival.
 
-    It remembers what SPEC.md remembers: which arrival was looked at last (TICK-5), what content
-    change compares with (REP-8), and how many reports there were (ENG-3). Arrivals may be added to
-    the plan while its evaluations are drawn.
+    A schedule remembers what SPEC.md remembers: which arrival was looked at last (TICK-5), what
+    content change compares with (REP-8), and how many reports there were (ENG-3). Arrivals may be
+    added to the plan while its evaluations are drawn.
     """
 
     def __init__(self, planned: Plan, max_reports: int = MAX_REPORTS) -> None:
@@ -90,13 +92,13 @@ class Schedule:
         self.last_tick: tick.LastTick | None = None
 
     def stretches(self) -> Iterator[Iterator[Evaluation]]:
-        """Yield the evaluations of all arrivals, in stretches."""
+        """Yield the evaluations of all arrivals, grouped as `stretches` groups them."""
         for k, _ in enumerate(self.planned.arrivals):
             yield from self.arrive(k)
 
     def arrive(self, k: int) -> Iterator[Iterator[Evaluation]]:
-        """Yield the evaluations of arrival k, in stretches; the arrivals before it have been drawn.
-        Raises TooManyReports.
+        """Yield the evaluations of arrival k, grouped. Those of the arrivals before it must have
+        been drawn. Raises TooManyReports.
         """
         if self.last_tick is None and not self.begin():
             return
@@ -113,8 +115,8 @@ class Schedule:
         yield from of_arrival(self.planned, k, from_s0, self.seen, self.frames, self.max_reports)
 
     def begin(self) -> bool:
-        """Begin the first interval where the first window does (ENG-5). Return False if none of
-        them ever opens.
+        """Set s0, where the first interval starts: the least of all windows' (ENG-5). Return False,
+        and do nothing, if no window ever opens.
         """
         self.frames = [view.frame for view in self.planned.views if view.frame]
         if not self.frames:
@@ -127,7 +129,12 @@ class Schedule:
 def of_arrival(
     planned: Plan, k: int, interval: range, seen: ReportState, frames: Sequence[Frame], bound: int
 ) -> Iterator[Iterator[Evaluation]]:
-    """Yield the stretches of arrival k, whose interval and what was seen before are given."""
+    """Yield the evaluations of arrival k, grouped.
+
+    `interval` has the instants since the arrival last looked at, `seen` is brought up to date, and
+    `frames` are those of the windows that open. Raises TooManyReports for more reports than
+    `bound`.
+    """
     semantics = planned.semantics
     if not planned.tuples:
         interval = tick.interval_with_expiry(semantics.expiry, interval, planned.own[k], frames)
@@ -149,8 +156,8 @@ def of_arrival(
 
 
 def _instants_together(progressions: Sequence[range], most: int) -> Sequence[int]:
-    """Return the instants of some progressions, each once, ascending; of several progressions at
-    most so many.
+    """Return the instants of some progressions, each once, ascending; of several progressions the
+    first `most` alone.
     """
     if len(progressions) == 1:
         return progressions[0]
@@ -158,17 +165,18 @@ def _instants_together(progressions: Sequence[range], most: int) -> Sequence[int
 
 
 def _size(times: Sequence[int]) -> int:
-    """Return how many there are, which for a range may be more than len() can say."""
+    """Return the number of instants. A range may have more than len() can say."""
     if not isinstance(times, range):
         return len(times)
     return -((times.start - times.stop) // times.step)
 
 
 def firing(planned: Plan, k: int, interval: range, seen: ReportState) -> Iterator[Firing]:
-    """Yield the stretches of arrival k's interval in which the trigger fires (REP-12).
+    """Yield the stretches of arrival k's interval in which the query is reported (REP-12): the
+    instants, and the content of each window.
 
-    They are drawn one by one: what `of_arrival` has reported after one is what the next is compared
-    with (REP-8). Under gap=latest nothing is reported before all are drawn (REP-10).
+    They are drawn one by one. After each, `of_arrival` may change what the next one is compared
+    with (REP-8). Under gap=latest nothing is reported until all are drawn (REP-10).
     """
     semantics = planned.semantics
     views = planned.views
@@ -202,7 +210,11 @@ def reportable_instants(
     span: range,
     own: int,
 ) -> range:
-    """Return the instants of a stretch at which all conditions of one window hold."""
+    """Return the instants of a stretch at which all conditions of one window hold.
+
+    The window holds `content` in the whole stretch `span`. `reported` and `before` are its contents
+    as last reported and at the instant before the stretch; `own` is the arrival's own instant.
+    """
     nowhere = range(0)
     tuples = view.spec.kind is WindowKind.TUPLE
     if view.frame is None:
@@ -226,7 +238,7 @@ def reportable_instants(
 def _evaluation(
     views: Sequence[View], arrival: int, contents: Sequence[Content], t: int
 ) -> Evaluation:
-    """Return the evaluation of an arrival at an instant, over what the windows hold."""
+    """Return the evaluation of an arrival at instant t, over the given contents."""
     held = []
     for view, content in zip(views, contents, strict=True):
         n = None
@@ -237,9 +249,11 @@ def _evaluation(
 
 
 def spans(views: Sequence[View], arrived: Sequence[int], interval: range) -> Iterator[Stretch]:
-    """ENG-2: an interval's instants in stretches of constant content, each with that content;
-    within a stretch only the instants where close and periodic can hold are visited, and of those
-    that are content changes one alone.
+    """ENG-2: Cut an interval into the longest stretches in which no window's content changes, and
+    yield each with the contents. The first `arrived` elements of each window's stream are there.
+
+    `reportable_instants` then picks instants of a stretch by arithmetic, so that a long gap between
+    two elements costs no more than a short one.
     """
     t = interval.start
     while t < interval.stop:
@@ -256,15 +270,17 @@ def spans(views: Sequence[View], arrived: Sequence[int], interval: range) -> Ite
 def stretch_of_tick(
     views: Sequence[View], arrived: Sequence[int], interval: range
 ) -> Iterator[Stretch]:
-    """REP-7: for tuple-based windows a tick reports once: of the ids where close and periodic hold
-    the largest, while content change and non-empty look at the content at the tick's last id.
+    """REP-7: Yield the whole interval as one stretch, with the content at its last id: that of a
+    tuple-based window, which is reported once a tick. Nothing is yielded for an empty interval.
     """
     if interval:
         yield interval, (window.content(views[0], interval[-1], arrived[0]),)
 
 
 def bounded(count: int, bound: int, arrivals: Sequence[Element], k: int) -> int:
-    """ENG-3: more reports than the bound are an error that names the gap in which they fall."""
+    """ENG-3: Return the number of reports. Raises TooManyReports if it is more than the bound, and
+    names the gap between two elements in which that happens.
+    """
     if count > bound:
         since = "the start"
         if k:

@@ -1,4 +1,6 @@
-"""§4 S2R: which elements a window holds. Instants are integers: application times, or ids (WIN-6)."""
+"""§4 S2R: which elements a window holds. Instants are integers: application times, or ids
+(WIN-6).
+"""
 
 from __future__ import annotations
 
@@ -331,17 +333,19 @@ def window_number(frame: Frame, t: int) -> int | None:
 
 
 def s0(frame: Frame) -> int:
-    """WIN-5: Return s0, the instant just before window 0's first. Nothing is looked at before it."""
+    """WIN-5: Return s0, the instant just before window 0's first. Nothing is looked at
+    before it.
+    """
     return frame.first - 1
 
 
 def scope(frame: Frame, t: int) -> tuple[int, int] | None:
-    """WIN-5: Return the first and the last instant of the scope at t; None before s0.
+    """WIN-5: Return the first and the last instant of the scope at t; None before s0. The scope
+    runs from the active window's first instant to t: at 12 windows [0, 10), [5, 15), … have the
+    scope (5, 12).
 
-    The scope runs from the active window's first instant to t: at 12 windows [0, 10), [5, 15), …
-    have the scope (5, 12). A `range` or `now` has the scope of its whole window (WIN-12). A
-    landmark window's scope begins with window 0's first instant, that of a window without borders
-    at −2^63 (WIN-13).
+    WIN-12: A `range` or `now` has the scope of its whole window. WIN-13: A landmark window's scope
+    begins with window 0's first instant, that of a window without borders at −2^63.
     """
     n = window_number(frame, t)
     is_shown_ended = frame.kind in SHOWN_ENDED
