@@ -329,7 +329,7 @@ class Hearing:
         """
         from refengine.core import r2r
 
-        testimony = r2r.heard(body, graph, self.witnesses, self.asked)
+        testimony = r2r.hear_witnesses(body, graph, self.witnesses, self.asked)
         self.confirming = [name for name in self.confirming if name in testimony.confirming]
         return testimony.relation
 

@@ -253,7 +253,7 @@ def any_stream_will_do(right: Right, query: Query, streams: Streams, semantics: 
     return right(query, {spec.stream: first for spec in query.windows}, semantics)
 
 
-@wrong("QRY-5", replaces=engine.meaning, half="window close needs windows that close")
+@wrong("QRY-5", replaces=engine.check_meaning, half="window close needs windows that close")
 def query_and_semantics_are_not_compared(right: Right, query: Query, semantics: Semantics) -> None:
     """A closure, window close, a base, a registration and a trigger may be asked of what has none,
     or be missing.

@@ -40,7 +40,7 @@ from refengine.model.elements import Element
 @wrong(
     "TICK-1",
     "TICK-3",
-    replaces=tick.due,
+    replaces=tick.is_due,
     seen=f"{RSP_JS}: add() knows the time tick only",
 )
 def complete_instants_only(
@@ -53,7 +53,7 @@ def complete_instants_only(
 @wrong(
     "TICK-2",
     "TICK-3",
-    replaces=tick.due,
+    replaces=tick.is_due,
     seen=f"{C_SPARQL} and {CQELS}: CSRBench, table 1",
 )
 def every_arrival(right: Right, choice: Tick, arrival: Element, app: int, batch: int) -> bool:
@@ -168,7 +168,7 @@ def graphs_differ(right: Right, change: Change, view: View, content: Content, ba
     return right(Change.GRAPH, view, content, base)
 
 
-@wrong("REP-3", replaces=report.non_empty)
+@wrong("REP-3", replaces=report.is_non_empty)
 def empty_windows_pass(right: Right, content: Content) -> bool:
     """Empty windows pass for non-empty."""
     return True
@@ -200,7 +200,7 @@ def every_period_is_anchored_at_0(right: Right, semantics: Semantics, view: View
     return 0
 
 
-@wrong("REP-5", replaces=report.timely)
+@wrong("REP-5", replaces=report.timely_instants)
 def close_outdoes_periodic(
     right: Right, semantics: Semantics, view: View, span: range, own: int
 ) -> range:
@@ -213,7 +213,7 @@ def close_outdoes_periodic(
     return span
 
 
-@wrong("REP-6", replaces=report.worthy)
+@wrong("REP-6", replaces=report.is_worthy)
 def one_condition_is_enough(
     right: Right, semantics: Semantics, view: View, content: Content, base: Content
 ) -> bool:
@@ -225,7 +225,7 @@ def one_condition_is_enough(
 
 @wrong(
     "REP-6",
-    replaces=report.worthy,
+    replaces=report.is_worthy,
     seen=f"{RSP_JS}; {C_SPARQL} after a gap in the stream",
 )
 def empty_windows_are_never_reported(
@@ -241,7 +241,7 @@ def first_close_of_a_tick(right: Right, semantics: Semantics, view: View, *conte
     *_, span, own = contents
     at = right(semantics, view, *contents)
     if at and view.spec.kind is WindowKind.TUPLE:
-        return report.timely(semantics, view, span, own)[:1]
+        return report.timely_instants(semantics, view, span, own)[:1]
     return at
 
 
@@ -251,7 +251,7 @@ def tested_where_reported(
 ) -> Any:
     """Content change and non-empty are tested at the id that is reported."""
     *_, span, own = contents
-    at = report.timely(semantics, view, span, own)[-1:]
+    at = report.timely_instants(semantics, view, span, own)[-1:]
     if at and view.spec.kind is WindowKind.TUPLE:
         content = window.content(view, at[0], bisect_left(view.ids, own))
     return right(semantics, view, content, *contents)
@@ -263,7 +263,7 @@ def against_nothing(right: Right, against: Against, reported: Content, before: C
     return range(0)
 
 
-@wrong("REP-10", replaces=report.of_a_gap, half="or only the last (`latest`)")
+@wrong("REP-10", replaces=report.choose_in_gap, half="or only the last (`latest`)")
 def all_of_a_gap(right: Right, gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
     """Every window between two arrivals is reported, where only the last is to be."""
     return firing

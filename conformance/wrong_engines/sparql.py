@@ -130,7 +130,7 @@ def _answer_of(name: str, body: Body, graph: Dataset) -> r2r.Testimony:
 @wrong(
     *("R2R-5", "QRY-3", "R2R-4", "R2R-10", "R2R-11", "R2R-12", "R2R-13", "R2R-14", "R2R-15"),
     *("R2R-16", "R2R-17", "R2R-18", "R2R-19", "R2R-20"),
-    replaces=r2r.heard,
+    replaces=r2r.hear_witnesses,
     seen=RDFLIB,
     half=(
         "all combinations are tried, up to 64",
@@ -152,7 +152,7 @@ def what_rdflib_answers_is_right(
 @wrong(
     *("R2R-5", "QRY-3", "R2R-4", "R2R-10", "R2R-12", "R2R-13", "R2R-14", "R2R-15", "R2R-16"),
     *("R2R-17", "R2R-18", "R2R-19", "R2R-20"),
-    replaces=r2r.heard,
+    replaces=r2r.hear_witnesses,
     seen=PYOXIGRAPH,
     half=(
         "rdflib and pyoxigraph evaluate the body, too",
@@ -223,7 +223,7 @@ def only_iris(right: Right, triples: Iterable[Triple]) -> Relation:
     return _constructed(t for t in triples if all(term.startswith("<") for term in t))
 
 
-@wrong("R2R-5", replaces=r2r.heard, half="One that confirms is enough")
+@wrong("R2R-5", replaces=r2r.hear_witnesses, half="One that confirms is enough")
 def all_must_confirm_its_terms(
     right: Right,
     body: Body,

@@ -57,12 +57,12 @@ class Recomputed:
     def at(self, contents: tuple[Content, ...]) -> AnswerChange:
         """Return the answer over what the windows hold, and its difference from the baseline."""
         relation = self.lookup(contents, str(self.number))
-        self.now = r2r.collected(self.collection, relation.rows)
+        self.now = r2r.collect_rows(self.collection, relation.rows)
         if self.is_append:
             both = tuple(map(common_content, contents, self.contents))
             # k: of what is kept, so that its new blank nodes are others (R2R-7)
             rows = self.lookup(both, f"{self.number}k").rows
-            self.base = r2r.collected(self.collection, rows)
+            self.base = r2r.collect_rows(self.collection, rows)
         self.contents = contents
         self.number += 1
         return AnswerChange(relation.variables, self.now, self.now, self.base)
@@ -84,7 +84,7 @@ def common_content(content: Content, before: Content) -> Content:
     return tuple(sorted({*content} & {*before}))
 
 
-def recomputed(
+def recomputed_answers(
     query: Query, planned: Plan, static: Dataset, answer: Answer, skip: int = 0
 ) -> Recomputed:
     """Return answers that R2R (`answer`) gives over the dataset of the contents (R2R-8). The blank
@@ -94,9 +94,9 @@ def recomputed(
     views = planned.views  # of which the streams' names and the elements are read, which may grow
 
     def look_up(contents: tuple[Content, ...], name: str) -> Relation:
-        dataset = r2r.together(views, contents, static, query.body)
+        dataset = r2r.dataset_of_windows(views, contents, static, query.body)
         relation = answer(query.body, dataset)
-        return Relation(relation.variables, r2r.fresh(relation.rows, dataset, name))
+        return Relation(relation.variables, r2r.rename_new_blanks(relation.rows, dataset, name))
 
     return Recomputed(query, planned, look_up, skip)
 

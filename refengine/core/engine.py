@@ -11,13 +11,13 @@ from typing import TypedDict
 
 from refengine.core import r2r
 from refengine.core.answers import Answer as Answer
-from refengine.core.answers import MakeAnswers, recomputed
+from refengine.core.answers import MakeAnswers, recomputed_answers
 from refengine.core.answers import common_content as common_content
 from refengine.core.arrivals import Arrivals
 from refengine.core.plan import Plan as Plan
+from refengine.core.plan import check_meaning as check_meaning
 from refengine.core.plan import horizon as horizon
-from refengine.core.plan import meaning as meaning
-from refengine.core.plan import merged as merged
+from refengine.core.plan import merge_streams as merge_streams
 from refengine.core.plan import operator as operator
 from refengine.core.plan import plan as plan
 from refengine.core.query import Query
@@ -34,9 +34,9 @@ from refengine.core.schedule import Stretch as Stretch
 from refengine.core.schedule import WindowContent as WindowContent
 from refengine.core.schedule import bounded as bounded
 from refengine.core.schedule import evaluations as evaluations
-from refengine.core.schedule import firing as firing
 from refengine.core.schedule import of_arrival as of_arrival
 from refengine.core.schedule import reportable_instants as reportable_instants
+from refengine.core.schedule import reported_stretches as reported_stretches
 from refengine.core.schedule import spans as spans
 from refengine.core.schedule import stretch_of_tick as stretch_of_tick
 from refengine.core.schedule import stretches as stretches
@@ -61,7 +61,7 @@ def evaluate(
     semantics: Semantics,
     *,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.confirmed,
+    answer: Answer = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
 ) -> Iterator[Report]:
     """Return the reports of a continuous query over streams under a semantics, lazily.
@@ -96,14 +96,14 @@ def steps(
     planned: Plan,
     *,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.confirmed,
+    answer: Answer = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
     skip: int = 0,
 ) -> Iterator[Step]:
     """Yield a step of every evaluation of a plan, also where its empty answer is suppressed. The
     first `skip` are left out, and their answers are not computed.
     """
-    maker = ReportMaker(query, planned, recomputed(query, planned, static, answer, skip))
+    maker = ReportMaker(query, planned, recomputed_answers(query, planned, static, answer, skip))
     for at in islice(evaluations(planned, max_reports), skip, None):
         yield maker.step(at)
 
@@ -132,9 +132,9 @@ class Engine:
         semantics: Semantics,
         *,
         static: Dataset = frozenset(),
-        answer: Answer = r2r.confirmed,
+        answer: Answer = r2r.confirmed_answer,
         max_reports: int = MAX_REPORTS,
-        make_answers: MakeAnswers = recomputed,
+        make_answers: MakeAnswers = recomputed_answers,
     ) -> None:
         """Register a query over the named streams.
 

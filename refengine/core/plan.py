@@ -56,7 +56,7 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
     views = tuple(
         window.view(spec, kept[spec.stream], semantics, query.registered) for spec in query.windows
     )
-    arrivals, counts = merged(kept)
+    arrivals, counts = merge_streams(kept)
 
     final = sentinel(views, arrivals, late, semantics)
     if final is not None:
@@ -76,7 +76,7 @@ def check_query(query: Query, streams: Iterable[str], semantics: Semantics) -> N
     """QRY-4: Check that a query's windows range over declared streams, and that no two have one
     name. Check QRY-5, too. Raises InvalidQuery and InvalidSemantics.
     """
-    meaning(query, semantics)
+    check_meaning(query, semantics)
     declared = sorted(streams)
     for number, spec in enumerate(query.windows):
         place = f"windows[{number}]"
@@ -134,7 +134,7 @@ def next_id(ids: Sequence[int]) -> int:
     return ids[-1] + 1 if ids else 1
 
 
-def meaning(query: Query, semantics: Semantics) -> None:
+def check_meaning(query: Query, semantics: Semantics) -> None:
     """QRY-5: Check that query and semantics mean something together. Raises InvalidQuery where
     windows do not go together, and InvalidSemantics where the semantics lacks what the query asks
     for.
@@ -174,7 +174,7 @@ def _problems(query: Query, semantics: Semantics) -> Iterator[str]:
         yield "trigger=explicit needs a window with triggers = true"
 
 
-def merged(
+def merge_streams(
     streams: Mapping[str, Sequence[Element]],
 ) -> tuple[tuple[Element, ...], dict[str, Sequence[int]]]:
     """ENG-5: Return the arrivals of all streams, by t_app, then t_sys, then the order of the

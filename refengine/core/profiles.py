@@ -164,14 +164,14 @@ PROFILES: Mapping[str, Profile] = MappingProxyType({row[0]: _profile(*row) for r
 
 
 def profile(name: str) -> Profile:
-    """Return the profile of that name."""
+    """Return the profile of that name. Raises InvalidSemantics, with the nearest valid name."""
     if name not in PROFILES:
         raise InvalidSemantics(f"unknown profile {name!r}{nearest(name, PROFILES)}", rule="SEM-1")
     return PROFILES[name]
 
 
 def brief(semantics: Semantics) -> str:
-    """Return a semantics as text, without the fields that have the plain value."""
+    """Return a semantics as text, without the fields that have their plain value."""
     return " ".join(
         f"{name}={show(value)}"
         for name, value in vars(semantics).items()
@@ -180,8 +180,8 @@ def brief(semantics: Semantics) -> str:
 
 
 def table() -> Iterator[dict[str, str]]:
-    """Yield a row a profile: its name, each field's value as text (of an open field `unknown`, or
-    what it may be), its source.
+    """Yield a row for each profile: its name, the text of each field's value (`unknown` for an open
+    field, or what it may be), and its source.
     """
     for name, profile in PROFILES.items():
         fields = {field: _cell(profile.fields[field]) for field in FIELDS}
@@ -196,8 +196,8 @@ def _cell(value: object) -> str:
 
 
 def markdown(rows: Iterable[dict[str, str]]) -> Iterator[str]:
-    """Yield the lines of a Markdown table of `table`'s rows. Fields in which a profile has the
-    plain value go without saying: the line below the table lists those.
+    """Yield the lines of a Markdown table of `table`'s rows. A field that has its plain value is
+    left out of a row; the line below the table lists these values.
     """
     plain = {name: show(value) for name, value in PLAIN.items()}
     columns = [name for name in FIELDS if name not in plain]

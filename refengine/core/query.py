@@ -18,8 +18,8 @@ from refengine.sparql.translate import read_body
 
 
 class WindowKind(StrEnum):
-    """SECRET's windows count application time or tuple ids (the positions of elements, from 1); the
-    others are CQL's.
+    """The kinds of windows. Those of SECRET (`time`, `tuple`) count application time, or tuple ids,
+    which are the positions of elements from 1. The others are CQL's.
     """
 
     TIME = "time"
@@ -55,9 +55,11 @@ ABSOLUTE = rf"[A-Za-z][A-Za-z0-9+.-]*:{_CHARACTERS}(?:#{_CHARACTERS})?"
 
 @dataclass(frozen=True)
 class Window:
-    """A window over one stream: `size` and `slide` in the stream's time unit, or in elements or
-    triples; `by`, what a partition's key is made of; `name`, the IRI of a named window; `triggers`,
-    whether it is an explicit trigger.
+    """A window over one stream.
+
+    `size` and `slide` are in the stream's time unit, in elements or in triples. `by` are the parts
+    of a partition's key, `name` is the IRI of a named window, and `triggers` says whether it is an
+    explicit trigger.
     """
 
     stream: str
@@ -70,24 +72,25 @@ class Window:
     triggers: bool = False
 
     def __post_init__(self) -> None:
-        extent(self)
+        check_extent(self)
 
     @property
     def span(self) -> int:
-        """Return ω, in the unit of its instants; 0 where windows have none."""
+        """ω, in the unit of its instants; 0 where windows have none."""
         if self.kind in SPANNING:
             return self.size or 0
         return 0
 
     @property
     def step(self) -> int:
-        """Return β; 1 where none is stated."""
+        """β; 1 where none is stated."""
         return self.slide or 1
 
 
-def extent(window: Window) -> None:
-    """WIN-1: Refuse a window whose size and slide are not as its kind asks, or whose other keys
-    mean nothing there. slide < size slides, slide = size tumbles, slide > size hops.
+def check_extent(window: Window) -> None:
+    """WIN-1: Refuse a window whose size and slide are not what its kind asks for, or which has
+    another key that means nothing for its kind. With slide < size windows overlap, with slide =
+    size they tumble, with slide > size they leave gaps. Raises InvalidWindow.
     """
     place = f"window on {window.stream!r}"
     check_length("size", window, window.kind in SIZED, place)
@@ -110,8 +113,8 @@ def extent(window: Window) -> None:
 
 
 def check_length(name: str, window: Window, is_asked: bool, place: str) -> None:
-    """WIN-1: Refuse a size or slide that the kind does not ask for, is missing, or is no integer
-    > 0.
+    """WIN-1: Refuse a size or slide that the kind has not, that is missing, or that is no integer >
+    0. `is_asked` says whether the kind has it.
     """
     value = getattr(window, name)
     is_optional = name == "slide" and window.kind in (WindowKind.RANGE, WindowKind.ROWS)
@@ -135,8 +138,10 @@ class Form(StrEnum):
 
 @dataclass(frozen=True)
 class Body:
-    """A SPARQL 1.1 query, read; `variables` head its relation, `plain` is its text as the witnesses
-    can read it, and `asks_for_times` is whether it calls C-SPARQL's timestamp.
+    """A SPARQL 1.1 query that has been read.
+
+    `variables` head its relation. `plain` is its text as the witnesses can read it. `makes_blanks`
+    says whether it makes blank nodes, and `asks_for_times` whether it calls C-SPARQL's timestamp.
     """
 
     text: str
@@ -172,8 +177,10 @@ class Body:
 
 @dataclass(frozen=True)
 class Query:
-    """A continuous query. `r2s` is None where its text states none; the semantics says it then
-    (R2S-6). `registered` is the instant of its registration, if that is known (WIN-10).
+    """A continuous query: its windows and its body.
+
+    `r2s` is the operator that its text states; None where the semantics says it (R2S-6).
+    `registered` is the instant of its registration, if that is known (WIN-10).
     """
 
     windows: tuple[Window, ...]
@@ -191,8 +198,8 @@ QUERY_KEYS = ("windows", "body", "r2s", "registered")
 
 
 def from_table(table: Mapping[str, Any]) -> Query:
-    """QRY-1: Return a query from its table (TOML or JSON): `windows`, `body`, optionally `r2s` and
-    `registered`; the schema is closed.
+    """QRY-1: Return a query from its table (TOML or JSON) with the keys `windows`, `body` and
+    optionally `r2s` and `registered`. Raises InvalidQuery for another key.
     """
     check_keys(table, QUERY_KEYS, required=("windows", "body"), place="query")
     check_types(table, {"windows": list, "body": str, "registered": int}, "query")
@@ -207,7 +214,7 @@ def from_table(table: Mapping[str, Any]) -> Query:
 
 
 def window_from_table(entry: Any, place: str) -> Window:
-    """QRY-1: Return a window from its table."""
+    """QRY-1: Return a window from its table. `place` is where the table stands, for errors."""
     if not isinstance(entry, Mapping):
         reason = f"a window must be a table, got {display(entry)}"
         raise InvalidQuery(reason, rule="QRY-1", place=place)
@@ -222,7 +229,7 @@ def window_from_table(entry: Any, place: str) -> Window:
 
 
 def check_types(table: Mapping[str, Any], types: Mapping[str, type], place: str) -> None:
-    """QRY-1: Refuse values that are not of the type that their key asks for."""
+    """QRY-1: Refuse values that are not of their key's type."""
     words = {str: "a string", list: "an array", bool: "true or false", int: "an integer"}
     for key, kind in types.items():
         if key in table and type(table[key]) is not kind:
@@ -231,7 +238,9 @@ def check_types(table: Mapping[str, Any], types: Mapping[str, type], place: str)
 
 
 def parse_word(values: type[Word], key: str, entry: Mapping[str, Any], place: str) -> Word:
-    """QRY-1: Return the value that a key names, and refuse another word with the nearest one."""
+    """QRY-1: Return the value that the word under a key names. Refuse another word, and name the
+    nearest valid one.
+    """
     word = entry[key]
     if word not in list(values):
         choice = ", ".join(values)

@@ -70,7 +70,7 @@ def base_moves(choice: Base | None, base: Bag, now: Bag) -> bool:
             return True
 
 
-def emitted(empty: Empty, output: Bag, last: Bag) -> bool:
+def emits_output(empty: Empty, output: Bag, last: Bag) -> bool:
     """R2S-5: Return whether an output is emitted. An empty one may be emitted or suppressed; a
     suppressed one is still an evaluation. R2S-9: or it is emitted once, after an output (`last`)
     that is not empty.
@@ -124,6 +124,6 @@ class RelationToStream:
         if self.operator is R2S.RSTREAM:
             compared = change.now
         rows = relation_to_stream(self.operator, compared, change.gone)
-        is_emitted = emitted(self.empty, rows, self.last)
+        is_emitted = emits_output(self.empty, rows, self.last)
         self.last = rows
         return Output(rows, is_emitted, base_moves(self.base_choice, change.gone, change.came))

@@ -39,7 +39,7 @@ def closes(frame: Frame, span: range, own: int) -> range:
     return progression(frame.last, frame.slide, bounded)
 
 
-def changed(change: Change, view: View, content: Content, base: Content) -> bool:
+def has_changed(change: Change, view: View, content: Content, base: Content) -> bool:
     """REP-2: Return whether content change holds: whether the content differs from the one that it
     is compared with (`base`), which is empty at first.
     """
@@ -76,7 +76,7 @@ def base(against: Against, reported: Content, before: Content) -> Content:
             return before
 
 
-def non_empty(content: Content) -> bool:
+def is_non_empty(content: Content) -> bool:
     """REP-3: Return whether the content of the stream holds an element. The answer over it does not
     matter.
     """
@@ -125,7 +125,7 @@ def meet(a: range, b: range) -> range:
     return progression(first, a.step * modulus, span)
 
 
-def timely(semantics: Semantics, view: View, span: range, own: int) -> range:
+def timely_instants(semantics: Semantics, view: View, span: range, own: int) -> range:
     """REP-5: Return the instants of a range at which every condition on the instant holds: close,
     periodic, both or neither. `own` is the arrival's own instant.
     """
@@ -139,14 +139,14 @@ def timely(semantics: Semantics, view: View, span: range, own: int) -> range:
     return at
 
 
-def worthy(semantics: Semantics, view: View, content: Content, base: Content) -> bool:
+def is_worthy(semantics: Semantics, view: View, content: Content, base: Content) -> bool:
     """REP-6: Return whether every condition on the content holds: change, non-empty, both or
     neither. A window is reported iff all conditions that the semantics names hold.
     """
     named = semantics.report
-    if Condition.CHANGE in named and not changed(semantics.change, view, content, base):
+    if Condition.CHANGE in named and not has_changed(semantics.change, view, content, base):
         return False
-    return Condition.NON_EMPTY not in named or non_empty(content)
+    return Condition.NON_EMPTY not in named or is_non_empty(content)
 
 
 def fires(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[range]:
@@ -165,7 +165,7 @@ def fires(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[
     return [instants for instants in at if instants]
 
 
-def of_a_gap(gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
+def choose_in_gap(gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
     """REP-10: Return which of the instants between two arrivals are reported: all, or the last
     alone.
 

@@ -139,8 +139,8 @@ def of_arrival(
     if not planned.tuples:
         interval = tick.interval_with_expiry(semantics.expiry, interval, planned.own[k], frames)
 
-    for progressions, contents in report.of_a_gap(
-        semantics.gap, firing(planned, k, interval, seen)
+    for progressions, contents in report.choose_in_gap(
+        semantics.gap, reported_stretches(planned, k, interval, seen)
     ):
         times = _instants_together(progressions, bound - seen.count + 1)
         if Condition.CHANGE in semantics.report:
@@ -171,7 +171,9 @@ def _size(times: Sequence[int]) -> int:
     return -((times.start - times.stop) // times.step)
 
 
-def firing(planned: Plan, k: int, interval: range, seen: ReportState) -> Iterator[Firing]:
+def reported_stretches(
+    planned: Plan, k: int, interval: range, seen: ReportState
+) -> Iterator[Firing]:
     """Yield the stretches of arrival k's interval in which the query is reported (REP-12): the
     instants, and the content of each window.
 
@@ -181,8 +183,10 @@ def firing(planned: Plan, k: int, interval: range, seen: ReportState) -> Iterato
     semantics = planned.semantics
     views = planned.views
     own = planned.own[k]
-    timely = any(report.timely(semantics, view, interval, own) for view in views if view.frame)
-    if not timely and Condition.CHANGE not in semantics.report:
+    has_timely = any(
+        report.timely_instants(semantics, view, interval, own) for view in views if view.frame
+    )
+    if not has_timely and Condition.CHANGE not in semantics.report:
         return  # nothing fires, and nothing is compared with what is seen here
 
     arrived = tuple(counted[k] for counted in planned.counts)
@@ -225,12 +229,12 @@ def reportable_instants(
     against_previous = semantics.against is Against.PREVIOUS
     if Condition.CHANGE in semantics.report and against_previous and not tuples:
         span = span[:1]  # the others have the content of the instant before
-    at = report.timely(semantics, view, span, own)
+    at = report.timely_instants(semantics, view, span, own)
     if tuples:
         at = at[-1:]
 
     base = report.base(semantics.against, reported, before)
-    if at and report.worthy(semantics, view, content, base):
+    if at and report.is_worthy(semantics, view, content, base):
         return at
     return nowhere
 

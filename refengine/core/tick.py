@@ -11,7 +11,7 @@ from refengine.model.elements import Element
 from refengine.model.errors import InvalidSemantics
 
 
-def due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
+def is_due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
     """Return whether an arrival is looked at. The arrival last looked at had the t_app `app` and
     the batch id `batch`.
 
@@ -58,7 +58,7 @@ def instants_of_arrival(tick: Tick, arrival: Element, own: int, last: LastTick) 
     """TICK-5: Return the instants at which an arrival is evaluated, given the arrival that was
     looked at last; None for an arrival that is not looked at. `own` is its own instant.
     """
-    if not due(tick, arrival, last.app, last.batch):
+    if not is_due(tick, arrival, last.app, last.batch):
         return None
     return interval(last.own, own)
 

@@ -77,7 +77,7 @@ class Answers:
             or query.windows[0].stream not in streams
         ):
             return engine.plan(query, streams, semantics)
-        engine.meaning(query, semantics)
+        engine.check_meaning(query, semantics)
         stream = streams[query.windows[0].stream]
         read = tuple(getattr(semantics, name) for name in READ)
         planned = self.once(
@@ -133,7 +133,7 @@ class Answers:
         """
         key = (body.text, graph, witnesses)
         if key not in self.testimonies:
-            self.testimonies[key] = r2r.heard(body, graph, witnesses, self.ask)
+            self.testimonies[key] = r2r.hear_witnesses(body, graph, witnesses, self.ask)
         self.relied_on.append(self.testimonies[key])
         return self.testimonies[key].relation
 

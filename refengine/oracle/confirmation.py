@@ -33,7 +33,7 @@ def confirm(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple
     for contents in _contents(planned, trial):
         if contents not in seen:
             seen.add(contents)
-            dataset = r2r.together(planned.views, contents, recorded.static, body)
+            dataset = r2r.dataset_of_windows(planned.views, contents, recorded.static, body)
             relation = answers.confirmed(body, dataset, witnesses)
             _check_incremental(relation, answers.incremental(recorded, planned), contents)
     if trial.accepted is None or not trial.ordered:
@@ -105,7 +105,7 @@ def confirm_fail(
 
     for dataset, trial in _to_confirm(recorded, failed, answers):
         relation = answers.confirmed(recorded.query.body, dataset, witnesses)
-        rows = r2r.collected(trial.semantics.collection, relation.rows)
+        rows = r2r.collect_rows(trial.semantics.collection, relation.rows)
         if trial.answer is not None and not compare.equal(rows, trial.answer):
             raise _disagreement(relation)
     for trial in failed:
@@ -125,7 +125,10 @@ def _to_confirm(
             continue
         seen.add(key)
         planned = answers.plan_of(recorded, trial.semantics)
-        yield r2r.together(planned.views, trial.last, recorded.static, recorded.query.body), trial
+        yield (
+            r2r.dataset_of_windows(planned.views, trial.last, recorded.static, recorded.query.body),
+            trial,
+        )
 
 
 def dissent(recorded: Recorded, trial: Trial, answers: Answers, witnesses: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from hypothesis import strategies as st
 
-from refengine.core.engine import meaning
+from refengine.core.engine import check_meaning
 from refengine.core.query import Query, WindowKind
 from refengine.core.semantics import (
     ENUMS,
@@ -227,7 +227,7 @@ def _check_meaning(query: _QueryMeaning | None, fields: Mapping[str, object]) ->
     contradictions(semantics)
     if query is None:
         return
-    meaning(cast(Query, query), semantics)
+    check_meaning(cast(Query, query), semantics)
     if semantics.t0 is T0.KAFKA_STREAMS and query.windows[0].kind is WindowKind.TUPLE:
         raise InvalidSemantics(
             "t0=kafka-streams has no formula for tuple windows; give an integer", rule="WIN-7"

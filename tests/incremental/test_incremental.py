@@ -172,7 +172,7 @@ def agree(
     streams: Mapping[str, Stream],
     chosen: Semantics,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.confirmed,
+    answer: Answer = r2r.confirmed_answer,
 ) -> str:
     """Asserts that both give the same reports, or end in the same error, and tells who computed
     them.

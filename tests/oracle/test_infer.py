@@ -185,7 +185,7 @@ class Case:
             self.recording,
             self.missing,
             self.mode,
-            r2r.defined,
+            r2r.defined_answer,
         )
 
 

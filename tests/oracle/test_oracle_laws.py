@@ -674,7 +674,7 @@ class Case:
 
     def assignments(self) -> Iterator[tuple[Semantics, list[Bag]]]:
         """Every assignment and its outputs, one by one."""
-        return exhaustive.possible(self.own.query, self.streams, self.profile, r2r.defined)
+        return exhaustive.possible(self.own.query, self.streams, self.profile, r2r.defined_answer)
 
 
 def draw_output(rng: random.Random) -> tuple[Engine, list[Bag]]:

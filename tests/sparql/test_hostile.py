@@ -11,7 +11,7 @@ import pytest
 
 from refengine import sparql
 from refengine.core.query import Body
-from refengine.core.r2r import heard
+from refengine.core.r2r import hear_witnesses
 from refengine.model.elements import XSD, literal
 from refengine.model.errors import Disputed, NoSingleAnswer, RefengineError, Unsupported
 from refengine.model.iris import resolve
@@ -59,7 +59,7 @@ def test_hostile_body_ends_with_the_witnesses_too():
         try:
             body = Body(case.text)
             sparql.evaluate(body.algebra, case.data, SMALL)
-            heard(body, case.data)
+            hear_witnesses(body, case.data)
         except Disputed:
             pass  # a witness may be wrong, or have no say
         except RefengineError:

@@ -610,7 +610,7 @@ def test_with_a_query_they_mean_something():
     of_a_kind = st.one_of([queries(kinds=[kind], bodies=st.just(ASK.body)) for kind in WindowKind])
     found = draws(of_a_kind.flatmap(lambda query: st.tuples(st.just(query), semantics(query))), 600)
     for query, choice in found:
-        engine.meaning(query, choice)
+        engine.check_meaning(query, choice)
         engine.plan(query, {window.stream: Stream(()) for window in query.windows}, choice)
     assert {choice.closure for _, choice in found} == {None, *ENUMS["closure"]}
     assert {choice.t0 for _, choice in found} >= set(T0) and {

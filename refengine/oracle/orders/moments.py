@@ -99,11 +99,11 @@ class OrderSearch:
             asked = self.answers.incremental(self.recorded, self.planned)
             if isinstance(asked, Asked):
                 with suppress(Beyond):
-                    return r2r.collected(collection, asked((kept or range(0),)))
+                    return r2r.collect_rows(collection, asked((kept or range(0),)))
         content = [*self.elements[kept.start : max(kept.start, kept.stop)]]
         content += [self.elements[i] for i in more]
         relation = self.answers(self.recorded.query.body, self.graph(content))
-        return r2r.collected(collection, relation.rows)
+        return r2r.collect_rows(collection, relation.rows)
 
     def graph(self, content: Sequence[Element]) -> Dataset:
         """Return the triples of some elements, with their times where the body asks for them

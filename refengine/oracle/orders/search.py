@@ -95,7 +95,7 @@ def _after_moment(
     now = search.answer(moment.kept)
     output = r2s.relation_to_stream(search.operator, now, base)
     following = states
-    if r2s.emitted(search.semantics.empty, output, Counter()):
+    if r2s.emits_output(search.semantics.empty, output, Counter()):
         following = advance(states, output, search.recorded, *search.window_of(moment))
     return following, now, max(state.matched for state in states)
 
@@ -246,7 +246,7 @@ class _Prefixes:
         """Return the states after the output at these classes, if the answer was `before`."""
         search = self.search
         output = r2s.relation_to_stream(search.operator, self.answer(then), before)
-        if not r2s.emitted(search.semantics.empty, output, Counter()):
+        if not r2s.emits_output(search.semantics.empty, output, Counter()):
             return reached
         return advance(reached, output, search.recorded, *search.window_of(self.moment))
 
