@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import attrgetter
 
 from refengine.core import tick, window
@@ -131,7 +131,9 @@ def _own_instants(
 
 def next_id(ids: Sequence[int]) -> int:
     """Return the id after the last one. Ids begin at 1."""
-    return ids[-1] + 1 if ids else 1
+    if not ids:
+        return 1
+    return ids[-1] + 1
 
 
 def check_meaning(query: Query, semantics: Semantics) -> None:
@@ -146,23 +148,28 @@ def check_meaning(query: Query, semantics: Semantics) -> None:
             "not; write kind rows",
             rule="QRY-5",
         )
-    for problem in _problems(query, semantics):
+    problems = chain(
+        _problems_of_closure(kinds, semantics), _problems_of_statements(query, semantics)
+    )
+    for problem in problems:
         raise InvalidSemantics(problem, rule="QRY-5")
 
 
-def _problems(query: Query, semantics: Semantics) -> Iterator[str]:
-    """Yield what query and semantics lack to mean something together."""
-    kinds = [spec.kind for spec in query.windows]
-    bordered = any(kind in BORDERED for kind in kinds)
-    if bordered and semantics.closure is None:
+def _problems_of_closure(kinds: Sequence[WindowKind], semantics: Semantics) -> Iterator[str]:
+    """Yield why windows of some kinds do not go with a closure, or with window close."""
+    has_borders = any(kind in BORDERED for kind in kinds)
+    if has_borders and semantics.closure is None:
         yield "windows with borders need a closure; write closure=[)"
-    if semantics.closure is not None and not bordered:
+    if semantics.closure is not None and not has_borders:
         yield "no window has borders; write closure=none"
 
     endless = [kind for kind in kinds if kind not in CLOSING]
     if Condition.CLOSE in semantics.report and endless:
         yield f"a window of kind {endless[0]} never closes; write report=content-change"
 
+
+def _problems_of_statements(query: Query, semantics: Semantics) -> Iterator[str]:
+    """Yield what a query states, or leaves unsaid, that does not go with a semantics."""
     if query.r2s in (R2S.ISTREAM, R2S.DSTREAM) and semantics.base is None:
         yield (
             f"the query states {query.r2s}, which compares with a base; write r2s={query.r2s} "

@@ -42,9 +42,11 @@ UNITS = {FLOAT: Fraction(1, 2**23), DOUBLE: Fraction(1, 2**52)}
 
 
 def aggregate(function: Aggregate, results: Sequence[Result], choose: Choose) -> Result:
-    """R2R-16: apply a set function to the results of its expression. COUNT leaves errors out
-    (§18.5.1.2); SUM and AVG of an error are an error; MIN, MAX, SAMPLE and GROUP_CONCAT may leave
-    them out or not. `choose` makes a choice that is left open.
+    """R2R-16: Apply a set function to the results of its expression, one for each member of a
+    group. `choose` makes a choice that is left open.
+
+    COUNT leaves errors out (§18.5.1.2), SUM and AVG of an error are an error, and MIN, MAX, SAMPLE
+    and GROUP_CONCAT may leave them out or not.
     """
     if function.name == "COUNT" and not function.is_distinct:
         return number_term(Number(INTEGER, sum(result is not ERROR for result in results)))
@@ -55,6 +57,11 @@ def aggregate(function: Aggregate, results: Sequence[Result], choose: Choose) ->
     members = [result for result in results if result is not ERROR]
     if function.is_distinct:
         members = distinct_terms(members)
+    return aggregate_terms(function, members, choose)
+
+
+def aggregate_terms(function: Aggregate, members: Sequence[Term], choose: Choose) -> Result:
+    """Apply a set function to terms, none of which is an error or unknown."""
     match function.name:
         case "COUNT":
             return number_term(Number(INTEGER, len(members)))

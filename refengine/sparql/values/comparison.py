@@ -183,10 +183,9 @@ def _is_unknown(unknown: Unknown, other: Term) -> bool:
 def _is_same_number(one: Number, other: Number, are_computed: bool) -> bool:
     """Return whether two numbers of one type, of which one or both are computed, have one form."""
     if one.rank >= FLOAT and not one.slack and not other.slack:
-        if math.isnan(one.value) and math.isnan(other.value):
-            return True  # NaN has one form
-        if one.value == other.value == 0 and _sign(one) != _sign(other):
-            return False  # 0.0 and -0.0 have none in common
+        has_one_form = _have_special_values_one_form(one, other)
+        if has_one_form is not None:
+            return has_one_form
     if one == other and are_computed:
         if one.slack and one.rank >= FLOAT:
             raise NoSingleAnswer("two sums whose orders of adding are not fixed")
@@ -194,6 +193,17 @@ def _is_same_number(one: Number, other: Number, are_computed: bool) -> bool:
     if one.value != other.value and not _may_be_equal(one, other):
         return False
     raise NoSingleAnswer("the lexical form of a computed number")
+
+
+def _have_special_values_one_form(one: Number, other: Number) -> bool | None:
+    """Return whether two NaNs, or two zeros of other signs, have one lexical form; None for other
+    pairs of floats or doubles.
+    """
+    if math.isnan(one.value) and math.isnan(other.value):
+        return True  # NaN has one form
+    if one.value == other.value == 0 and _sign(one) != _sign(other):
+        return False  # 0.0 and -0.0 have none in common
+    return None
 
 
 def _may_be_equal(one: Number, other: Number) -> bool:

@@ -50,10 +50,17 @@ def answer_by_pyoxigraph(query: AlgebraQuery, text: str, dataset: Statements) ->
     store.extend(
         _to_quad(statement) for statement in sorted(dataset) if not times or not is_time(statement)
     )
+    functions = {}
     if times:
-        result = store.query(text, custom_functions={TIMESTAMP_NODE: _timestamp_by(times)})
-    else:
-        result = store.query(text)
+        functions = {TIMESTAMP_NODE: _timestamp_by(times)}
+    return _as_relation(query, store.query(text, custom_functions=functions))
+
+
+def _as_relation(
+    query: AlgebraQuery,
+    result: pyoxigraph.QueryBoolean | pyoxigraph.QueryTriples | pyoxigraph.QuerySolutions,
+) -> Relation:
+    """Return a result of pyoxigraph's as the relation that a body answers."""
     match result:
         case pyoxigraph.QueryBoolean():
             return ask_answer(bool(result))
