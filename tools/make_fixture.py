@@ -79,15 +79,18 @@ class Generator:
         return (self.state >> 32) * bound >> 32
 
     def between(self, lowest: int, highest: int) -> int:
+        """Return an integer from `lowest` to `highest`, both included."""
         return lowest + self.below(highest - lowest + 1)
 
     def shuffle(self, items: list[str]) -> None:
+        """Shuffle items in place."""
         for last in range(len(items) - 1, 0, -1):
             other = self.below(last + 1)
             items[last], items[other] = items[other], items[last]
 
 
 class Observation(NamedTuple):
+    """What a station measured: a quantity and its value."""
     station: int
     quantity: Quantity
     value: int
@@ -119,6 +122,7 @@ def observations(instant: int, stations: int, draw: Generator) -> Iterator[Obser
 
 
 def station_name(station: int) -> str:
+    """Return the name of the station with a number."""
     if station:
         return f"C{station:04d}"
     return NAMED_STATION
@@ -217,6 +221,7 @@ def integer(lowest: int, highest: int) -> Callable[[str], int]:
 
 
 def main() -> None:
+    """Write the fixture that the command line asks for, and print its size."""
     parser = argparse.ArgumentParser(description="Makes a small CSRBench-shaped stream.")
     parser.add_argument(
         "--seed", type=integer(0, 2**64 - 1), default=1, help="default: %(default)s"

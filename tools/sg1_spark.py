@@ -110,6 +110,7 @@ def write(
 
 
 def main() -> int:
+    """Write the stream that the command line asks for, with Spark, and return the exit code."""
     parser = sg1.arguments("Makes a stream as YABench's generator SG1 does, with Spark.")
     parser.add_argument(
         "--out", required=True, metavar="PATH", help="a folder, or a URL, that is not there yet"

@@ -116,6 +116,7 @@ class Answers:
         return self.once("incremental", elements, (body, specs, recorded.static), make)
 
     def __call__(self, body: Body, graph: Dataset) -> Relation:
+        """Return the definition's answer, or that of the witness that is asked."""
         return self.ask(self.witness, body, graph)
 
     def ask(self, witness: str, body: Body, graph: Dataset) -> Relation:

@@ -25,6 +25,7 @@ class Draw(NamedTuple):
 
     @property
     def text(self) -> str:
+        """The query with its prefixes, as text."""
         return PREFIXES + str(self.query)
 
 
@@ -54,6 +55,7 @@ class Queries(Patterns):
         return form
 
     def values_clause(self) -> Node:
+        """Return VALUES after the query's other clauses."""
         return node("modifier", "\n", self.values()[0], droppable=True)
 
     def select(self, depth: int, top: bool = False) -> Select:
@@ -188,6 +190,7 @@ class Queries(Patterns):
         ), names
 
     def having(self, scope: Sequence[str], keys: Sequence[str]) -> Node:
+        """Return HAVING with a condition over the keys and the scope; in most cases nothing."""
         if self.chance(0.85):
             return node("modifier")
         if self.chance(0.2):

@@ -37,9 +37,11 @@ class Patterns(ABC):
     _labels: int = field(default=0, repr=False)
 
     def chance(self, share: float) -> bool:
+        """Return True with a probability of `share`."""
         return self.random.random() < share
 
     def new_variable(self) -> str:
+        """Return a variable that the query does not have yet."""
         self.fresh += 1
         return f"?v{self.fresh}"
 

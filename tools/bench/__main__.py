@@ -19,12 +19,14 @@ WORK = Path(__file__).resolve().parents[2] / "build" / "bench"  # not in git
 
 
 def positive(text: str) -> int:
+    """Return the integer that a text writes. Raises ArgumentTypeError if it is not > 0."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be an integer > 0, got {text}")
     return int(text)
 
 
 def folder(text: str) -> Path:
+    """Return a text as a path. Raises ArgumentTypeError for an empty one."""
     if not text:
         raise argparse.ArgumentTypeError("an empty path; write . for the current folder")
     return Path(text)
