@@ -91,6 +91,7 @@ class Generator:
 
 class Observation(NamedTuple):
     """What a station measured: a quantity and its value."""
+
     station: int
     quantity: Quantity
     value: int
