@@ -100,7 +100,7 @@ def check_extent(window: Window) -> None:
         raise InvalidWindow(reason, rule="WIN-16", place=place)
     if bool(window.by) != (window.kind is WindowKind.PARTITION):
         forms = f"a list of {', '.join(POSITIONS)} or predicate IRIs"
-        reason = f"by must be given, as {forms}, iff the kind is partition"
+        reason = f"by must be given, as {forms}, for kind partition, and for no other kind"
         raise InvalidWindow(reason, rule="WIN-15", place=place)
     if window.name is not None and not re.fullmatch(ABSOLUTE, window.name):
         reason = f"name must be an absolute IRI, such as urn:w, got {window.name!r}"
