@@ -264,7 +264,7 @@ def command(text: str, dialect: str, semantics: str) -> Engine:
     and key=value words.
     """
     if dialect != "table":
-        dialects.find(dialect)
+        dialects.find_dialect(dialect)
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:

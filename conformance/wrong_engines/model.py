@@ -24,7 +24,7 @@ from refengine.core.semantics import (
     Semantics,
 )
 from refengine.model import elements, terms
-from refengine.model.elements import TIME_BOUND, Admitted, Element, Stream
+from refengine.model.elements import TIME_BOUND, AdmittedElements, Element, Stream
 from refengine.model.errors import InvalidSemantics, InvalidStream
 from refengine.model.terms import Term
 
@@ -70,11 +70,11 @@ def late_elements_are_not_counted(
     right: Right, stream: Iterable[Element], disorder: int | str
 ) -> Any:
     """Late elements are dropped, and simultaneous ones turned round, and nobody is told."""
-    admitted: Admitted = right(stream, disorder)
+    admitted: AdmittedElements = right(stream, disorder)
     if disorder == "reject":
         return admitted
     turned = sorted(reversed(admitted.elements), key=lambda element: element.app)
-    return Admitted(tuple(turned), ())
+    return AdmittedElements(tuple(turned), ())
 
 
 @wrong(

@@ -156,7 +156,7 @@ def nothing_is_counted_but_elements(right: Right, *values: Any) -> Any:
     return found
 
 
-@wrong("DIA-4", replaces=dialects.stated, half="REGISTER ISTREAM", seen=RSP_JS)
+@wrong("DIA-4", replaces=dialects.stated_operator, half="REGISTER ISTREAM", seen=RSP_JS)
 def istream_is_read_as_rstream(right: Right, source: QuerySource) -> R2S | None:
     """Istream and Dstream are read, and mean Rstream."""
     return None if right(source) is None else R2S.RSTREAM
@@ -186,7 +186,7 @@ def named_streams_are_merged(
 )
 def a_lone_pattern_sees_static_data(right: Right, source: QuerySource, alone: bool) -> Any:
     """A STREAM pattern that is all of WHERE sees static data."""
-    pattern = dialect.lone(source)
+    pattern = dialect.lone_pattern(source)
     if pattern is None:
         return []
     dialect.unwrap(source, pattern)
@@ -226,7 +226,7 @@ def patterns_stay_outside(right: Right, where: QuerySource, opening: str, static
         where.put(last, last, "}\n")
 
 
-@wrong("DIA-6", replaces=dialect.variable, half="`GRAPH ?g`")
+@wrong("DIA-6", replaces=dialect.graph_with_variable, half="`GRAPH ?g`")
 def variables_find_what_they_find(right: Right, source: QuerySource) -> None:
     """GRAPH with a variable may find the name that a window has in the text only, or in the body
     only.

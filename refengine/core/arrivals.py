@@ -307,9 +307,7 @@ class Arrivals:
 
     def _refuse_after_the_end(self) -> None:
         if self.is_finished:
-            raise InvalidStream(
-                "nothing comes after the end of the streams", rule="ENG-8"
-            )
+            raise InvalidStream("nothing comes after the end of the streams", rule="ENG-8")
 
     def _release(self) -> range:
         """Add to the arrivals the elements that no other can come before, and return

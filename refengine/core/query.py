@@ -76,14 +76,14 @@ class Window:
 
     @property
     def span(self) -> int:
-        """ω, in the unit of its instants; 0 where windows have none."""
+        """The size ω, in the unit of the window's instants; 0 where windows have none."""
         if self.kind in SPANNING:
             return self.size or 0
         return 0
 
     @property
     def step(self) -> int:
-        """β; 1 where none is stated."""
+        """The slide β; 1 where none is stated."""
         return self.slide or 1
 
 

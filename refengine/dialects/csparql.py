@@ -31,8 +31,8 @@ RULES = r"""
 
 
 def csparql_windows(source: DialectText, static: bool) -> list[Window]:
-    """DIA-5: the windows of FROM STREAM, whose contents are merged, and of FROM NAMED STREAM, which
-    have their stream's name.
+    """DIA-5: Return the windows of FROM STREAM, whose contents are merged, and those of FROM NAMED
+    STREAM, which have their stream's name.
     """
     for node in source.nodes("computed"):
         source.fail(
@@ -53,7 +53,9 @@ def csparql_windows(source: DialectText, static: bool) -> list[Window]:
 
 
 def write_csparql(source: DialectText, query: Query, dialect: Dialect, static: bool) -> None:
-    """DIA-5, DIA-6: a clause for each window."""
+    """DIA-5, DIA-6: Write a clause for each window. Raises Unrenderable for a window whose name is
+    not its stream's.
+    """
     for window in query.windows:
         if window.name not in (None, name := windows.absolute_name(window.stream)):
             reason = f"{dialect.title} names a window by its stream; the name would be {name!r}"
@@ -68,7 +70,9 @@ def write_csparql(source: DialectText, query: Query, dialect: Dialect, static: b
 
 
 def register(query: Query, r2s: R2S | None) -> str:
-    """Return the clause that registers a query; one whose answer is a graph is a stream."""
+    """Return the clause that registers a query: as a stream if its answer is a graph, else as a
+    query.
+    """
     if query.body.form is Form.CONSTRUCT:
         return "REGISTER STREAM q AS"
     return "REGISTER QUERY q AS"

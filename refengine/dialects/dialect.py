@@ -46,11 +46,13 @@ class Dialect:
     registers: bool = False
 
     def states(self, form: Form) -> bool:
-        """DIA-4: whether a text of this form can state an operator of R2S."""
+        """DIA-4: Return whether a text of this form can state an operator of R2S."""
         return self.registers or form in self.operators
 
     def over(self, window: Window, source: DialectText) -> str:
-        """DIA-3: the stream and, in brackets, the extent, unless the dialect leaves it out."""
+        """DIA-3: Return a window's stream and, in brackets, its extent, unless the dialect leaves
+        the extent out.
+        """
         stream = windows.iri_reference(window.stream, source, "stream")
         extent = self.extents.write(window, self.title)
         if not extent:
@@ -59,7 +61,7 @@ class Dialect:
 
 
 def references(source: DialectText, names: Iterable[str]) -> list[tuple[Tree[Token], str]]:
-    """Return the GRAPH patterns of the windows of these names, in the order of the text."""
+    """Return the GRAPH patterns of the windows with the given names, in the order of the text."""
     known = set(names)
     graphs = [
         (node, source.resolve(node.children[1]))
@@ -69,18 +71,18 @@ def references(source: DialectText, names: Iterable[str]) -> list[tuple[Tree[Tok
     return [(node, name) for node, name in graphs if name in known]
 
 
-def variable(source: DialectText) -> Tree[Token] | None:
-    """Return the first GRAPH with a variable: it would find the name that a window has in a text
-    only, or in the body only.
+def graph_with_variable(source: DialectText) -> Tree[Token] | None:
+    """Return the first GRAPH with a variable, if there is one. It would find the name that a window
+    has in the text alone, or in the body alone.
     """
     return next(
         (node for node in source.nodes("graph") if isinstance(node.children[1], Token)), None
     )
 
 
-def bound(source: DialectText) -> None:
-    """DIA-6: check that there is no GRAPH with a variable. Raises Unrenderable."""
-    if (node := variable(source)) is not None:
+def refuse_graph_variable(source: DialectText) -> None:
+    """DIA-6: Check that there is no GRAPH with a variable. Raises Unrenderable."""
+    if (node := graph_with_variable(source)) is not None:
         raise Unrenderable(
             "GRAPH with a variable would find the window's name, too",
             rule="DIA-6",
@@ -91,9 +93,9 @@ def bound(source: DialectText) -> None:
 # A pattern around all of WHERE
 
 
-def outside(source: DialectText) -> Tree[Token] | None:
-    """Return the first pattern outside of WHERE, which a pattern around WHERE would leave where it
-    is.
+def pattern_outside_where(source: DialectText) -> Tree[Token] | None:
+    """Return the first pattern outside of WHERE, if there is one. A pattern around all of WHERE
+    would not contain it.
     """
     template = None
     if child_token(source.form, 0).type == "CONSTRUCT":
@@ -109,28 +111,28 @@ def outside(source: DialectText) -> Tree[Token] | None:
     )
 
 
-def lone(source: DialectText, kind: str = "window_pattern") -> Tree[Token] | None:
-    """Return the pattern of a kind that is all of WHERE, if there is one, and no other pattern
+def lone_pattern(source: DialectText, kind: str = "window_pattern") -> Tree[Token] | None:
+    """Return the pattern of a kind that is all of WHERE, if there is one and no pattern stands
     outside.
     """
     inner = source.pattern.children[1:-1]
     if len(inner) != 1 or not isinstance(inner[0], Tree):
         return None
-    if inner[0].data != kind or outside(source) is not None:
+    if inner[0].data != kind or pattern_outside_where(source) is not None:
         return None
     return inner[0]
 
 
 def unwrap(source: DialectText, pattern: Tree[Token]) -> None:
-    """Make what is inside a lone pattern all of WHERE."""
+    """Make the inside of a pattern, which is all of WHERE, the new WHERE."""
     inner = child_node(pattern, -1)
     source.put(start_offset(source.pattern) + 1, start_offset(inner) + 1, "")
     source.put(inner.meta.end_pos - 1, source.pattern.meta.end_pos - 1, "")
 
 
 def wrap(source: DialectText, opening: str, static: bool) -> None:
-    """DIA-6: all of WHERE becomes the inside of one pattern, if nothing stands outside, and there
-    is no static data, which it would not see. Raises Unrenderable.
+    """DIA-6: Put one pattern around all of WHERE. Raises Unrenderable if a pattern stands outside,
+    or if there is static data, which the new pattern would not see.
     """
     if static:
         raise Unrenderable(
@@ -141,7 +143,7 @@ def wrap(source: DialectText, opening: str, static: bool) -> None:
     if child_token(source.form, 0).type == "CONSTRUCT" and len(source.form.children) == 1:
         reason = "CONSTRUCT without a template has no room for a window's pattern"
         raise Unrenderable(reason, rule="DIA-6", place=source.locate(source.form))
-    if (group := outside(source)) is not None:
+    if (group := pattern_outside_where(source)) is not None:
         raise Unrenderable(
             "a pattern outside of WHERE would not be in the window",
             rule="DIA-6",
@@ -156,17 +158,17 @@ def wrap(source: DialectText, opening: str, static: bool) -> None:
 
 
 def stream_pattern_windows(source: DialectText, alone: bool) -> list[Window]:
-    """DIA-5: the windows of STREAM patterns, `urn:window:1` and so on; or, where `alone` allows it,
-    the one that is all of WHERE, without a name.
+    """DIA-5: Return the windows of STREAM patterns, with the names `urn:window:1`, `urn:window:2`,
+    …. Where `alone` allows it, one pattern that is all of WHERE gives a window without a name.
     """
-    if alone and (pattern := lone(source)):
+    if alone and (pattern := lone_pattern(source)):
         unwrap(source, pattern)
         return [_window(source, pattern)]
     names: dict[Window, str] = {}
     for node in source.nodes("window_pattern"):
         name = names.setdefault(_window(source, node), f"{RESERVED}:{len(names) + 1}")
         source.put(start_offset(node), start_offset(node.children[-1]), f"GRAPH <{name}> ")
-    if names and (free := variable(source)) is not None:
+    if names and (free := graph_with_variable(source)) is not None:
         source.fail(
             free,
             "GRAPH with a variable beside STREAM would find the names that windows have here",
@@ -188,11 +190,14 @@ def _window(source: DialectText, pattern: Tree[Token]) -> Window:
     return windows.read_window(source, source.resolve(name), extent)
 
 
-def as_streams(source: DialectText, named: list[Window], dialect: Dialect, alone: bool) -> None:
-    """DIA-6: the GRAPH patterns of named windows become STREAM patterns, if reading those gives the
-    same names. `alone`: a pattern that is all of WHERE would be read as a window without one.
+def write_stream_patterns(
+    source: DialectText, named: list[Window], dialect: Dialect, alone: bool
+) -> None:
+    """DIA-6: Turn the GRAPH patterns of named windows into STREAM patterns. Raises Unrenderable if
+    reading these would not give the same names. `alone` says that a pattern which is all of WHERE
+    would be read as a window without a name.
     """
-    bound(source)
+    refuse_graph_variable(source)
     found = references(source, [require(window.name) for window in named])
     _check_numbers(source, named, dialect, [name for _, name in found])
     texts = {window.name: f"STREAM {dialect.over(window, source)} " for window in named}
@@ -204,7 +209,7 @@ def as_streams(source: DialectText, named: list[Window], dialect: Dialect, alone
                 rule="DIA-6",
                 place=source.locate(node),
             )
-        if alone and node is lone(source, "graph"):
+        if alone and node is lone_pattern(source, "graph"):
             raise Unrenderable(
                 "a window whose pattern is all of WHERE is read as one without a name",
                 rule="DIA-6",
@@ -216,7 +221,7 @@ def as_streams(source: DialectText, named: list[Window], dialect: Dialect, alone
 def _check_numbers(
     source: DialectText, named: list[Window], dialect: Dialect, found: list[str]
 ) -> None:
-    """Check that each window would be read as the one of its number; `found` are the names of the
+    """Check that each window would be read with its own number. `found` are the names of the
     patterns. Raises Unrenderable.
     """
     for number, window in enumerate(named, 1):
@@ -239,7 +244,7 @@ def _check_numbers(
 def _unnumbered(
     window: Window, number: int, before: list[Window], dialect: Dialect, source: DialectText
 ) -> str:
-    """Return why a window would not be read as the one of its number; nothing if it would."""
+    """Return why a window would not be read with its number; nothing if it would."""
     if window.name != (name := f"{RESERVED}:{number}"):
         return f"{dialect.title} has no names; window {number} is read as {name}"
     if "[" not in dialect.over(window, source):

@@ -1,9 +1,9 @@
-"""The grammar that the dialects share: SPARQL as far as one must read it to find a dialect's own
+"""The grammar that the dialects share: as much of SPARQL as must be read to find a dialect's own
 clauses.
 
-Between those clauses SPARQL is tokens and balanced brackets; whether it is SPARQL is QRY-1's
-business. A dialect adds alternatives at four places: before the query form, after its keyword,
-between it and WHERE, and among the patterns.
+Between those clauses SPARQL is tokens and balanced brackets. Whether it is valid is found when the
+body is read (QRY-1). A dialect adds alternatives at four places: before the query form, after its
+keyword, between it and WHERE, and among the patterns.
 """
 
 from __future__ import annotations
@@ -150,10 +150,11 @@ def line_and_column(text: str, offset: int) -> str:
 
 
 def syntax_error(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
-    """DIA-7: return what stands where a text cannot be read further, and what was expected there;
-    the bracket that is still open, if it is the text's end or another bracket that stands there.
+    """DIA-7: Return the error of a text that cannot be read further: what stands there, and what
+    was expected. Where the text ends too early, or another bracket closes, the error also names the
+    bracket that is still open.
     """
-    offset = reached(text, error)
+    offset = reached_offset(text, error)
     opened: Token | None = None
     expected: Iterable[str]
     match error:
@@ -183,7 +184,7 @@ def syntax_error(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQu
     )
 
 
-def reached(text: str, error: UnexpectedInput) -> int:
+def reached_offset(text: str, error: UnexpectedInput) -> int:
     """Return the offset of the first character that cannot be read."""
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
         return len(text)
@@ -202,9 +203,9 @@ def _either(terminals: set[str]) -> str:
 
 
 def _open(error: UnexpectedToken) -> Token | None:
-    """Return the innermost bracket without its other half."""
+    """Return the innermost bracket that is not closed, or None."""
     waiting: list[Token] = []
-    for item in unfinished(error):
+    for item in unfinished_items(error):
         if isinstance(item, Token) and item.type in BRACKETS:
             waiting.append(item)
         elif isinstance(item, Token) and item.type in BRACKETS.values():
@@ -224,9 +225,9 @@ def _unmatched(error: UnexpectedToken) -> Token | None:
     return innermost
 
 
-def unfinished(error: UnexpectedInput) -> list[Tree[Token] | Token]:
-    """Return what the parser had read when it could not go on: trees, and the tokens of what is not
-    yet one.
+def unfinished_items(error: UnexpectedInput) -> list[Tree[Token] | Token]:
+    """Return what the parser had read when it could not go on: trees, and those tokens that are in
+    no tree yet.
     """
     state = getattr(error, "interactive_parser", None)
     if not state:
@@ -235,12 +236,12 @@ def unfinished(error: UnexpectedInput) -> list[Tree[Token] | Token]:
 
 
 def child_token(node: Tree[Token], place: int) -> Token:
-    """Return a node's child that the grammar says is a token."""
+    """Return a node's child at a place where the grammar has a token."""
     return cast(Token, node.children[place])
 
 
 def child_node(node: Tree[Token], place: int) -> Tree[Token]:
-    """Return a node's child that the grammar says is a node."""
+    """Return a node's child at a place where the grammar has a node."""
     return cast("Tree[Token]", node.children[place])
 
 

@@ -15,7 +15,14 @@ from lark import Token, Tree
 from refengine.core.query import Form, Query, Window
 from refengine.core.semantics import R2S
 from refengine.dialects import durations, windows
-from refengine.dialects.dialect import Dialect, bound, lone, references, unwrap, wrap
+from refengine.dialects.dialect import (
+    Dialect,
+    lone_pattern,
+    references,
+    refuse_graph_variable,
+    unwrap,
+    wrap,
+)
 from refengine.dialects.grammar import Additions, child_token
 from refengine.dialects.source import DialectText, Unrenderable, end_offset, start_offset
 from refengine.dialects.windows import RESERVED, ExtentForms
@@ -51,8 +58,9 @@ def _additions(rules: str, operator: str = "") -> Additions:
 
 
 def rspql_windows(source: DialectText, static: bool) -> list[Window]:
-    """DIA-5: the windows of FROM NAMED WINDOW. Their WINDOW patterns become GRAPH patterns, or, of
-    the one that stands for the window without a name, all of WHERE.
+    """DIA-5: Return the windows of FROM NAMED WINDOW. Their WINDOW patterns become GRAPH patterns;
+    the pattern of the reserved name, which stands for the window without a name, becomes all of
+    WHERE.
     """
     for node in source.nodes("entailment"):
         source.fail(node, "no entailment regime is defined here", Unsupported)
@@ -66,7 +74,7 @@ def rspql_windows(source: DialectText, static: bool) -> list[Window]:
     found = _declarations(source)
     nameless = None
     if RESERVED in found and not static:
-        nameless = lone(source)
+        nameless = lone_pattern(source)
         if nameless is None or _name(source, nameless.children[1]) != RESERVED:
             source.fail(
                 source.pattern,
@@ -104,7 +112,7 @@ def _name(source: DialectText, iri: Tree[Token] | Token) -> str | None:
 
 
 def _refer(source: DialectText, node: Tree[Token], found: dict[str, Window], static: bool) -> None:
-    """Make a pattern one of GRAPH, under the name that its window has."""
+    """Turn a WINDOW pattern into a GRAPH pattern, under the name that its window has."""
     keyword, iri = child_token(node, 0), node.children[1]
     name, reads_window = _name(source, iri), node.data == "window_pattern"
     if reads_window and name is None and static:
@@ -120,7 +128,7 @@ def _refer(source: DialectText, node: Tree[Token], found: dict[str, Window], sta
 
 
 def _replace_keyword(source: DialectText, keyword: Token, other: str) -> None:
-    """Put another keyword in the place of one, in lower case if that is."""
+    """Replace a keyword by another one, in lower case if the first is."""
     if keyword.islower():
         other = other.lower()
     source.put(start_offset(keyword), end_offset(keyword), other)
@@ -129,9 +137,11 @@ def _replace_keyword(source: DialectText, keyword: Token, other: str) -> None:
 def writer(
     on: str, pattern: str | None, lines: bool
 ) -> Callable[[DialectText, Query, Dialect, bool], None]:
-    """DIA-5, DIA-6: a clause for each window, `on` its stream; its GRAPH patterns as those of
-    `pattern`, if that is another keyword; and WINDOW around all of WHERE for a window without a
-    name. `lines`: whether lines are kept as they are.
+    """DIA-5, DIA-6: Return a function that writes the windows of a query into its text.
+
+    It writes a clause for each window, with the keyword `on` before its stream. GRAPH becomes the
+    keyword `pattern` where that is given. For a window without a name it writes WINDOW around all
+    of WHERE. `lines` says whether the language keeps the lines of a text as they are.
     """
 
     def write(source: DialectText, query: Query, dialect: Dialect, static: bool) -> None:
@@ -151,7 +161,7 @@ def writer(
             if pattern and (keyword.isupper() or keyword.islower()):
                 _replace_keyword(source, keyword, pattern)
         if len(names) < len(query.windows):
-            bound(source)
+            refuse_graph_variable(source)
             wrap(source, f"WINDOW <{RESERVED}>", static)
         if not lines:
             _check_strings(source, dialect)
@@ -160,7 +170,9 @@ def writer(
 
 
 def _check_nameless(query: Query, dialect: Dialect) -> None:
-    """Check that at most one window has no name, and none its name. Raises Unrenderable."""
+    """Check that at most one window has no name, and that none has the reserved name. Raises
+    Unrenderable.
+    """
     names = [window.name for window in query.windows]
     if names.count(None) > 1:
         raise Unrenderable(

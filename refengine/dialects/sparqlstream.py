@@ -10,7 +10,7 @@ from lark import Tree
 
 from refengine.core.query import Form, Query, Window
 from refengine.dialects import durations, windows
-from refengine.dialects.dialect import Dialect, as_streams, stream_pattern_windows
+from refengine.dialects.dialect import Dialect, stream_pattern_windows, write_stream_patterns
 from refengine.dialects.grammar import Additions
 from refengine.dialects.source import DialectText, Unrenderable
 from refengine.dialects.windows import ExtentForms
@@ -30,8 +30,8 @@ RULES = r"""
 
 
 def sparqlstream_windows(source: DialectText, static: bool) -> list[Window]:
-    """DIA-5: the windows of FROM NAMED STREAM, whose contents are merged, then those of STREAM
-    patterns.
+    """DIA-5: Return the windows of FROM NAMED STREAM, whose contents are merged, and then those of
+    STREAM patterns.
     """
     found = []
     for node in source.nodes("window_clause"):
@@ -43,7 +43,9 @@ def sparqlstream_windows(source: DialectText, static: bool) -> list[Window]:
 
 
 def write_sparqlstream(source: DialectText, query: Query, dialect: Dialect, static: bool) -> None:
-    """DIA-5, DIA-6: a clause for each window without a name, STREAM patterns for the others."""
+    """DIA-5, DIA-6: Write a clause for each window without a name, and STREAM patterns for the
+    others. Raises Unrenderable.
+    """
     nameless = [window for window in query.windows if window.name is None]
     named = [window for window in query.windows if window.name is not None]
     if list(query.windows) != nameless + named:
@@ -54,7 +56,7 @@ def write_sparqlstream(source: DialectText, query: Query, dialect: Dialect, stat
         lines = (f"FROM NAMED STREAM {dialect.over(window, source)}" for window in nameless)
         source.insert(source.where.meta.start_pos, lines)
     if named:
-        as_streams(source, named, dialect, alone=False)
+        write_stream_patterns(source, named, dialect, alone=False)
 
 
 SPARQLSTREAM = Dialect(

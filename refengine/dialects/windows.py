@@ -23,16 +23,16 @@ COUNTED = frozenset({"tuple", "rows", "triples"})  # forms whose lengths are num
 
 @dataclass(frozen=True)
 class ExtentForms:
-    """How a dialect writes extents: the text of each form that it has, with {size} and {slide}, and
-    its durations.
+    """The forms in which a dialect writes extents: the text of each, with {size} and {slide}, and
+    how it writes a duration.
     """
 
     forms: Mapping[str, str]
     duration: Callable[[int], str]
 
     def write(self, window: Window, title: str) -> str:
-        """DIA-3: a window's extent as text, without brackets. Raises Unrenderable for a form that
-        the dialect has not.
+        """DIA-3: Return a window's extent as text, without brackets. Raises Unrenderable for a form
+        that the dialect has not.
         """
         form = shape(window)
         if form == "time" and window.size == window.slide and "tumbling" in self.forms:
@@ -67,7 +67,7 @@ def _symbols(form: str) -> dict[str, str]:
 
 
 def shape(window: Window) -> str:
-    """Return the form of a window's extent, one word where a dialect has it."""
+    """Return the name of a window's form: one word if some dialect has such a form."""
     match window.kind, window.unit:
         case WindowKind.RANGE | WindowKind.ROWS, _ if window.slide is not None:
             return f"{window.kind} with a slide"
@@ -82,8 +82,8 @@ def shape(window: Window) -> str:
 def read_window(
     source: DialectText, stream: str, extent: Tree[Token] | None, name: str | None = None
 ) -> Window:
-    """DIA-3: the window that an extent means, by the form that the grammar found; without one it is
-    unbounded.
+    """DIA-3: Return the window that an extent means, by the form in which it is written. Without an
+    extent the window is unbounded.
     """
     if extent is None:
         return Window(stream, WindowKind.UNBOUNDED, name=name)
@@ -139,7 +139,9 @@ def _length(source: DialectText, node: Tree[Token] | Token) -> int:
 
 
 def absolute_name(name: str) -> str:
-    """DIA-5: a window's name; a relative one is put under the reserved one."""
+    """DIA-5: Return a window's name as an absolute IRI: a relative one is put under the reserved
+    name, so that `w` is `urn:window:w`.
+    """
     if iris.has_scheme(name):
         return name
     return f"{RESERVED}:{name}"

@@ -17,8 +17,8 @@ T = TypeVar("T")
 
 
 def match_rows(ours: Sequence[Numbered], theirs: Sequence[Numbered]) -> dict[int, int]:
-    """CMP-3: return a maximum matching of two groups of rows that differ in their numbers alone,
-    each in the order of those: index to index.
+    """CMP-3: Return a maximum matching of two groups of rows that differ in their numbers alone, as
+    a map from index to index. Each group is sorted by its numbers.
     """
     numbers, _ = (ours or theirs)[0]
     if not numbers:
@@ -133,7 +133,7 @@ class _Search(Generic[T]):
         return self.known[i, j]
 
     def add(self, start: int) -> None:
-        """Pair one more of ours, if that can be."""
+        """Pair one more row of ours, if that is possible."""
         if start < len(self.theirs) and start not in self.owner and self.fits(start, start):
             self.partner[start] = start
             self.owner[start] = start

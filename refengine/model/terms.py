@@ -72,7 +72,7 @@ def parse_literal(term: Term) -> Literal:
 
 
 def is_blank(term: Term) -> bool:
-    """Whether the term is a blank node."""
+    """Return whether a term is a blank node."""
     return term.startswith("_:")
 
 
@@ -158,7 +158,7 @@ PLAIN_TRIPLES = re.compile(  # each term with a line end
 
 @lru_cache(maxsize=2**16)
 def canonical(term: Term) -> Term:
-    """MOD-4: a term is its canonical N-Triples text: escapes read, language tags in lower case,
+    """MOD-4: A term is its canonical N-Triples text: escapes read, language tags in lower case,
     xsd:string implicit.
 
     A blank node that an evaluation made (R2R-7) becomes one of the data, whose labels have no

@@ -106,7 +106,7 @@ def parse_plain_line(line: str) -> tuple[Triple, int] | None:
 
 
 def parse_statement_with_time(line: str, place: str) -> tuple[Triple, int]:
-    """IO-1: return the triple and the time (ms) of a line that has them. Raises InvalidStream, with
+    """IO-1: Return the triple and the time (ms) of a line that has them. Raises InvalidStream, with
     the place.
     """
     if plain := parse_plain_line(line):
@@ -123,7 +123,7 @@ def parse_statement_with_time(line: str, place: str) -> tuple[Triple, int]:
 
 
 def parse_line_with_time(line: str, place: str) -> tuple[Triple, int] | None:
-    """IO-1: return the triple and the time (ms) of a line of YABench's, or None for a blank one or
+    """IO-1: Return the triple and the time (ms) of a line of YABench's, or None for a blank one or
     a comment. Raises InvalidStream, with the place.
     """
     if plain := parse_plain_line(line):

@@ -44,7 +44,7 @@ class Recording:
 
 
 def read_recording(source: Source) -> Recording:
-    """IO-2: return a recording from CSRBench's JSON: `relations`, each a SPARQL 1.1 JSON result
+    """IO-2: Return a recording from CSRBench's JSON: `relations`, each a SPARQL 1.1 JSON result
     with a `timestamp`; or from YABench's QR_ file.
 
     A row is `{"timestamp", "binding"}` or, as in SPARQL JSON, the binding itself. A relation
@@ -77,7 +77,7 @@ def read_recording(source: Source) -> Recording:
 def relation_from_json(
     rows: Any, variables: tuple[str, ...], where: str, labels: dict[str, Term]
 ) -> Relation:
-    """IO-2: return a relation from its rows as SPARQL 1.1 JSON. `labels` are the blank nodes seen
+    """IO-2: Return a relation from its rows as SPARQL 1.1 JSON. `labels` are the blank nodes seen
     so far, which get new names in the order of their appearance. Raises InvalidStream that names
     the path to the fault, below `where`.
     """
@@ -266,7 +266,7 @@ def _parse_timestamp(entry: dict[str, Any], where: str) -> int | None:
 
 
 def _parse_table(text: str, source: Source) -> Recording:
-    """IO-2: parse YABench's QR: the clock (ms) at the start; the variables; then of each relation
+    """IO-2: Parse YABench's QR: the clock (ms) at the start; the variables; then of each relation
     the clock, and its rows. Names and values end in a tab, which a clock has not.
     """
     first, *lines = text.removesuffix("\n").split("\n")

@@ -144,7 +144,7 @@ def list_sources(folder: Folder, pattern: str, rule: str) -> list[Source]:
 
 
 def read_source(source: Source) -> bytes:
-    """IO-1: read the bytes of a source as a whole, unpacked.
+    """IO-1: Read the bytes of a source as a whole, unpacked.
 
     Raises OSError; Unreadable for a file that is no regular one, which might never end, or one that
     is damaged, cut off or unpacks to more than MOST_BYTES.

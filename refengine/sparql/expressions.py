@@ -105,7 +105,7 @@ class Expressions:
         return self.nodes
 
     def result(self, expression: Expression, solution: Solution, nodes: LabelledNodes) -> Result:
-        """R2R-11: compute an expression for a solution; `nodes` has the blank nodes that BNODE made
+        """R2R-11: Compute an expression for a solution; `nodes` has the blank nodes that BNODE made
         for it, by label.
         """
         match expression:
@@ -122,7 +122,7 @@ class Expressions:
                 raise AssertionError(expression)  # Group has computed it
 
     def charge(self, result: Result) -> Result:
-        """R2R-17: return a result, after spending a step for each LONG characters or bits that it
+        """R2R-17: Return a result, after spending a step for each LONG characters or bits that it
         has.
         """
         if result is not ERROR and (characters := size(result)) > LONG:
@@ -130,7 +130,7 @@ class Expressions:
         return result
 
     def holds(self, condition: Expression, solution: Solution) -> bool:
-        """R2R-11: return whether a condition's effective boolean value is true.
+        """R2R-11: Return whether a condition's effective boolean value is true.
 
         If one conjunct is false or an error, that of the whole is not true, whatever the others
         are.
@@ -247,7 +247,7 @@ class Expressions:
         nodes: LabelledNodes,
         decisive: bool,
     ) -> Result:
-        """R2R-11: compute `||`, which a true operand decides, or `&&`, which a false one does."""
+        """R2R-11: Compute `||`, which a true operand decides, or `&&`, which a false one does."""
         return decide(
             arguments, lambda argument: truth(self.result(argument, solution, nodes)), decisive
         )
@@ -328,7 +328,7 @@ class Expressions:
         )
 
     def node(self, results: Sequence[Term], nodes: LabelledNodes) -> Result:
-        """R2R-14: return BNODE's new blank node; for one label the same within a solution, and
+        """R2R-14: Return BNODE's new blank node; for one label the same within a solution, and
         another in the next (§17.4.2.9).
 
         Raises NoSingleAnswer if an operator has met the label before: whether a solution that goes
@@ -349,7 +349,7 @@ class Expressions:
 def decide(
     operands: Iterable[Expression], holds: Callable[[Expression], bool | Error], decisive: bool
 ) -> Result:
-    """R2R-11: return the decisive truth value if any operand has it, even if others are errors or
+    """R2R-11: Return the decisive truth value if any operand has it, even if others are errors or
     have no single answer (§17.2).
 
     If none has it: raise NoSingleAnswer if an operand raised it; else return ERROR if one was an

@@ -349,7 +349,7 @@ def place_in_body(text: str, offset: int) -> str:
 
 
 def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
-    """QRY-1, QRY-2: return the error of what stands where the body cannot be read further, and of
+    """QRY-1, QRY-2: Return the error of what stands where the body cannot be read further, and of
     what was expected there; or of an update.
     """
     offset = len(text)

@@ -36,7 +36,7 @@ def unknown(name: str, number: int) -> Unknown:
 
 
 def of_unknown(name: str, results: Sequence[Term]) -> Result:
-    """QRY-3: apply a function to a value of which the form alone is known: its kind, its datatype,
+    """QRY-3: Apply a function to a value of which the form alone is known: its kind, its datatype,
     its length, whether a pattern that treats all digits alike matches, that a UUID is new, that 0
     <= RAND() < 1. Raises NoSingleAnswer for everything else.
     """

@@ -33,7 +33,7 @@ __all__ = [
 
 
 def evaluate(query: AlgebraQuery, dataset: Dataset, limits: Limits | None = None) -> Relation:
-    """R2R-5: return the answer of a body over a dataset, as the recommendation defines it.
+    """R2R-5: Return the answer of a body over a dataset, as the recommendation defines it.
 
     `query` is the body's algebra. Statements of three terms make the default graph, of four a named
     graph; a literal in the fourth place is the time of the triple before it (R2R-21).

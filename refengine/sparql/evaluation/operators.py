@@ -179,13 +179,13 @@ class BodyEvaluator:
         return solution
 
     def group(self, group: Group) -> list[Solution]:
-        """R2R-6: group solutions by their keys (§18.5.1), errors among them, and aggregate each
+        """R2R-6: Group solutions by their keys (§18.5.1), errors among them, and aggregate each
         group. No solutions give no group; without GROUP BY there is always one.
         """
         return group_solutions(self.run, group, self.solutions(group.pattern))
 
     def exists(self, expression: Exists, solution: Mapping[str, Term]) -> bool:
-        """R2R-19: return whether a pattern has a solution once each variable that the current
+        """R2R-19: Return whether a pattern has a solution once each variable that the current
         solution binds is replaced (§18.6).
         """
         self.run.budget.spend(1 + expression.size // 2)

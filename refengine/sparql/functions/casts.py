@@ -42,7 +42,7 @@ LONGEST_EXACT = 16  # characters of a double whose decimal digits end
 
 
 def cast(term: Term, kind: str) -> Result:
-    """R2R-14: cast a term to one of the datatypes of §17.5, as XPath casts values (F&O §17)."""
+    """R2R-14: Cast a term to one of the datatypes of §17.5, as XPath casts values (F&O §17)."""
     if kind == "string":
         return _cast_to_string(term)
     operand = value_of(term)

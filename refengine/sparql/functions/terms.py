@@ -54,7 +54,7 @@ def simple(term: Term) -> str | Error:
 
 
 def lexical(term: Term) -> str | Error:
-    """R2R-13: return the lexical form of a literal; of a computed one that no recommendation fixes
+    """R2R-13: Return the lexical form of a literal; of a computed one that no recommendation fixes
     there is no single answer.
     """
     if not term.startswith('"'):

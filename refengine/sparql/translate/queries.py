@@ -32,7 +32,7 @@ SELECT_FORMS = ("select_query", "sub_select")
 
 
 def read_body(text: str) -> tuple[AlgebraQuery, str]:
-    """QRY-1: read a body. Return its algebra, and the text for the witnesses.
+    """QRY-1: Read a body. Return its algebra, and the text for the witnesses.
 
     That is the body's own text, in which what one of them cannot read is rewritten: prefixed names
     with two dots as IRIs, GROUP BY in ASK and CONSTRUCT as a subquery.
@@ -85,7 +85,7 @@ class Reader(ClauseReader):
         return AlgebraQuery(form, pattern, variables, template, self.base, frozenset(self.tags))
 
     def refuse_outside_sources(self, form: Tree[Token]) -> None:
-        """QRY-2: refuse a body that would read anything but the content: FROM, FROM NAMED and
+        """QRY-2: Refuse a body that would read anything but the content: FROM, FROM NAMED and
         SERVICE.
         """
         for clause in form.find_data("dataset_clause"):

@@ -56,7 +56,7 @@ class TermReader:
         return Var(f"{kind}.{self.made}")
 
     def check_variables(self) -> None:
-        """R2R-17: refuse a body of so many variables and blank nodes that a solution is no small
+        """R2R-17: Refuse a body of so many variables and blank nodes that a solution is no small
         thing.
         """
         if len(self.names) + len(self.labels) + self.made > MOST_VARIABLES:

@@ -27,7 +27,7 @@ EXACT_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def calculate(sign: str, left: Result, right: Result) -> Result:
-    """R2R-13: compute +, -, * or / of two numbers (§17.3): integers and decimals exactly, floats
+    """R2R-13: Compute +, -, * or / of two numbers (§17.3): integers and decimals exactly, floats
     and doubles as IEEE 754 has it. Dividing integers gives a decimal; dividing one or a decimal by
     zero is an error.
     """

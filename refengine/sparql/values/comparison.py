@@ -30,7 +30,7 @@ FARTHEST_ZONE = 14 * 3600  # seconds from UTC
 
 
 def compare(left: Term, right: Term) -> int | Error | None:
-    """R2R-12: return how two terms stand to each other by SPARQL's operators (§17.3): -1, 0 or 1;
+    """R2R-12: Return how two terms stand to each other by SPARQL's operators (§17.3): -1, 0 or 1;
     None where both compare but neither is less nor are they equal (NaN); ERROR where no operator
     takes them.
     """
@@ -100,7 +100,7 @@ def as_binary(number: Number, rank: int) -> float:
 
 
 def equals(left: Term, right: Term) -> bool | Failure:
-    """R2R-12: compare two terms as `=` does (§17.4.1.7).
+    """R2R-12: Compare two terms as `=` does (§17.4.1.7).
 
     Two numbers, plain strings, booleans or dateTimes are compared by value, and two strings with
     languages as terms. An IRI or a blank node equals itself alone. Of two literals of which one is
@@ -150,7 +150,7 @@ def _unequal_beside_other(one: Value | None, other: Value | None) -> Failure:
 
 
 def same(left: Term, right: Term) -> bool:
-    """R2R-10: return whether two terms are the same term (§17.4.1.8). Raises NoSingleAnswer where
+    """R2R-10: Return whether two terms are the same term (§17.4.1.8). Raises NoSingleAnswer where
     that hangs on the form of a computed one, or on NOW or RAND. A UUID is the same as itself alone,
     and NOW() as NOW().
     """

@@ -74,7 +74,7 @@ _value_of_long = lru_cache(maxsize=64)(_read_value)  # which may be of a million
 
 
 def read_literal(lexical: str, datatype: str) -> Number | bool | Moment | Error | None:
-    """R2R-10: read a lexical form as a number, a boolean or a dateTime; ERROR if it is ill-typed,
+    """R2R-10: Read a lexical form as a number, a boolean or a dateTime; ERROR if it is ill-typed,
     None for another datatype.
 
     Raises NoSingleAnswer for what an evaluator may not have: an integer beyond 64 bits, +INF, the
@@ -157,7 +157,7 @@ def read_single(lexical: str, wide: float) -> float:
 
 
 def truth(result: Result) -> bool | Error:
-    """R2R-11: return the effective boolean value of a result (§17.2.2): false of an ill-typed
+    """R2R-11: Return the effective boolean value of a result (§17.2.2): false of an ill-typed
     number or boolean, an error of a term that is neither boolean, nor number, nor string.
     """
     if result is ERROR:

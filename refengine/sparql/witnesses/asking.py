@@ -25,7 +25,7 @@ class NoSay(Exception):
 
 
 def ask_witness(name: str, query: AlgebraQuery, text: str, dataset: Dataset) -> Relation:
-    """R2R-5: return one witness's answer to a body, given as algebra and as text. Raises NoSay
+    """R2R-5: Return one witness's answer to a body, given as algebra and as text. Raises NoSay
     where it has none.
     """
     refuse_large(query)
