@@ -64,17 +64,29 @@ def _parser() -> argparse.ArgumentParser:
     cli.add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True)
     profiles = commands.add_parser("profiles", help="print all profiles as a table, with sources")
-    profiles.add_argument("--format", choices=("markdown", "json"), default="markdown")
+    profiles.add_argument(
+        "--format",
+        choices=("markdown", "json"),
+        default="markdown",
+        help="the form of the table (default: %(default)s)",
+    )
     _add_run_options(
         commands.add_parser(
             "run",
-            help="print one JSON object a report",
-            description="Print one JSON object a report, each as it is computed: if no witness "
-            "confirms one, those before it have "
-            "been printed, and the exit code is 4.",
+            help="run a query over recorded streams, and print its reports",
+            description="Run a continuous query over recorded streams. Each report is printed as a "
+            "line of JSON, as soon as it is computed. If no witness confirms an answer, the run "
+            "ends with exit code 4; the reports before it have been printed.",
         )
     )
-    _add_render_options(commands.add_parser("render", help="print a query as a text in a dialect"))
+    _add_render_options(
+        commands.add_parser(
+            "render",
+            help="print a query as a text in another language",
+            description="Print a query as a text in another language. What that language cannot "
+            "say is an error that names it.",
+        )
+    )
     return parser
 
 
@@ -85,60 +97,81 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
 
     cli.add_query(
         run,
-        help="a TOML file: windows, body and optionally r2s; or a case",
+        help="a TOML file with windows, body and optionally r2s, or with a case of the suite; with "
+        "--dialect a text in that language",
     )
     run.add_argument(
-        "--dialect", choices=sorted(dialects.DIALECTS), help="QUERY is a text in this dialect"
+        "--dialect",
+        choices=sorted(dialects.DIALECTS),
+        help="the language that QUERY is written in, if it is no TOML",
     )
     run.add_argument(
         "--stream",
         required=True,
         action="append",
         metavar="[NAME=]FILE",
-        help="a .n3t, .nq or .trig file, also with .gz or .zst; a folder of data_NN.ttl; or - for "
-        "standard input, with --stdin-format",
+        help="the file of a stream: .n3t, .nq or .trig, also with .gz or .zst; or a folder of "
+        "data_NN.ttl; or - for standard input, with --stdin-format. NAME is the stream's, by "
+        "default that of the query's first window. May be given several times",
     )
     run.add_argument(
         "--stdin-format",
         metavar="END",
-        help="what a file of standard input would end in: n3t, nq, trig.gz, …",
+        help="the format of standard input, written as the end of a file's name: n3t, nq, "
+        "trig.gz, …",
     )
     run.add_argument(
         "--semantics",
         required=True,
         nargs="+",
         metavar=("PROFILE", "key=value"),
-        help="a profile and the fields to replace, such as t0=0; profiles: "
+        help="a profile, and the fields of it to replace, such as t0=0; profiles: "
         f"{', '.join(sorted(profiles.PROFILES))}",
     )
     run.add_argument(
         "--time-predicate",
         default=PROV_GENERATED_AT_TIME,
         metavar="IRI",
-        help="dates the graphs of .nq and .trig",
+        help="the predicate that gives the graphs of .nq and .trig their times (default: "
+        "%(default)s)",
     )
     run.add_argument(
-        "--batch-predicate", metavar="IRI", help="gives the graphs of .nq and .trig their batch ids"
+        "--batch-predicate",
+        metavar="IRI",
+        help="the predicate that gives the graphs of .nq and .trig their batch ids (default: they "
+        "have none)",
     )
     run.add_argument(
         "--static",
         action="append",
         default=[],
         metavar="FILE",
-        help="static data: .ttl, .nt, .nq, .trig, also with .gz or .zst; or -; repeatable",
+        help="a file of static data: .ttl, .nt, .nq or .trig, also with .gz or .zst; or - for "
+        "standard input. May be given several times",
     )
-    run.add_argument("--max-reports", type=int, default=engine.MAX_REPORTS, metavar="N")
     run.add_argument(
-        "--witness", choices=sorted(r2r.WITNESSES), help="ask one witness alone (default: both)"
+        "--max-reports",
+        type=int,
+        default=engine.MAX_REPORTS,
+        metavar="N",
+        help="refuse a run of more than N reports (ENG-3; default: %(default)s)",
+    )
+    run.add_argument(
+        "--witness",
+        choices=sorted(r2r.WITNESSES),
+        help="the one witness to be asked (default: both are)",
     )
     run.add_argument(
         "--seconds",
         type=float,
         metavar="S",
-        help="give up an evaluation that takes longer (R2R-17; default: steps alone limit it)",
+        help="give up an evaluation that takes longer than S seconds (R2R-17; default: only its "
+        "number of steps is limited)",
     )
     run.add_argument(
-        "--trace", action="store_true", help="print the rules applied to standard error"
+        "--trace",
+        action="store_true",
+        help="print to standard error, for each evaluation, the rules that were applied",
     )
 
 
@@ -147,25 +180,32 @@ def _add_render_options(render: argparse.ArgumentParser) -> None:
 
     cli.add_query(
         render,
-        help="a TOML file or a case; or a text in the dialect of --from",
+        help="a TOML file with a query or a case of the suite; with --from a text in that language",
     )
-    render.add_argument("--dialect", required=True, choices=sorted(dialects.DIALECTS))
+    render.add_argument(
+        "--dialect",
+        required=True,
+        choices=sorted(dialects.DIALECTS),
+        help="the language to print the query in",
+    )
     render.add_argument(
         "--from",
         dest="source",
         choices=sorted(dialects.DIALECTS),
-        help="the dialect that QUERY is in",
+        help="the language that QUERY is written in, if it is no TOML",
     )
     render.add_argument(
         "--semantics",
         nargs="+",
         metavar=("PROFILE", "key=value"),
-        help="whose r2s is meant where the query states none (DIA-4)",
+        help="a profile, and the fields of it to replace; where the query states no operator of "
+        "R2S, this one's r2s is printed, if the language can state it (DIA-4)",
     )
     render.add_argument(
         "--static",
         action="store_true",
-        help="the query is asked beside static data, which some patterns do not see",
+        help="say that the query is asked beside static data: some languages' windows do not see "
+        "it (DIA-5)",
     )
 
 
@@ -244,7 +284,10 @@ def _notes(query: Query, streams: Mapping[str, Stream], planned: Plan) -> Iterat
     names = {spec.stream for spec in query.windows}
     is_merged = len(names) > 1 or any(not streams[name].ordered for name in names)
     if is_merged and orders.order_matters(planned):
-        yield "the arrival order of simultaneous elements was not recorded; taken by text (ORA-4)"
+        yield (
+            "the arrival order of simultaneous elements was not recorded; they are taken in the "
+            "order of their text (ORA-4)"
+        )
     if planned.late:
         place = f"the first at {planned.late[0].app}, arrival {planned.late[0].sys}"
         yield f"{len(planned.late)} late elements dropped, {place} (MOD-2)"
@@ -318,7 +361,9 @@ class Hearing:
         from refengine.core import r2r
 
         self.witnesses = witnesses
-        self.asked = partial(r2r.ask, limits=sparql.Limits(seconds=seconds, clock=time.monotonic))
+        self.asked = partial(
+            r2r.ask_evaluator, limits=sparql.Limits(seconds=seconds, clock=time.monotonic)
+        )
         self.confirming = list(witnesses)
 
     def __call__(self, body: Body, graph: Dataset) -> Relation:
@@ -327,7 +372,7 @@ class Hearing:
         """
         from refengine.core import r2r
 
-        testimony = r2r.heard(body, graph, self.witnesses, self.asked)
+        testimony = r2r.hear_witnesses(body, graph, self.witnesses, self.asked)
         self.confirming = [name for name in self.confirming if name in testimony.confirming]
         return testimony.relation
 

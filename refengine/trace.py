@@ -79,7 +79,7 @@ def _window(
     semantics: Semantics,
     view: View,
     t: int,
-    held: engine.Held,
+    held: engine.WindowContent,
     borders: tuple[int, int] | None,
     own: int,
 ) -> Iterator[str]:

@@ -46,7 +46,7 @@ def passes(
     recording: Sequence[Relation],
     missing: int = 1,
     mode: Mode = Mode.VALUE,
-    answer: Answer = r2r.confirmed,
+    answer: Answer = r2r.confirmed_answer,
 ) -> bool:
     """ORA-1: whether some assignment's outputs hold the recording as a piece."""
     wanted = [relation.rows for relation in recording]
@@ -57,7 +57,10 @@ def passes(
 
 
 def possible(
-    query: Query, streams: Mapping[str, Stream], profile: Profile, answer: Answer = r2r.confirmed
+    query: Query,
+    streams: Mapping[str, Stream],
+    profile: Profile,
+    answer: Answer = r2r.confirmed_answer,
 ) -> Iterator[tuple[Semantics, list[Bag]]]:
     """Every assignment and the outputs of the semantics under it."""
     is_batched = all(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from refengine.model.elements import XSD, parse_literal
-from refengine.sparql import evaluate, read
+from refengine.sparql import evaluate, read_body
 
 
 def test_every_quotient_has_an_answer():
@@ -13,7 +13,7 @@ def test_every_quotient_has_an_answer():
     for numerator in range(1, 40):
         for denominator in range(2, 14):
             (row,) = evaluate(
-                read(f"SELECT ({numerator}/{denominator} AS ?r) {{}}")[0], frozenset()
+                read_body(f"SELECT ({numerator}/{denominator} AS ?r) {{}}")[0], frozenset()
             ).rows.elements()
             lexical, datatype, _ = parse_literal(dict(row)["r"])
             exact = Fraction(numerator, denominator)

@@ -215,6 +215,7 @@ def write(parameters: Parameters, path: Path) -> WrittenStream:
 
 
 def whole(text: str) -> int:
+    """Return the integer that a text writes. Raises ArgumentTypeError for another text."""
     if not re.fullmatch(r"-?[0-9]{1,20}", text):
         raise argparse.ArgumentTypeError(f"must be an integer, got {text}")
     return int(text)
@@ -281,6 +282,7 @@ def arguments(description: str) -> argparse.ArgumentParser:
 
 
 def main() -> None:
+    """Write the stream that the command line asks for to a file."""
     signal.signal(signal.SIGTERM, end_run)
     parser = arguments("Makes a stream as YABench's generator SG1 does.")
     parser.add_argument(

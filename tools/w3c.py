@@ -220,7 +220,7 @@ def evaluations() -> dict[str, Callable[[Body, Dataset], Relation]]:
     """Return who is asked: the definition and each witness alone."""
 
     def by(name: str) -> Callable[[Body, Dataset], Relation]:
-        return lambda body, dataset: r2r.ask(name, body, dataset)
+        return lambda body, dataset: r2r.ask_evaluator(name, body, dataset)
 
     return {name: by(name) for name in (r2r.DEFINITION, *WITNESSES)}
 

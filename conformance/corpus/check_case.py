@@ -238,7 +238,7 @@ def _reports(
     """Return the first so many reports of a case under the semantics of a block."""
     chosen = semantics_of(block["semantics"])
     bound = block.get("max_reports", engine.MAX_REPORTS)
-    options = {"answer": r2r.confirmed, "static": static_of(case), "max_reports": bound}
+    options = {"answer": r2r.confirmed_answer, "static": static_of(case), "max_reports": bound}
     return list(islice(evaluate(asked, streams_of(case), chosen, **options), most))
 
 

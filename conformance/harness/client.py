@@ -27,7 +27,7 @@ import psutil
 from jsonschema import ValidationError
 
 from conformance.schemas import accepts, place_and_message, problems, validator
-from refengine.model.messages import plain, shown, why
+from refengine.model.messages import display, plain, why
 from refengine.rdf.recordings import refuse_key_twice
 
 PROTOCOL = 1
@@ -106,7 +106,7 @@ class Harness:
             )
         except (OSError, ValueError, IndexError) as error:
             program = "".join(map(str, self.command[:1]))
-            raise Broken(f"{shown(program)} cannot be started: {error}") from None
+            raise Broken(f"{display(program)} cannot be started: {error}") from None
         self._stdin, self._stdout, self._stderr = _pipes(self._process)
         for stream in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(stream.fileno(), False)
@@ -124,7 +124,9 @@ class Harness:
         if reply["reply"] != "result":
             self._break(f"start: {reply['reply']}: {reply.get('context') or reply.get('reason')}")
         if reply.get("protocol") != PROTOCOL:
-            self._break(f"start: expected protocol {PROTOCOL}, got {shown(reply.get('protocol'))}")
+            self._break(
+                f"start: expected protocol {PROTOCOL}, got {display(reply.get('protocol'))}"
+            )
         return reply
 
     def ask(self, command: str, **fields: Any) -> dict[str, Any]:
@@ -329,7 +331,7 @@ def _of_its_kind(problem: ValidationError) -> ValidationError:
 
 def _beginning(line: bytes) -> str:
     """Return the beginning of a line, for a message."""
-    return shown(line[:200].decode("utf-8", "replace"))
+    return display(line[:200].decode("utf-8", "replace"))
 
 
 def _shortened(message: str) -> str:

@@ -27,7 +27,7 @@ from refengine.core.query import Form, Query, WindowKind
 from refengine.core.semantics import R2S, Base, Closure, Profile
 from refengine.dialects import Unrenderable
 from refengine.model.errors import RefengineError
-from refengine.model.messages import nearest, shown
+from refengine.model.messages import display, nearest
 
 HERE = Path(__file__).parent
 FILES = HERE.parent / "engines"
@@ -140,14 +140,14 @@ class Engine:
         for place in path.split(os.pathsep):
             if not place:
                 raise InvalidEngine(
-                    f"an empty entry in its classpath {shown(path)}; write . "
+                    f"an empty entry in its classpath {display(path)}; write . "
                     "for the current folder",
                     rule="engine",
                     place=self.name,
                 )
             if not os.path.exists(place.removesuffix("*") or "."):
                 raise InvalidEngine(
-                    f"no {shown(place)} for its classpath", rule="engine", place=self.name
+                    f"no {display(place)} for its classpath", rule="engine", place=self.name
                 )
         return replace(self, command=tuple(word.replace(CLASSPATH, path) for word in self.command))
 
@@ -264,11 +264,13 @@ def command(text: str, dialect: str, semantics: str) -> Engine:
     and key=value words.
     """
     if dialect != "table":
-        dialects.find(dialect)
+        dialects.find_dialect(dialect)
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
-        raise InvalidEngine(f"cannot be read: {error}", rule="engine", place=shown(text)) from None
+        raise InvalidEngine(
+            f"cannot be read: {error}", rule="engine", place=display(text)
+        ) from None
     name, *fields = semantics.split() or [""]
     if not words:
         raise InvalidEngine("an empty command", rule="engine")
@@ -284,7 +286,7 @@ def pair(word: str, form: str) -> tuple[str, str]:
     """Return a key and its value. Raises InvalidEngine for a word that is not of that form."""
     key, sign, value = word.partition("=")
     if not sign:
-        raise InvalidEngine(f"{shown(word)} is not {form}", rule="engine")
+        raise InvalidEngine(f"{display(word)} is not {form}", rule="engine")
     return key, value
 
 
@@ -304,7 +306,7 @@ def engine(name: str) -> Engine:
         return read(ours)
     theirs = {point.name: point for point in entry_points(group=GROUP)}
     if name not in theirs:
-        raise InvalidEngine(f"no engine {shown(name)}{nearest(name, names())}", rule="engine")
+        raise InvalidEngine(f"no engine {display(name)}{nearest(name, names())}", rule="engine")
     try:
         entry = theirs[name].load()
         if isinstance(entry, Engine):

@@ -47,7 +47,7 @@ def of_run(
     output: EngineOutput,
     *,
     reading: Reading = Reading.PAPER,
-    answer: engine.Answer = r2r.confirmed,
+    answer: engine.Answer = r2r.confirmed_answer,
     is_incremental: bool = False,
     mode: Mode = Mode.VALUE,
 ) -> list[Entry]:
@@ -126,9 +126,9 @@ def _contents(
 
     def rows(content: range) -> Bag:
         if extents is not None and extents.covers(content):
-            return r2r.collected(collection, extents.answer(content))
-        dataset = r2r.together(views, [content], setting.static, query.body)
-        return r2r.collected(collection, answer(query.body, dataset).rows)
+            return r2r.collect_rows(collection, extents.answer(content))
+        dataset = r2r.dataset_of_windows(views, [content], setting.static, query.body)
+        return r2r.collect_rows(collection, answer(query.body, dataset).rows)
 
     return _Contents(view, rows)
 

@@ -1,5 +1,6 @@
-"""A badge: an SVG of its own, which a README shows from a file. (shields.io would have to fetch an
-endpoint from somewhere.)
+"""A badge: an SVG of its own, which a README shows from a file.
+
+shields.io would have to fetch an endpoint from somewhere.
 """
 
 from __future__ import annotations

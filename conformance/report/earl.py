@@ -28,7 +28,7 @@ from conformance.report.source import Entry
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
-from refengine.model.messages import shown
+from refengine.model.messages import display
 
 PREFIXES = {
     "earl": "http://www.w3.org/ns/earl#",
@@ -92,7 +92,7 @@ def check(date: str) -> None:
             return
     except ValueError:
         pass
-    raise RefengineError(f"a date is YYYY-MM-DD, got {shown(date)}", rule="usage", place="--date")
+    raise RefengineError(f"a date is YYYY-MM-DD, got {display(date)}", rule="usage", place="--date")
 
 
 def _assertion(entry: Entry, date: str | None) -> Iterator[str]:

@@ -17,7 +17,7 @@ from conformance.report.texts import clean
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result, from_json
 from refengine.model.errors import RefengineError
-from refengine.model.messages import shown, why
+from refengine.model.messages import display, why
 
 NAMED = 3  # cases that a line about them names
 
@@ -180,7 +180,7 @@ def _number(word: str) -> float:
     """
     number = float(word)
     if not isfinite(number):
-        raise ValueError(f"{shown(word)} is beyond every number here")
+        raise ValueError(f"{display(word)} is beyond every number here")
     if number.is_integer():
         return int(number)
     return number

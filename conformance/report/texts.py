@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from refengine.model.elements import XSD, Row
-from refengine.model.messages import escaped
+from refengine.model.messages import escape_unprintable
 
 WIDTH = 96  # characters of a term
 NAME = 160  # of an engine's, a suite's, a case's name
@@ -24,7 +24,7 @@ def clean(text: str, most: int = NAME) -> str:
     """Return a printable text on one line, of at most so many characters before it is escaped."""
     if len(text) > most:
         text = text[: most - 1] + "…"
-    return escaped(text)
+    return escape_unprintable(text)
 
 
 def block(text: str, most: int = ARGUMENT) -> str:
@@ -32,7 +32,7 @@ def block(text: str, most: int = ARGUMENT) -> str:
     if len(text) > most:
         text = text[:most] + "\n…"
     lines = text.replace("\r\n", "\n").replace("\t", "    ").split("\n")
-    return "\n".join(map(escaped, lines))
+    return "\n".join(map(escape_unprintable, lines))
 
 
 def first_line(argument: str) -> str:

@@ -21,7 +21,7 @@ from conformance.suite import Asked
 from conformance.verdict import results
 from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
-from refengine.model.messages import shown
+from refengine.model.messages import display
 
 MANIFEST, JOURNAL = "run.json", "journal.ndjson"
 
@@ -124,7 +124,7 @@ def _check(path: Path, manifest: Mapping[str, Mapping[str, Any]]) -> None:
                 continue
             change = f"{name} has changed since"
             if part == "asked":
-                change = f"{name} was {shown(old)}, and is {shown(new)}"
+                change = f"{name} was {display(old)}, and is {display(new)}"
             raise RefengineError(
                 f"of another run: {change}; name another folder", rule="usage", place=str(path)
             )

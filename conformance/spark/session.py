@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from refengine.model.errors import RefengineError
-from refengine.model.messages import plain, shown
+from refengine.model.messages import display, plain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -161,7 +161,7 @@ def check(master: str | None) -> bool:
     kind, hosts = _kind_and_hosts(master)
     if hosts and not any(_answers(host, port) for host, port in hosts):
         places = ", ".join(f"{host}:{port}" for host, port in hosts)
-        raise NoSpark(f"no Spark answers at {places}", place=shown(master))
+        raise NoSpark(f"no Spark answers at {places}", place=display(master))
     is_remote = kind == "sc" or (master is None and "SPARK_REMOTE" in os.environ)
     if not is_remote:
         _check_java()
@@ -184,7 +184,7 @@ def _kind_and_hosts(master: str | None) -> tuple[str, list[tuple[str, int]]]:
             (host, int(port))
             for host, _, port in (place.rpartition(":") for place in match[1].split(","))
         ]
-    raise NoSpark(f"no master {shown(master)}; write {FORMS}")
+    raise NoSpark(f"no master {display(master)}; write {FORMS}")
 
 
 def _answers(host: str, port: int) -> bool:
@@ -212,7 +212,7 @@ def _check_java() -> None:
         raise NoSpark(f"Java does not run: {first_line(error)}", place=java) from None
     match = re.search(r'version "(?:1\.)?([0-9]+)', answer)
     if match is None:
-        raise NoSpark(f"no Java: {shown(answer[:200])}; {NEEDS_JAVA}", place=java)
+        raise NoSpark(f"no Java: {display(answer[:200])}; {NEEDS_JAVA}", place=java)
     if int(match[1]) < JAVA:
         raise NoSpark(f"Java {match[1]}; {NEEDS_JAVA}", place=java)
 

@@ -87,7 +87,7 @@ class TruthQuery:
         """Return the definition's answer, which one of its witnesses confirms (R2R-5). Raises
         Disputed.
         """
-        return r2r.confirmed(body, dataset, self.witnesses)
+        return r2r.confirmed_answer(body, dataset, self.witnesses)
 
 
 def _parse_again(text: str, query: Query, *rest: Any) -> TruthQuery:

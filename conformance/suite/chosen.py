@@ -10,7 +10,7 @@ from conformance.harness import engine_file
 from conformance.harness.engine_file import Engine, InvalidEngine
 from conformance.verdict.outcomes import Judging
 from refengine import cli
-from refengine.model.messages import nearest, shown
+from refengine.model.messages import display, nearest
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def classpaths_of(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     for name in found:
         if name not in names:
             raise InvalidEngine(
-                f"a classpath for {shown(name)}, which is not asked for{nearest(name, names)}",
+                f"a classpath for {display(name)}, which is not asked for{nearest(name, names)}",
                 rule="engine",
             )
         if not found[name]:

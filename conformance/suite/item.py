@@ -25,7 +25,7 @@ from conformance.verdict.outcomes import Judging
 from conformance.verdict.results import Outcome, Result
 from refengine.core import profiles
 from refengine.core.question import Question
-from refengine.model.messages import nearest, shown
+from refengine.model.messages import display, nearest
 
 EMBEDDED = "embedded-"  # before the name of a query over the stream that is embedded here
 AS_EVER = Judging()
@@ -156,7 +156,7 @@ def _check_deviations(engine: Engine) -> None:
         for name in deviation.cases:
             if name not in valid:
                 raise InvalidEngine(
-                    f"no case {shown(name)}{nearest(name, valid)}",
+                    f"no case {display(name)}{nearest(name, valid)}",
                     rule="engine",
                     place=f"{engine.name}: deviations",
                 )

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from refengine.core.query import Query
 from refengine.core.semantics import Semantics
 from refengine.model.elements import XSD, Bag, Row
-from refengine.model.messages import escaped
+from refengine.model.messages import escape_unprintable
 from refengine.model.terms import Term
 
 ROWS = 4  # shown of each kind
@@ -84,4 +84,4 @@ def safe(text: str, width: int) -> str:
     """Make text printable and at most `width` characters long."""
     if len(text) > width:
         text = text[: width - 1] + "…"
-    return escaped(text)
+    return escape_unprintable(text)

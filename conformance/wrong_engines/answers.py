@@ -40,14 +40,14 @@ def the_newest_triple(right: Right, elements: Iterable[Element]) -> frozenset[Tr
     return frozenset(triple for element in newest for triple in sorted(element.graph)[:1])
 
 
-@wrong("R2R-7", replaces=r2r.fresh, half="is new at every evaluation")
+@wrong("R2R-7", replaces=r2r.rename_new_blanks, half="is new at every evaluation")
 def made_nodes_are_data(right: Right, rows: Bag, graph: Dataset, evaluation: str) -> Bag:
     """A blank node that the body makes has a label as data has, the same at every evaluation."""
     made: Bag = right(rows, graph, "0")
     return compare.rename(made, {node: node.replace("/", "-") for node in compare.blanks(made)})
 
 
-@wrong("R2R-7", replaces=r2r.fresh, half="the data's blank nodes keep their identity")
+@wrong("R2R-7", replaces=r2r.rename_new_blanks, half="the data's blank nodes keep their identity")
 def every_node_is_new(right: Right, rows: Bag, graph: Dataset, evaluation: str) -> Any:
     """A blank node of the data is new at every evaluation, like one that the body makes."""
     return right(rows, frozenset(), evaluation)
@@ -55,7 +55,7 @@ def every_node_is_new(right: Right, rows: Bag, graph: Dataset, evaluation: str) 
 
 @wrong(
     "R2R-8",
-    replaces=r2r.together,
+    replaces=r2r.dataset_of_windows,
     half="is the named graph of that name",
     seen=f"{C_SPARQL} merges its windows; its windows have no names",
 )
@@ -67,7 +67,7 @@ def names_are_merged(
     return right(unnamed, contents, *rest)
 
 
-@wrong("R2R-8", replaces=r2r.scoped, half="Blank nodes are scoped to their stream")
+@wrong("R2R-8", replaces=r2r.scope_blank_nodes, half="Blank nodes are scoped to their stream")
 def labels_are_shared(right: Right, graph: Dataset, source: str) -> Dataset:
     """A blank node label means one node in all streams and in static data."""
     return graph
@@ -105,7 +105,7 @@ def sets_after_r2s(right: Right, maker: ReportMaker, at: Evaluation) -> Step:
     return step
 
 
-@wrong("R2R-21", replaces=r2r.latest, half="the t_app of the last element")
+@wrong("R2R-21", replaces=r2r.latest_times, half="the t_app of the last element")
 def the_first_time_counts(right: Right, dated: Iterable[tuple[Dataset, int]]) -> frozenset[Quad]:
     """A triple has the time of the first element that brought it."""
     times: dict[Triple | Quad, int] = {}
@@ -180,7 +180,7 @@ def the_base_is_what_was_sent(
 @wrong(
     "R2S-5",
     "REP-3",
-    replaces=r2s.emitted,
+    replaces=r2s.emits_output,
     seen=f"{RSP_JS}: empty windows are never reported",
 )
 def empty_is_never_sent(right: Right, empty: Empty, output: Bag, last: Bag) -> bool:
@@ -192,7 +192,7 @@ def empty_is_never_sent(right: Right, empty: Empty, output: Bag, last: Bag) -> b
     return any(not term.startswith('"0"') for line in output for _, term in line)
 
 
-@wrong("R2S-5", "R2S-9", replaces=r2s.emitted, seen=f"{C_SPARQL}: CSRBench, table 1")
+@wrong("R2S-5", "R2S-9", replaces=r2s.emits_output, seen=f"{C_SPARQL}: CSRBench, table 1")
 def empty_is_always_sent(right: Right, empty: Empty, output: Bag, last: Bag) -> bool:
     """An empty answer is sent, whatever the semantics says."""
     return True

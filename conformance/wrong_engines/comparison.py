@@ -9,7 +9,7 @@ from typing import Any
 from conformance.wrong_engines.engines import CSRBENCH_ORACLE
 from conformance.wrong_engines.miniature import Right, wrong
 from refengine.model import compare
-from refengine.model.compare import Mode, Number
+from refengine.model.compare import Mode, TolerantNumber
 from refengine.model.elements import XSD, Bag, Row, is_blank, literal, row
 from refengine.model.terms import Term, parse_literal
 
@@ -21,7 +21,7 @@ def datatypes_are_not_read(right: Right, term: Term) -> Any:
         return term
     text = parse_literal(term).lexical
     try:
-        return Number(float(text), 1e-9)
+        return TolerantNumber(float(text), 1e-9)
     except ValueError:
         return literal(text)
 
@@ -62,24 +62,26 @@ def dates_of_iso_8601(right: Right, term: Term) -> Any:
 def numbers_only(right: Right, line: Row, mode: Mode) -> Any:
     """Rows are compared by their numbers alone."""
     numbers = [(name, compare.value(term)) for name, term in line]
-    numbers = [(name, number) for name, number in numbers if isinstance(number, Number)]
+    numbers = [(name, number) for name, number in numbers if isinstance(number, TolerantNumber)]
     if not numbers:
         return right(line, mode)
-    return tuple((name, Number) for name, _ in numbers), tuple(number for _, number in numbers)
+    return tuple((name, TolerantNumber) for name, _ in numbers), tuple(
+        number for _, number in numbers
+    )
 
 
-@wrong("CMP-2", replaces=compare.near, half="1e-6 for xsd:float")
-def exactly(right: Right, a: Number, b: Number) -> bool:
+@wrong("CMP-2", replaces=compare.is_near, half="1e-6 for xsd:float")
+def exactly(right: Right, a: TolerantNumber, b: TolerantNumber) -> bool:
     """Numbers are the same if they are equal."""
     return a.value == b.value
 
 
 @wrong(
     "CMP-2",
-    replaces=compare.near,
+    replaces=compare.is_near,
     half=("relative to the larger magnitude", "INF equals INF and NaN equals NaN"),
 )
-def by_subtraction(right: Right, a: Number, b: Number) -> bool:
+def by_subtraction(right: Right, a: TolerantNumber, b: TolerantNumber) -> bool:
     """Numbers, integers too, are the same if the difference of their doubles is small, of such as
     are below 1 in itself; infinity has none from itself.
     """
@@ -90,7 +92,7 @@ def by_subtraction(right: Right, a: Number, b: Number) -> bool:
 
 def _is_same(a: Row, b: Row, mode: Mode) -> bool:
     (exact_a, numbers_a), (exact_b, numbers_b) = compare.split(a, mode), compare.split(b, mode)
-    return bool(exact_a == exact_b and all(map(compare.near, numbers_a, numbers_b)))
+    return bool(exact_a == exact_b and all(map(compare.is_near, numbers_a, numbers_b)))
 
 
 @wrong(

@@ -104,7 +104,7 @@ def arrivals_only(
 @wrong(
     "ENG-2",
     "REP-10",
-    replaces=report.of_a_gap,
+    replaces=report.choose_in_gap,
     seen=f"{YASPER} and {RSP_JS}: of several windows that close the latest is reported",
     half="all are reported (`all`)",
 )
@@ -138,7 +138,7 @@ def _counted(order: Sequence[tuple[str, Element]], names: Iterable[str]) -> Merg
     return tuple(element for _, element in order), counts
 
 
-@wrong("ENG-5", replaces=engine.merged, half="by app, then sys")
+@wrong("ENG-5", replaces=engine.merge_streams, half="by app, then sys")
 def the_arrival_order_alone(right: Right, streams: Mapping[str, Sequence[Element]]) -> Merged:
     """The arrivals of all streams are in the order of their places, so that time can go back; of
     those in one place the last stream's is first.
@@ -148,7 +148,7 @@ def the_arrival_order_alone(right: Right, streams: Mapping[str, Sequence[Element
     return _counted(sorted(order, key=lambda arrival: arrival[1].sys), streams)
 
 
-@wrong("ENG-5", replaces=engine.instants, half="none of its conditions hold")
+@wrong("ENG-5", replaces=engine.reportable_instants, half="none of its conditions hold")
 def ready_without_a_scope(right: Right, semantics: Semantics, view: View, *contents: Any) -> Any:
     """A window that has no scope yet does not keep the others from being reported."""
     span: range = contents[3]

@@ -24,7 +24,7 @@ from refengine.core.semantics import (
     Semantics,
 )
 from refengine.model import elements, terms
-from refengine.model.elements import TIME_BOUND, Admitted, Element, Stream
+from refengine.model.elements import TIME_BOUND, AdmittedElements, Element, Stream
 from refengine.model.errors import InvalidSemantics, InvalidStream
 from refengine.model.terms import Term
 
@@ -35,7 +35,7 @@ Table = Mapping[str, Any]
 # §1 Model
 
 
-@wrong("MOD-1", replaces=elements.check, half="sys increases, and batch ids")
+@wrong("MOD-1", replaces=elements.check_elements, half="sys increases, and batch ids")
 def application_time_must_increase(right: Right, stream: Sequence[Element]) -> None:
     """Two elements of one time are refused, and nothing else is."""
     for before, element in pairwise(stream):
@@ -70,11 +70,11 @@ def late_elements_are_not_counted(
     right: Right, stream: Iterable[Element], disorder: int | str
 ) -> Any:
     """Late elements are dropped, and simultaneous ones turned round, and nobody is told."""
-    admitted: Admitted = right(stream, disorder)
+    admitted: AdmittedElements = right(stream, disorder)
     if disorder == "reject":
         return admitted
     turned = sorted(reversed(admitted.elements), key=lambda element: element.app)
-    return Admitted(tuple(turned), ())
+    return AdmittedElements(tuple(turned), ())
 
 
 @wrong(
@@ -253,7 +253,7 @@ def any_stream_will_do(right: Right, query: Query, streams: Streams, semantics: 
     return right(query, {spec.stream: first for spec in query.windows}, semantics)
 
 
-@wrong("QRY-5", replaces=engine.meaning, half="window close needs windows that close")
+@wrong("QRY-5", replaces=engine.check_meaning, half="window close needs windows that close")
 def query_and_semantics_are_not_compared(right: Right, query: Query, semantics: Semantics) -> None:
     """A closure, window close, a base, a registration and a trigger may be asked of what has none,
     or be missing.

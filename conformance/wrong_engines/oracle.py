@@ -169,7 +169,7 @@ def the_search_tries_one_order(
     for stop in range(moment.arriving_elements.start + 1, moment.arriving_elements.stop + 1):
         now = look.answer(moment.kept_elements, range(moment.arriving_elements.start, stop))
         output = r2s.relation_to_stream(look.operator, now, before)
-        if r2s.emitted(look.semantics.empty, output, Counter()):
+        if r2s.emits_output(look.semantics.empty, output, Counter()):
             states = trial.advance(states, output, look.recorded)
         before = now
         furthest = max([furthest, *(state.matched for state in states)])
@@ -204,8 +204,8 @@ def all_of_the_stream(
     planned = engine.plan(recorded.query, recorded.streams, assigned.semantics)
     for at in engine.evaluations(planned):
         contents = [each.content for each in at.windows]
-        asked = r2r.together(planned.views, contents, recorded.static)
-        r2r.confirmed(recorded.query.body, asked, witnesses)
+        asked = r2r.dataset_of_windows(planned.views, contents, recorded.static)
+        r2r.confirmed_answer(recorded.query.body, asked, witnesses)
 
 
 @wrong("ORA-9", replaces=divergence.find_divergence)

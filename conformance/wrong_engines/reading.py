@@ -17,7 +17,7 @@ from refengine import dialects
 from refengine.core.query import Body, Query, Unit, WindowKind
 from refengine.core.semantics import R2S
 from refengine.dialects import dialect, durations, grammar, source, windows
-from refengine.dialects.source import Source as QuerySource
+from refengine.dialects.source import DialectText as QuerySource
 from refengine.dialects.source import Unrenderable
 from refengine.model import iris
 from refengine.model.elements import XSD, Relation, literal
@@ -138,7 +138,7 @@ def hours_lose_a_digit(right: Right, parts: Iterable[tuple[str, str]]) -> Any:
     return right((n[:-1] or "0" if unit[0] in "hd" else n, unit) for n, unit in parts)
 
 
-@wrong("DIA-3", replaces=windows.read)
+@wrong("DIA-3", replaces=windows.read_window)
 def range_tumbles(right: Right, *values: Any) -> Any:
     """A RANGE without a slide slides by its size."""
     found = right(*values)
@@ -147,7 +147,7 @@ def range_tumbles(right: Right, *values: Any) -> Any:
     return found
 
 
-@wrong("DIA-3", replaces=windows.read)
+@wrong("DIA-3", replaces=windows.read_window)
 def nothing_is_counted_but_elements(right: Right, *values: Any) -> Any:
     """A tuple-based window is one over time, and a window of triples one of elements."""
     found = replace(right(*values), unit=Unit.ELEMENTS)
@@ -156,7 +156,7 @@ def nothing_is_counted_but_elements(right: Right, *values: Any) -> Any:
     return found
 
 
-@wrong("DIA-4", replaces=dialects.stated, half="REGISTER ISTREAM", seen=RSP_JS)
+@wrong("DIA-4", replaces=dialects.stated_operator, half="REGISTER ISTREAM", seen=RSP_JS)
 def istream_is_read_as_rstream(right: Right, source: QuerySource) -> R2S | None:
     """Istream and Dstream are read, and mean Rstream."""
     return None if right(source) is None else R2S.RSTREAM
@@ -170,7 +170,7 @@ def the_querys_operator_alone(right: Right, query: Query, spoken: Any, r2s: R2S 
 
 @wrong(
     "DIA-5",
-    replaces=windows.read,
+    replaces=windows.read_window,
     half="names the window by its stream",
     seen=f"the grammar of {C_SPARQL}: (<NAMED>)*",
 )
@@ -181,10 +181,12 @@ def named_streams_are_merged(
     return right(source, stream, extent, None if name == stream else name)
 
 
-@wrong("DIA-5", replaces=dialect.streams, half="Such patterns do not see static data")
+@wrong(
+    "DIA-5", replaces=dialect.stream_pattern_windows, half="Such patterns do not see static data"
+)
 def a_lone_pattern_sees_static_data(right: Right, source: QuerySource, alone: bool) -> Any:
     """A STREAM pattern that is all of WHERE sees static data."""
-    pattern = dialect.lone(source)
+    pattern = dialect.lone_pattern(source)
     if pattern is None:
         return []
     dialect.unwrap(source, pattern)
@@ -219,25 +221,25 @@ def patterns_stay_outside(right: Right, where: QuerySource, opening: str, static
     try:
         right(where, opening, static)
     except Unrenderable:
-        first, last = source.start(where.pattern) + 1, where.pattern.meta.end_pos - 1
+        first, last = source.start_offset(where.pattern) + 1, where.pattern.meta.end_pos - 1
         where.put(first, first, f"\n{opening} {{")
         where.put(last, last, "}\n")
 
 
-@wrong("DIA-6", replaces=dialect.variable, half="`GRAPH ?g`")
+@wrong("DIA-6", replaces=dialect.graph_with_variable, half="`GRAPH ?g`")
 def variables_find_what_they_find(right: Right, source: QuerySource) -> None:
     """GRAPH with a variable may find the name that a window has in the text only, or in the body
     only.
     """
 
 
-@wrong("DIA-6", replaces=windows.iri, half="a name that DIA-5 would not give")
+@wrong("DIA-6", replaces=windows.iri_reference, half="a name that DIA-5 would not give")
 def every_name_is_an_iri(right: Right, name: str, *rest: Any) -> str:
     """Any name is put between < and >."""
     return f"<{name}>"
 
 
-@wrong("DIA-7", replaces=grammar.place, half="with its line and column")
+@wrong("DIA-7", replaces=grammar.line_and_column, half="with its line and column")
 def columns_from_0(right: Right, text: str, offset: int) -> str:
     """Lines and columns are counted from 0."""
     before = text[:offset]
@@ -246,7 +248,7 @@ def columns_from_0(right: Right, text: str, offset: int) -> str:
 
 @wrong(
     "DIA-7",
-    replaces=grammar.fault,
+    replaces=grammar.syntax_error,
     half="what stands there and what was expected",
     seen=f"{RSP_JS}: a window of NaN, and no error",
 )

@@ -40,7 +40,7 @@ from refengine.model.elements import Element
 @wrong(
     "TICK-1",
     "TICK-3",
-    replaces=tick.due,
+    replaces=tick.is_due,
     seen=f"{RSP_JS}: add() knows the time tick only",
 )
 def complete_instants_only(
@@ -53,7 +53,7 @@ def complete_instants_only(
 @wrong(
     "TICK-2",
     "TICK-3",
-    replaces=tick.due,
+    replaces=tick.is_due,
     seen=f"{C_SPARQL} and {CQELS}: CSRBench, table 1",
 )
 def every_arrival(right: Right, choice: Tick, arrival: Element, app: int, batch: int) -> bool:
@@ -96,27 +96,27 @@ def after_the_arrival(right: Right, schedule: Schedule, k: int) -> Iterator[Any]
         schedule.last_tick = last._replace(own=last.own + 1)
 
 
-@wrong("TICK-6", replaces=tick.own, seen=f"{C_SPARQL}: CSRBench, section 2")
-def closed_when_reached(right: Right, semantics: Semantics, instant: int) -> int:
+@wrong("TICK-6", replaces=tick.shift_of_own_instants, seen=f"{C_SPARQL}: CSRBench, section 2")
+def closed_when_reached(right: Right, semantics: Semantics) -> int:
     """An arrival at its close closes a window, whatever the semantics says."""
-    return instant
+    return 0
 
 
 @wrong(
     "TICK-6",
     "REP-1",
-    replaces=tick.own,
+    replaces=tick.shift_of_own_instants,
     seen=f"{YASPER} and {RSP_JS}: compute_report() asks c < t",
     half="t is before the arrival's own instant",
 )
-def closed_when_passed(right: Right, semantics: Semantics, instant: int) -> int:
+def closed_when_passed(right: Right, semantics: Semantics) -> int:
     """A window is closed by an arrival after its close, whatever the semantics says."""
-    return instant - 1
+    return -1
 
 
 @wrong(
     "TICK-7",
-    replaces=tick.shifted,
+    replaces=tick.interval_with_expiry,
     seen="Esper (https://github.com/espertechinc/esper) posts expiry by a timer of its own",
     half="what expires there and the arrival are seen at once",
 )
@@ -127,7 +127,7 @@ def expiry_has_a_timer(
     return right(Expiry.EAGER, interval, own, frames)
 
 
-@wrong("TICK-7", replaces=tick.shifted, half="another window takes the place")
+@wrong("TICK-7", replaces=tick.interval_with_expiry, half="another window takes the place")
 def every_arrival_is_expected(
     right: Right, expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]
 ) -> range:
@@ -168,7 +168,7 @@ def graphs_differ(right: Right, change: Change, view: View, content: Content, ba
     return right(Change.GRAPH, view, content, base)
 
 
-@wrong("REP-3", replaces=report.non_empty)
+@wrong("REP-3", replaces=report.is_non_empty)
 def empty_windows_pass(right: Right, content: Content) -> bool:
     """Empty windows pass for non-empty."""
     return True
@@ -200,7 +200,7 @@ def every_period_is_anchored_at_0(right: Right, semantics: Semantics, view: View
     return 0
 
 
-@wrong("REP-5", replaces=report.timely)
+@wrong("REP-5", replaces=report.timely_instants)
 def close_outdoes_periodic(
     right: Right, semantics: Semantics, view: View, span: range, own: int
 ) -> range:
@@ -213,7 +213,7 @@ def close_outdoes_periodic(
     return span
 
 
-@wrong("REP-6", replaces=report.worthy)
+@wrong("REP-6", replaces=report.is_worthy)
 def one_condition_is_enough(
     right: Right, semantics: Semantics, view: View, content: Content, base: Content
 ) -> bool:
@@ -225,7 +225,7 @@ def one_condition_is_enough(
 
 @wrong(
     "REP-6",
-    replaces=report.worthy,
+    replaces=report.is_worthy,
     seen=f"{RSP_JS}; {C_SPARQL} after a gap in the stream",
 )
 def empty_windows_are_never_reported(
@@ -235,23 +235,23 @@ def empty_windows_are_never_reported(
     return bool(content) and right(semantics, view, content, base)
 
 
-@wrong("REP-7", replaces=engine.instants, half="at the largest id of its interval")
+@wrong("REP-7", replaces=engine.reportable_instants, half="at the largest id of its interval")
 def first_close_of_a_tick(right: Right, semantics: Semantics, view: View, *contents: Any) -> Any:
     """A tick reports at the smallest id at which close and periodic hold."""
     *_, span, own = contents
     at = right(semantics, view, *contents)
     if at and view.spec.kind is WindowKind.TUPLE:
-        return report.timely(semantics, view, span, own)[:1]
+        return report.timely_instants(semantics, view, span, own)[:1]
     return at
 
 
-@wrong("REP-7", replaces=engine.instants, half="are tested at the interval's last id")
+@wrong("REP-7", replaces=engine.reportable_instants, half="are tested at the interval's last id")
 def tested_where_reported(
     right: Right, semantics: Semantics, view: View, content: Content, *contents: Any
 ) -> Any:
     """Content change and non-empty are tested at the id that is reported."""
     *_, span, own = contents
-    at = report.timely(semantics, view, span, own)[-1:]
+    at = report.timely_instants(semantics, view, span, own)[-1:]
     if at and view.spec.kind is WindowKind.TUPLE:
         content = window.content(view, at[0], bisect_left(view.ids, own))
     return right(semantics, view, content, *contents)
@@ -263,7 +263,7 @@ def against_nothing(right: Right, against: Against, reported: Content, before: C
     return range(0)
 
 
-@wrong("REP-10", replaces=report.of_a_gap, half="or only the last (`latest`)")
+@wrong("REP-10", replaces=report.choose_in_gap, half="or only the last (`latest`)")
 def all_of_a_gap(right: Right, gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
     """Every window between two arrivals is reported, where only the last is to be."""
     return firing
@@ -288,7 +288,7 @@ def explicit_is_all(
     return right(Trigger.ALL, views, marked)
 
 
-@wrong("REP-12", replaces=engine.instants, half="all of them count as reported")
+@wrong("REP-12", replaces=engine.reportable_instants, half="all of them count as reported")
 def only_what_fires_counts(
     right: Right, semantics: Semantics, view: View, content: Content, reported: Content, *rest: Any
 ) -> Any:

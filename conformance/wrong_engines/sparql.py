@@ -31,9 +31,9 @@ from refengine.sparql import (
     unknowns,
     values,
 )
-from refengine.sparql.algebra import Aggregate, Group, Query, Repeated
+from refengine.sparql.algebra import Aggregate, AlgebraQuery, Group, Repeated
 from refengine.sparql.choices import Choices
-from refengine.sparql.evaluation import Evaluation, substitution
+from refengine.sparql.evaluation import BodyEvaluator, substitution
 from refengine.sparql.evaluation.run import Run
 from refengine.sparql.expressions import Expressions
 from refengine.sparql.functions import ARITIES_BY_IRI
@@ -48,7 +48,7 @@ Solutions = list[dict[str, Term]]
 # QRY-1 to QRY-3: reading
 
 
-@wrong("QRY-1", replaces=translate.read, half="SPARQL 1.1: SELECT, ASK or CONSTRUCT")
+@wrong("QRY-1", replaces=translate.read_body, half="SPARQL 1.1: SELECT, ASK or CONSTRUCT")
 def what_cannot_be_read_is_empty(right: Right, text: str) -> Any:
     """A body that cannot be read is one that asks for nothing."""
     try:
@@ -59,7 +59,7 @@ def what_cannot_be_read_is_empty(right: Right, text: str) -> Any:
 
 @wrong(
     "QRY-1",
-    replaces=translate.read,
+    replaces=translate.read_body,
     half="SPARQL 1.1: SELECT, ASK or CONSTRUCT",
     seen=f"{PYOXIGRAPH}",
 )
@@ -122,7 +122,7 @@ def nothing_is_known_of_a_tag(
 def _answer_of(name: str, body: Body, graph: Dataset) -> r2r.Testimony:
     """Return what one library answers, as the ground truth. Raises Unsupported where it cannot."""
     try:
-        return r2r.Testimony(r2r.ask(name, body, graph), (name,))
+        return r2r.Testimony(r2r.ask_evaluator(name, body, graph), (name,))
     except NoSay as error:
         raise Unsupported(str(error), rule="R2R-5") from None
 
@@ -130,7 +130,7 @@ def _answer_of(name: str, body: Body, graph: Dataset) -> r2r.Testimony:
 @wrong(
     *("R2R-5", "QRY-3", "R2R-4", "R2R-10", "R2R-11", "R2R-12", "R2R-13", "R2R-14", "R2R-15"),
     *("R2R-16", "R2R-17", "R2R-18", "R2R-19", "R2R-20"),
-    replaces=r2r.heard,
+    replaces=r2r.hear_witnesses,
     seen=RDFLIB,
     half=(
         "all combinations are tried, up to 64",
@@ -152,7 +152,7 @@ def what_rdflib_answers_is_right(
 @wrong(
     *("R2R-5", "QRY-3", "R2R-4", "R2R-10", "R2R-12", "R2R-13", "R2R-14", "R2R-15", "R2R-16"),
     *("R2R-17", "R2R-18", "R2R-19", "R2R-20"),
-    replaces=r2r.heard,
+    replaces=r2r.hear_witnesses,
     seen=PYOXIGRAPH,
     half=(
         "rdflib and pyoxigraph evaluate the body, too",
@@ -223,13 +223,13 @@ def only_iris(right: Right, triples: Iterable[Triple]) -> Relation:
     return _constructed(t for t in triples if all(term.startswith("<") for term in t))
 
 
-@wrong("R2R-5", replaces=r2r.heard, half="One that confirms is enough")
+@wrong("R2R-5", replaces=r2r.hear_witnesses, half="One that confirms is enough")
 def all_must_confirm_its_terms(
     right: Right,
     body: Body,
     graph: Dataset,
     witnesses: Sequence[str] = ("rdflib", "pyoxigraph"),
-    asked: Any = r2r.ask,
+    asked: Any = r2r.ask_evaluator,
 ) -> r2r.Testimony:
     """An answer is disputed that one witness does not confirm, or writes in other digits."""
     relation = asked(r2r.DEFINITION, body, graph)
@@ -238,24 +238,24 @@ def all_must_confirm_its_terms(
     return r2r.Testimony(relation, tuple(witnesses))
 
 
-@wrong("R2R-5", replaces=translate.read, half="each by its own reading of SPARQL")
-def bodies_are_given_as_written(right: Right, text: str) -> tuple[Query, str]:
+@wrong("R2R-5", replaces=translate.read_body, half="each by its own reading of SPARQL")
+def bodies_are_given_as_written(right: Right, text: str) -> tuple[AlgebraQuery, str]:
     """The witnesses are given a body as it is written, be it what they read or not."""
     return right(text)[0], text
 
 
-@wrong("R2R-6", replaces=Evaluation.group, seen=f"{RDFLIB}: one empty row")
-def groups_need_no_members(right: Right, evaluating: Evaluation, group: Group) -> Solutions:
+@wrong("R2R-6", replaces=BodyEvaluator.group, seen=f"{RDFLIB}: one empty row")
+def groups_need_no_members(right: Right, evaluating: BodyEvaluator, group: Group) -> Solutions:
     """Grouping no solutions by a key gives one empty group."""
     return right(evaluating, group) or [{}]
 
 
 @wrong(
     "R2R-6",
-    replaces=Evaluation.group,
+    replaces=BodyEvaluator.group,
     seen=f"{CQELS} answers an average over no match with nothing",
 )
-def no_group_without_members(right: Right, evaluating: Evaluation, group: Group) -> Any:
+def no_group_without_members(right: Right, evaluating: BodyEvaluator, group: Group) -> Any:
     """The one group of an aggregate without a key needs a member, too."""
     return evaluating.solutions(group.pattern) and right(evaluating, group)
 
@@ -266,7 +266,7 @@ def no_group_without_members(right: Right, evaluating: Evaluation, group: Group)
 @wrong("R2R-10", replaces=values.same, half="is another term than one of the same value")
 def terms_are_the_same_by_value(right: Right, left: Term, other: Term) -> Any:
     """The two zeros of doubles are one term."""
-    one, two = values.value(left), values.value(other)
+    one, two = values.value_of(left), values.value_of(other)
     if not isinstance(one, Number) or not isinstance(two, Number):
         return right(left, other)
     return (one.rank == two.rank and one.value == two.value == 0) or right(left, other)
@@ -296,7 +296,7 @@ def errors_spread(
     return values.boolean(any(found) if is_or else all(found))
 
 
-@wrong("R2R-12", replaces=values.equal, half="`=` compares those by value")
+@wrong("R2R-12", replaces=values.equals, half="`=` compares those by value")
 def values_are_equal_as_terms(right: Right, left: Term, other: Term) -> bool:
     """`=` compares terms: one number in two types is two values, and NaN is equal to itself."""
     return left == other
@@ -315,7 +315,9 @@ def decimals_have_digits_enough(right: Right, number: Any) -> Term:
     return Computed(literal(str(exact), datatype), Number(rank, exact))
 
 
-@wrong("R2R-14", replaces=translate.read, half="is refused by its name", seen=f"{RDFLIB}: no rows")
+@wrong(
+    "R2R-14", replaces=translate.read_body, half="is refused by its name", seen=f"{RDFLIB}: no rows"
+)
 def unknown_functions_are_errors(right: Right, text: str) -> Any:
     """A function that nobody defines is an error where it is called."""
     unknown = [iri for iri in re.findall("<([^<>]*)>", text) if iri not in ARITIES_BY_IRI]
@@ -336,7 +338,7 @@ def errors_are_counted(
     if function.name == "COUNT":
         return literal(str(len(results)), XSD + "integer")
     terms = [result for result in results if isinstance(result, str)]
-    numbers = [term for term in terms if isinstance(values.value(term), Number)]
+    numbers = [term for term in terms if isinstance(values.value_of(term), Number)]
     return right(function, numbers, choose)
 
 

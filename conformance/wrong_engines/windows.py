@@ -24,7 +24,7 @@ Scope = tuple[int, int] | None
 @wrong(
     "WIN-1",
     "WIN-15",
-    replaces=query.extent,
+    replaces=query.check_extent,
     half="integers greater than 0",
     seen=f"{RSP_JS}: PT10S becomes NaN in silence",
 )
@@ -34,7 +34,7 @@ def any_extent(right: Right, spec: Window) -> None:
 
 @wrong(
     "WIN-1",
-    replaces=query.extent,
+    replaces=query.check_extent,
     half="and optionally slide, 1 without",
     seen=f"{RSP_JS}: STEP is required; Spark (https://github.com/apache/spark), window(): a slide "
     "is at most the size",

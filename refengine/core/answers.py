@@ -1,5 +1,5 @@
-"""§7 R2R at one evaluation after the other: what gives an evaluation's answer, and how that differs
-from the base that R2S compares it with.
+"""§7 The answers of a body at one evaluation after the other, and how each differs from the
+baseline that R2S compares it with.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ Lookup = Callable[[tuple[Content, ...], str], Relation]
 
 
 class Answers(Protocol):
-    """A body's answers, of which each is asked for once, evaluation after evaluation."""
+    """A body's answers, each asked for once, evaluation after evaluation."""
 
     def at(self, contents: tuple[Content, ...]) -> AnswerChange:
-        """Return the answer over what the windows hold, beside the base. Its bags are not to be
-        changed, and those of the call before are no longer valid.
+        """Return the answer over what the windows hold, and its difference from the baseline. Its
+        bags must not be changed, and hold until the next call.
         """
         ...
 
     def rebase(self) -> None:
-        """Compare the answers to come with the last one (R2S-8)."""
+        """Make the last answer the baseline of those to come (R2S-8)."""
         ...
 
 
 class Recomputed:
-    """Answers that are each looked up anew, for whole contents.
+    """Answers that are each computed anew over whole contents, by `lookup`.
 
-    Under append the base is the answer over what the contents have kept (R2S-7). `skip` is the
-    number of evaluations that are left out before the first.
+    Under append the baseline is the answer over what was in the contents at the previous evaluation
+    and still is (R2S-7). `skip` is the number of evaluations that are left out before the first.
     """
 
     def __init__(self, query: Query, planned: Plan, lookup: Lookup, skip: int = 0) -> None:
@@ -55,50 +55,56 @@ class Recomputed:
         self.number = skip
 
     def at(self, contents: tuple[Content, ...]) -> AnswerChange:
-        """Return the answer over what the windows hold, beside the base."""
+        """Return the answer over what the windows hold, and its difference from the baseline."""
         relation = self.lookup(contents, str(self.number))
-        self.now = r2r.collected(self.collection, relation.rows)
+        self.now = r2r.collect_rows(self.collection, relation.rows)
         if self.is_append:
-            both = tuple(map(kept, contents, self.contents))
+            both = tuple(map(common_content, contents, self.contents))
             # k: of what is kept, so that its new blank nodes are others (R2R-7)
             rows = self.lookup(both, f"{self.number}k").rows
-            self.base = r2r.collected(self.collection, rows)
+            self.base = r2r.collect_rows(self.collection, rows)
         self.contents = contents
         self.number += 1
         return AnswerChange(relation.variables, self.now, self.now, self.base)
 
     def rebase(self) -> None:
-        """Compare the answers to come with the last one."""
+        """Make the last answer the baseline of those to come."""
         self.base = self.now
 
 
-def kept(content: Content, before: Content) -> Content:
-    """R2S-7: return what of a content was in it at the previous evaluation, too, ascending."""
+def common_content(content: Content, before: Content) -> Content:
+    """R2S-7: Return the part of a content that was in it at the previous evaluation too, ascending.
+
+    >>> common_content(range(2, 5), range(0, 4))
+    range(2, 4)
+    """
     if isinstance(content, range) and isinstance(before, range):
         start = max(content.start, before.start)
         return range(start, max(start, min(content.stop, before.stop)))
     return tuple(sorted({*content} & {*before}))
 
 
-def recomputed(
+def recomputed_answers(
     query: Query, planned: Plan, static: Dataset, answer: Answer, skip: int = 0
 ) -> Recomputed:
-    """Return answers that R2R gives over the dataset of the contents (R2R-8), whose new blank nodes
-    are told apart by evaluation (R2R-7).
+    """Return answers that R2R (`answer`) gives over the dataset of the contents (R2R-8). The blank
+    nodes that the body makes are new at each evaluation (R2R-7).
     """
     static = canonical_dataset(static)
     views = planned.views  # of which the streams' names and the elements are read, which may grow
 
     def look_up(contents: tuple[Content, ...], name: str) -> Relation:
-        dataset = r2r.together(views, contents, static, query.body)
+        dataset = r2r.dataset_of_windows(views, contents, static, query.body)
         relation = answer(query.body, dataset)
-        return Relation(relation.variables, r2r.fresh(relation.rows, dataset, name))
+        return Relation(relation.variables, r2r.rename_new_blanks(relation.rows, dataset, name))
 
     return Recomputed(query, planned, look_up, skip)
 
 
 class MakeAnswers(Protocol):
-    """What makes the answers of a query over a plan, with static data, by R2R (`answer`)."""
+    """A function that makes the answers of a query over a plan, with static data, by R2R
+    (`answer`).
+    """
 
     def __call__(
         self, query: Query, planned: Plan, static: Dataset, answer: Answer, skip: int = 0

@@ -18,12 +18,14 @@ from refengine.model import elements as model
 from refengine.model.canonical import canonical_elements
 from refengine.model.elements import TIME_BOUND, Element, Stream, require_64_bits, valid
 from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError
-from refengine.model.messages import shown
+from refengine.model.messages import display
 
 
 class GrowingView:
-    """A window over the elements of its stream that have come. `view` is the window as a plan has
-    it: another one once the first element, or the first with an interval, says more of it.
+    """A window over those elements of its stream that have come.
+
+    `view` is the window as a plan has it. It is replaced with the first element, which may give the
+    window its t0, and with the first interval.
     """
 
     def __init__(self, spec: Window, semantics: Semantics, registered: int | None) -> None:
@@ -38,7 +40,7 @@ class GrowingView:
         self.view = self._viewed(())
 
     def _viewed(self, elements: tuple[Element, ...]) -> View:
-        """Return the window as it is by its first elements, over the sequences that grow."""
+        """Return the window as its first elements make it, over the sequences that grow."""
         return replace(
             window.view(self.spec, elements, self.semantics, self.registered),
             elements=self.elements,
@@ -49,20 +51,20 @@ class GrowingView:
         )
 
     def is_known(self) -> bool:
-        """Whether nothing that counts from the stream's first element is open (WIN-7, WIN-10,
-        REP-11).
+        """Return whether all is known that depends on the stream's first element: t0, and what a
+        period counts from (WIN-7, WIN-10, REP-11).
         """
         if self.elements:
             return True
         return self.view.t0 is not None and self.semantics.anchor is not Anchor.FIRST
 
     def check(self, element: Element) -> None:
-        """Raise InvalidStream for an element that the window has no key for (WIN-15)."""
+        """Check that the window has a key for an element (WIN-15). Raises InvalidStream."""
         if self.spec.by:
             window.key(self.spec, element, "")
 
     def append(self, element: Element) -> None:
-        """Add the next element of the window's stream, which was checked."""
+        """Add the next element of the window's stream. It must have been checked."""
         spec = self.spec
         if spec.by:
             self.keys.append(window.key(spec, element, ""))
@@ -86,8 +88,10 @@ class GrowingView:
 
 
 class Admission:
-    """The elements of one stream as they come (MOD-1 to MOD-4): in the order of time, without those
-    that are late, each held back until no other can come before it.
+    """The elements of one stream as they come (MOD-1 to MOD-4). Late ones are dropped, and each
+    other one is held back until none can come before it.
+
+    With a disorder of 2, an element at 5 is held back until one at 7 has come.
     """
 
     def __init__(self, stream: str, disorder: int | Disorder) -> None:
@@ -99,7 +103,9 @@ class Admission:
         self.held: list[tuple[int, int, Element]] = []
 
     def complete_until(self) -> int:
-        """The least t_app that an element to come can have and not be late."""
+        """Return the least t_app that an element to come can have without being late. Elements up
+        to it have their final order.
+        """
         if self.newest is None:
             return -TIME_BOUND
         if isinstance(self.disorder, int):
@@ -111,14 +117,14 @@ class Admission:
         InvalidStream.
         """
         (element,) = canonical_elements([element])
-        model.check(pair(self.before, element))
+        model.check_elements(pair(self.before, element))
         admitted = model.admit(pair(self.newest, element), self.disorder)
         # of the two the one that came last
         last = max((*admitted.elements, *admitted.late), key=attrgetter("sys"))
         return last, last in admitted.late
 
     def take(self, element: Element, is_late: bool) -> None:
-        """Take the element that was checked."""
+        """Take the next element, which was checked."""
         self.pass_over(element)
         if is_late:
             return
@@ -127,12 +133,14 @@ class Admission:
         heappush(self.held, (element.app, element.sys, element))
 
     def pass_over(self, element: Element) -> None:
-        """Count the element that was checked, and keep no more of it than the next is held to."""
+        """Count the next element, which was checked, and keep no more of it than the check of the
+        one after it needs.
+        """
         self.number += 1
         self.before = element
 
     def complete(self, until: int) -> Iterator[Element]:
-        """Release the elements up to an instant, in order."""
+        """Yield the elements up to an instant, in order, and hold them no longer."""
         while self.held and self.held[0][0] <= until:
             yield heappop(self.held)[2]
 
@@ -140,8 +148,9 @@ class Admission:
 def order_of_pushes(
     query: Query, streams: Mapping[str, Stream], semantics: Semantics
 ) -> list[tuple[str, Element]]:
-    """Return the elements of whole streams, each with its stream's name, in an order in which they
-    can be pushed, and numbered so: that of arrival if some may be late, else that of time (ENG-5).
+    """Return the elements of whole streams in an order in which they can be pushed, each with its
+    stream's name and numbered in that order. It is the order of arrival where elements may be late,
+    else that of time (ENG-5).
 
     >>> from refengine import from_table, profile, stream
     >>> windows = [{"stream": s, "kind": "time", "size": 10, "slide": 10} for s in "sr"]
@@ -170,10 +179,10 @@ def pair(before: Element | None, element: Element) -> list[Element]:
 
 
 class Arrivals:
-    """ENG-8: the plan of a query over streams whose elements come one at a time.
+    """ENG-8: The plan of a query over streams whose elements come one at a time.
 
-    `plan` grows with them: an element joins its arrivals once no other can come before it, and once
-    each window is known, if that counts from its stream's first element.
+    `plan` grows with them. An element joins its arrivals once no other can come before it, and once
+    each window is known, where a window's t0 or period counts from its stream's first element.
     """
 
     def __init__(self, query: Query, streams: Iterable[str], semantics: Semantics) -> None:
@@ -213,8 +222,8 @@ class Arrivals:
         return Plan(self.semantics, views, self.arrivals, self.own, tuple(self.counts), self.late)
 
     def push(self, stream: str, element: Element) -> range:
-        """Take the next element of a stream, and return the places of the elements that join the
-        plan's arrivals by that.
+        """Take the next element of a stream, and return the places of the elements that thereby
+        join the plan's arrivals.
 
         Raises InvalidQuery for a stream that is not declared, and InvalidStream for an element that
         cannot come then.
@@ -227,7 +236,7 @@ class Arrivals:
                 rule="QRY-4",
             )
         if not isinstance(element, Element):
-            raise InvalidStream(f"an Element must be pushed, got {shown(element)}", rule="MOD-1")
+            raise InvalidStream(f"an Element must be pushed, got {display(element)}", rule="MOD-1")
         admission = self.admissions.get(stream) or self.unread[stream]
         try:
             element, is_late = admission.check(element)
@@ -251,8 +260,9 @@ class Arrivals:
         return self._release()
 
     def _check_place(self, stream: str, element: Element, is_late: bool) -> None:
-        """Raise InvalidStream for an element that is before what has come of other streams, and
-        InvalidSemantics for one that is after the horizon.
+        """Check the place of an element among those of all streams. Raises InvalidStream for one
+        that comes after a later one of another stream, and InvalidSemantics for one that is after
+        the horizon.
         """
         if element.sys <= self.last_sys:
             raise InvalidStream(
@@ -271,18 +281,20 @@ class Arrivals:
 
     def advance(self, instant: int) -> range:
         """Take it that no element before an instant comes any more, and return the places of the
-        elements that join the plan's arrivals by that. Raises InvalidStream for what is no instant.
+        elements that thereby join the plan's arrivals. Raises InvalidStream for what is no instant.
         """
         self._refuse_after_the_end()
         if not isinstance(instant, int) or isinstance(instant, bool):
-            raise InvalidStream(f"time advances to an integer, got {shown(instant)}", rule="MOD-1")
+            raise InvalidStream(
+                f"time advances to an integer, got {display(instant)}", rule="MOD-1"
+            )
         require_64_bits("the instant", instant, InvalidStream, "MOD-1")
         self.now = max(self.now, instant)
         return self._release()
 
     def finish(self) -> range:
-        """Take it that no element comes any more, and return the places of the last arrivals, of
-        which one may be the horizon's (ENG-1).
+        """Take it that no element comes any more, and return the places of the last arrivals, one
+        of which may be the horizon's (ENG-1).
         """
         self._refuse_after_the_end()
         self.is_finished = True
@@ -298,7 +310,9 @@ class Arrivals:
             raise InvalidStream("nothing comes after the end of the streams", rule="ENG-8")
 
     def _release(self) -> range:
-        """Let the elements that are complete join the arrivals, and return their places."""
+        """Add to the arrivals the elements that no other can come before, and return
+        their places.
+        """
         before = len(self.arrivals)
         for name, admission in self.admissions.items():
             for element in admission.complete(max(self.now, admission.complete_until())):
@@ -326,8 +340,8 @@ class Arrivals:
             self.plan = self._planned()
 
     def _join(self, element: Element, stream: str | None) -> None:
-        """Add an element of a stream, or the sentinel of none, to the arrivals."""
-        own = tick.own(self.semantics, element.app)
+        """Add an element of a stream to the arrivals, or the sentinel, whose stream is None."""
+        own = element.app + tick.shift_of_own_instants(self.semantics)
         if self.plan.tuples:
             ids = self.growing[0].ids
             own = next_id(ids)
@@ -339,5 +353,5 @@ class Arrivals:
             counted.append(counted[-1] + (spec.stream == stream))
 
     def _joined(self, before: int) -> range:
-        """Return the places of the arrivals from one on."""
+        """Return the places of the arrivals from `before` on."""
         return range(before, len(self.arrivals))

@@ -1,18 +1,20 @@
 """The definition by enumeration: the reports of a query, read off SPEC.md rule by rule.
 
-It covers §4 to §6, MOD-2, MOD-3, R2R-1, R2R-8, ENG-1 and ENG-5, as plainly as they can be written,
-and `definition_r2s` goes on with §8. Window follows window, instant follows instant, and whether an
-instant is in a window is a comparison with its borders. No window number is computed and nothing is
-skipped, so that it serves small streams alone. It refuses nothing: what `engine` refuses (MOD-1,
-MOD-2, SEM-2, QRY-4, QRY-5, ENG-1, WIN-15) is presumed not to be there.
+It covers §4 to §6, MOD-2, MOD-3, R2R-1, R2R-8, ENG-1 and ENG-5, as plainly as they can be written.
+`definition_r2s` goes on with §8. Every window and every instant is looked at, one after the other,
+and an instant is in a window if a comparison with the window's borders says so. No window number is
+computed and nothing is skipped, so this serves small streams alone.
 
-`engine` must give the same reports, and tests hold it to this. The two share the data types, and of
-the rules which kinds of windows have borders. The published formulas for t0 (WIN-7) leave nothing
-to enumerate and are left out.
+Nothing is checked. What `engine` refuses (MOD-1, MOD-2, SEM-2, QRY-4, QRY-5, ENG-1, WIN-15) must
+not be in the input.
+
+`engine` must give the same reports, and tests hold it to this. The two share the data types, and
+the sets that say which kinds of windows have borders. The published formulas for t0 (WIN-7) are
+left out, since they leave nothing to enumerate.
 
 This is the definition of *when* a query is reported, over *which* elements. What a body answers
-over them (§7) has a definition of its own, `refengine.sparql.evaluation`: that one is meant where
-`r2r` and the witnesses speak of the definition.
+over them (§7) is defined by `refengine.sparql.evaluation`. `r2r` and the witnesses mean that one
+where they speak of the definition.
 """
 
 from __future__ import annotations
@@ -53,8 +55,8 @@ Content = tuple[int, ...]  # places of elements in their stream, as `Definition.
 
 
 class Arrival(NamedTuple):
-    """An element as it arrives: its stream, its place in it, app, sys and batch. The sentinel of
-    ENG-1 has no stream.
+    """An element as it arrives: its stream, its place in that stream, its t_app, t_sys and batch
+    id. The sentinel of ENG-1 has no stream.
     """
 
     stream: str | None
@@ -66,7 +68,7 @@ class Arrival(NamedTuple):
 
 class WindowInstance(NamedTuple):
     """One window of the sequence that a query's window stands for: its number, if it has one, its
-    borders, and all its instants, ascending.
+    borders (o, c), if it has any, and all its instants, ascending.
     """
 
     number: int | None
@@ -76,7 +78,7 @@ class WindowInstance(NamedTuple):
 
 class ShownWindow(NamedTuple):
     """What a query's window shows at an instant: number and borders of the current instance (None
-    without a scope), and its content.
+    where the window has no scope), and its content.
     """
 
     number: int | None
@@ -85,8 +87,8 @@ class ShownWindow(NamedTuple):
 
 
 class QueryReport(NamedTuple):
-    """A report: its instant, the index of the arrival that triggered it, and what each window
-    shows.
+    """A report: the instant of the evaluation, the index of the arrival that triggered it, and what
+    each window shows.
     """
 
     t: int
@@ -99,7 +101,21 @@ class Definition:
 
     Each rule is a method, so that a test can break one. `registered` is the instant of the query's
     registration, `static` the data that is always there. `semantics.t0` is an integer or a policy.
-    No blank node occurs (R2R-7, R2R-8).
+    The data has no blank node (R2R-7, R2R-8).
+
+    Windows of 10 from 0 on, with elements at 3 and 10: the element at 10 closes [0, 10), whose last
+    instant is 9. The flush (`horizon=flush`) closes [10, 20).
+
+    >>> from refengine import profile, stream
+    >>> from refengine.core.query import Window, WindowKind
+    >>> tumbling = Window("s", WindowKind.TIME, size=10, slide=10)
+    >>> triple = ("<urn:a>", "<urn:p>", "<urn:o>")
+    >>> elements = stream([(triple, 3), (triple, 10)]).elements
+    >>> semantics = profile("csparql").but(t0=0).semantics()
+    >>> for report in Definition([tumbling], {"s": elements}, semantics).reports():
+    ...     print(report.t, report.arrival, report.windows[0].borders, report.windows[0].content)
+    9 1 (0, 10) (0,)
+    19 2 (10, 20) (1,)
     """
 
     def __init__(
@@ -135,30 +151,38 @@ class Definition:
     # Streams and arrivals: MOD-2, MOD-3, WIN-6, WIN-16, ENG-1, ENG-5, TICK-6
 
     def is_late(self, element: Element, before: Sequence[Element]) -> bool:
-        """MOD-2: whether some app before it is greater than its own by more than the disorder."""
+        """MOD-2: Return whether an earlier arrival has a t_app that is greater than the element's
+        by more than the disorder. With disorder=2, an element at 7 is late after one at 10, and not
+        after one at 9.
+        """
         disorder = self.semantics.disorder
         if disorder is Disorder.REJECT:
             return False  # a stream out of order is refused
         return any(other.app - element.app > disorder for other in before)
 
     def dropped(self, elements: Sequence[Element]) -> list[Element]:
-        """MOD-2: the elements of a stream that are late."""
+        """MOD-2: Return the elements of a stream that are late."""
         return [e for i, e in enumerate(elements) if self.is_late(e, elements[:i])]
 
     def admitted(self, elements: Sequence[Element]) -> list[Element]:
-        """MOD-2: the elements of a stream that are not late, by app, ties in arrival order."""
+        """MOD-2: Return the elements of a stream that are not late, sorted by t_app, ties in
+        arrival order.
+        """
         in_time = [e for i, e in enumerate(elements) if not self.is_late(e, elements[:i])]
         return sorted(in_time, key=lambda element: element.app)
 
     def valid(self, element: Element) -> range:
-        """MOD-3: the instants of an element, from app to end, both included."""
+        """MOD-3: Return the instants at which an element is valid, from its t_app to its end, both
+        included.
+        """
         if element.end is None:
             return range(element.app, element.app + 1)
         return range(element.app, element.end + 1)
 
     def count(self, window: Window) -> list[int]:
-        """WIN-6, WIN-16: the id of each element: its position from 1, or the number of triples up
-        to and including it.
+        """WIN-6, WIN-16: Return the id of each element: its position from 1, or the number of
+        triples up to and including it. Elements of 2, 1 and 3 triples have the ids 1, 2, 3, or 2,
+        3, 6.
         """
         elements = self.elements[window.stream]
         if window.unit is Unit.TRIPLES:
@@ -166,8 +190,8 @@ class Definition:
         return list(range(1, len(elements) + 1))
 
     def merged(self) -> list[Arrival]:
-        """ENG-5: the elements of all streams, by app, then sys, then the order in which the windows
-        name the streams.
+        """ENG-5: Return the elements of all streams by t_app, then t_sys, then the order in which
+        the windows name the streams.
         """
         names = list(self.elements)
         arrivals = [
@@ -178,8 +202,8 @@ class Definition:
         return sorted(arrivals, key=lambda a: (a.app, a.sys, names.index(require(a.stream))))
 
     def sentinel(self) -> list[Arrival]:
-        """ENG-1: the arrival without payload, last and in a batch of its own, if there is a
-        horizon.
+        """ENG-1: Return the arrival without triples, last and in a batch of its own; nothing if
+        there is no horizon.
         """
         horizon = self.horizon()
         if horizon is None:
@@ -188,8 +212,9 @@ class Definition:
         return [Arrival(None, 0, horizon, math.inf, max(batches, default=0) + 1)]
 
     def horizon(self) -> int | None:
-        """ENG-1: the instant at which the sentinel arrives: none, as stated, or for `flush` the
-        greatest end + 2 + the longest that a window still holds an element.
+        """ENG-1: Return the instant at which the sentinel arrives: none, the one stated, or for
+        `flush` the greatest end of an element + the longest reach of a window + 2. The last element
+        ends at 12 and ω is 10: 24.
         """
         horizon = self.semantics.horizon
         if isinstance(horizon, int):
@@ -200,14 +225,16 @@ class Definition:
         return max(ends) + max(self.reach(window) for window in self.windows) + 2
 
     def reach(self, window: Window) -> int:
-        """ENG-1: ω; of a `range`, which shows a window until the next ends, ω + L − 1."""
+        """ENG-1: Return how long after an element's end a window can still show it: ω, or for a
+        `range` ω + L − 1, since a range shows a window until the next one ends.
+        """
         if window.kind is WindowKind.RANGE:
             return self.span(window) + self.slide(window) - 1
         return self.span(window)
 
     def own(self, arrival: Arrival) -> int:
-        """WIN-6, TICK-6: an arrival's own instant: its app, or one less where [o, c) must be
-        passed; for a tuple-based window its id.
+        """WIN-6, TICK-6: Return an arrival's own instant: its t_app, or t_app − 1 where the close
+        of [o, c) must be passed; for a tuple-based window its id.
         """
         window = self.windows[0]
         if window.kind is WindowKind.TUPLE and arrival.stream is None:
@@ -221,8 +248,9 @@ class Definition:
         return arrival.app
 
     def all_integers(self) -> range:
-        """All instants and ids that could matter: those of the arrivals, those that the semantics
-        and the query name, 0, and as much before and after them as two windows and a slide take.
+        """Return all instants and ids that could matter: from the least to the greatest that the
+        arrivals, the semantics and the query name (and 0), with a margin of two windows and a slide
+        at both ends.
         """
         named = (self.semantics.t0, self.registered, 0)
         places = [value for value in named if isinstance(value, int)]
@@ -234,50 +262,60 @@ class Definition:
     # Windows: §4
 
     def span(self, window: Window) -> int:
-        """WIN-10: ω of the kinds whose windows have both borders; 0 of the others."""
+        """WIN-10: Return ω for the kinds whose windows have both borders, 0 for the others."""
         if window.kind in (WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE):
             return require(window.size)
         return 0
 
     def slide(self, window: Window) -> int:
-        """WIN-1, WIN-17: β as stated; 1 where none is, or where it is ignored."""
+        """WIN-1, WIN-17: Return β as stated; 1 where none is stated, or where the semantics ignores
+        it.
+        """
         is_timed = window.kind in (WindowKind.TIME, WindowKind.RANGE)
         if window.slide is None or (is_timed and self.semantics.slide is Slide.IGNORED):
             return 1
         return window.slide
 
     def is_after_opening(self, window: Window, o: int, t: int) -> bool:
-        """WIN-2: whether t is not before a window that opens (without borders, begins) at o."""
+        """WIN-2: Return whether an instant t is not before a window that opens at o. A window
+        without borders begins at o. With (o, c] the instant o itself is before the window.
+        """
         if window.kind in BORDERED and self.semantics.closure is Closure.LEFT_OPEN:
             return o < t
         return o <= t
 
     def is_before_closing(self, window: Window, c: int, t: int) -> bool:
-        """WIN-2: whether t is not after a window that closes (without borders, ends) at c."""
+        """WIN-2: Return whether an instant t is not after a window that closes at c. A window
+        without borders ends at c. With [o, c) the instant c itself is after the window.
+        """
         if window.kind in BORDERED and self.semantics.closure is Closure.RIGHT_OPEN:
             return t < c
         return t <= c
 
     def between(self, window: Window, o: int, c: int) -> list[int]:
-        """WIN-2: the instants of a window that opens at o and closes at c."""
+        """WIN-2: Return the instants of a window that opens at o and closes at c: for [0, 3) the
+        instants 0, 1, 2; for (0, 3] the instants 1, 2, 3.
+        """
         after = [t for t in self.integers if self.is_after_opening(window, o, t)]
         return [t for t in after if self.is_before_closing(window, c, t)]
 
     def instants(self, window: Window, place: int) -> Sequence[int]:
-        """WIN-6, WIN-18: the instants of an element: those at which it is valid; for a tuple-based
-        window its id.
+        """WIN-6, WIN-18: Return the instants of an element: those at which it is valid; for a
+        tuple-based window its id.
         """
         if window.kind is WindowKind.TUPLE:
             return [self.ids[window][place]]
         return self.valid(self.elements[window.stream][place])
 
     def earliest(self, window: Window) -> int | None:
-        """WIN-10: t1, the first instant of the window's own stream; None without elements."""
+        """WIN-10: Return t1, the first instant of a window's stream; None without elements."""
         places = range(len(self.elements[window.stream]))
         return min((self.instants(window, place)[0] for place in places), default=None)
 
     def origin(self, window: Window) -> int | None:
-        """WIN-3, WIN-10: t0, where window 0 opens; None without the t1 that it takes."""
+        """WIN-3, WIN-10: Return t0, the instant at which window 0 opens; None where it depends on
+        t1 and there is none.
+        """
         t0 = self.semantics.t0
         first = self.earliest(window)
         if isinstance(t0, int):
@@ -292,8 +330,9 @@ class Definition:
         return self.aligned(window, first)
 
     def aligned(self, window: Window, first: int) -> int:
-        """WIN-10: the least o = offset + mβ whose window's last instant is not before t1; t1 for
-        the kinds without ω.
+        """WIN-10: Return the least o = offset + mβ whose window has its last instant at t1
+        (`first`) or later; t1 itself for the kinds without ω. With ω = 10, β = 5, offset 0 and
+        windows [o, c), t1 = 12 gives 5, since [5, 15) is the first window that reaches 12.
         """
         size = self.span(window)
         if size == 0:
@@ -303,12 +342,14 @@ class Definition:
         return next(o for o in candidates if self.between(window, o, o + size)[-1] >= first)
 
     def first_instant(self, window: Window) -> int:
-        """WIN-5: the first instant of window 0; s0 is the instant before it."""
+        """WIN-5: Return the first instant of window 0. s0 is the instant before it."""
         origin = require(self.origins[window])
         return min(t for t in self.integers if self.is_after_opening(window, origin, t))
 
     def enumerate_windows(self, window: Window) -> Iterator[WindowInstance]:
-        """WIN-3, WIN-12, WIN-13: the instances of a window, in the order of their numbers."""
+        """WIN-3, WIN-12, WIN-13: Yield the instances of a window, in the order of their numbers. A
+        landmark window has one, and so have the kinds without numbers.
+        """
         match window.kind:
             case WindowKind.LANDMARK:
                 first = self.first_instant(window)
@@ -323,8 +364,9 @@ class Definition:
                     o += self.slide(window)
 
     def least(self, window: Window) -> tuple[int, int]:
-        """WIN-11: number and opening of the first instance: window 0, or, where partial ones are
-        windows, the first that closes after t0.
+        """WIN-11: Return number and opening of the first instance: 0 and t0, or, where partial
+        windows are reported, those of the first window that closes after t0. With t0 = 0, ω = 10
+        and β = 5 that is window −1, which opens at −5.
         """
         number = 0
         t0 = require(self.origins[window])
@@ -337,8 +379,8 @@ class Definition:
         return number, o
 
     def instance(self, window: Window, number: int, o: int) -> WindowInstance:
-        """WIN-3, WIN-11: the window of that number, which opens at o and closes at c = o + ω; if it
-        is clipped, its instants from window 0's first on.
+        """WIN-3, WIN-11: Return the window with a number, which opens at o and closes at c = o + ω.
+        If it is clipped, its instants begin with the first of window 0.
         """
         c = o + self.span(window)
         instants = self.between(window, o, c)
@@ -350,8 +392,9 @@ class Definition:
         return WindowInstance(number, (o, c), tuple(instants))
 
     def current(self, window: Window, t: int) -> WindowInstance | None:
-        """WIN-4, WIN-5, WIN-12: of the instances whose last instant is not before t the first; of
-        CQL's, whose last instant is not after t, the last. None before s0.
+        """WIN-4, WIN-5, WIN-12: Return the instance that is looked at, at t: the first whose last
+        instant is t or later. For `range` and `now`, which are shown once they have ended, it is
+        the last whose last instant is t or earlier. None before s0.
         """
         if window not in self.starts or t < self.starts[window]:
             return None
@@ -366,8 +409,8 @@ class Definition:
                 return instances[0]
 
     def scope(self, window: Window, t: int) -> frozenset[int]:
-        """WIN-5, WIN-12, WIN-13: the instants of the current instance up to t: of CQL's windows,
-        which have ended, all.
+        """WIN-5, WIN-12, WIN-13: Return the instants of the current instance up to t. A `range` or
+        `now` has ended by t, so all of its instants are returned.
         """
         current = self.current(window, t)
         if current is None:
@@ -375,8 +418,8 @@ class Definition:
         return frozenset(instant for instant in current.instants if instant <= t)
 
     def content(self, window: Window, t: int, k: int) -> Content:
-        """WIN-8, WIN-18, ENG-5: the elements of the window's own stream that came before arrival k
-        and have an instant in the scope at t.
+        """WIN-8, WIN-18, ENG-5: Return the content at t and arrival k: the places of those elements
+        of the window's own stream that came before arrival k and have an instant in the scope at t.
         """
         if self.current(window, t) is None:
             return ()
@@ -392,14 +435,18 @@ class Definition:
                 return tuple(j for j in places if not scope.isdisjoint(self.instants(window, j)))
 
     def rows(self, window: Window, places: list[int]) -> Content:
-        """WIN-14: the N ids up to the last multiple of L that is not after the newest id m."""
+        """WIN-14: Return the places of the N elements whose ids end with the last multiple of L
+        that is not after the newest id m. With N = 3, L = 2 and m = 5 these are the ids 2, 3, 4.
+        """
         ids = self.ids[window]
         newest = max((ids[j] for j in places), default=0)
         last = max(i for i in range(newest + 1) if i % self.slide(window) == 0)
         return tuple(j for j in places if last - require(window.size) < ids[j] <= last)
 
     def partition(self, window: Window, places: list[int]) -> Content:
-        """WIN-15: of each key the latest N elements: those with fewer than N later ones."""
+        """WIN-15: Return the places of the latest N elements of each key: the elements with fewer
+        than N later ones of their key.
+        """
         latest = []
         for number, place in enumerate(places):
             keys_of_later = [self.key(window, later) for later in places[number + 1 :]]
@@ -408,8 +455,8 @@ class Definition:
         return tuple(latest)
 
     def key(self, window: Window, place: int) -> list[str]:
-        """WIN-15: an element's key: at a position the term of its one triple, of a predicate the
-        one object.
+        """WIN-15: Return an element's key: for a position the term that its one triple has there,
+        for a predicate the one object that it has.
         """
         key = []
         for part in window.by:
@@ -423,7 +470,9 @@ class Definition:
     # Ticks: §5
 
     def ticks(self, before: Arrival, now: Arrival) -> bool:
-        """TICK-1 to TICK-3: whether an arrival is looked at, after the one last looked at."""
+        """TICK-1 to TICK-3: Return whether an arrival is looked at. `before` is the arrival last
+        looked at.
+        """
         match self.semantics.tick:
             case Tick.TUPLE:
                 return True
@@ -433,9 +482,10 @@ class Definition:
                 return now.batch > before.batch
 
     def interval(self, before: int, now: int) -> list[int]:
-        """TICK-4, TICK-7, WIN-5: the instants from that of the arrival last looked at up to, not
-        including, this one's own; its own, too, if the two are equal, or if an expiry is seen
-        there at once. None is before s0.
+        """TICK-4, TICK-7, WIN-5: Return the instants at which an arrival is evaluated: from
+        `before`, the own instant of the arrival last looked at, up to `now`, this arrival's own.
+        `now` is included if the two are equal, or if an expiry at `now` is seen at once
+        (expiry=eager). No instant is before s0. From 3 to 6 these are 3, 4, 5.
         """
         is_own_included = before == now
         if self.semantics.expiry is Expiry.EAGER and self.moves(now):
@@ -444,7 +494,9 @@ class Definition:
         return [t for t in after if t < now or (t == now and is_own_included)]
 
     def moves(self, t: int) -> bool:
-        """TICK-7: whether at t another instance takes the place of one that was looked at."""
+        """TICK-7: Return whether another instance takes the place of the current one at t. The
+        window must have had a current instance at t − 1.
+        """
         for window in self.windows:
             if window.kind is WindowKind.TUPLE:
                 continue
@@ -456,8 +508,8 @@ class Definition:
     # Reports: §6
 
     def reports(self) -> Iterator[QueryReport]:
-        """TICK-5: the reports, arrival by arrival; the first interval starts at s0. REP-2, REP-8:
-        what a content is compared with is empty at first.
+        """TICK-5: Yield the reports, arrival by arrival; the first interval starts at s0. REP-2,
+        REP-8: the first content is compared with the empty one.
         """
         if not self.starts:
             return
@@ -478,13 +530,17 @@ class Definition:
             since = self.own(arrival)
 
     def border(self, t: int) -> int:
-        """REP-4: the border instant at t, where the last instant of [o, c) counts as c."""
+        """REP-4: Return the border instant at t: t + 1 for windows [o, c), so that their last
+        instant counts as c, else t.
+        """
         if self.semantics.closure is Closure.RIGHT_OPEN:
             return t + 1
         return t
 
     def anchor(self, window: Window) -> int | None:
-        """REP-11: what a period counts from; None without the t1 that it takes."""
+        """REP-11: Return the instant that a period counts from; None where it depends on t1 and
+        there is none.
+        """
         match self.semantics.anchor:
             case Anchor.T0:
                 return self.origins[window]
@@ -494,8 +550,8 @@ class Definition:
                 return integer
 
     def holds(self, condition: Condition, number: int, t: int, k: int) -> bool:
-        """REP-1 to REP-4: whether one condition of one window holds at t and arrival k; without a
-        scope none does (ENG-5).
+        """REP-1 to REP-4: Return whether one condition of one window holds at t and arrival k.
+        Without a scope no condition holds (ENG-5).
         """
         window = self.windows[number]
         if self.current(window, t) is None:
@@ -515,7 +571,9 @@ class Definition:
                 return anchor is not None and (self.border(t) - anchor) % period == 0
 
     def compared_with(self) -> tuple[Content, ...]:
-        """REP-8: the contents last reported, or those at the instant before, reported or not."""
+        """REP-8: Return the contents that content change compares with: those last reported, or
+        those at the instant before, reported or not.
+        """
         match self.semantics.against:
             case Against.LAST:
                 return self.reported
@@ -523,7 +581,9 @@ class Definition:
                 return self.previous
 
     def differs(self, window: Window, content: Content, other: Content) -> bool:
-        """REP-9: whether contents differ as sequences of elements, or as the triples in them."""
+        """REP-9: Return whether two contents differ, as sequences of elements or as sets of
+        triples.
+        """
         match self.semantics.change:
             case Change.ELEMENTS:
                 return content != other
@@ -531,8 +591,8 @@ class Definition:
                 return self.union(window, content) != self.union(window, other)
 
     def union(self, window: Window, content: Content) -> Dataset:
-        """R2R-1, R2R-8: the triples of a content, in the default graph or in the one that the
-        window names.
+        """R2R-1, R2R-8: Return the triples of a content, in the default graph or in the graph that
+        the window names.
         """
         elements = self.elements[window.stream]
         triples = frozenset(triple for place in content for triple in elements[place].graph)
@@ -541,20 +601,24 @@ class Definition:
         return frozenset((*triple, f"<{window.name}>") for triple in triples)
 
     def timely(self, number: int, instants: list[int], k: int) -> list[int]:
-        """REP-5: the instants at which the conditions on the instant hold for a window."""
+        """REP-5: Return those instants at which all conditions on the instant (close, periodic)
+        hold for a window.
+        """
         named = self.semantics.report & ON_INSTANTS
         return [t for t in instants if all(self.holds(c, number, t, k) for c in named)]
 
     def worthy(self, number: int, t: int, k: int) -> bool:
-        """REP-6: whether the conditions on the content hold for a window, which has a scope
-        (ENG-5).
+        """REP-6: Return whether all conditions on the content (change, non-empty) hold for a
+        window. The window must have a scope (ENG-5).
         """
         named = self.semantics.report - ON_INSTANTS
         has_scope = self.current(self.windows[number], t) is not None
         return has_scope and all(self.holds(condition, number, t, k) for condition in named)
 
     def fires(self, states: list[bool]) -> bool:
-        """REP-12: whether the query is evaluated, by whether the conditions of each window hold."""
+        """REP-12: Return whether the query is evaluated. `states` says of each window whether its
+        conditions hold.
+        """
         match self.semantics.trigger:
             case Trigger.ANY:
                 return any(states)
@@ -567,12 +631,12 @@ class Definition:
                 return any(state for window, state in pairs if window.triggers)
 
     def contents(self, t: int, k: int) -> tuple[Content, ...]:
-        """WIN-8: the content of each window at (t, k)."""
+        """WIN-8: Return the content of each window at instant t and arrival k."""
         return tuple(self.content(window, t, k) for window in self.windows)
 
     def by_instant(self, instants: list[int], k: int) -> Iterator[QueryReport]:
-        """REP-6, REP-10: a report at each instant where the conditions hold; or, under `latest`, at
-        the last of them alone, before which none counts as reported.
+        """REP-6, REP-10: Yield a report at each instant where the conditions hold. Under gap=latest
+        yield one at the last of these instants alone; until then nothing counts as reported.
         """
         numbers = range(len(self.windows))
         timely = [self.timely(number, instants, k) for number in numbers]
@@ -589,8 +653,10 @@ class Definition:
             yield self.report(latest, k)
 
     def by_tick(self, ids: list[int], k: int) -> Iterator[QueryReport]:
-        """REP-7: one report at most, at the largest id where close and periodic hold, if the
-        conditions on the content hold at the tick's last id.
+        """REP-7: Yield one report at most, for a tuple-based window: at the largest id where close
+        and periodic hold, if the conditions on the content hold at the tick's last id. If ids 4 to
+        7 are looked at and windows close at 4 and 6, the content at 7 decides, and the report is of
+        6.
         """
         if not ids:
             return
@@ -602,8 +668,8 @@ class Definition:
         self.previous = self.contents(ids[-1], k)
 
     def report(self, t: int, k: int) -> QueryReport:
-        """REP-12: the report of instant t at arrival k; the contents of all windows count as
-        reported.
+        """REP-12: Return the report of instant t at arrival k. From now on the contents of all
+        windows count as reported.
         """
         self.reported = self.contents(t, k)
         windows = []

@@ -1,7 +1,7 @@
-"""The definition by enumeration, continued: the relations that go out at the reports.
+"""The definition by enumeration, continued: the relations that are emitted.
 
-It covers §8 and what else decides on an output: R2R-8, R2R-9, ENG-4. What a body answers is a
-function from datasets to bags, whose rows are compared as they are written.
+It covers §8, R2R-8, R2R-9 and ENG-4. A body is given as a function from a dataset to a bag of rows,
+and rows are compared as they are written.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from refengine.model.elements import Bag, Dataset
 
 
 class EmittedRelation(NamedTuple):
-    """A relation that goes out: the evaluation instant, the app of the trigger, the borders of each
-    window, the output instant, the content of each window, the number of late elements, the rows.
+    """A relation that is emitted: the instant of the evaluation, the t_app of the arrival that
+    triggered it, the borders of each window, the output instant, the content of each window, the
+    number of late elements, and the rows.
     """
 
     t: int
@@ -30,16 +31,18 @@ class EmittedRelation(NamedTuple):
 
 
 class DefinitionWithR2S(Definition):
-    """The relations that a query emits, by enumeration. Each rule is a method here, too."""
+    """The relations that a query emits, by enumeration. Each rule is a method, so that a test can
+    break one.
+    """
 
     def dataset(self, contents: Sequence[Content]) -> Dataset:
-        """R2R-8: the dataset of an evaluation: the windows' triples and, always, the static
-        ones.
+        """R2R-8: Return the dataset of an evaluation: the triples in the windows' contents and the
+        static data.
         """
         return self.static.union(*map(self.union, self.windows, contents))
 
     def collect(self, answer: Bag) -> Bag:
-        """R2R-9: all rows of an answer, or one of each."""
+        """R2R-9: Return all rows of an answer, or one of each."""
         match self.semantics.collection:
             case Collection.BAG:
                 return answer
@@ -47,16 +50,18 @@ class DefinitionWithR2S(Definition):
                 return Counter(set(answer))
 
     def rebase(self, base: Bag, answer: Bag, output: Bag) -> Bag:
-        """R2S-4, R2S-8: the next base: this answer, whether it was emitted or not; under
-        `previous-new` only one that holds more of some row. What was emitted of it does not matter:
-        a definition that is broken on purpose reads it.
+        """R2S-4, R2S-8: Return the next baseline: this answer, whether it was emitted or not. Under
+        `previous-new` the baseline stays if the answer has nothing new: if it holds no row more
+        often than the baseline does.
+
+        `output` is not read here. A definition that is broken on purpose reads it.
         """
         if self.semantics.base is Base.NEW and not more(answer, base):
             return base
         return answer
 
     def emits(self, output: Bag, before: Bag) -> bool:
-        """R2S-5, R2S-9: whether an output goes out, after the output before it."""
+        """R2S-5, R2S-9: Return whether an output is emitted, given the output before it."""
         match self.semantics.empty:
             case Empty.EMIT:
                 return True
@@ -66,19 +71,21 @@ class DefinitionWithR2S(Definition):
                 return bool(output) or bool(before)
 
     def late_before(self, trigger: Arrival) -> int:
-        """MOD-2: how many elements were dropped before the trigger arrived."""
+        """MOD-2: Return how many elements were dropped before the trigger arrived."""
         return sum(element.sys < trigger.sys for element in self.late)
 
     def still_there(
         self, contents: Sequence[Content], before: Sequence[Content]
     ) -> tuple[Content, ...]:
-        """R2S-7: of each content the elements that were in it at the evaluation before, too."""
+        """R2S-7: Return the part of each content that was in it at the previous evaluation. Of (2,
+        3, 4), after (1, 2, 3), that is (2, 3).
+        """
         pairs = zip(contents, before, strict=True)
         return tuple(tuple(place for place in now if place in then) for now, then in pairs)
 
     def relate(self, operator: R2S, rows: Bag, base: Bag, old: Bag) -> Bag:
-        """R2S-1 to R2S-3, R2S-7: the output of an operator over an answer, its base, and the answer
-        over what was there before, too.
+        """R2S-1 to R2S-3, R2S-7: Return the output of an operator. `rows` is the answer, `base` the
+        baseline, and `old` the answer over what was also there at the previous evaluation.
         """
         match operator:
             case R2S.RSTREAM:
@@ -91,7 +98,7 @@ class DefinitionWithR2S(Definition):
                 return more(rows, old)
 
     def stamp(self, t: int, k: int) -> int:
-        """ENG-4: the output instant of a report at t, which arrival k triggered."""
+        """ENG-4: Return the output instant of the report at t that arrival k triggered."""
         match self.semantics.instant:
             case Instant.CLOSE:
                 return self.border(t)
@@ -107,8 +114,9 @@ class DefinitionWithR2S(Definition):
     def emitted(
         self, answer: Callable[[Dataset], Bag], stated: R2S | None
     ) -> Iterator[EmittedRelation]:
-        """R2S-1 to R2S-9: the relations that go out: at each report the body's answer, given as a
-        function, and the operator that the query states, or else the semantics (R2S-6).
+        """R2S-1 to R2S-9: Yield the relations that are emitted. `answer` gives the body's answer
+        over a dataset. `stated` is the operator that the query states; if it states none, the
+        semantics says it (R2S-6).
         """
         operator = stated or self.semantics.r2s
         base: Bag = Counter()
@@ -131,5 +139,7 @@ class DefinitionWithR2S(Definition):
 
 
 def more(a: Bag, b: Bag) -> Bag:
-    """R2S-2: the rows that `a` holds more often than `b`, each as often as it does so."""
+    """R2S-2: Return the rows that `a` holds more often than `b`, each as often as the difference:
+    {x: 3, y: 1} and {x: 1, y: 2} give {x: 2}.
+    """
     return Counter({row: a[row] - b[row] for row in a if a[row] > b[row]})

@@ -1,6 +1,6 @@
-"""§9 evaluate: the sections composed, and nothing else.
+"""§9 The engine: a query over streams, under a semantics, gives reports.
 
-A schedule says when the query is evaluated over what; R2R and R2S make a report of each evaluation.
+A schedule says when the query is evaluated over what. R2R and R2S make a report of each evaluation.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import TypedDict
 
 from refengine.core import r2r
 from refengine.core.answers import Answer as Answer
-from refengine.core.answers import MakeAnswers, recomputed
-from refengine.core.answers import kept as kept
+from refengine.core.answers import MakeAnswers, recomputed_answers
+from refengine.core.answers import common_content as common_content
 from refengine.core.arrivals import Arrivals
 from refengine.core.plan import Plan as Plan
+from refengine.core.plan import check_meaning as check_meaning
 from refengine.core.plan import horizon as horizon
-from refengine.core.plan import meaning as meaning
-from refengine.core.plan import merged as merged
+from refengine.core.plan import merge_streams as merge_streams
 from refengine.core.plan import operator as operator
 from refengine.core.plan import plan as plan
 from refengine.core.query import Query
@@ -28,25 +28,27 @@ from refengine.core.reports import Step as Step
 from refengine.core.reports import output_instant as output_instant
 from refengine.core.schedule import MAX_REPORTS as MAX_REPORTS
 from refengine.core.schedule import Evaluation as Evaluation
-from refengine.core.schedule import Held as Held
+from refengine.core.schedule import ReportState as ReportState
 from refengine.core.schedule import Schedule
-from refengine.core.schedule import Seen as Seen
 from refengine.core.schedule import Stretch as Stretch
+from refengine.core.schedule import WindowContent as WindowContent
 from refengine.core.schedule import bounded as bounded
 from refengine.core.schedule import evaluations as evaluations
-from refengine.core.schedule import firing as firing
-from refengine.core.schedule import instants as instants
-from refengine.core.schedule import latest as latest
 from refengine.core.schedule import of_arrival as of_arrival
+from refengine.core.schedule import reportable_instants as reportable_instants
+from refengine.core.schedule import reported_stretches as reported_stretches
 from refengine.core.schedule import spans as spans
+from refengine.core.schedule import stretch_of_tick as stretch_of_tick
 from refengine.core.schedule import stretches as stretches
 from refengine.core.semantics import Semantics
 from refengine.model.elements import Dataset, Element, Stream
 from refengine.model.errors import InvalidStream
 
+Held = WindowContent  # by this name `refengine` gives it to users
+
 
 class Options(TypedDict, total=False):
-    """The keywords of `evaluate`, for what passes them on."""
+    """The keywords of `evaluate`, for functions that pass them on."""
 
     static: Dataset
     answer: Answer
@@ -59,15 +61,17 @@ def evaluate(
     semantics: Semantics,
     *,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.confirmed,
+    answer: Answer = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
 ) -> Iterator[Report]:
-    """The sequence of reports of a continuous query over streams under a semantics, lazily.
+    """Return the reports of a continuous query over streams under a semantics, lazily.
 
     `static` is the data that never changes: triples of the default graph and quads of named ones.
-    `answer` is R2R: a body and a dataset to a relation (by default the definition, which a witness
-    confirms). Terms are N-Triples text (MOD-4). Raises a RefengineError for input that no rule
-    gives a meaning.
+    `answer` is R2R, a function from a body and a dataset to a relation; by default it is the
+    definition, which a witness confirms. Terms are N-Triples text (MOD-4). Raises a RefengineError
+    for input that no rule gives a meaning.
+
+    The element at 10 closes the window [0, 10), and the flush at the end closes [10, 20):
 
     >>> from refengine import from_table, profile, stream
     >>> tumbling = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
@@ -92,14 +96,14 @@ def steps(
     planned: Plan,
     *,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.confirmed,
+    answer: Answer = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
     skip: int = 0,
 ) -> Iterator[Step]:
-    """Yield every evaluation of a continuous query, those whose empty answer is suppressed among
-    them. The first `skip` are left out, and nothing is asked of them.
+    """Yield a step of every evaluation of a plan, also where its empty answer is suppressed. The
+    first `skip` are left out, and their answers are not computed.
     """
-    maker = ReportMaker(query, planned, recomputed(query, planned, static, answer, skip))
+    maker = ReportMaker(query, planned, recomputed_answers(query, planned, static, answer, skip))
     for at in islice(evaluations(planned, max_reports), skip, None):
         yield maker.step(at)
 
@@ -128,15 +132,16 @@ class Engine:
         semantics: Semantics,
         *,
         static: Dataset = frozenset(),
-        answer: Answer = r2r.confirmed,
+        answer: Answer = r2r.confirmed_answer,
         max_reports: int = MAX_REPORTS,
-        make_answers: MakeAnswers = recomputed,
+        make_answers: MakeAnswers = recomputed_answers,
     ) -> None:
-        """Register a query over the named streams. `static`, `answer` and `max_reports` are those
-        of `evaluate`; `make_answers` may keep the answers up to date, as
-        `incremental.MaintainedWhileCovered` does, instead of asking for each anew.
+        """Register a query over the named streams.
 
-        Raises InvalidQuery and InvalidSemantics (QRY-4, QRY-5).
+        `static`, `answer` and `max_reports` are those of `evaluate`. `make_answers` says how
+        answers are found: each anew by default, or kept up to date, as
+        `incremental.MaintainedWhileCovered` does. Raises InvalidQuery and InvalidSemantics (QRY-4,
+        QRY-5).
         """
         self._arrivals = Arrivals(query, streams, semantics)
         planned = self._arrivals.plan
@@ -146,35 +151,36 @@ class Engine:
         self._failed: Exception | None = None
 
     def push(self, stream: str, element: Element) -> list[Report]:
-        """Return the reports that are complete by the next element of a stream.
+        """Take the next element of a stream, and return the reports that are complete by it.
 
         The elements of all streams share one clock: t_sys increases from push to push. Raises
-        InvalidStream for an element that cannot come then, which leaves everything as it was; and
-        TooManyReports, and what R2R raises, which ends the engine: what it would report in this
-        call, and from there on, is not known.
+        InvalidStream for an element that cannot come then, and takes back nothing but that element.
+        Raises TooManyReports and what R2R raises, and then the engine has ended: what it would have
+        reported is not known.
         """
         self._refuse_after_a_failure()
         return self._reports(self._arrivals.push(stream, element))
 
     def advance(self, instant: int) -> list[Report]:
-        """Return the reports of elements that waited, now that none before an instant comes any
-        more: for such as may be late (MOD-2), or for another stream.
+        """Take it that no element before an instant comes any more, and return the reports of
+        elements that waited for that: for others that might have come late (MOD-2), or for another
+        stream.
 
-        Time alone reports nothing (TICK-4): a window that closes by the instant is reported at the
+        Time alone reports nothing (TICK-4). A window that closes by the instant is reported at the
         next arrival, or by `finish`.
         """
         self._refuse_after_a_failure()
         return self._reports(self._arrivals.advance(instant))
 
     def finish(self) -> list[Report]:
-        """Return the last reports, among them those that the horizon triggers (ENG-1). Nothing may
-        be pushed after that.
+        """End the streams, and return the last reports, among them those that the horizon triggers
+        (ENG-1). Nothing may be pushed after that.
         """
         self._refuse_after_a_failure()
         return self._reports(self._arrivals.finish())
 
     def _reports(self, places: range) -> list[Report]:
-        """Return the reports that some arrivals trigger."""
+        """Return the reports that the arrivals at some places trigger."""
         # with the views that the first elements of their streams have given their windows
         planned = self._arrivals.plan
         self._schedule.planned = planned

@@ -1,4 +1,4 @@
-"""§2, §9 A query over streams under a semantics, made ready: its windows, and the arrivals of all
+"""§2, §9 The plan of a query over streams under a semantics: its windows, and the arrivals of all
 its streams in one sequence.
 """
 
@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import attrgetter
 
 from refengine.core import tick, window
@@ -23,9 +23,9 @@ from refengine.model.errors import InvalidQuery, InvalidSemantics, RefengineErro
 class Plan:
     """A query's windows, and the arrivals that they see, under a semantics.
 
-    `views` are the windows, `arrivals` the elements of all streams in one sequence (ENG-5), `own`
-    each arrival's own instant (TICK-6). `counts[w][k]` is how many of the first k arrivals are of
-    window w's stream. `late` are the elements that were dropped (MOD-2), in arrival order.
+    `views` are the windows, `arrivals` the elements of all streams in one sequence (ENG-5), and
+    `own` is each arrival's own instant (TICK-6). `counts[w][k]` is how many of the first k arrivals
+    are of window w's stream. `late` are the elements that were dropped (MOD-2), in arrival order.
     """
 
     semantics: Semantics
@@ -41,12 +41,13 @@ class Plan:
         return self.views[0].spec.kind is WindowKind.TUPLE
 
     def late_before(self, arrival: Element) -> int:
-        """MOD-2: return how many elements had been dropped as late when an element arrived."""
+        """MOD-2: Return how many elements had been dropped as late when an element arrived."""
         return bisect_left(self.late, arrival.sys, key=attrgetter("sys"))
 
 
 def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> Plan:
-    """Plan a query over streams that are given whole.
+    """Return the plan of a query over whole streams: check the query, drop late elements, give each
+    window its frame, merge the streams, and add the sentinel at the horizon.
 
     Raises InvalidQuery, InvalidSemantics and InvalidStream (QRY-4, QRY-5, MOD-2, ENG-1).
     """
@@ -55,7 +56,7 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
     views = tuple(
         window.view(spec, kept[spec.stream], semantics, query.registered) for spec in query.windows
     )
-    arrivals, counts = merged(kept)
+    arrivals, counts = merge_streams(kept)
 
     final = sentinel(views, arrivals, late, semantics)
     if final is not None:
@@ -72,10 +73,10 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
 
 
 def check_query(query: Query, streams: Iterable[str], semantics: Semantics) -> None:
-    """QRY-4: a query's windows range over declared streams, and no two have one name. Checks QRY-5,
-    too. Raises InvalidQuery and InvalidSemantics.
+    """QRY-4: Check that a query's windows range over declared streams, and that no two have one
+    name. Check QRY-5, too. Raises InvalidQuery and InvalidSemantics.
     """
-    meaning(query, semantics)
+    check_meaning(query, semantics)
     declared = sorted(streams)
     for number, spec in enumerate(query.windows):
         place = f"windows[{number}]"
@@ -98,8 +99,8 @@ def check_query(query: Query, streams: Iterable[str], semantics: Semantics) -> N
 def _admit_all(
     query: Query, streams: Mapping[str, Stream], semantics: Semantics
 ) -> tuple[dict[str, tuple[Element, ...]], list[Element]]:
-    """Return the elements of each stream that has a window, in the order of time, and the late ones
-    of all streams.
+    """Return the elements of each stream that has a window, in the order of time, and the late
+    elements of all streams.
     """
     kept: dict[str, tuple[Element, ...]] = {}
     late: list[Element] = []
@@ -120,7 +121,7 @@ def _own_instants(
     as the windows see it (TICK-6).
     """
     if first.spec.kind is not WindowKind.TUPLE:
-        shift = tick.own(semantics, 0)
+        shift = tick.shift_of_own_instants(semantics)
         return [arrival.app + shift for arrival in arrivals]
     own = list(first.ids)
     if has_sentinel:
@@ -129,13 +130,16 @@ def _own_instants(
 
 
 def next_id(ids: Sequence[int]) -> int:
-    """Return the id after the last one; ids begin at 1."""
-    return ids[-1] + 1 if ids else 1
+    """Return the id after the last one. Ids begin at 1."""
+    if not ids:
+        return 1
+    return ids[-1] + 1
 
 
-def meaning(query: Query, semantics: Semantics) -> None:
-    """QRY-5: query and semantics mean something together. Raises InvalidQuery where windows do not
-    go together, and InvalidSemantics where the semantics lacks what the query asks for.
+def check_meaning(query: Query, semantics: Semantics) -> None:
+    """QRY-5: Check that query and semantics mean something together. Raises InvalidQuery where
+    windows do not go together, and InvalidSemantics where the semantics lacks what the query asks
+    for.
     """
     kinds = [spec.kind for spec in query.windows]
     if WindowKind.TUPLE in kinds and len(kinds) > 1:
@@ -144,23 +148,28 @@ def meaning(query: Query, semantics: Semantics) -> None:
             "not; write kind rows",
             rule="QRY-5",
         )
-    for problem in _problems(query, semantics):
+    problems = chain(
+        _problems_of_closure(kinds, semantics), _problems_of_statements(query, semantics)
+    )
+    for problem in problems:
         raise InvalidSemantics(problem, rule="QRY-5")
 
 
-def _problems(query: Query, semantics: Semantics) -> Iterator[str]:
-    """Yield what query and semantics lack to mean something together."""
-    kinds = [spec.kind for spec in query.windows]
-    bordered = any(kind in BORDERED for kind in kinds)
-    if bordered and semantics.closure is None:
+def _problems_of_closure(kinds: Sequence[WindowKind], semantics: Semantics) -> Iterator[str]:
+    """Yield why windows of some kinds do not go with a closure, or with window close."""
+    has_borders = any(kind in BORDERED for kind in kinds)
+    if has_borders and semantics.closure is None:
         yield "windows with borders need a closure; write closure=[)"
-    if semantics.closure is not None and not bordered:
+    if semantics.closure is not None and not has_borders:
         yield "no window has borders; write closure=none"
 
     endless = [kind for kind in kinds if kind not in CLOSING]
     if Condition.CLOSE in semantics.report and endless:
         yield f"a window of kind {endless[0]} never closes; write report=content-change"
 
+
+def _problems_of_statements(query: Query, semantics: Semantics) -> Iterator[str]:
+    """Yield what a query states, or leaves unsaid, that does not go with a semantics."""
     if query.r2s in (R2S.ISTREAM, R2S.DSTREAM) and semantics.base is None:
         yield (
             f"the query states {query.r2s}, which compares with a base; write r2s={query.r2s} "
@@ -172,11 +181,12 @@ def _problems(query: Query, semantics: Semantics) -> Iterator[str]:
         yield "trigger=explicit needs a window with triggers = true"
 
 
-def merged(
+def merge_streams(
     streams: Mapping[str, Sequence[Element]],
 ) -> tuple[tuple[Element, ...], dict[str, Sequence[int]]]:
-    """ENG-5: the arrivals of all streams by t_app, t_sys and the order of the streams; and, of each
-    stream, how many of the first k arrivals are its own.
+    """ENG-5: Return the arrivals of all streams, by t_app, then t_sys, then the order of the
+    streams. Return with them, for each stream, how many of the first k arrivals are its own, for k
+    = 0, 1, ….
     """
     if len(streams) == 1:
         ((name, elements),) = streams.items()
@@ -199,7 +209,7 @@ def sentinel(
     late: Iterable[Element],
     semantics: Semantics,
 ) -> Element | None:
-    """ENG-1: return the element without triples that arrives at the horizon, after all others; None
+    """ENG-1: Return the element without triples that arrives at the horizon, after all others; None
     where nothing follows the last arrival.
     """
     end = horizon([view.spec for view in views], arrivals, semantics.horizon)
@@ -212,9 +222,12 @@ def sentinel(
 
 
 def horizon(windows: Iterable[Window], elements: Sequence[Element], end: int | End) -> int | None:
-    """ENG-1: nothing follows the last arrival, or time goes on to a horizon: the given one, or last
-    end + ω + 2, which shows every non-empty window closing and the last emptying under every
-    closure.
+    """ENG-1: Return the instant to which time goes on after the last arrival: none, the one stated,
+    or for `flush` the last end of an element + the longest reach of a window + 2.
+
+    Under the flush every non-empty window closes and the last one is emptied, whatever the closure.
+    The last element ends at 12 and ω is 10: 24. Raises InvalidSemantics for a stated horizon that
+    is not after the last element.
     """
     match end:
         case End.NONE:
@@ -236,7 +249,7 @@ def horizon(windows: Iterable[Window], elements: Sequence[Element], end: int | E
 
 
 def operator(query: Query, semantics: Semantics) -> R2S:
-    """R2S-6: the operator is the one that the query states; where it states none, the semantics
-    says it.
+    """R2S-6: Return the operator that the query states; where it states none, the one of the
+    semantics.
     """
     return query.r2s or semantics.r2s

@@ -52,7 +52,7 @@ PLAIN: dict[str, Any] = {  # what the papers presume, and most engines do
 }
 
 
-class Source(NamedTuple):
+class ProfileSource(NamedTuple):
     """Where profiles come from, and the fields that all profiles from there have in common."""
 
     text: str
@@ -60,15 +60,15 @@ class Source(NamedTuple):
 
 
 SECRET = "closure=(] empty=emit horizon=none instant=trigger"
-OF_CSRBENCH = Source(
+OF_CSRBENCH = ProfileSource(
     "CSRBench, Table 1; horizon and output instant decided here",
     "t0=unknown closure=[) tick=tuple horizon=flush",
 )
-OF_SECRET = Source(
+OF_SECRET = ProfileSource(
     "SECRET, VLDB Journal 2013, and the authors' simulator; what it has no word for decided here",
     SECRET,
 )
-OF_SIMULATOR = Source(
+OF_SIMULATOR = ProfileSource(
     "the SECRET simulator's experiments for later engines; what it has no word for decided here",
     SECRET,
 )
@@ -84,50 +84,50 @@ _ROWS = (
     ("sparqlstream", OF_CSRBENCH, "report=window-close,non-empty empty=suppress instant=close"),
     (
         "csparql-observed",
-        Source("C-SPARQL's code, and its start-up in CSRBench's recordings"),
+        ProfileSource("C-SPARQL's code, and its start-up in CSRBench's recordings"),
         "t0=first-element closure=[)|(]|[] partial=reported report=window-close,non-empty "
         "tick=tuple empty=emit horizon=flush instant=close",
     ),
     (
         "cqels-observed",
-        Source("the code of CQELS 1.x, and CSRBench's recordings of Q1 to Q5"),
+        ProfileSource("the code of CQELS 1.x, and CSRBench's recordings of Q1 to Q5"),
         "t0=first-reach closure=[] slide=ignored report=content-change tick=tuple r2s=append "
         "empty=suppress horizon=flush instant=eager",
     ),
     (
         "yasper",
-        Source("the code of rsp4j's yasper"),
+        ProfileSource("the code of rsp4j's yasper"),
         "t0=0 closure=[) closing=passed gap=latest report=window-close,non-empty tick=time "
         "r2s=Rstream|Istream|Dstream base=none|previous collection=set "
         "empty=emit horizon=none instant=close",
     ),
     (
         "csparql-yasper",
-        Source("yasper's preset for C-SPARQL"),
+        ProfileSource("yasper's preset for C-SPARQL"),
         "t0=0 closure=[) report=window-close,non-empty tick=time "
         "empty=emit horizon=none instant=close",
     ),
     (
         "rsp-js",
-        Source("the code of RSP-JS 1.3.5"),
+        ProfileSource("the code of RSP-JS 1.3.5"),
         "t0=epoch offset=0 closure=[) closing=passed gap=latest report=window-close,non-empty "
         "tick=time empty=suppress horizon=none instant=trigger",
     ),
     (
         "esper",
-        Source("Esper's code, its sliding time window"),
+        ProfileSource("Esper's code, its sliding time window"),
         "t0=first-reach closure=(] slide=ignored report=content-change expiry=eager tick=tuple "
         "r2s=Istream base=previous empty=once horizon=flush instant=evaluation",
     ),
     (
         "esper-batch",
-        Source("Esper's code, its time batch"),
+        ProfileSource("Esper's code, its time batch"),
         "t0=first-element closure=[) report=window-close tick=tuple "
         "r2s=Istream base=previous empty=once horizon=flush instant=close",
     ),
     (
         "etalis",
-        Source("ETALIS's manual: no windows, intervals; what is derived goes out at once"),
+        ProfileSource("ETALIS's manual: no windows, intervals; what is derived goes out at once"),
         "t0=unknown closure=none report=content-change tick=tuple r2s=append "
         "empty=suppress horizon=none instant=eager",
     ),
@@ -149,7 +149,7 @@ _ROWS = (
 )
 
 
-def _profile(name: str, source: Source, fields: str) -> Profile:
+def _profile(name: str, source: ProfileSource, fields: str) -> Profile:
     """Return the profile of a row of the table above."""
     values: dict[str, Any] = {}
     for word in f"{source.fields} {fields}".split():
@@ -164,14 +164,14 @@ PROFILES: Mapping[str, Profile] = MappingProxyType({row[0]: _profile(*row) for r
 
 
 def profile(name: str) -> Profile:
-    """Return the profile of that name."""
+    """Return the profile of that name. Raises InvalidSemantics, with the nearest valid name."""
     if name not in PROFILES:
         raise InvalidSemantics(f"unknown profile {name!r}{nearest(name, PROFILES)}", rule="SEM-1")
     return PROFILES[name]
 
 
 def brief(semantics: Semantics) -> str:
-    """Return a semantics as text, without the fields that have the plain value."""
+    """Return a semantics as text, without the fields that have their plain value."""
     return " ".join(
         f"{name}={show(value)}"
         for name, value in vars(semantics).items()
@@ -180,8 +180,8 @@ def brief(semantics: Semantics) -> str:
 
 
 def table() -> Iterator[dict[str, str]]:
-    """Yield a row a profile: its name, each field's value as text (of an open field `unknown`, or
-    what it may be), its source.
+    """Yield a row for each profile: its name, the text of each field's value (`unknown` for an open
+    field, or what it may be), and its source.
     """
     for name, profile in PROFILES.items():
         fields = {field: _cell(profile.fields[field]) for field in FIELDS}
@@ -196,8 +196,8 @@ def _cell(value: object) -> str:
 
 
 def markdown(rows: Iterable[dict[str, str]]) -> Iterator[str]:
-    """Yield the lines of a Markdown table of `table`'s rows. Fields in which a profile has the
-    plain value go without saying: the line below the table lists those.
+    """Yield the lines of a Markdown table of `table`'s rows. A field that has its plain value is
+    left out of a row; the line below the table lists these values.
     """
     plain = {name: show(value) for name, value in PLAIN.items()}
     columns = [name for name in FIELDS if name not in plain]

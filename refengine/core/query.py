@@ -10,16 +10,16 @@ from typing import Any, TypeVar
 
 from refengine.core.semantics import R2S, parse_field
 from refengine.model.errors import InvalidQuery, InvalidWindow, refuse_deep_nesting
-from refengine.model.messages import did_you_mean, nearest, shown
+from refengine.model.messages import did_you_mean, display, nearest
+from refengine.sparql.algebra import AlgebraQuery as Algebra
 from refengine.sparql.algebra import Call, Var, walk
-from refengine.sparql.algebra import Query as Algebra
 from refengine.sparql.functions import TIMESTAMP
-from refengine.sparql.translate import read
+from refengine.sparql.translate import read_body
 
 
 class WindowKind(StrEnum):
-    """SECRET's windows count application time or tuple ids (the positions of elements, from 1); the
-    others are CQL's.
+    """The kinds of windows. Those of SECRET (`time`, `tuple`) count application time, or tuple ids,
+    which are the positions of elements from 1. The others are CQL's.
     """
 
     TIME = "time"
@@ -55,9 +55,11 @@ ABSOLUTE = rf"[A-Za-z][A-Za-z0-9+.-]*:{_CHARACTERS}(?:#{_CHARACTERS})?"
 
 @dataclass(frozen=True)
 class Window:
-    """A window over one stream: `size` and `slide` in the stream's time unit, or in elements or
-    triples; `by`, what a partition's key is made of; `name`, the IRI of a named window; `triggers`,
-    whether it is an explicit trigger.
+    """A window over one stream.
+
+    `size` and `slide` are in the stream's time unit, in elements or in triples. `by` are the parts
+    of a partition's key, `name` is the IRI of a named window, and `triggers` says whether it is an
+    explicit trigger.
     """
 
     stream: str
@@ -70,24 +72,25 @@ class Window:
     triggers: bool = False
 
     def __post_init__(self) -> None:
-        extent(self)
+        check_extent(self)
 
     @property
     def span(self) -> int:
-        """Return ω, in the unit of its instants; 0 where windows have none."""
+        """The size ω, in the unit of the window's instants; 0 where windows have none."""
         if self.kind in SPANNING:
             return self.size or 0
         return 0
 
     @property
     def step(self) -> int:
-        """Return β; 1 where none is stated."""
+        """The slide β; 1 where none is stated."""
         return self.slide or 1
 
 
-def extent(window: Window) -> None:
-    """WIN-1: Refuse a window whose size and slide are not as its kind asks, or whose other keys
-    mean nothing there. slide < size slides, slide = size tumbles, slide > size hops.
+def check_extent(window: Window) -> None:
+    """WIN-1: Refuse a window whose size and slide are not what its kind asks for, or which has
+    another key that means nothing for its kind. With slide < size windows overlap, with slide =
+    size they tumble, with slide > size they leave gaps. Raises InvalidWindow.
     """
     place = f"window on {window.stream!r}"
     check_length("size", window, window.kind in SIZED, place)
@@ -97,7 +100,7 @@ def extent(window: Window) -> None:
         raise InvalidWindow(reason, rule="WIN-16", place=place)
     if bool(window.by) != (window.kind is WindowKind.PARTITION):
         forms = f"a list of {', '.join(POSITIONS)} or predicate IRIs"
-        reason = f"by must be given, as {forms}, iff the kind is partition"
+        reason = f"by must be given, as {forms}, for kind partition, and for no other kind"
         raise InvalidWindow(reason, rule="WIN-15", place=place)
     if window.name is not None and not re.fullmatch(ABSOLUTE, window.name):
         reason = f"name must be an absolute IRI, such as urn:w, got {window.name!r}"
@@ -110,8 +113,8 @@ def extent(window: Window) -> None:
 
 
 def check_length(name: str, window: Window, is_asked: bool, place: str) -> None:
-    """WIN-1: Refuse a size or slide that the kind does not ask for, is missing, or is no integer
-    > 0.
+    """WIN-1: Refuse a size or slide that the kind has not, that is missing, or that is no integer >
+    0. `is_asked` says whether the kind has it.
     """
     value = getattr(window, name)
     is_optional = name == "slide" and window.kind in (WindowKind.RANGE, WindowKind.ROWS)
@@ -121,7 +124,7 @@ def check_length(name: str, window: Window, is_asked: bool, place: str) -> None:
         reason = f"a window of kind {window.kind} has no {name}"
         raise InvalidWindow(reason, rule="WIN-1", place=place)
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-        reason = f"{name} must be an integer > 0, got {shown(value)}"
+        reason = f"{name} must be an integer > 0, got {display(value)}"
         raise InvalidWindow(reason, rule="WIN-1", place=place)
 
 
@@ -135,8 +138,10 @@ class Form(StrEnum):
 
 @dataclass(frozen=True)
 class Body:
-    """A SPARQL 1.1 query, read; `variables` head its relation, `plain` is its text as the witnesses
-    can read it, and `asks_for_times` is whether it calls C-SPARQL's timestamp.
+    """A SPARQL 1.1 query that has been read.
+
+    `variables` head its relation. `plain` is its text as the witnesses can read it. `makes_blanks`
+    says whether it makes blank nodes, and `asks_for_times` whether it calls C-SPARQL's timestamp.
     """
 
     text: str
@@ -149,7 +154,7 @@ class Body:
 
     @refuse_deep_nesting
     def __post_init__(self) -> None:
-        algebra, plain = read(self.text)
+        algebra, plain = read_body(self.text)
         nodes = list(walk(algebra.pattern))
         calls = {node.name for node in nodes if isinstance(node, Call)}
         template = {
@@ -172,8 +177,10 @@ class Body:
 
 @dataclass(frozen=True)
 class Query:
-    """A continuous query. `r2s` is None where its text states none; the semantics says it then
-    (R2S-6). `registered` is the instant of its registration, if that is known (WIN-10).
+    """A continuous query: its windows and its body.
+
+    `r2s` is the operator that its text states; None where the semantics says it (R2S-6).
+    `registered` is the instant of its registration, if that is known (WIN-10).
     """
 
     windows: tuple[Window, ...]
@@ -191,8 +198,8 @@ QUERY_KEYS = ("windows", "body", "r2s", "registered")
 
 
 def from_table(table: Mapping[str, Any]) -> Query:
-    """QRY-1: Return a query from its table (TOML or JSON): `windows`, `body`, optionally `r2s` and
-    `registered`; the schema is closed.
+    """QRY-1: Return a query from its table (TOML or JSON) with the keys `windows`, `body` and
+    optionally `r2s` and `registered`. Raises InvalidQuery for another key.
     """
     check_keys(table, QUERY_KEYS, required=("windows", "body"), place="query")
     check_types(table, {"windows": list, "body": str, "registered": int}, "query")
@@ -207,9 +214,9 @@ def from_table(table: Mapping[str, Any]) -> Query:
 
 
 def window_from_table(entry: Any, place: str) -> Window:
-    """QRY-1: Return a window from its table."""
+    """QRY-1: Return a window from its table. `place` is where the table stands, for errors."""
     if not isinstance(entry, Mapping):
-        reason = f"a window must be a table, got {shown(entry)}"
+        reason = f"a window must be a table, got {display(entry)}"
         raise InvalidQuery(reason, rule="QRY-1", place=place)
     check_keys(entry, WINDOW_KEYS, required=("stream", "kind"), place=place)
     kind = parse_word(WindowKind, "kind", entry, place)
@@ -222,20 +229,22 @@ def window_from_table(entry: Any, place: str) -> Window:
 
 
 def check_types(table: Mapping[str, Any], types: Mapping[str, type], place: str) -> None:
-    """QRY-1: Refuse values that are not of the type that their key asks for."""
+    """QRY-1: Refuse values that are not of their key's type."""
     words = {str: "a string", list: "an array", bool: "true or false", int: "an integer"}
     for key, kind in types.items():
         if key in table and type(table[key]) is not kind:
-            reason = f"{key} must be {words[kind]}, got {shown(table[key])}"
+            reason = f"{key} must be {words[kind]}, got {display(table[key])}"
             raise InvalidQuery(reason, rule="QRY-1", place=place)
 
 
 def parse_word(values: type[Word], key: str, entry: Mapping[str, Any], place: str) -> Word:
-    """QRY-1: Return the value that a key names, and refuse another word with the nearest one."""
+    """QRY-1: Return the value that the word under a key names. Refuse another word, and name the
+    nearest valid one.
+    """
     word = entry[key]
     if word not in list(values):
         choice = ", ".join(values)
-        reason = f"{key} must be one of {choice}, got {shown(word)}{did_you_mean(word, values)}"
+        reason = f"{key} must be one of {choice}, got {display(word)}{did_you_mean(word, values)}"
         raise InvalidQuery(reason, rule="QRY-1", place=place)
     return values(word)
 

@@ -1,4 +1,4 @@
-"""§9 What is asked: a query with its data, and with a semantics all that its reports depend on."""
+"""§9 The question: a query with its data; and a setting, which adds a semantics."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""§7 R2R: a SPARQL body over a window's content. The definition (`refengine.sparql`) decides; two
-witnesses confirm it.
+"""§7 R2R: a SPARQL body over a window's content. The definition (`refengine.sparql`) decides, and
+two witnesses confirm it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from refengine.model.elements import (
 from refengine.model.errors import Disputed
 from refengine.sparql.witnesses import WITNESSES as WITNESSES
 from refengine.sparql.witnesses import NoSay as NoSay
-from refengine.sparql.witnesses import ask as ask_witness
+from refengine.sparql.witnesses import ask_witness as ask_witness
 
 DEFINITION = "definition"
 S = TypeVar("S", Triple, Triple | Quad)
@@ -35,70 +35,84 @@ Ask = Callable[[str, Body, Dataset], Relation]
 
 
 def dataset(elements: Iterable[Element]) -> frozenset[Triple]:
-    """R2R-1: a default graph is the set union of the graphs of elements."""
+    """R2R-1: Return the default graph of elements: the set union of their graphs."""
     return frozenset().union(*(element.graph for element in elements))
 
 
-def together(
+def dataset_of_windows(
     views: Sequence[View], contents: Sequence[Content], static: Dataset, body: Body | None = None
 ) -> Dataset:
-    """R2R-8: windows without a name make the default graph, one with a name is the graph of that
-    name; static data is always there. Blank nodes are scoped to their stream. For a body that asks
-    for times they are there, too (R2R-21).
+    """R2R-8: Return the dataset that windows' contents and the static data make.
+
+    The contents of windows without a name are in the default graph, that of a window with a name is
+    in the graph of that name. Where there are several sources, blank nodes are scoped to theirs: a
+    stream, or the static data. For a body that asks for times, these are in the dataset too
+    (R2R-21).
     """
     sources = list(dict.fromkeys(view.spec.stream for view in views))
-    shared = len(sources) + bool(static) > 1
-    found: list[Iterable[Triple | Quad]] = [scoped(static, "static") if shared else static]
+    has_several = len(sources) + bool(static) > 1
+    parts: list[Iterable[Triple | Quad]] = [static]
+    if has_several:
+        parts = [scope_blank_nodes(static, "static")]
+
     for view, content in zip(views, contents, strict=True):
-        graph, name = dataset(view.elements[i] for i in content), view.spec.name
-        graph = scoped(graph, str(sources.index(view.spec.stream))) if shared else graph
-        found.append(graph if name is None else {(*triple, f"<{name}>") for triple in graph})
+        name = view.spec.name
+        graph = dataset(view.elements[i] for i in content)
+        if has_several:
+            graph = scope_blank_nodes(graph, str(sources.index(view.spec.stream)))
+        if name is None:
+            parts.append(graph)
+        else:
+            parts.append({(*triple, f"<{name}>") for triple in graph})
+
     if body is not None and body.asks_for_times:
-        found.append(times(views, contents, sources if shared else []))
-    return frozenset().union(*found)
+        parts.append(times(views, contents, sources if has_several else []))
+    return frozenset().union(*parts)
 
 
 def times(
     views: Sequence[View], contents: Sequence[Content], sources: Sequence[str]
 ) -> frozenset[Quad]:
-    """R2R-21: return for each triple of the contents the t_app of its last element, as a literal in
-    the fourth place. `sources` are the streams whose blank nodes are marked, in their order.
+    """R2R-21: Return each triple of the contents with the t_app of its last element, as a literal
+    in the fourth place. `sources` are the streams whose blank nodes are scoped, in their order.
     """
     dated: list[tuple[frozenset[Triple], int]] = []
     for view, content in zip(views, contents, strict=True):
         for index in content:
             element = view.elements[index]
-            graph = (
-                scoped(element.graph, str(sources.index(view.spec.stream)))
-                if sources
-                else element.graph
-            )
+            graph = element.graph
+            if sources:
+                graph = scope_blank_nodes(graph, str(sources.index(view.spec.stream)))
             dated.append((graph, element.app))
-    return latest(dated)
+    return latest_times(dated)
 
 
-def latest(dated: Iterable[tuple[Iterable[Triple], int]]) -> frozenset[Quad]:
-    """R2R-21: return each triple of some graphs with the latest of their times, as a literal in the
+def latest_times(dated: Iterable[tuple[Iterable[Triple], int]]) -> frozenset[Quad]:
+    """R2R-21: Return each triple of some graphs with the latest of their times, as a literal in the
     fourth place.
     """
-    found: dict[Triple, int] = {}
+    latest: dict[Triple, int] = {}
     for graph, time in dated:
-        found |= {triple: max(time, found.get(triple, time)) for triple in graph}
+        latest |= {triple: max(time, latest.get(triple, time)) for triple in graph}
     return frozenset(
-        (*triple, literal(str(time), XSD + "integer")) for triple, time in found.items()
+        (*triple, literal(str(time), XSD + "integer")) for triple, time in latest.items()
     )
 
 
-def scoped(graph: frozenset[S], source: str) -> frozenset[S]:
-    """R2R-8: the statements with the labels of their blank nodes marked by their source."""
+def scope_blank_nodes(graph: frozenset[S], source: str) -> frozenset[S]:
+    """R2R-8: Return statements with their blank nodes' labels marked by their source, so that `_:b`
+    of stream 0 becomes `_:0-b`.
+    """
     marked = (
         tuple(f"_:{source}-{t[2:]}" if is_blank(t) else t for t in statement) for statement in graph
     )
     return frozenset(cast("Iterable[S]", marked))  # each of as many terms as before
 
 
-def collected(collection: Collection, rows: Bag) -> Bag:
-    """R2R-9: an answer is a bag, or a set: one of the rows that are the same by value."""
+def collect_rows(collection: Collection, rows: Bag) -> Bag:
+    """R2R-9: Return an answer as a bag, which is all of its rows, or as a set, which has one of
+    those rows that are the same by value.
+    """
     match collection:
         case Collection.BAG:
             return rows
@@ -106,24 +120,27 @@ def collected(collection: Collection, rows: Bag) -> Bag:
             return representatives(rows)
 
 
-def ask(name: str, body: Body, graph: Dataset, limits: sparql.Limits | None = None) -> Relation:
-    """Return the answer by the definition, within limits (R2R-17), or one witness's. Raises NoSay
-    where a witness has none, and Unsupported where the definition has no single answer.
+def ask_evaluator(
+    name: str, body: Body, graph: Dataset, limits: sparql.Limits | None = None
+) -> Relation:
+    """Return the answer of the evaluator with a name: the definition's, within limits (R2R-17), or
+    a witness's. Raises NoSay where a witness has no answer, and Unsupported where the definition
+    has no single one.
     """
     if name == DEFINITION:
         return sparql.evaluate(body.algebra, graph, limits)
     return ask_witness(name, body.algebra, body.plain, graph)
 
 
-def defined(body: Body, graph: Dataset) -> Relation:
-    """Return the answer by the definition alone. Raises Unsupported."""
-    return ask(DEFINITION, body, graph)
+def defined_answer(body: Body, graph: Dataset) -> Relation:
+    """Return the definition's answer. Raises Unsupported."""
+    return ask_evaluator(DEFINITION, body, graph)
 
 
 @dataclass(frozen=True)
 class Testimony:
-    """An answer by the definition, the witnesses that confirm it, and of each other one its answer,
-    or why it has no say.
+    """An answer by the definition, and what the witnesses say of it: who confirms it, and for each
+    other witness its own answer, or why it has no say.
     """
 
     relation: Relation
@@ -131,14 +148,18 @@ class Testimony:
     others: Mapping[str, Relation | str] = field(default_factory=dict)
 
 
-def heard(
-    body: Body, graph: Dataset, witnesses: Sequence[str] = tuple(WITNESSES), asked: Ask = ask
+def hear_witnesses(
+    body: Body,
+    graph: Dataset,
+    witnesses: Sequence[str] = tuple(WITNESSES),
+    asked: Ask = ask_evaluator,
 ) -> Testimony:
-    """R2R-5: the definition decides, and the witnesses confirm it, value for value (§10), or
-    differ, or have no say.
+    """R2R-5: Return the definition's answer with what each witness says of it: it confirms the
+    answer, value for value (§10), or differs, or has no say. `asked` gives the answer of the
+    definition or of a witness.
 
-    Raises Disputed where witnesses are asked and none confirms the answer; Unsupported where the
-    definition has none.
+    Raises Disputed where witnesses are asked and none confirms the answer, and Unsupported where
+    the definition has none.
     """
     relation = asked(DEFINITION, body, graph)
     confirming: list[str] = []
@@ -154,35 +175,43 @@ def heard(
         else:
             others[name] = answer
     if others and not confirming:
-        relations = {
-            name: answer for name, answer in others.items() if isinstance(answer, Relation)
-        }
-        silent = "".join(
-            f"; {name} has no say: {answer}"
-            for name, answer in others.items()
-            if isinstance(answer, str)
-        )
-        differing = (
-            f"{' and '.join(relations)} {'differ' if len(relations) > 1 else 'differs'}"
-            if relations
-            else "none has another"
-        )
-        reason = f"no witness confirms the definition's answer: {differing}{silent}"
-        raise Disputed(reason, rule="R2R-5", answers={DEFINITION: relation, **relations})
+        raise dispute(relation, others)
     return Testimony(relation, tuple(confirming), others)
 
 
-def confirmed(
-    body: Body, graph: Dataset, witnesses: Sequence[str] = tuple(WITNESSES), asked: Ask = ask
+def dispute(relation: Relation, others: Mapping[str, Relation | str]) -> Disputed:
+    """R2R-5: Return the error of an answer that no witness confirms. `others` has each witness's
+    own answer, or why it has no say.
+    """
+    differing = {name: answer for name, answer in others.items() if isinstance(answer, Relation)}
+    silent = {name: why for name, why in others.items() if isinstance(why, str)}
+    if not differing:
+        said = "none has another"
+    elif len(differing) == 1:
+        said = f"{next(iter(differing))} differs"
+    else:
+        said = f"{' and '.join(differing)} differ"
+    reasons = "".join(f"; {name} has no say: {why}" for name, why in silent.items())
+    reason = f"no witness confirms the definition's answer: {said}{reasons}"
+    return Disputed(reason, rule="R2R-5", answers={DEFINITION: relation, **differing})
+
+
+def confirmed_answer(
+    body: Body,
+    graph: Dataset,
+    witnesses: Sequence[str] = tuple(WITNESSES),
+    asked: Ask = ask_evaluator,
 ) -> Relation:
-    """Return the answer of `heard` alone. Raises what it raises."""
-    return heard(body, graph, witnesses, asked).relation
+    """Return the definition's answer, which a witness confirms. Raises what `hear_witnesses`
+    raises.
+    """
+    return hear_witnesses(body, graph, witnesses, asked).relation
 
 
 @dataclass(frozen=True)
 class Standing:
-    """What witnesses said of all that a verdict rests on: who confirms every answer, and of each
-    other one the first testimony in which it does not.
+    """What the witnesses said of all answers that a verdict rests on: who confirms every one, and
+    for each other witness the first testimony in which it does not.
     """
 
     confirming: tuple[str, ...]
@@ -190,7 +219,7 @@ class Standing:
 
     @classmethod
     def of(cls, testimonies: Iterable[Testimony], witnesses: Sequence[str]) -> Standing:
-        """Sum up testimonies of the witnesses that were asked."""
+        """Return what the given testimonies of the witnesses add up to."""
         others: dict[str, Testimony] = {}
         for testimony in testimonies:
             for name in testimony.others:
@@ -198,9 +227,10 @@ class Standing:
         return cls(tuple(name for name in witnesses if name not in others), others)
 
 
-def fresh(rows: Bag, graph: Dataset, evaluation: str) -> Bag:
-    """R2R-7: a blank node that the body makes (a template's, BNODE()) is new at every evaluation;
-    the data's keep their label, in which there is no slash (N-Triples has none in labels).
+def rename_new_blanks(rows: Bag, graph: Dataset, evaluation: str) -> Bag:
+    """R2R-7: Return rows in which the blank nodes that the body makes (a template's, BNODE()) have
+    labels that are new at every evaluation, such as `_:made/3/0`. The data's blank nodes keep their
+    labels, in which there is no slash, since N-Triples allows none.
     """
     made = blanks(rows)
     if not made:

@@ -1,4 +1,8 @@
-"""§8 R2S: relation-to-stream operators over bags, and the step that applies one."""
+"""§8 R2S: relation-to-stream operators over bags, and the step that applies one of them.
+
+An operator compares an answer with a baseline, which is another answer: the previous one, unless
+R2S-7 or R2S-8 says otherwise.
+"""
 
 from __future__ import annotations
 
@@ -11,34 +15,38 @@ from refengine.model.elements import Bag
 
 
 def rstream(now: Bag, before: Bag) -> Bag:
-    """R2S-1: Rstream gives the answer."""
+    """R2S-1: Return the answer: Rstream emits it whole."""
     return now
 
 
 def istream(now: Bag, before: Bag) -> Bag:
-    """R2S-2: Istream gives what the answer holds more of than the base, as a bag, rows compared by
-    value.
+    """R2S-2: Return the rows that the answer holds more often than the baseline, each as often as
+    the difference. Rows are compared by value.
+
+    >>> a, b, c = ((("x", f"<urn:{name}>"),) for name in "abc")
+    >>> istream(Counter([a, a, b]), Counter([a, c])) == Counter([a, b])
+    True
     """
     return compare.difference(now, before)[0]
 
 
 def dstream(now: Bag, before: Bag) -> Bag:
-    """R2S-3: Dstream gives what the base holds more of than the answer, as a bag, rows compared by
-    value.
+    """R2S-3: Return the rows that the baseline holds more often than the answer, each as often as
+    the difference. Rows are compared by value.
     """
     return compare.difference(before, now)[0]
 
 
 def append(now: Bag, kept: Bag) -> Bag:
-    """R2S-7: append gives what the answer holds more of than the answer over what the content has
-    kept.
+    """R2S-7: Return the rows that the answer holds more often than `kept`, the answer over what was
+    in the windows at the previous evaluation and still is. These rows rest on something new.
     """
     return compare.difference(now, kept)[0]
 
 
 def relation_to_stream(operator: R2S, now: Bag, base: Bag) -> Bag:
-    """R2S-4: the base of the difference is the answer of the previous evaluation, initially empty
-    (append: R2S-7).
+    """R2S-4: Return the output of an operator for an answer and its baseline: the answer of the
+    previous evaluation, at first the empty one (for append see R2S-7).
     """
     match operator:
         case R2S.RSTREAM:
@@ -52,8 +60,8 @@ def relation_to_stream(operator: R2S, now: Bag, base: Bag) -> Bag:
 
 
 def base_moves(choice: Base | None, base: Bag, now: Bag) -> bool:
-    """R2S-8: whether an evaluation's answer is the base of the next difference: every one is, or
-    only one that holds something new.
+    """R2S-8: Return whether an evaluation's answer becomes the next baseline: always, or, under
+    `previous-new`, only if it holds a row more often than the baseline does.
     """
     match choice:
         case Base.NEW:
@@ -62,9 +70,10 @@ def base_moves(choice: Base | None, base: Bag, now: Bag) -> bool:
             return True
 
 
-def emitted(empty: Empty, output: Bag, last: Bag) -> bool:
-    """R2S-5: an empty output is emitted or suppressed; a suppressed one is still an evaluation.
-    R2S-9: or it is emitted once, after one that is not empty.
+def emits_output(empty: Empty, output: Bag, last: Bag) -> bool:
+    """R2S-5: Return whether an output is emitted. An empty one may be emitted or suppressed; a
+    suppressed one is still an evaluation. R2S-9: or it is emitted once, after an output (`last`)
+    that is not empty.
     """
     match empty:
         case Empty.EMIT:
@@ -76,11 +85,12 @@ def emitted(empty: Empty, output: Bag, last: Bag) -> bool:
 
 
 class AnswerChange(NamedTuple):
-    """A body's answer at an evaluation, and how it differs from the base that it is compared with.
+    """A body's answer at an evaluation, and how it differs from the baseline that it is compared
+    with.
 
     `variables` are the columns of its rows, and `now` is the whole answer. `came` less `gone` is
-    the answer less the base: rows that both have may be left out of both. For the answer {a, b} and
-    the base {b, c}, `came` and `gone` may be {a, b} and {b, c}, or {a} and {c}.
+    the answer less the baseline; rows that both have may be left out of both. For the answer {a, b}
+    and the baseline {b, c}, `came` and `gone` may be {a, b} and {b, c}, or {a} and {c}.
     """
 
     variables: tuple[str, ...]
@@ -91,7 +101,7 @@ class AnswerChange(NamedTuple):
 
 class Output(NamedTuple):
     """What an operator makes of an answer: its rows, whether they are emitted, and whether the
-    answer is the base of the next difference.
+    answer becomes the next baseline.
     """
 
     rows: Bag
@@ -100,7 +110,7 @@ class Output(NamedTuple):
 
 
 class RelationToStream:
-    """An operator that is applied at one evaluation after the other, and its last output."""
+    """An operator that is applied at one evaluation after the other. `last` is its last output."""
 
     def __init__(self, operator: R2S, base: Base | None, empty: Empty) -> None:
         self.operator = operator
@@ -114,6 +124,6 @@ class RelationToStream:
         if self.operator is R2S.RSTREAM:
             compared = change.now
         rows = relation_to_stream(self.operator, compared, change.gone)
-        is_emitted = emitted(self.empty, rows, self.last)
+        is_emitted = emits_output(self.empty, rows, self.last)
         self.last = rows
         return Output(rows, is_emitted, base_moves(self.base_choice, change.gone, change.came))

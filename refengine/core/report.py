@@ -1,5 +1,5 @@
-"""§6 When a window is reported. Conditions on the instant are arithmetic progressions; the others
-look at the content.
+"""§6 Report: when a window is reported. The conditions on the instant give arithmetic progressions
+of instants, as ranges; the other conditions look at the content.
 """
 
 from __future__ import annotations
@@ -19,27 +19,35 @@ Firing = tuple[list[range], tuple[Content, ...]]
 
 
 def progression(first: int, step: int, span: range) -> range:
-    """Return the members of first, first + step, … (in both directions) that lie in span."""
+    """Return the members of the progression …, first − step, first, first + step, … that lie in a
+    range.
+
+    >>> list(progression(9, 5, range(0, 20)))
+    [4, 9, 14, 19]
+    """
     return range(first + -((first - span.start) // step) * step, span.stop, step)
 
 
 def closes(frame: Frame, span: range, own: int) -> range:
-    """REP-1: Return the instants at which window close holds: the last instants of windows that are
-    before the arrival's own instant.
+    """REP-1: Return the instants of a range at which window close holds: the last instants of
+    windows that are before `own`, the arrival's own instant.
+
+    >>> list(closes(Frame(first=0, last=9, slide=5), range(0, 30), own=19))
+    [9, 14]
     """
     bounded = range(max(span.start, frame.last + frame.least * frame.slide), min(span.stop, own))
     return progression(frame.last, frame.slide, bounded)
 
 
-def changed(change: Change, view: View, content: Content, base: Content) -> bool:
-    """REP-2: Whether content change holds: the content differs from the one it is compared with, at
-    first the empty one.
+def has_changed(change: Change, view: View, content: Content, base: Content) -> bool:
+    """REP-2: Return whether content change holds: whether the content differs from the one that it
+    is compared with (`base`), which is empty at first.
     """
     return differs(change, view, content, base)
 
 
 def differs(change: Change, view: View, a: Content, b: Content) -> bool:
-    """REP-9: Whether contents differ as sequences of elements, or as graphs."""
+    """REP-9: Return whether two contents differ, as sequences of elements or as graphs."""
     match change:
         case Change.ELEMENTS:
             return not has_same_elements(a, b)
@@ -58,8 +66,8 @@ def graph(view: View, content: Content) -> frozenset[Triple]:
 
 
 def base(against: Against, reported: Content, before: Content) -> Content:
-    """REP-8: Return what content change compares with: the content last reported, or that at the
-    instant evaluated before.
+    """REP-8: Return the content that content change compares with: the one last reported, or the
+    one at the instant evaluated before.
     """
     match against:
         case Against.LAST:
@@ -68,14 +76,16 @@ def base(against: Against, reported: Content, before: Content) -> Content:
             return before
 
 
-def non_empty(content: Content) -> bool:
-    """REP-3: Whether the content (stream content, never the answer) holds an element."""
+def is_non_empty(content: Content) -> bool:
+    """REP-3: Return whether the content of the stream holds an element. The answer over it does not
+    matter.
+    """
     return bool(content)
 
 
 def anchor(semantics: Semantics, view: View) -> int | None:
-    """REP-11: Return what a period counts from: an integer, the window's t0, or its stream's first
-    instant (None without elements).
+    """REP-11: Return the instant that a period counts from: an integer, the window's t0, or the
+    first instant of its stream. None where that is not there.
     """
     match semantics.anchor:
         case Anchor.T0:
@@ -87,9 +97,9 @@ def anchor(semantics: Semantics, view: View) -> int | None:
 
 
 def beats(semantics: Semantics, view: View, span: range) -> range:
-    """REP-4: Return the instants at which periodic holds: those whose border instant is the anchor
-    plus a multiple of the period. Where windows are [o, c), t + 1 is the border instant at t, so
-    that the last instant counts as c.
+    """REP-4: Return the instants of a range at which periodic holds: those whose border instant is
+    the anchor plus a multiple of the period. The border instant at t is t + 1 where windows are [o,
+    c), so that a window's last instant counts as c, else t.
     """
     since = anchor(semantics, view)
     if since is None:
@@ -99,7 +109,11 @@ def beats(semantics: Semantics, view: View, span: range) -> range:
 
 
 def meet(a: range, b: range) -> range:
-    """Return the common members of two ascending progressions over the same span."""
+    """Return the common members of two ascending progressions over the same range.
+
+    >>> list(meet(range(0, 40, 4), range(2, 40, 6)))
+    [8, 20, 32]
+    """
     common = gcd(a.step, b.step)
     distance = b.start - a.start
     if distance % common:
@@ -111,9 +125,9 @@ def meet(a: range, b: range) -> range:
     return progression(first, a.step * modulus, span)
 
 
-def timely(semantics: Semantics, view: View, span: range, own: int) -> range:
-    """REP-5: Return the instants of span at which every condition on the instant holds: close,
-    periodic, both or neither.
+def timely_instants(semantics: Semantics, view: View, span: range, own: int) -> range:
+    """REP-5: Return the instants of a range at which every condition on the instant holds: close,
+    periodic, both or neither. `own` is the arrival's own instant.
     """
     at = span
     if Condition.CLOSE in semantics.report:
@@ -125,19 +139,19 @@ def timely(semantics: Semantics, view: View, span: range, own: int) -> range:
     return at
 
 
-def worthy(semantics: Semantics, view: View, content: Content, base: Content) -> bool:
-    """REP-6: Whether every condition on the content holds; a window is reported iff all named
-    conditions hold.
+def is_worthy(semantics: Semantics, view: View, content: Content, base: Content) -> bool:
+    """REP-6: Return whether every condition on the content holds: change, non-empty, both or
+    neither. A window is reported iff all conditions that the semantics names hold.
     """
     named = semantics.report
-    if Condition.CHANGE in named and not changed(semantics.change, view, content, base):
+    if Condition.CHANGE in named and not has_changed(semantics.change, view, content, base):
         return False
-    return Condition.NON_EMPTY not in named or non_empty(content)
+    return Condition.NON_EMPTY not in named or is_non_empty(content)
 
 
 def fires(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[range]:
-    """REP-12: Return the instants at which a query would be reported, as progressions, by those at
-    which each window's conditions hold; none if there are none.
+    """REP-12: Return the instants at which the query is reported, as progressions; none if there
+    are none. `at` has for each window the instants at which its conditions hold.
     """
     match trigger:
         case Trigger.ALL:
@@ -151,10 +165,12 @@ def fires(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[
     return [instants for instants in at if instants]
 
 
-def of_a_gap(gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
-    """REP-10: Return, of the instants between two arrivals at which a query would be reported, all,
-    each changing what the following are compared with, or only the last, compared with what was
-    reported before all of them.
+def choose_in_gap(gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
+    """REP-10: Return which of the instants between two arrivals are reported: all, or the last
+    alone.
+
+    With all of them, each report changes what content change compares the following ones with. With
+    the last alone, each is compared with what was reported before all of them.
     """
     match gap:
         case Gap.ALL:

@@ -1,4 +1,6 @@
-"""§9 What an evaluation becomes: R2R gives its answer, R2S an output, and that is a report."""
+"""§9 Reports: R2R gives an evaluation's answer, R2S an output, and an output that is emitted is a
+report.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from refengine.model.elements import Element, Relation
 
 
 class Contents(Sequence[Element]):
-    """The elements of a content, which are looked up when they are asked for."""
+    """The elements of a content, each looked up when it is asked for."""
 
     def __init__(self, elements: Sequence[Element], indices: Content) -> None:
         self.elements = elements
@@ -51,11 +53,13 @@ class Contents(Sequence[Element]):
 class Report:
     """One report of a query.
 
-    `evaluation` is the instant at which the query was evaluated, `trigger` the t_app of the arrival
-    that triggered it (the horizon for the flush), `instant` the output instant (ENG-4). For each
-    window of the query `windows` has its borders (o, c), None where it has none, and `contents` its
-    elements. `late` is how many elements had been dropped because they were late (MOD-2), and
-    `relation` what is emitted.
+    `evaluation` is the instant at which the query was evaluated. `trigger` is the t_app of the
+    arrival that triggered it, which for the flush is the horizon. `instant` is the output instant
+    (ENG-4).
+
+    For each window of the query `windows` has its borders (o, c), None where it has none, and
+    `contents` its elements. `late` is the number of elements that had been dropped because they
+    were late (MOD-2), and `relation` is what is emitted.
     """
 
     evaluation: int
@@ -73,8 +77,9 @@ class Report:
 
 
 class Step:
-    """One evaluation: the body's answer, the report that R2S makes of it, and whether that is
-    emitted. The answer is that of the evaluation until the next one is asked for.
+    """One evaluation with its answer, the report that R2S makes of it, and whether that is emitted.
+
+    `answer` holds until the next step is asked for.
     """
 
     def __init__(self, planned: Plan, at: Evaluation, change: AnswerChange, output: Output) -> None:
@@ -87,7 +92,7 @@ class Step:
 
     @cached_property
     def relation(self) -> Relation:
-        """What R2S makes of the answer, emitted or not."""
+        """The relation that R2S makes of the answer, emitted or not."""
         return Relation(self.variables, self.rows)
 
     @cached_property
@@ -109,7 +114,9 @@ class Step:
 
 
 class ReportMaker:
-    """What makes a step of each evaluation of a plan: R2R by `answers`, then R2S."""
+    """What makes a step of each evaluation of a plan: `answers` give the answer, and then R2S is
+    applied.
+    """
 
     def __init__(self, query: Query, planned: Plan, answers: Answers) -> None:
         semantics = planned.semantics
@@ -125,8 +132,8 @@ class ReportMaker:
         return self._step(at, self._change(at))
 
     def report(self, at: Evaluation) -> Report | None:
-        """Return the report of the next evaluation; None if it is not emitted. It is that of
-        `step`, quicker where the answer is as its base. Raises what R2R raises.
+        """Return the report of the next evaluation; None if it is not emitted. It is the report of
+        `step`, found more quickly where the answer equals its baseline. Raises what R2R raises.
         """
         change = self._change(at)
         if self.is_silent and not change.came and not change.gone:
@@ -149,9 +156,9 @@ class ReportMaker:
 def output_instant(
     instant: Instant, semantics: Semantics, at: Evaluation, incoming: Sequence[Element]
 ) -> int:
-    """ENG-4: the instant a report is stamped with: the border at the evaluation, the evaluation,
-    the arrival that triggered it (SECRET), or the arrival before, at which an eager engine would
-    have answered.
+    """ENG-4: Return the instant that a report is stamped with: the border at the evaluation
+    (close), the instant of the evaluation, the arrival that triggered it (as SECRET has it), or the
+    arrival before that one, at which an eager engine would have answered.
     """
     match instant:
         case Instant.CLOSE:

@@ -1,5 +1,5 @@
-"""§9 When a query is evaluated, over which contents: S2R, tick and report, before anything is asked
-of a content.
+"""§9 Schedule: when a query is evaluated, over which contents. S2R, tick and report, before any
+content is queried.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ MAX_REPORTS = 10**7
 Stretch = tuple[range, tuple[Content, ...]]
 
 
-class Held(NamedTuple):
-    """What a window holds at an evaluation: its number n (None where windows have none, or it has
-    no scope), and the content as ascending indices of its stream's elements.
+class WindowContent(NamedTuple):
+    """What a window holds at an evaluation: its number n (None where windows have no numbers, or
+    the window has no scope), and its content as ascending indices of its stream's elements.
     """
 
     n: int | None
@@ -42,7 +42,7 @@ class Evaluation(NamedTuple):
 
     t: int
     arrival: int
-    windows: tuple[Held, ...]
+    windows: tuple[WindowContent, ...]
 
     @property
     def content(self) -> Content:
@@ -51,9 +51,9 @@ class Evaluation(NamedTuple):
 
 
 @dataclass
-class Seen:
-    """What content change compares with: each window's content as last reported, and at the instant
-    evaluated before; and how many reports there were.
+class ReportState:
+    """What the report conditions remember of the past: each window's content as last reported
+    (`reported`) and at the instant evaluated before (`before`), and the number of reports so far.
     """
 
     reported: tuple[Content, ...]
@@ -62,41 +62,43 @@ class Seen:
 
 
 def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
-    """Yield when the query is evaluated, over which windows, in order. Raises TooManyReports."""
+    """Yield the evaluations of a plan, in order. Raises TooManyReports."""
     return chain.from_iterable(stretches(planned, max_reports))
 
 
 def stretches(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Iterator[Evaluation]]:
-    """Yield the evaluations in stretches of one arrival and one content of each window (ENG-2)."""
+    """Yield the evaluations of a plan, grouped: a group has one arrival, and one content of each
+    window (ENG-2).
+    """
     return Schedule(planned, max_reports).stretches()
 
 
 class Schedule:
     """The evaluations of a plan, arrival after arrival.
 
-    It remembers what SPEC.md remembers: which arrival was looked at last (TICK-5), what content
-    change compares with (REP-8), and how many reports there were (ENG-3). Arrivals may be added to
-    the plan while its evaluations are drawn.
+    A schedule remembers what SPEC.md remembers: which arrival was looked at last (TICK-5), what
+    content change compares with (REP-8), and how many reports there were (ENG-3). Arrivals may be
+    added to the plan while its evaluations are drawn.
     """
 
     def __init__(self, planned: Plan, max_reports: int = MAX_REPORTS) -> None:
         self.planned = planned
         self.max_reports = max_reports
         nothing = (range(0),) * len(planned.views)
-        self.seen = Seen(nothing, nothing)
+        self.seen = ReportState(nothing, nothing)
 
         self.frames: list[Frame] = []
         self.start = 0
         self.last_tick: tick.LastTick | None = None
 
     def stretches(self) -> Iterator[Iterator[Evaluation]]:
-        """Yield the evaluations of all arrivals, in stretches."""
+        """Yield the evaluations of all arrivals, grouped as `stretches` groups them."""
         for k, _ in enumerate(self.planned.arrivals):
             yield from self.arrive(k)
 
     def arrive(self, k: int) -> Iterator[Iterator[Evaluation]]:
-        """Yield the evaluations of arrival k, in stretches; the arrivals before it have been drawn.
-        Raises TooManyReports.
+        """Yield the evaluations of arrival k, grouped. Those of the arrivals before it must have
+        been drawn. Raises TooManyReports.
         """
         if self.last_tick is None and not self.begin():
             return
@@ -113,27 +115,32 @@ class Schedule:
         yield from of_arrival(self.planned, k, from_s0, self.seen, self.frames, self.max_reports)
 
     def begin(self) -> bool:
-        """Begin the first interval where the first window does (ENG-5). Return False if none of
-        them ever opens.
+        """Set s0, where the first interval starts: the least of all windows' (ENG-5). Return False,
+        and do nothing, if no window ever opens.
         """
         self.frames = [view.frame for view in self.planned.views if view.frame]
         if not self.frames:
             return False
-        self.start = min(map(window.start, self.frames))
+        self.start = min(map(window.s0, self.frames))
         self.last_tick = tick.LastTick(self.start, self.start, 0)
         return True
 
 
 def of_arrival(
-    planned: Plan, k: int, interval: range, seen: Seen, frames: Sequence[Frame], bound: int
+    planned: Plan, k: int, interval: range, seen: ReportState, frames: Sequence[Frame], bound: int
 ) -> Iterator[Iterator[Evaluation]]:
-    """Yield the stretches of arrival k, whose interval and what was seen before are given."""
+    """Yield the evaluations of arrival k, grouped.
+
+    `interval` has the instants since the arrival last looked at, `seen` is brought up to date, and
+    `frames` are those of the windows that open. Raises TooManyReports for more reports than
+    `bound`.
+    """
     semantics = planned.semantics
     if not planned.tuples:
-        interval = tick.shifted(semantics.expiry, interval, planned.own[k], frames)
+        interval = tick.interval_with_expiry(semantics.expiry, interval, planned.own[k], frames)
 
-    for progressions, contents in report.of_a_gap(
-        semantics.gap, firing(planned, k, interval, seen)
+    for progressions, contents in report.choose_in_gap(
+        semantics.gap, reported_stretches(planned, k, interval, seen)
     ):
         times = _instants_together(progressions, bound - seen.count + 1)
         if Condition.CHANGE in semantics.report:
@@ -149,8 +156,8 @@ def of_arrival(
 
 
 def _instants_together(progressions: Sequence[range], most: int) -> Sequence[int]:
-    """Return the instants of some progressions, each once, ascending; of several progressions at
-    most so many.
+    """Return the instants of some progressions, each once, ascending; of several progressions the
+    first `most` alone.
     """
     if len(progressions) == 1:
         return progressions[0]
@@ -158,29 +165,34 @@ def _instants_together(progressions: Sequence[range], most: int) -> Sequence[int
 
 
 def _size(times: Sequence[int]) -> int:
-    """Return how many there are, which for a range may be more than len() can say."""
+    """Return the number of instants. A range may have more than len() can say."""
     if not isinstance(times, range):
         return len(times)
     return -((times.start - times.stop) // times.step)
 
 
-def firing(planned: Plan, k: int, interval: range, seen: Seen) -> Iterator[Firing]:
-    """Yield the stretches of arrival k's interval in which the trigger fires (REP-12).
+def reported_stretches(
+    planned: Plan, k: int, interval: range, seen: ReportState
+) -> Iterator[Firing]:
+    """Yield the stretches of arrival k's interval in which the query is reported (REP-12): the
+    instants, and the content of each window.
 
-    They are drawn one by one: what `of_arrival` has reported after one is what the next is compared
-    with (REP-8). Under gap=latest nothing is reported before all are drawn (REP-10).
+    They are drawn one by one. After each, `of_arrival` may change what the next one is compared
+    with (REP-8). Under gap=latest nothing is reported until all are drawn (REP-10).
     """
     semantics = planned.semantics
     views = planned.views
     own = planned.own[k]
-    timely = any(report.timely(semantics, view, interval, own) for view in views if view.frame)
-    if not timely and Condition.CHANGE not in semantics.report:
+    has_timely = any(
+        report.timely_instants(semantics, view, interval, own) for view in views if view.frame
+    )
+    if not has_timely and Condition.CHANGE not in semantics.report:
         return  # nothing fires, and nothing is compared with what is seen here
 
     arrived = tuple(counted[k] for counted in planned.counts)
     cut = spans
     if planned.tuples:
-        cut = latest
+        cut = stretch_of_tick
     for span, tested in cut(views, arrived, interval):
         before = seen.before
         if planned.tuples and len(interval) > 1:
@@ -188,12 +200,12 @@ def firing(planned: Plan, k: int, interval: range, seen: Seen) -> Iterator[Firin
             before = (window.content(views[0], interval[-2], *arrived),)
         seen.before = tested
         states = zip(views, tested, seen.reported, before, strict=True)
-        holding = [instants(semantics, *state, span, own) for state in states]
+        holding = [reportable_instants(semantics, *state, span, own) for state in states]
         if at := report.fires(semantics.trigger, views, holding):
             yield at, tested
 
 
-def instants(
+def reportable_instants(
     semantics: Semantics,
     view: View,
     content: Content,
@@ -202,7 +214,11 @@ def instants(
     span: range,
     own: int,
 ) -> range:
-    """Return the instants of a stretch at which all conditions of one window hold."""
+    """Return the instants of a stretch at which all conditions of one window hold.
+
+    The window holds `content` in the whole stretch `span`. `reported` and `before` are its contents
+    as last reported and at the instant before the stretch; `own` is the arrival's own instant.
+    """
     nowhere = range(0)
     tuples = view.spec.kind is WindowKind.TUPLE
     if view.frame is None:
@@ -213,12 +229,12 @@ def instants(
     against_previous = semantics.against is Against.PREVIOUS
     if Condition.CHANGE in semantics.report and against_previous and not tuples:
         span = span[:1]  # the others have the content of the instant before
-    at = report.timely(semantics, view, span, own)
+    at = report.timely_instants(semantics, view, span, own)
     if tuples:
         at = at[-1:]
 
     base = report.base(semantics.against, reported, before)
-    if at and report.worthy(semantics, view, content, base):
+    if at and report.is_worthy(semantics, view, content, base):
         return at
     return nowhere
 
@@ -226,20 +242,22 @@ def instants(
 def _evaluation(
     views: Sequence[View], arrival: int, contents: Sequence[Content], t: int
 ) -> Evaluation:
-    """Return the evaluation of an arrival at an instant, over what the windows hold."""
+    """Return the evaluation of an arrival at instant t, over the given contents."""
     held = []
     for view, content in zip(views, contents, strict=True):
         n = None
         if view.frame:
-            n = window.number(view.frame, t)
-        held.append(Held(n, content))
+            n = window.window_number(view.frame, t)
+        held.append(WindowContent(n, content))
     return Evaluation(t, arrival, tuple(held))
 
 
 def spans(views: Sequence[View], arrived: Sequence[int], interval: range) -> Iterator[Stretch]:
-    """ENG-2: an interval's instants in stretches of constant content, each with that content;
-    within a stretch only the instants where close and periodic can hold are visited, and of those
-    that are content changes one alone.
+    """ENG-2: Cut an interval into the longest stretches in which no window's content changes, and
+    yield each with the contents. The first `arrived` elements of each window's stream are there.
+
+    `reportable_instants` then picks instants of a stretch by arithmetic, so that a long gap between
+    two elements costs no more than a short one.
     """
     t = interval.start
     while t < interval.stop:
@@ -253,16 +271,20 @@ def spans(views: Sequence[View], arrived: Sequence[int], interval: range) -> Ite
         t = stop
 
 
-def latest(views: Sequence[View], arrived: Sequence[int], interval: range) -> Iterator[Stretch]:
-    """REP-7: for tuple-based windows a tick reports once: of the ids where close and periodic hold
-    the largest, while content change and non-empty look at the content at the tick's last id.
+def stretch_of_tick(
+    views: Sequence[View], arrived: Sequence[int], interval: range
+) -> Iterator[Stretch]:
+    """REP-7: Yield the whole interval as one stretch, with the content at its last id: that of a
+    tuple-based window, which is reported once a tick. Nothing is yielded for an empty interval.
     """
     if interval:
         yield interval, (window.content(views[0], interval[-1], arrived[0]),)
 
 
 def bounded(count: int, bound: int, arrivals: Sequence[Element], k: int) -> int:
-    """ENG-3: more reports than the bound are an error that names the gap in which they fall."""
+    """ENG-3: Return the number of reports. Raises TooManyReports if it is more than the bound, and
+    names the gap between two elements in which that happens.
+    """
     if count > bound:
         since = "the start"
         if k:

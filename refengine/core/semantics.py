@@ -1,4 +1,4 @@
-"""§2 Semantics: every choice in one frozen value, and profiles, in which choices may be open."""
+"""§2 Semantics: every choice in one frozen value; and profiles, which may leave choices open."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 from refengine.model.elements import require_64_bits
 from refengine.model.errors import InvalidSemantics, UnknownField
-from refengine.model.messages import did_you_mean, integer, nearest, shown
+from refengine.model.messages import did_you_mean, display, integer, nearest
 
 
 class Closure(StrEnum):
@@ -183,8 +183,8 @@ Report = frozenset[Condition]
 
 @dataclass(frozen=True, kw_only=True)
 class Semantics:
-    """SEM-1: the complete choice. No field has a default; two engines differ iff their values
-    differ.
+    """SEM-1: The complete choice: a value for every field, of which none has a default. Two engines
+    differ iff a field of theirs does.
     """
 
     t0: int | T0
@@ -222,7 +222,9 @@ class Semantics:
 
 
 def contradictions(semantics: Semantics) -> None:
-    """SEM-2: Refuse values that mean nothing together, and name a form that has a meaning."""
+    """SEM-2: Refuse values that mean nothing together, and name a form that has a meaning. Raises
+    InvalidSemantics.
+    """
     for name, is_needed, what, example in companions(semantics):
         is_stated = getattr(semantics, name) is not None
         if is_needed and not is_stated:
@@ -238,8 +240,8 @@ def contradictions(semantics: Semantics) -> None:
 
 
 def companions(semantics: Semantics) -> tuple[tuple[str, bool, str, str], ...]:
-    """SEM-2: Return the fields that are given iff another has a certain value: the field, whether
-    the other has that value, both in words, and an example of the field's value.
+    """SEM-2: Return the fields that must be given iff another field has a certain value. Each comes
+    with whether the other field has that value, with that in words, and with an example of a value.
     """
     is_periodic = Condition.PERIODIC in semantics.report
     is_difference = semantics.r2s in (R2S.ISTREAM, R2S.DSTREAM)
@@ -252,7 +254,7 @@ def companions(semantics: Semantics) -> tuple[tuple[str, bool, str, str], ...]:
 
 
 def value_without_meaning(semantics: Semantics) -> str | None:
-    """SEM-2: Return why some value means nothing beside the others, or None."""
+    """SEM-2: Return why a value means nothing beside the others; None if all have a meaning."""
     t0 = semantics.t0
     is_formula = isinstance(t0, T0) and t0 not in POLICIES
     if is_formula and semantics.closure not in (Closure.LEFT_OPEN, None):
@@ -281,8 +283,9 @@ OPTIONAL = frozenset(name for name, kinds in _KINDS.items() if NoneType in kinds
 
 
 def parse_field(name: str, value: Any) -> Any:
-    """SEM-1: Return one field's value from its value or its text (`report=window-close,non-empty`,
-    `t0=-3`); integers are within 64 bits.
+    """SEM-1: Return a field's value from its value or its text, such as `window-close,non-empty`
+    for report or `-3` for t0. Raises InvalidSemantics for what is no value of the field, and for an
+    integer beyond 64 bits.
     """
     known_field(name)
     if name == "report":
@@ -299,12 +302,14 @@ def parse_field(name: str, value: Any) -> Any:
     if name in OPTIONAL:
         words.append("none")
     kinds = described_values(name, words)
-    reason = f"{name} must be {kinds}, got {shown(value)}{did_you_mean(value, words)}"
+    reason = f"{name} must be {kinds}, got {display(value)}{did_you_mean(value, words)}"
     raise InvalidSemantics(reason, rule="SEM-1")
 
 
 def described_values(name: str, words: list[str]) -> str:
-    """Return the values that a field can have, in words for a message."""
+    """Return the values that a field can have, in words for a message: `an integer or one of
+    first-element, …`.
+    """
     kinds = []
     if name in INTEGRAL:
         kinds.append("an integer")
@@ -316,7 +321,7 @@ def described_values(name: str, words: list[str]) -> str:
 
 
 def known_field(name: str) -> None:
-    """SEM-1: Refuse a name that is no field's."""
+    """SEM-1: Refuse a name that no field has."""
     if name not in FIELDS:
         raise InvalidSemantics(f"unknown key {name!r}{nearest(name, FIELDS)}", rule="SEM-1")
 
@@ -349,7 +354,7 @@ def show(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Between:
-    """An integer that is only known to lie in [lo, hi]."""
+    """An integer of which only the bounds are known, both included."""
 
     lo: int
     hi: int
@@ -357,13 +362,13 @@ class Between:
 
 @dataclass(frozen=True)
 class OneOf:
-    """A field that is only known to have one of these values."""
+    """A field's value of which only the possible values are known."""
 
     values: tuple[Any, ...]
 
     @staticmethod
     def every(name: str) -> OneOf:
-        """Return all values of an enumerated field, None among them where it can be left out."""
+        """Return all values of an enumerated field, None among them if the field may be none."""
         values: tuple[Any, ...] = tuple(ENUMS[name])
         if name in OPTIONAL:
             values += (None,)
@@ -375,8 +380,8 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class Profile:
-    """A named Semantics in which fields may be open: `UNKNOWN`, `Between` or `OneOf`. The oracle
-    quantifies those.
+    """A named Semantics that may leave fields open: their values are `UNKNOWN`, `Between` or
+    `OneOf`. The oracle tries every value of an open field.
     """
 
     name: str
@@ -384,7 +389,7 @@ class Profile:
     fields: Mapping[str, Any]
 
     def but(self, /, **overrides: Any) -> Profile:
-        """Return the profile with some fields replaced; `unknown` opens one."""
+        """Return the profile with some fields replaced; the value `unknown` opens a field."""
         parsed = {}
         for name, value in overrides.items():
             known_field(name)
@@ -400,8 +405,8 @@ class Profile:
         return tuple(name for name in FIELDS if is_open(self.fields.get(name, UNKNOWN)))
 
     def semantics(self) -> Semantics:
-        """SEM-3: Return the complete value. A profile that leaves fields open has none: the error
-        names them.
+        """SEM-3: Return the complete value. Raises UnknownField, with the names of the open fields,
+        if there are any.
         """
         if self.unknown:
             missing = ", ".join(self.unknown)
@@ -411,8 +416,8 @@ class Profile:
         return Semantics(**self.fields)
 
     def assignments(self, t0s: tuple[int, ...]) -> Iterator[dict[str, Any]]:
-        """Yield the fields of every assignment: an open t0 takes the values `t0s` (ORA-2), other
-        open fields all of theirs. Some may contradict each other.
+        """Yield the fields of every assignment. An open t0 takes the values `t0s` (ORA-2), each
+        other open field all of its values. Some assignments may contradict themselves (SEM-2).
         """
         for values in product(*(self.choices(name, t0s) for name in FIELDS)):
             yield dict(zip(FIELDS, values, strict=True))
@@ -437,5 +442,5 @@ class Profile:
 
 
 def is_open(value: Any) -> bool:
-    """Whether a profile's value for a field leaves it open."""
+    """Return whether a profile's value for a field leaves the field open."""
     return isinstance(value, Between | OneOf) or value == UNKNOWN

@@ -1,4 +1,4 @@
-"""§4 How a window begins: which field says that nothing is shown yet, in words for a user."""
+"""§4 Start-up: which fields say that a `range` window is not shown yet, in words for a user."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from refengine.model.errors import require
 
 
 def first_shown(view: View) -> int | None:
-    """WIN-12: Return the first instant at which one of CQL's ranges is shown, the last of its first
-    window; None for other kinds, and for a window that never opens.
+    """WIN-12: Return the first instant at which a `range` is shown, the last of its first window;
+    None for other kinds, and for a window that never opens.
     """
     frame = view.frame
     if frame is None or view.spec.kind is not WindowKind.RANGE:
@@ -22,7 +22,7 @@ def first_shown(view: View) -> int | None:
 
 
 def reason(view: View, semantics: Semantics) -> str | None:
-    """Return why a range is not shown yet, with the fields that say so; None for other kinds."""
+    """Return why a `range` is not shown yet, with the fields that say so; None for other kinds."""
     first = first_shown(view)
     if first is None:
         return None
@@ -36,8 +36,8 @@ def reason(view: View, semantics: Semantics) -> str | None:
 
 
 def notes(planned: Plan) -> Iterator[str]:
-    """WIN-12: Yield, for each range that is not shown yet when its first element comes, which
-    fields say so, and which t0 shows it.
+    """WIN-12: Yield a note for each `range` that is not shown yet when its first element comes:
+    which fields say so, and with which t0 it would be shown.
     """
     for view in planned.views:
         first = first_shown(view)

@@ -1,4 +1,4 @@
-"""§5 Which arrivals are looked at, and at which instants."""
+"""§5 Tick: which arrivals are looked at, and at which instants."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from refengine.core.semantics import Closing, Expiry, Semantics, Tick
-from refengine.core.window import Frame, borders, number
+from refengine.core.window import Frame, borders, window_number
 from refengine.model.elements import Element
 from refengine.model.errors import InvalidSemantics
 
 
-def due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
-    """Whether an arrival is looked at, after one with the time `app` and the batch id `batch`:
-    TICK-1 tuple: every arrival is. TICK-2 time: one whose t_app is greater. TICK-3 batch: one whose
-    batch id is greater.
+def is_due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
+    """Return whether an arrival is looked at. The arrival last looked at had the t_app `app` and
+    the batch id `batch`.
+
+    TICK-1 tuple: every arrival is. TICK-2 time: one with a greater t_app is. TICK-3 batch: one with
+    a greater batch id is.
     """
     match tick:
         case Tick.TUPLE:
@@ -30,8 +32,12 @@ def due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
 
 
 def interval(before: int, own: int) -> range:
-    """TICK-4: Return the instants at which an arrival is evaluated: from that of the arrival
-    last looked at up to, not including, its own; or its own, if the two are equal.
+    """TICK-4: Return the instants at which an arrival is evaluated: from `before`, the own instant
+    of the arrival last looked at, up to its own, which is not included. If the two are equal, its
+    own is the only one.
+
+    >>> interval(3, 6), interval(6, 6)
+    (range(3, 6), range(6, 7))
     """
     if own == before:
         return range(own, own + 1)
@@ -39,8 +45,8 @@ def interval(before: int, own: int) -> range:
 
 
 class LastTick(NamedTuple):
-    """What the arrival that was looked at last leaves behind: its own instant, its t_app and its
-    batch id. Before the first one these are s0, s0 and 0.
+    """What is remembered of the arrival that was looked at last: its own instant, its t_app and its
+    batch id. Before the first arrival these are s0, s0 and 0.
     """
 
     own: int
@@ -49,10 +55,10 @@ class LastTick(NamedTuple):
 
 
 def instants_of_arrival(tick: Tick, arrival: Element, own: int, last: LastTick) -> range | None:
-    """TICK-5: Return the instants at which an arrival is evaluated, which follow those of the one
-    that was looked at last; None for an arrival that is not looked at.
+    """TICK-5: Return the instants at which an arrival is evaluated, given the arrival that was
+    looked at last; None for an arrival that is not looked at. `own` is its own instant.
     """
-    if not due(tick, arrival, last.app, last.batch):
+    if not is_due(tick, arrival, last.app, last.batch):
         return None
     return interval(last.own, own)
 
@@ -60,8 +66,8 @@ def instants_of_arrival(tick: Tick, arrival: Element, own: int, last: LastTick) 
 def ticks(
     arrivals: Sequence[Element], times: Sequence[int], tick: Tick, start: int
 ) -> Iterator[tuple[int, range]]:
-    """Yield the index and the instants of each arrival that is looked at, in arrival order. `start`
-    is s0 (TICK-5).
+    """Yield the index and the instants of each arrival that is looked at, in arrival order. `times`
+    are the arrivals' own instants, and `start` is s0 (TICK-5).
     """
     last = LastTick(start, start, 0)
     for k, (arrival, own) in enumerate(zip(arrivals, times, strict=True)):
@@ -71,23 +77,30 @@ def ticks(
             last = LastTick(own, arrival.app, arrival.batch or 0)
 
 
-def own(semantics: Semantics, instant: int) -> int:
-    """TICK-6: Return an arrival's own instant, as time-based windows see it: a window [o, c) that
-    is to be passed is closed by an arrival after c, as if every arrival came an instant earlier.
+def shift_of_own_instants(semantics: Semantics) -> int:
+    """TICK-6: Return what is added to an arrival's t_app to give its own instant, as time-based
+    windows see it: -1 where an arrival must pass the close of a window [o, c), else 0.
+
+    Under closing=passed a window [0, 10) is closed by an arrival at 11, whose own instant is 10,
+    and not by one at 10, whose own instant is 9.
     """
     match semantics.closing:
         case Closing.REACHED:
-            return instant
+            return 0
         case Closing.PASSED:
-            return instant + borders(semantics.closure)[1]
+            return borders(semantics.closure)[1]
 
 
-def shifted(expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]) -> range:
-    """TICK-7: Return the instants at which an arrival is evaluated, its own among them where expiry
-    is eager and another window takes the place of the current one there.
+def interval_with_expiry(
+    expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]
+) -> range:
+    """TICK-7: Return the interval of an arrival, with its own instant if an expiry is seen there:
+    if expiry is eager and the next window takes the place of the current one at that instant.
     """
     if expiry is Expiry.REPLAYED or interval.stop != own:
         return interval
-    if any(number(frame, own - 1) not in (None, number(frame, own)) for frame in frames):
+    if any(
+        window_number(frame, own - 1) not in (None, window_number(frame, own)) for frame in frames
+    ):
         return range(interval.start, own + 1)
     return interval

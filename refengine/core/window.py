@@ -1,5 +1,5 @@
-"""§4 S2R: which elements a window holds. Instants are integers:
-application times, or ids (WIN-6).
+"""§4 S2R: which elements a window holds. Instants are integers: application times, or ids
+(WIN-6).
 """
 
 from __future__ import annotations
@@ -24,8 +24,14 @@ SHOWN_ENDED = frozenset({WindowKind.RANGE, WindowKind.NOW})
 
 
 class Frame(NamedTuple):
-    """The windows n = `least`, …, 0, 1, … of one kind: the first and the last instant of window 0,
-    the slide, and the instant before which no scope starts (None: they start where they start).
+    """Where all windows of a query's window lie: window n covers the instants from first + n·slide
+    to last + n·slide, for n = `least`, …, 0, 1, ….
+
+    `first` and `last` are the first and the last instant of window 0. No scope starts before
+    `floor` (None: each scope starts with its window).
+
+    >>> Frame(first=0, last=9, slide=5)  # [0, 10), [5, 15), [10, 20), …
+    Frame(first=0, last=9, slide=5, kind=<WindowKind.TIME: 'time'>, least=0, floor=None)
     """
 
     first: int
@@ -38,9 +44,11 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """One window of a query over its stream's elements: the instants at which these come (WIN-6),
-    their ids, the last instants of their validity (None: they are points), and their keys if they
-    are partitioned. Without a frame the window never opens.
+    """One window of a query over the elements of its stream.
+
+    For each element, `times` has the instant at which it comes (WIN-6), `ids` its id, `ends` the
+    last instant of its validity, and `keys` its key. `ends` is None where all elements are points,
+    and `keys` is empty where the window is not partitioned. A window without a frame never opens.
     """
 
     spec: Window
@@ -56,9 +64,11 @@ class View:
 def view(
     spec: Window, elements: Sequence[Element], semantics: Semantics, registered: int | None = None
 ) -> View:
-    """Return a window of a query as it is under a semantics, over its stream's elements."""
+    """Return a window of a query as it is under a semantics, over its stream's elements.
+    `registered` is the instant of the query's registration, if that is known.
+    """
     spec = slide(spec, semantics.slide)
-    times = instants(spec, elements)
+    times = element_instants(spec, elements)
     t0 = origin(spec, semantics, next(iter(times), None), registered)
     placed = None
     if t0 is not None:
@@ -76,7 +86,7 @@ def view(
 
 
 def ends(spec: Window, elements: Sequence[Element]) -> Sequence[int] | None:
-    """WIN-18: Return the last instants of the elements' validity; None where they count as
+    """WIN-18: Return the last instant of each element's validity; None where all elements count as
     points.
     """
     if spec.kind is WindowKind.TUPLE:
@@ -87,15 +97,15 @@ def ends(spec: Window, elements: Sequence[Element]) -> Sequence[int] | None:
 
 
 def keys(spec: Window, elements: Sequence[Element]) -> Sequence[tuple[str, ...]]:
-    """WIN-15: Return the elements' keys, if the window is partitioned."""
+    """WIN-15: Return each element's key, if the window is partitioned; else nothing."""
     if not spec.by:
         return ()
     return [key(spec, element, f"element {n}") for n, element in enumerate(elements, 1)]
 
 
 def slide(spec: Window, choice: Slide) -> Window:
-    """WIN-17: Return a window with the slide that it has: the one stated, or 1 where a time-based
-    window moves with every instant.
+    """WIN-17: Return the window with the slide that it has under the semantics: the one stated, or
+    1 for a time-based window whose slide is ignored.
     """
     if choice is Slide.IGNORED and spec.kind in (WindowKind.TIME, WindowKind.RANGE):
         return replace(spec, slide=1)
@@ -104,7 +114,7 @@ def slide(spec: Window, choice: Slide) -> Window:
 
 def ids(spec: Window, elements: Sequence[Element]) -> Sequence[int]:
     """WIN-16: Return each element's id: how many elements, or triples, the stream has up to and
-    including it.
+    including it. Elements of 2, 1 and 3 triples have the ids 1, 2, 3, or 2, 3, 6.
     """
     match spec.unit:
         case Unit.ELEMENTS:
@@ -113,7 +123,7 @@ def ids(spec: Window, elements: Sequence[Element]) -> Sequence[int]:
             return list(accumulate(len(element.graph) for element in elements))
 
 
-def instants(spec: Window, elements: Sequence[Element]) -> Sequence[int]:
+def element_instants(spec: Window, elements: Sequence[Element]) -> Sequence[int]:
     """WIN-6: Return each element's instant: its t_app; for a tuple-based window its id."""
     if spec.kind is WindowKind.TUPLE:
         return ids(spec, elements)
@@ -124,7 +134,8 @@ def origin(
     spec: Window, semantics: Semantics, first: int | None, registered: int | None = None
 ) -> int | None:
     """WIN-7: Return t0: as stated, by a policy (WIN-10), or by a published formula over ω, β and
-    t1, the first instant; None where there is no t1.
+    t1. t1 is `first`, the first instant of the window's stream. None where t0 depends on t1 and
+    there is none.
     """
     t0 = semantics.t0
     if isinstance(t0, int):
@@ -137,7 +148,7 @@ def origin(
 
 
 def origin_of_ids(formula: T0, spec: Window) -> int:
-    """WIN-7: Return t0 of a tuple-based window by a published formula, from the first id on."""
+    """WIN-7: Return t0 of a tuple-based window by a published formula. The first id is 1."""
     size = spec.span
     step = spec.step
     match formula:
@@ -154,8 +165,8 @@ def origin_of_ids(formula: T0, spec: Window) -> int:
 
 
 def origin_of_times(formula: T0, spec: Window, first: int | None) -> int | None:
-    """WIN-7: Return t0 of another window by a published formula; None where it asks for t1 and
-    there is none.
+    """WIN-7: Return t0 of a window that is not tuple-based by a published formula. None where the
+    formula asks for t1 and there is none.
     """
     size = spec.span
     step = spec.step
@@ -181,8 +192,11 @@ def origin_of_times(formula: T0, spec: Window, first: int | None) -> int | None:
 def policy(
     spec: Window, semantics: Semantics, first: int | None, registered: int | None
 ) -> int | None:
-    """WIN-10: Return t0 by the first element, by the query's registration, or aligned with the
-    epoch and an offset; None where it asks for an instant that there is not.
+    """WIN-10: Return t0 by a policy: at the first element, at the query's registration, or aligned
+    with the epoch and an offset. None where the policy asks for an instant that is not there.
+
+    With ω = 10, β = 5, offset 0 and windows [o, c), t1 = 12 gives 5 under `epoch`: [5, 15) is the
+    first aligned window that reaches 12.
     """
     size = spec.span
     step = spec.step
@@ -204,21 +218,28 @@ def policy(
 
 
 def reach(spec: Window) -> int:
-    """ENG-1: Return how long after an element's end a window can still hold it, at most."""
+    """ENG-1: Return how long after an element's end a window can still hold it, at most: ω, or for
+    a `range` with slide L, which is shown until the next one ends, ω + L − 1.
+    """
     if spec.kind is WindowKind.RANGE:
         return spec.span + spec.step - 1
     return spec.span
 
 
 def closure_of(spec: Window, closure: Closure | None) -> Closure | None:
-    """Return the closure of a window; None if it has no borders."""
+    """Return the closure of a window; None for a window without borders."""
     if spec.kind in BORDERED:
         return closure
     return None
 
 
 def borders(closure: Closure | None) -> tuple[int, int]:
-    """WIN-2: Return what a closure adds to o and c to give a window's first and last instant."""
+    """WIN-2: Return what a closure adds to o and to c to give a window's first and last instant.
+
+    >>> low, high = borders(Closure.RIGHT_OPEN)  # [0, 10) has the instants 0 to 9
+    >>> 0 + low, 10 + high
+    (0, 9)
+    """
     match closure:
         case Closure.LEFT_OPEN:
             return 1, 0
@@ -229,8 +250,13 @@ def borders(closure: Closure | None) -> tuple[int, int]:
 
 
 def frame(spec: Window, closure: Closure | None, t0: int, partial: Partial) -> Frame:
-    """WIN-3: Return where windows stand: window n opens at o = t0 + nβ and closes at c = o + ω,
-    n >= 0 (n < 0 for partial windows, WIN-11).
+    """WIN-3: Return where windows lie: window n opens at o = t0 + nβ and closes at c = o + ω, for n
+    >= 0, and for some n < 0 where partial windows are reported (WIN-11).
+
+    >>> window = Window("s", WindowKind.TIME, size=10, slide=5)
+    >>> windows = frame(window, Closure.RIGHT_OPEN, 0, Partial.REPORTED)
+    >>> windows.first, windows.last, windows.least
+    (0, 9, -1)
     """
     low, high = borders(closure_of(spec, closure))
     first = t0 + low
@@ -243,8 +269,9 @@ def frame(spec: Window, closure: Closure | None, t0: int, partial: Partial) -> F
 
 
 def least(partial: Partial, size: int, step: int) -> int:
-    """WIN-11: Return the number of the first window: 0, or that of the first partial one, which
-    closes after t0.
+    """WIN-11: Return the number of the first window: 0, or, where partial windows are reported,
+    that of the first one that closes after t0. With ω = 10 and β = 5 that is −1: the window from t0
+    − 5 to t0 + 5.
     """
     match partial:
         case Partial.SUPPRESSED:
@@ -254,7 +281,7 @@ def least(partial: Partial, size: int, step: int) -> int:
 
 
 def opening(view: View, n: int | None) -> tuple[int, int] | None:
-    """Return the borders (o, c) of window n; None where windows have none, or it has no scope."""
+    """Return the borders (o, c) of window n; None where windows have no borders, or n is None."""
     if n is None or view.spec.kind not in BORDERED - {WindowKind.LANDMARK}:
         return None
     if view.t0 is None or view.frame is None:
@@ -264,15 +291,23 @@ def opening(view: View, n: int | None) -> tuple[int, int] | None:
 
 
 def active(frame: Frame, t: int) -> int:
-    """WIN-4: Return the number of the active window at t, the open one that started first: the
-    least n whose last instant is not before t.
+    """WIN-4: Return the number of the active window at t: the window that started first of those
+    that are open. It has the least n whose last instant is t or later.
+
+    >>> active(Frame(first=0, last=9, slide=5), 9), active(Frame(first=0, last=9, slide=5), 10)
+    (0, 1)
     """
     return max(frame.least, -((frame.last - t) // frame.slide))
 
 
 def current(frame: Frame, t: int) -> int | None:
-    """WIN-12: Return the number of CQL's window at t, the latest that has ended: the greatest n
-    whose last instant is not after t; None before the first has ended.
+    """WIN-12: Return the number of the `range` or `now` window that is shown at t: the latest that
+    has ended. It has the greatest n whose last instant is t or earlier. None before the first has
+    ended.
+
+    >>> shown = Frame(first=0, last=9, slide=5, kind=WindowKind.RANGE)
+    >>> current(shown, 8), current(shown, 13), current(shown, 14)
+    (None, 0, 1)
     """
     n = (t - frame.last) // frame.slide
     if n < frame.least:
@@ -280,11 +315,11 @@ def current(frame: Frame, t: int) -> int | None:
     return n
 
 
-def number(frame: Frame, t: int) -> int | None:
+def window_number(frame: Frame, t: int) -> int | None:
     """Return the number of the window whose content is looked at, at t; None where windows have no
-    numbers, or none is there.
+    numbers, or no window is looked at yet.
     """
-    if t < start(frame):
+    if t < s0(frame):
         return None
     match frame.kind:
         case WindowKind.TIME | WindowKind.TUPLE:
@@ -297,19 +332,24 @@ def number(frame: Frame, t: int) -> int | None:
             return None
 
 
-def start(frame: Frame) -> int:
-    """WIN-5: Return s0, the instant just before window 0's first."""
+def s0(frame: Frame) -> int:
+    """WIN-5: Return s0, the instant just before window 0's first. Nothing is looked at
+    before it.
+    """
     return frame.first - 1
 
 
 def scope(frame: Frame, t: int) -> tuple[int, int] | None:
-    """WIN-5: Return the scope at t, its first and last instant: from the active window's first
-    instant to t (WIN-12: for CQL's windows to the last one's end; WIN-13: for unbounded and
-    landmark from ever, or window 0's first instant); None before s0.
+    """WIN-5: Return the first and the last instant of the scope at t; None before s0. The scope
+    runs from the active window's first instant to t: at 12 windows [0, 10), [5, 15), … have the
+    scope (5, 12).
+
+    WIN-12: A `range` or `now` has the scope of its whole window. WIN-13: A landmark window's scope
+    begins with window 0's first instant, that of a window without borders at −2^63.
     """
-    n = number(frame, t)
+    n = window_number(frame, t)
     is_shown_ended = frame.kind in SHOWN_ENDED
-    if t < start(frame) or (n is None and is_shown_ended):
+    if t < s0(frame) or (n is None and is_shown_ended):
         return None
     if n is None:
         return -TIME_BOUND, t
@@ -322,8 +362,8 @@ def scope(frame: Frame, t: int) -> tuple[int, int] | None:
 
 
 def content(view: View, t: int, arrived: int) -> Content:
-    """WIN-8: Return the content at (t, k): the elements in scope at t among the first `arrived`, as
-    their indices.
+    """WIN-8: Return the content at (t, k): the indices of the elements in scope at t, among the
+    first `arrived` elements of the stream.
     """
     if view.frame is None:
         return range(0)
@@ -356,7 +396,7 @@ def rows(view: View, arrived: int) -> Content:
 
 
 def partition(view: View, arrived: int) -> Content:
-    """WIN-15: Return of each key the latest N elements."""
+    """WIN-15: Return the indices of the latest N elements of each key."""
     size = require(view.spec.size)
     counts: Counter[tuple[str, ...]] = Counter()
     latest = []
@@ -368,8 +408,9 @@ def partition(view: View, arrived: int) -> Content:
 
 
 def key(spec: Window, element: Element, place: str) -> tuple[str, ...]:
-    """WIN-15: Return an element's key: what its one triple has at a position, or the one object of
-    a predicate in its graph. Raises InvalidStream, with the place, for an element without one.
+    """WIN-15: Return an element's key: for a position the term that its one triple has there, for a
+    predicate the one object that it has in the element's graph. Raises InvalidStream, with the
+    place, for an element without one.
     """
     terms = []
     for part in spec.by:
@@ -390,7 +431,9 @@ def key(spec: Window, element: Element, place: str) -> tuple[str, ...]:
 
 
 def overlapping(view: View, first: int, last: int, arrived: int) -> Content:
-    """WIN-18: Return the elements that are valid at some instant from `first` to `last`."""
+    """WIN-18: Return the indices of the elements that are valid at some instant from `first` to
+    `last`.
+    """
     if first > last:
         return range(0)
     begun = bisect_right(view.times, last, 0, arrived)
@@ -399,15 +442,17 @@ def overlapping(view: View, first: int, last: int, arrived: int) -> Content:
 
 
 def until(view: View, t: int, arrived: int) -> int | None:
-    """WIN-9: Return the next instant after t at which the content, or whether there is a scope, can
-    differ from that at t; None if it never does. Time alone changes a content in two ways: an
-    arrived element comes into scope, and the elements that end before the window's first instant
-    leave when the next window takes its place.
+    """WIN-9: Return the next instant after t at which the content may differ from that at t, or a
+    scope may begin; None if there is no such instant. The first `arrived` elements are there.
+
+    Time alone changes a content in two ways. An element that has arrived comes into scope. And
+    elements leave when the next window takes the place of the current one: those that end before
+    that window's first instant.
     """
     frame = view.frame
     if frame is None:
         return None
-    if t < start(frame) or frame.kind in (WindowKind.ROWS, WindowKind.PARTITION):
+    if t < s0(frame) or frame.kind in (WindowKind.ROWS, WindowKind.PARTITION):
         return first_scope(frame, t)
     extent = scope(frame, t)
     if extent is None:
@@ -431,8 +476,8 @@ def until(view: View, t: int, arrived: int) -> int | None:
 
 
 def earliest_end(view: View, first: int, last: int, begun: int) -> int | None:
-    """Return the earliest end of those elements among the first `begun` that are valid at some
-    instant from `first` to `last`; None if there are none.
+    """Return the earliest end of the elements that are valid at some instant from `first` to
+    `last`, among the first `begun`; None if there are none.
     """
     if view.ends is None:
         oldest = bisect_left(view.times, first)
@@ -443,10 +488,10 @@ def earliest_end(view: View, first: int, last: int, begun: int) -> int | None:
 
 
 def first_scope(frame: Frame, t: int) -> int | None:
-    """Return the first instant with a scope, if it is after t: s0, or the last instant of the first
-    of CQL's windows (WIN-5, WIN-12).
+    """Return the first instant with a scope, if it is after t; else None. It is s0, or for a
+    `range` or `now` the last instant of the first window (WIN-5, WIN-12).
     """
-    first = start(frame)
+    first = s0(frame)
     if frame.kind in SHOWN_ENDED:
         first = frame.last + frame.least * frame.slide
     if first <= t:
@@ -455,8 +500,8 @@ def first_scope(frame: Frame, t: int) -> int | None:
 
 
 def enters_at(frame: Frame, instant: int) -> int:
-    """Return when an instant that is after the scope comes into one: at once, or, of CQL's windows,
-    with the end of the first that holds it.
+    """Return when an element at `instant`, which is after the scope, comes into scope: at that
+    instant, or for a `range` or `now` at the last instant of the first window that holds it.
     """
     if frame.kind in SHOWN_ENDED:
         return frame.last - (frame.last - instant) // frame.slide * frame.slide
@@ -464,8 +509,9 @@ def enters_at(frame: Frame, instant: int) -> int:
 
 
 def leaves_at(frame: Frame, instant: int) -> int:
-    """Return when an instant in the scope is in none any more: after the last window that holds it
-    has ended, or, of CQL's windows, with the end of the next.
+    """Return when an element that ends at `instant` leaves the scope: one instant after the last
+    instant of the last window that holds it, or for a `range` or `now` at the last instant of the
+    next window.
     """
     newest = (instant - frame.first) // frame.slide
     if frame.kind in SHOWN_ENDED:
@@ -474,7 +520,7 @@ def leaves_at(frame: Frame, instant: int) -> int:
 
 
 def is_hopping(frame: Frame) -> bool:
-    """Whether there are instants between time-based windows, so that what an interval spans leaves
-    and comes back.
+    """Return whether there are instants between time-based windows. An interval over such a gap
+    leaves the content, and comes back with the next window.
     """
     return frame.kind is WindowKind.TIME and frame.slide > frame.last - frame.first + 1

@@ -17,7 +17,7 @@ from refengine.dialects.cqels import CQELS
 from refengine.dialects.csparql import CSPARQL
 from refengine.dialects.dialect import IN_TEXT, Dialect
 from refengine.dialects.rspql import RSP4J, RSPJS, RSPQL
-from refengine.dialects.source import Source, Unrenderable, stop
+from refengine.dialects.source import DialectText, Unrenderable, end_offset
 from refengine.dialects.sparqlstream import SPARQLSTREAM
 from refengine.model.errors import InvalidQuery
 from refengine.model.messages import nearest
@@ -33,22 +33,23 @@ OWN = frozenset({"register", "operator", "window_clause", "window_pattern"})
 
 
 def read(text: str, dialect: str, static: bool = False) -> Query:
-    """DIA-1: the query that a text in a dialect means; its body is the SPARQL that is left without
-    the dialect's clauses.
+    """DIA-1: Return the query that a text in a dialect means. Its body is the SPARQL that is left
+    without the dialect's clauses.
 
-    `static`: whether it is asked beside static data, which the patterns of windows do not see
-    (DIA-5). Raises InvalidQuery, InvalidWindow, Unsupported, Refused, each with line and column.
+    `static` says whether the query is asked beside static data, which the patterns of windows do
+    not see (DIA-5). Raises InvalidQuery, InvalidWindow, Unsupported and Refused, each with line and
+    column.
     """
-    spoken = find(dialect)
+    spoken = find_dialect(dialect)
     try:
-        source = Source(text, spoken.added.parser.parse(text))
+        source = DialectText(text, spoken.added.parser.parse(text))
     except UnexpectedInput as error:
-        raise grammar.fault(
-            text, error, _likely(text, spoken, grammar.reached(text, error))
+        raise grammar.syntax_error(
+            text, error, _likely(text, spoken, grammar.reached_offset(text, error))
         ) from None
     source.check_prefixes()
-    r2s = stated(source)
-    declared = spoken.declared(source, static)
+    r2s = stated_operator(source)
+    declared = spoken.read_windows(source, static)
     if not declared:
         source.fail(
             source.pattern,
@@ -58,18 +59,18 @@ def read(text: str, dialect: str, static: bool = False) -> Query:
 
 
 def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = False) -> str:
-    """DIA-6: a query as a text that `read` reads as the same query. `r2s` is the operator that the
-    semantics says: it is stated, too, where the query states none and the text can; where the text
-    cannot, the query's must be the same. `static` is that of `read`.
+    """DIA-6: Return a query as a text that `read` reads as the same query.
 
-    Raises Unrenderable, which names the construct that the dialect cannot say.
+    `r2s` is the operator that the semantics says. Where the query states none, the text states this
+    one if it can. Where the text cannot state any, the query's must be the same. `static` is that
+    of `read`. Raises Unrenderable, which names the construct that the dialect cannot say.
     """
-    spoken = find(dialect)
+    spoken = find_dialect(dialect)
     _check_renderable(query)
     try:
-        source = Source(query.body.text, PLAIN.parser.parse(query.body.text), "body")
+        source = DialectText(query.body.text, PLAIN.parser.parse(query.body.text), "body")
     except UnexpectedInput as error:
-        fault = grammar.fault(query.body.text, error)
+        fault = grammar.syntax_error(query.body.text, error)
         raise Unrenderable(
             f"its tokens cannot be told apart: {fault.reason}",
             rule="DIA-6",
@@ -82,9 +83,9 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
             offset = 0
         source.insert(offset, [clause])
     if operator and spoken.operators:
-        after = stop(grammar.leaf(source.form, 0))
+        after = end_offset(grammar.child_token(source.form, 0))
         source.put(after, after, f" {operator.upper()}")
-    spoken.write(source, query, spoken, static)
+    spoken.write_windows(source, query, spoken, static)
     return source.edited()
 
 
@@ -99,7 +100,7 @@ def _check_renderable(query: Query) -> None:
         raise Unrenderable("two windows have one name", rule="DIA-6", place="windows")
 
 
-def find(dialect: str) -> Dialect:
+def find_dialect(dialect: str) -> Dialect:
     """Return a dialect by its name. Raises InvalidQuery, with the nearest valid one."""
     if dialect not in DIALECTS:
         raise InvalidQuery(
@@ -108,8 +109,10 @@ def find(dialect: str) -> Dialect:
     return DIALECTS[dialect]
 
 
-def stated(source: Source) -> R2S | None:
-    """DIA-4: the operator of R2S that a text states, if it does; its clauses are taken out."""
+def stated_operator(source: DialectText) -> R2S | None:
+    """DIA-4: Return the operator of R2S that a text states, or None, and take its clauses out of
+    the text. Raises InvalidQuery for two different ones.
+    """
     found = [token for token in source.tokens if token.type == "OPERATOR"]
     operators = {R2S(token.capitalize()) for token in found}
     if len(operators) > 1:
@@ -123,8 +126,8 @@ def stated(source: Source) -> R2S | None:
 
 
 def _operator(query: Query, spoken: Dialect, r2s: R2S | None) -> R2S | None:
-    """DIA-4: the operator to be stated: the query's, or else the semantics' if the text can. Raises
-    Unrenderable.
+    """DIA-4: Return the operator that the text is to state: the query's, or else that of the
+    semantics if the text can state it. Raises Unrenderable.
     """
     own, wanted = query.r2s, query.r2s or r2s
     if wanted in IN_TEXT and spoken.states(query.body.form):
@@ -140,8 +143,9 @@ def _operator(query: Query, spoken: Dialect, r2s: R2S | None) -> R2S | None:
 
 
 def _likely(text: str, spoken: Dialect, far: int) -> str:
-    """Return `; this looks like C-SPARQL (csparql)`: of the dialects that found a clause of their
-    own, the one that reads furthest, if it reads further than the one that was asked for.
+    """Return a hint, such as `; this looks like C-SPARQL (csparql)`, or nothing. Of the other
+    dialects that find a clause of their own, it names the one that reads furthest, if that reads
+    beyond `far`.
     """
     reach = {name: _reach(text, other) for name, other in DIALECTS.items() if other is not spoken}
     best = max(reach, key=reach.__getitem__)
@@ -151,15 +155,15 @@ def _likely(text: str, spoken: Dialect, far: int) -> str:
 
 
 def _reach(text: str, dialect: Dialect) -> int:
-    """Return how many characters a dialect reads of a text in which it finds a clause of its own;
-    none of another.
+    """Return how many characters of a text a dialect reads, if it finds a clause of its own in it;
+    else 0.
     """
     try:
         trees = [dialect.added.parser.parse(text)]
         far = len(text) + 1
     except UnexpectedInput as error:
-        trees = [item for item in grammar.unfinished(error) if isinstance(item, Tree)]
-        far = grammar.reached(text, error)
+        trees = [item for item in grammar.unfinished_items(error) if isinstance(item, Tree)]
+        far = grammar.reached_offset(text, error)
     if any(node.data in OWN for tree in trees for node in grammar.nodes(tree)):
         return far
     return 0

@@ -8,10 +8,10 @@ from functools import partial
 
 from refengine.core.query import Query, Window
 from refengine.dialects import durations
-from refengine.dialects.dialect import Dialect, as_streams, streams, wrap
+from refengine.dialects.dialect import Dialect, stream_pattern_windows, wrap, write_stream_patterns
 from refengine.dialects.grammar import Additions
-from refengine.dialects.source import Source, Unrenderable
-from refengine.dialects.windows import Extents
+from refengine.dialects.source import DialectText, Unrenderable
+from refengine.dialects.windows import ExtentForms
 
 RULES = r"""
     window_pattern: STREAM (iri | VAR) "[" extent "]" group
@@ -22,19 +22,19 @@ RULES = r"""
 """
 
 
-def declared(source: Source, static: bool) -> list[Window]:
-    """DIA-5: the windows of STREAM patterns; one that is all of WHERE has no name, unless there is
-    static data.
+def cqels_windows(source: DialectText, static: bool) -> list[Window]:
+    """DIA-5: Return the windows of STREAM patterns. If one pattern is all of WHERE, its window has
+    no name, unless there is static data.
     """
-    return streams(source, alone=not static)
+    return stream_pattern_windows(source, alone=not static)
 
 
-def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
-    """DIA-5, DIA-6: a STREAM pattern around all of WHERE, or one for each GRAPH pattern of a
-    window.
+def write_cqels(source: DialectText, query: Query, dialect: Dialect, static: bool) -> None:
+    """DIA-5, DIA-6: Write a STREAM pattern around all of WHERE, or one in place of each window's
+    GRAPH pattern. Raises Unrenderable.
     """
     if all(window.name for window in query.windows):
-        as_streams(source, list(query.windows), dialect, alone=not static)
+        write_stream_patterns(source, list(query.windows), dialect, alone=not static)
     elif len(query.windows) > 1:
         raise Unrenderable(
             f"{dialect.title} does not merge windows; each has patterns of its own",
@@ -53,7 +53,7 @@ CQELS = Dialect(
         rules=RULES,
         keywords="STREAM NOW ALL TRIPLES RANGE SLIDE TUMBLING",
     ),
-    extents=Extents(
+    extents=ExtentForms(
         {
             "time": "RANGE {size} SLIDE {slide}",
             "tumbling": "RANGE {size} TUMBLING",
@@ -63,8 +63,8 @@ CQELS = Dialect(
             "unbounded": "ALL",
         },
         # CQELS reads hours and days without a digit
-        partial(durations.written, forms={"m": "{}m", "s": "{}s", "ms": "{}ms"}),
+        partial(durations.write_duration, forms={"m": "{}m", "s": "{}s", "ms": "{}ms"}),
     ),
-    declared=declared,
-    write=write,
+    read_windows=cqels_windows,
+    write_windows=write_cqels,
 )

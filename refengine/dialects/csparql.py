@@ -12,9 +12,9 @@ from refengine.core.query import Form, Query, Window
 from refengine.core.semantics import R2S
 from refengine.dialects import durations, windows
 from refengine.dialects.dialect import Dialect
-from refengine.dialects.grammar import Additions, leaf
-from refengine.dialects.source import Source, Unrenderable
-from refengine.dialects.windows import Extents
+from refengine.dialects.grammar import Additions, child_token
+from refengine.dialects.source import DialectText, Unrenderable
+from refengine.dialects.windows import ExtentForms
 from refengine.model.errors import Unsupported
 
 RULES = r"""
@@ -30,9 +30,9 @@ RULES = r"""
 """
 
 
-def declared(source: Source, static: bool) -> list[Window]:
-    """DIA-5: the windows of FROM STREAM, whose contents are merged, and of FROM NAMED STREAM, which
-    have their stream's name.
+def csparql_windows(source: DialectText, static: bool) -> list[Window]:
+    """DIA-5: Return the windows of FROM STREAM, whose contents are merged, and those of FROM NAMED
+    STREAM, which have their stream's name.
     """
     for node in source.nodes("computed"):
         source.fail(
@@ -45,17 +45,19 @@ def declared(source: Source, static: bool) -> list[Window]:
         iri, extent = (child for child in node.children if isinstance(child, Tree))
         stream = source.resolve(iri)
         name = None
-        if leaf(node, 1).type == "NAMED":
-            name = windows.absolute(stream)
-        found.append(windows.read(source, stream, extent, name))
+        if child_token(node, 1).type == "NAMED":
+            name = windows.absolute_name(stream)
+        found.append(windows.read_window(source, stream, extent, name))
         source.cut(node)
     return found
 
 
-def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
-    """DIA-5, DIA-6: a clause for each window."""
+def write_csparql(source: DialectText, query: Query, dialect: Dialect, static: bool) -> None:
+    """DIA-5, DIA-6: Write a clause for each window. Raises Unrenderable for a window whose name is
+    not its stream's.
+    """
     for window in query.windows:
-        if window.name not in (None, name := windows.absolute(window.stream)):
+        if window.name not in (None, name := windows.absolute_name(window.stream)):
             reason = f"{dialect.title} names a window by its stream; the name would be {name!r}"
             raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
     lines = []
@@ -68,7 +70,9 @@ def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
 
 
 def register(query: Query, r2s: R2S | None) -> str:
-    """Return the clause that registers a query; one whose answer is a graph is a stream."""
+    """Return the clause that registers a query: as a stream if its answer is a graph, else as a
+    query.
+    """
     if query.body.form is Form.CONSTRUCT:
         return "REGISTER STREAM q AS"
     return "REGISTER QUERY q AS"
@@ -84,18 +88,19 @@ CSPARQL = Dialect(
         rules=RULES,
         keywords="REGISTER QUERY STREAM COMPUTED EVERY AS RANGE STEP TUMBLING TRIPLES",
     ),
-    extents=Extents(
+    extents=ExtentForms(
         {
             "time": "RANGE {size} STEP {slide}",
             "tumbling": "RANGE {size} TUMBLING",
             "triples": "RANGE TRIPLES {size}",
         },
         partial(
-            durations.written, forms={"d": "{}d", "h": "{}h", "m": "{}m", "s": "{}s", "ms": "{}ms"}
+            durations.write_duration,
+            forms={"d": "{}d", "h": "{}h", "m": "{}m", "s": "{}s", "ms": "{}ms"},
         ),
     ),
-    declared=declared,
-    write=write,
+    read_windows=csparql_windows,
+    write_windows=write_csparql,
     register=register,
     first=True,
 )

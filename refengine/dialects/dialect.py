@@ -10,9 +10,9 @@ from lark import Token, Tree
 from refengine.core.query import Form, Query, Window
 from refengine.core.semantics import R2S
 from refengine.dialects import windows
-from refengine.dialects.grammar import Additions, branch, leaf
-from refengine.dialects.source import Source, Unrenderable, start
-from refengine.dialects.windows import RESERVED, Extents
+from refengine.dialects.grammar import Additions, child_node, child_token
+from refengine.dialects.source import DialectText, Unrenderable, start_offset
+from refengine.dialects.windows import RESERVED, ExtentForms
 from refengine.model.errors import Unsupported, require
 
 IN_TEXT = frozenset({R2S.RSTREAM, R2S.ISTREAM, R2S.DSTREAM})  # append has no text
@@ -23,39 +23,45 @@ class Dialect:
     """A query language.
 
     `title` is the name that people know; `added`, its syntax beyond SPARQL; `extents`, how it
-    writes them. `declared(source, static)` are the windows of a text, whose clauses and patterns it
-    takes out or makes GRAPH patterns. `write(source, query, dialect, static)` is the reverse.
-    `static`: whether the query is asked beside static data. `register(query, r2s)` is the clause
-    before the query form, if any; `first`, whether it comes before the prologue, too. `operators`:
-    after which query forms' keyword the operator of R2S may stand; `registers`: or in the clause.
+    writes them.
+
+    `read_windows(source, static)` returns the windows of a text, and takes their clauses and
+    patterns out, or makes them GRAPH patterns. `write_windows(source, query, dialect, static)` is
+    the reverse. `static` says whether the query is asked beside static data.
+
+    `register(query, r2s)` returns the clause before the query form, if the dialect has one; `first`
+    says whether that comes before the prologue, too. `operators` are the query forms after whose
+    keyword the operator of R2S may stand; `registers` says that it may stand in the clause.
     """
 
     name: str
     title: str
     added: Additions
-    extents: Extents
-    declared: Callable[[Source, bool], list[Window]]
-    write: Callable[[Source, Query, Dialect, bool], None]
+    extents: ExtentForms
+    read_windows: Callable[[DialectText, bool], list[Window]]
+    write_windows: Callable[[DialectText, Query, Dialect, bool], None]
     register: Callable[[Query, R2S | None], str] | None = None
     first: bool = False
     operators: frozenset[Form] = frozenset()
     registers: bool = False
 
     def states(self, form: Form) -> bool:
-        """DIA-4: whether a text of this form can state an operator of R2S."""
+        """DIA-4: Return whether a text of this form can state an operator of R2S."""
         return self.registers or form in self.operators
 
-    def over(self, window: Window, source: Source) -> str:
-        """DIA-3: the stream and, in brackets, the extent, unless the dialect leaves it out."""
-        stream = windows.iri(window.stream, source, "stream")
+    def over(self, window: Window, source: DialectText) -> str:
+        """DIA-3: Return a window's stream and, in brackets, its extent, unless the dialect leaves
+        the extent out.
+        """
+        stream = windows.iri_reference(window.stream, source, "stream")
         extent = self.extents.write(window, self.title)
         if not extent:
             return stream
         return f"{stream} [{extent}]"
 
 
-def references(source: Source, names: Iterable[str]) -> list[tuple[Tree[Token], str]]:
-    """Return the GRAPH patterns of the windows of these names, in the order of the text."""
+def references(source: DialectText, names: Iterable[str]) -> list[tuple[Tree[Token], str]]:
+    """Return the GRAPH patterns of the windows with the given names, in the order of the text."""
     known = set(names)
     graphs = [
         (node, source.resolve(node.children[1]))
@@ -65,18 +71,18 @@ def references(source: Source, names: Iterable[str]) -> list[tuple[Tree[Token], 
     return [(node, name) for node, name in graphs if name in known]
 
 
-def variable(source: Source) -> Tree[Token] | None:
-    """Return the first GRAPH with a variable: it would find the name that a window has in a text
-    only, or in the body only.
+def graph_with_variable(source: DialectText) -> Tree[Token] | None:
+    """Return the first GRAPH with a variable, if there is one. It would find the name that a window
+    has in the text alone, or in the body alone.
     """
     return next(
         (node for node in source.nodes("graph") if isinstance(node.children[1], Token)), None
     )
 
 
-def bound(source: Source) -> None:
-    """DIA-6: check that there is no GRAPH with a variable. Raises Unrenderable."""
-    if (node := variable(source)) is not None:
+def refuse_graph_variable(source: DialectText) -> None:
+    """DIA-6: Check that there is no GRAPH with a variable. Raises Unrenderable."""
+    if (node := graph_with_variable(source)) is not None:
         raise Unrenderable(
             "GRAPH with a variable would find the window's name, too",
             rule="DIA-6",
@@ -87,42 +93,46 @@ def bound(source: Source) -> None:
 # A pattern around all of WHERE
 
 
-def outside(source: Source) -> Tree[Token] | None:
-    """Return the first pattern outside of WHERE, which a pattern around WHERE would leave where it
-    is.
+def pattern_outside_where(source: DialectText) -> Tree[Token] | None:
+    """Return the first pattern outside of WHERE, if there is one. A pattern around all of WHERE
+    would not contain it.
     """
     template = None
-    if leaf(source.form, 0).type == "CONSTRUCT":
+    if child_token(source.form, 0).type == "CONSTRUCT":
         template = source.form.children[-1]
-    first, last = start(source.where), source.where.meta.end_pos
+    first, last = start_offset(source.where), source.where.meta.end_pos
     return next(
-        (g for g in source.nodes("group") if g is not template and not first <= start(g) < last),
+        (
+            g
+            for g in source.nodes("group")
+            if g is not template and not first <= start_offset(g) < last
+        ),
         None,
     )
 
 
-def lone(source: Source, kind: str = "window_pattern") -> Tree[Token] | None:
-    """Return the pattern of a kind that is all of WHERE, if there is one, and no other pattern
+def lone_pattern(source: DialectText, kind: str = "window_pattern") -> Tree[Token] | None:
+    """Return the pattern of a kind that is all of WHERE, if there is one and no pattern stands
     outside.
     """
     inner = source.pattern.children[1:-1]
     if len(inner) != 1 or not isinstance(inner[0], Tree):
         return None
-    if inner[0].data != kind or outside(source) is not None:
+    if inner[0].data != kind or pattern_outside_where(source) is not None:
         return None
     return inner[0]
 
 
-def unwrap(source: Source, pattern: Tree[Token]) -> None:
-    """Make what is inside a lone pattern all of WHERE."""
-    inner = branch(pattern, -1)
-    source.put(start(source.pattern) + 1, start(inner) + 1, "")
+def unwrap(source: DialectText, pattern: Tree[Token]) -> None:
+    """Make the inside of a pattern, which is all of WHERE, the new WHERE."""
+    inner = child_node(pattern, -1)
+    source.put(start_offset(source.pattern) + 1, start_offset(inner) + 1, "")
     source.put(inner.meta.end_pos - 1, source.pattern.meta.end_pos - 1, "")
 
 
-def wrap(source: Source, opening: str, static: bool) -> None:
-    """DIA-6: all of WHERE becomes the inside of one pattern, if nothing stands outside, and there
-    is no static data, which it would not see. Raises Unrenderable.
+def wrap(source: DialectText, opening: str, static: bool) -> None:
+    """DIA-6: Put one pattern around all of WHERE. Raises Unrenderable if a pattern stands outside,
+    or if there is static data, which the new pattern would not see.
     """
     if static:
         raise Unrenderable(
@@ -130,16 +140,16 @@ def wrap(source: Source, opening: str, static: bool) -> None:
             rule="DIA-6",
             place="static data",
         )
-    if leaf(source.form, 0).type == "CONSTRUCT" and len(source.form.children) == 1:
+    if child_token(source.form, 0).type == "CONSTRUCT" and len(source.form.children) == 1:
         reason = "CONSTRUCT without a template has no room for a window's pattern"
         raise Unrenderable(reason, rule="DIA-6", place=source.locate(source.form))
-    if (group := outside(source)) is not None:
+    if (group := pattern_outside_where(source)) is not None:
         raise Unrenderable(
             "a pattern outside of WHERE would not be in the window",
             rule="DIA-6",
             place=source.locate(group),
         )
-    first, last = start(source.pattern) + 1, source.pattern.meta.end_pos - 1
+    first, last = start_offset(source.pattern) + 1, source.pattern.meta.end_pos - 1
     source.put(first, first, f"\n{opening} {{")
     source.put(last, last, "}\n")
 
@@ -147,18 +157,18 @@ def wrap(source: Source, opening: str, static: bool) -> None:
 # STREAM s [extent] {…}, a window without a name
 
 
-def streams(source: Source, alone: bool) -> list[Window]:
-    """DIA-5: the windows of STREAM patterns, `urn:window:1` and so on; or, where `alone` allows it,
-    the one that is all of WHERE, without a name.
+def stream_pattern_windows(source: DialectText, alone: bool) -> list[Window]:
+    """DIA-5: Return the windows of STREAM patterns, with the names `urn:window:1`, `urn:window:2`,
+    …. Where `alone` allows it, one pattern that is all of WHERE gives a window without a name.
     """
-    if alone and (pattern := lone(source)):
+    if alone and (pattern := lone_pattern(source)):
         unwrap(source, pattern)
         return [_window(source, pattern)]
     names: dict[Window, str] = {}
     for node in source.nodes("window_pattern"):
         name = names.setdefault(_window(source, node), f"{RESERVED}:{len(names) + 1}")
-        source.put(start(node), start(node.children[-1]), f"GRAPH <{name}> ")
-    if names and (free := variable(source)) is not None:
+        source.put(start_offset(node), start_offset(node.children[-1]), f"GRAPH <{name}> ")
+    if names and (free := graph_with_variable(source)) is not None:
         source.fail(
             free,
             "GRAPH with a variable beside STREAM would find the names that windows have here",
@@ -169,44 +179,49 @@ def streams(source: Source, alone: bool) -> list[Window]:
     return [replace(window, name=name) for window, name in names.items()]
 
 
-def _window(source: Source, pattern: Tree[Token]) -> Window:
-    name, extent = pattern.children[1], branch(pattern, 3)
+def _window(source: DialectText, pattern: Tree[Token]) -> Window:
+    name, extent = pattern.children[1], child_node(pattern, 3)
     if isinstance(name, Token):
         source.fail(
             name,
             "a variable for a stream is unsupported; expected an IRI such as <urn:s>",
             Unsupported,
         )
-    return windows.read(source, source.resolve(name), extent)
+    return windows.read_window(source, source.resolve(name), extent)
 
 
-def as_streams(source: Source, named: list[Window], dialect: Dialect, alone: bool) -> None:
-    """DIA-6: the GRAPH patterns of named windows become STREAM patterns, if reading those gives the
-    same names. `alone`: a pattern that is all of WHERE would be read as a window without one.
+def write_stream_patterns(
+    source: DialectText, named: list[Window], dialect: Dialect, alone: bool
+) -> None:
+    """DIA-6: Turn the GRAPH patterns of named windows into STREAM patterns. Raises Unrenderable if
+    reading these would not give the same names. `alone` says that a pattern which is all of WHERE
+    would be read as a window without a name.
     """
-    bound(source)
+    refuse_graph_variable(source)
     found = references(source, [require(window.name) for window in named])
     _check_numbers(source, named, dialect, [name for _, name in found])
     texts = {window.name: f"STREAM {dialect.over(window, source)} " for window in named}
     for node, name in found:
-        group = start(node.children[-1])
-        if source.text[start(node) : group] != f"GRAPH <{name}> ":
+        group = start_offset(node.children[-1])
+        if source.text[start_offset(node) : group] != f"GRAPH <{name}> ":
             raise Unrenderable(
                 f"the pattern must be written GRAPH <{name}> {{…}}",
                 rule="DIA-6",
                 place=source.locate(node),
             )
-        if alone and node is lone(source, "graph"):
+        if alone and node is lone_pattern(source, "graph"):
             raise Unrenderable(
                 "a window whose pattern is all of WHERE is read as one without a name",
                 rule="DIA-6",
                 place=source.locate(node),
             )
-        source.put(start(node), group, texts[name])
+        source.put(start_offset(node), group, texts[name])
 
 
-def _check_numbers(source: Source, named: list[Window], dialect: Dialect, found: list[str]) -> None:
-    """Check that each window would be read as the one of its number; `found` are the names of the
+def _check_numbers(
+    source: DialectText, named: list[Window], dialect: Dialect, found: list[str]
+) -> None:
+    """Check that each window would be read with its own number. `found` are the names of the
     patterns. Raises Unrenderable.
     """
     for number, window in enumerate(named, 1):
@@ -227,9 +242,9 @@ def _check_numbers(source: Source, named: list[Window], dialect: Dialect, found:
 
 
 def _unnumbered(
-    window: Window, number: int, before: list[Window], dialect: Dialect, source: Source
+    window: Window, number: int, before: list[Window], dialect: Dialect, source: DialectText
 ) -> str:
-    """Return why a window would not be read as the one of its number; nothing if it would."""
+    """Return why a window would not be read with its number; nothing if it would."""
     if window.name != (name := f"{RESERVED}:{number}"):
         return f"{dialect.title} has no names; window {number} is read as {name}"
     if "[" not in dialect.over(window, source):

@@ -19,8 +19,8 @@ PARTS = {"W": 7 * UNITS["d"], "D": UNITS["d"], "H": UNITS["h"], "M": UNITS["m"],
 
 
 def milliseconds(parts: Iterable[tuple[str, str]]) -> int | None:
-    """DIA-2: the sum of (number, unit), where a unit is written as any dialect writes it; None if
-    that is no whole number of milliseconds, which only nanoseconds can miss.
+    """DIA-2: Return the sum of (number, unit) pairs, with units as any dialect writes them. None if
+    the sum is no whole number of milliseconds, which can only happen with nanoseconds.
     """
     return _whole(
         sum((require(integer(number)) * _length(unit) for number, unit in parts), Fraction())
@@ -38,8 +38,11 @@ def _length(unit: str) -> Fraction:
 
 
 def iso(text: str) -> int | None:
-    """DIA-2: return the milliseconds of an ISO 8601 duration; None if it is none, has years or
-    months, or is no whole number of milliseconds.
+    """DIA-2: Return the milliseconds of an ISO 8601 duration. None for another text, for years and
+    months, and for what is no whole number of milliseconds.
+
+    >>> iso("PT1.5S"), iso("P1D"), iso("P1M")
+    (1500, 86400000, None)
     """
     if len(text) > LONGEST:
         return None
@@ -60,18 +63,24 @@ def _whole(duration: Fraction | int) -> int | None:
     return int(duration)
 
 
-def written(duration: int, forms: Mapping[str, str]) -> str:
-    """DIA-2: a duration in the greatest of the units that divides it, by the text of each unit,
-    greatest first.
+def write_duration(duration: int, forms: Mapping[str, str]) -> str:
+    """DIA-2: Return a duration in the greatest unit that divides it. `forms` has the text of each
+    unit, greatest first.
+
+    >>> write_duration(90_000, {"m": "{}m", "s": "{}s"})
+    '90s'
     """
     unit = next(unit for unit in forms if duration % UNITS[unit] == 0)
     return forms[unit].format(duration // UNITS[unit])
 
 
-def written_iso(duration: int) -> str:
-    """DIA-2: return `PT10S`, `PT1.5S`: below a second as a fraction of one. Days would be without
-    the T that rsp4j asks for.
+def write_iso_duration(duration: int) -> str:
+    """DIA-2: Return a duration as ISO 8601 text, with a fraction of a second where it needs one. It
+    has no days, since rsp4j asks for a T, which days come before.
+
+    >>> write_iso_duration(10_000), write_iso_duration(1_500)
+    ('PT10S', 'PT1.5S')
     """
     if duration % UNITS["s"]:
         return f"PT{duration // 1000}.{duration % 1000:03}".rstrip("0") + "S"
-    return written(duration, {"h": "PT{}H", "m": "PT{}M", "s": "PT{}S"})
+    return write_duration(duration, {"h": "PT{}H", "m": "PT{}M", "s": "PT{}S"})

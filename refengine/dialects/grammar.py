@@ -1,9 +1,9 @@
-"""The grammar that the dialects share: SPARQL as far as one must read it to find a dialect's own
+"""The grammar that the dialects share: as much of SPARQL as must be read to find a dialect's own
 clauses.
 
-Between those clauses SPARQL is tokens and balanced brackets; whether it is SPARQL is QRY-1's
-business. A dialect adds alternatives at four places: before the query form, after its keyword,
-between it and WHERE, and among the patterns.
+Between those clauses SPARQL is tokens and balanced brackets. Whether it is valid is found when the
+body is read (QRY-1). A dialect adds alternatives at four places: before the query form, after its
+keyword, between it and WHERE, and among the patterns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from refengine.model.errors import InvalidQuery, require
-from refengine.model.messages import shown
+from refengine.model.messages import display
 
 ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
 # of names: more than SPARQL has, which is for the body's parser to say
@@ -143,22 +143,23 @@ class Additions:
         )
 
 
-def place(text: str, offset: int) -> str:
+def line_and_column(text: str, offset: int) -> str:
     """Return `line 3 column 7` of an offset, both from 1."""
     before = text[:offset]
     return f"line {before.count(chr(10)) + 1} column {offset - before.rfind(chr(10))}"
 
 
-def fault(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
-    """DIA-7: return what stands where a text cannot be read further, and what was expected there;
-    the bracket that is still open, if it is the text's end or another bracket that stands there.
+def syntax_error(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
+    """DIA-7: Return the error of a text that cannot be read further: what stands there, and what
+    was expected. Where the text ends too early, or another bracket closes, the error also names the
+    bracket that is still open.
     """
-    offset = reached(text, error)
+    offset = reached_offset(text, error)
     opened: Token | None = None
     expected: Iterable[str]
     match error:
         case UnexpectedCharacters():
-            found = shown(text[offset])
+            found = display(text[offset])
             if text[offset] in "\"'":
                 found = "a string that is not closed"
             expected = SPARQL
@@ -167,22 +168,23 @@ def fault(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
             expected = error.accepts or error.expected
             opened = _open(error)
         case UnexpectedToken():
-            found = shown(str(error.token))
+            found = display(str(error.token))
             expected = error.accepts or error.expected
             opened = _unmatched(error)
         case _:
             raise AssertionError(error)  # LALR(1) has no other
     still = ""
     if opened:
-        still = f"; {shown(str(opened))} at {place(text, require(opened.start_pos))} is not closed"
+        opened_at = line_and_column(text, require(opened.start_pos))
+        still = f"; {display(str(opened))} at {opened_at} is not closed"
     return InvalidQuery(
         f"expected {_either(set(expected))}, got {found}{still}{hint}",
         rule="DIA-7",
-        place=place(text, offset),
+        place=line_and_column(text, offset),
     )
 
 
-def reached(text: str, error: UnexpectedInput) -> int:
+def reached_offset(text: str, error: UnexpectedInput) -> int:
     """Return the offset of the first character that cannot be read."""
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
         return len(text)
@@ -201,9 +203,9 @@ def _either(terminals: set[str]) -> str:
 
 
 def _open(error: UnexpectedToken) -> Token | None:
-    """Return the innermost bracket without its other half."""
+    """Return the innermost bracket that is not closed, or None."""
     waiting: list[Token] = []
-    for item in unfinished(error):
+    for item in unfinished_items(error):
         if isinstance(item, Token) and item.type in BRACKETS:
             waiting.append(item)
         elif isinstance(item, Token) and item.type in BRACKETS.values():
@@ -223,9 +225,9 @@ def _unmatched(error: UnexpectedToken) -> Token | None:
     return innermost
 
 
-def unfinished(error: UnexpectedInput) -> list[Tree[Token] | Token]:
-    """Return what the parser had read when it could not go on: trees, and the tokens of what is not
-    yet one.
+def unfinished_items(error: UnexpectedInput) -> list[Tree[Token] | Token]:
+    """Return what the parser had read when it could not go on: trees, and those tokens that are in
+    no tree yet.
     """
     state = getattr(error, "interactive_parser", None)
     if not state:
@@ -233,13 +235,13 @@ def unfinished(error: UnexpectedInput) -> list[Tree[Token] | Token]:
     return list(state.parser_state.value_stack)
 
 
-def leaf(node: Tree[Token], place: int) -> Token:
-    """Return a node's child that the grammar says is a token."""
+def child_token(node: Tree[Token], place: int) -> Token:
+    """Return a node's child at a place where the grammar has a token."""
     return cast(Token, node.children[place])
 
 
-def branch(node: Tree[Token], place: int) -> Tree[Token]:
-    """Return a node's child that the grammar says is a node."""
+def child_node(node: Tree[Token], place: int) -> Tree[Token]:
+    """Return a node's child at a place where the grammar has a node."""
     return cast("Tree[Token]", node.children[place])
 
 

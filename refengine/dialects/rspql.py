@@ -15,10 +15,17 @@ from lark import Token, Tree
 from refengine.core.query import Form, Query, Window
 from refengine.core.semantics import R2S
 from refengine.dialects import durations, windows
-from refengine.dialects.dialect import Dialect, bound, lone, references, unwrap, wrap
-from refengine.dialects.grammar import Additions, leaf
-from refengine.dialects.source import Source, Unrenderable, start, stop
-from refengine.dialects.windows import RESERVED, Extents
+from refengine.dialects.dialect import (
+    Dialect,
+    lone_pattern,
+    references,
+    refuse_graph_variable,
+    unwrap,
+    wrap,
+)
+from refengine.dialects.grammar import Additions, child_token
+from refengine.dialects.source import DialectText, Unrenderable, end_offset, start_offset
+from refengine.dialects.windows import RESERVED, ExtentForms
 from refengine.model.errors import Refused, Unsupported
 from refengine.model.messages import nearest
 
@@ -50,9 +57,10 @@ def _additions(rules: str, operator: str = "") -> Additions:
     )
 
 
-def declared(source: Source, static: bool) -> list[Window]:
-    """DIA-5: the windows of FROM NAMED WINDOW. Their WINDOW patterns become GRAPH patterns, or, of
-    the one that stands for the window without a name, all of WHERE.
+def rspql_windows(source: DialectText, static: bool) -> list[Window]:
+    """DIA-5: Return the windows of FROM NAMED WINDOW. Their WINDOW patterns become GRAPH patterns;
+    the pattern of the reserved name, which stands for the window without a name, becomes all of
+    WHERE.
     """
     for node in source.nodes("entailment"):
         source.fail(node, "no entailment regime is defined here", Unsupported)
@@ -66,7 +74,7 @@ def declared(source: Source, static: bool) -> list[Window]:
     found = _declarations(source)
     nameless = None
     if RESERVED in found and not static:
-        nameless = lone(source)
+        nameless = lone_pattern(source)
         if nameless is None or _name(source, nameless.children[1]) != RESERVED:
             source.fail(
                 source.pattern,
@@ -80,7 +88,7 @@ def declared(source: Source, static: bool) -> list[Window]:
     return list(found.values())
 
 
-def _declarations(source: Source) -> dict[str, Window]:
+def _declarations(source: DialectText) -> dict[str, Window]:
     """Return the windows of FROM NAMED WINDOW by their names, and cut the clauses."""
     found: dict[str, Window] = {}
     for node in source.nodes("window_clause"):
@@ -88,24 +96,24 @@ def _declarations(source: Source) -> dict[str, Window]:
         if trees[1].data != "iri":  # FROM NAMED WINDOW ON s [extent] AS w
             trees = [trees[2], *trees[:2]]
         window_iri, stream_iri, extent = trees
-        name = windows.absolute(source.resolve(window_iri))
+        name = windows.absolute_name(source.resolve(window_iri))
         if name in found:
             source.fail(window_iri, f"expected a new name, got <{name}> again")
-        window = windows.read(source, source.resolve(stream_iri), extent)
+        window = windows.read_window(source, source.resolve(stream_iri), extent)
         found[name] = source.make(window_iri, replace, window, name=name)
         source.cut(node)
     return found
 
 
-def _name(source: Source, iri: Tree[Token] | Token) -> str | None:
+def _name(source: DialectText, iri: Tree[Token] | Token) -> str | None:
     if not isinstance(iri, Tree):
         return None
-    return windows.absolute(source.resolve(iri))
+    return windows.absolute_name(source.resolve(iri))
 
 
-def _refer(source: Source, node: Tree[Token], found: dict[str, Window], static: bool) -> None:
-    """Make a pattern one of GRAPH, under the name that its window has."""
-    keyword, iri = leaf(node, 0), node.children[1]
+def _refer(source: DialectText, node: Tree[Token], found: dict[str, Window], static: bool) -> None:
+    """Turn a WINDOW pattern into a GRAPH pattern, under the name that its window has."""
+    keyword, iri = child_token(node, 0), node.children[1]
     name, reads_window = _name(source, iri), node.data == "window_pattern"
     if reads_window and name is None and static:
         source.fail(
@@ -119,36 +127,41 @@ def _refer(source: Source, node: Tree[Token], found: dict[str, Window], static: 
         source.put(iri.meta.start_pos, iri.meta.end_pos, f"<{name}>")
 
 
-def _replace_keyword(source: Source, keyword: Token, other: str) -> None:
-    """Put another keyword in the place of one, in lower case if that is."""
+def _replace_keyword(source: DialectText, keyword: Token, other: str) -> None:
+    """Replace a keyword by another one, in lower case if the first is."""
     if keyword.islower():
         other = other.lower()
-    source.put(start(keyword), stop(keyword), other)
+    source.put(start_offset(keyword), end_offset(keyword), other)
 
 
 def writer(
     on: str, pattern: str | None, lines: bool
-) -> Callable[[Source, Query, Dialect, bool], None]:
-    """DIA-5, DIA-6: a clause for each window, `on` its stream; its GRAPH patterns as those of
-    `pattern`, if that is another keyword; and WINDOW around all of WHERE for a window without a
-    name. `lines`: whether lines are kept as they are.
+) -> Callable[[DialectText, Query, Dialect, bool], None]:
+    """DIA-5, DIA-6: Return a function that writes the windows of a query into its text.
+
+    It writes a clause for each window, with the keyword `on` before its stream. GRAPH becomes the
+    keyword `pattern` where that is given. For a window without a name it writes WINDOW around all
+    of WHERE. `lines` says whether the language keeps the lines of a text as they are.
     """
 
-    def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
+    def write(source: DialectText, query: Query, dialect: Dialect, static: bool) -> None:
         _check_nameless(query, dialect)
         names = [window.name for window in query.windows if window.name]
-        iris = [windows.iri(window.name or RESERVED, source, "window") for window in query.windows]
+        iris = [
+            windows.iri_reference(window.name or RESERVED, source, "window")
+            for window in query.windows
+        ]
         clauses = [
             f"FROM NAMED WINDOW {iri} {on} {dialect.over(window, source)}"
             for iri, window in zip(iris, query.windows, strict=True)
         ]
         source.insert(source.where.meta.start_pos, clauses)
         for node, _ in references(source, names):
-            keyword = leaf(node, 0)
+            keyword = child_token(node, 0)
             if pattern and (keyword.isupper() or keyword.islower()):
                 _replace_keyword(source, keyword, pattern)
         if len(names) < len(query.windows):
-            bound(source)
+            refuse_graph_variable(source)
             wrap(source, f"WINDOW <{RESERVED}>", static)
         if not lines:
             _check_strings(source, dialect)
@@ -157,7 +170,9 @@ def writer(
 
 
 def _check_nameless(query: Query, dialect: Dialect) -> None:
-    """Check that at most one window has no name, and none its name. Raises Unrenderable."""
+    """Check that at most one window has no name, and that none has the reserved name. Raises
+    Unrenderable.
+    """
     names = [window.name for window in query.windows]
     if names.count(None) > 1:
         raise Unrenderable(
@@ -171,7 +186,7 @@ def _check_nameless(query: Query, dialect: Dialect) -> None:
         )
 
 
-def _check_strings(source: Source, dialect: Dialect) -> None:
+def _check_strings(source: DialectText, dialect: Dialect) -> None:
     """Check that no string is over several lines. Raises Unrenderable."""
     for token in source.tokens:
         if token.type == "STRING" and len(token.splitlines()) > 1:
@@ -198,20 +213,20 @@ RSPQL = Dialect(
         "duration -> range" + COUNTED + " | ELEMENTS INTEGER -> rows\n    duration: ISO",
         operator="operator?",
     ),
-    extents=Extents(
-        FORMS | {"range": "RANGE {size}", "rows": "ELEMENTS {size}"}, durations.written_iso
+    extents=ExtentForms(
+        FORMS | {"range": "RANGE {size}", "rows": "ELEMENTS {size}"}, durations.write_iso_duration
     ),
-    declared=declared,
-    write=writer("ON", "WINDOW", lines=True),
+    read_windows=rspql_windows,
+    write_windows=writer("ON", "WINDOW", lines=True),
     operators=frozenset({Form.SELECT, Form.CONSTRUCT}),
 )
 RSP4J = Dialect(
     name="rsp4j",
     title="rsp4j's RSP-QL",
     added=_additions(CLAUSE + STEPPED + COUNTED + "\n    duration: ISO"),
-    extents=Extents(FORMS, durations.written_iso),
-    declared=declared,
-    write=writer("ON", "WINDOW", lines=True),
+    extents=ExtentForms(FORMS, durations.write_iso_duration),
+    read_windows=rspql_windows,
+    write_windows=writer("ON", "WINDOW", lines=True),
     register=_register(str.upper),
     registers=True,
 )
@@ -219,9 +234,9 @@ RSPJS = Dialect(
     name="rsp-js",
     title="RSP-JS's RSP-QL",
     added=_additions(CLAUSE + STEPPED + "\n    duration: INTEGER"),
-    extents=Extents({"time": FORMS["time"]}, str),
-    declared=declared,
-    write=writer("ON STREAM", None, lines=False),
+    extents=ExtentForms({"time": FORMS["time"]}, str),
+    read_windows=rspql_windows,
+    write_windows=writer("ON STREAM", None, lines=False),
     register=_register(lambda r2s: f"{r2s[0]}Stream"),
     registers=True,
 )

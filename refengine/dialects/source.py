@@ -1,4 +1,4 @@
-"""A query text with its parse tree, and the edits that turn it into another: a dialect's text into
+"""A query text with its parse tree, and the edits that turn it into another text: a dialect's into
 SPARQL, or back.
 """
 
@@ -22,13 +22,15 @@ T = TypeVar("T")
 
 
 class Unrenderable(Unsupported):
-    """DIA-6: a query that a dialect cannot say."""
+    """DIA-6: A query that a dialect cannot say."""
 
 
 @dataclass
-class Source:
-    """A text, its tree, and the name that its places have in messages; and what is to become of it:
-    `clauses` are cut (DIA-1), `edits` are (start, end, replacement).
+class DialectText:
+    """A text, its tree, and the edits to be made.
+
+    `name` is what its places are called in messages. `clauses` are cut out of it (DIA-1), and
+    `edits` are (start, end, replacement).
     """
 
     text: str
@@ -54,14 +56,14 @@ class Source:
 
     @cached_property
     def where(self) -> Tree[Token]:
-        """WHERE: its group, after the keyword if there is one."""
+        """WHERE: its group, and the keyword if there is one."""
         [where] = self.nodes("where")
         return where
 
     @property
     def pattern(self) -> Tree[Token]:
         """The group of WHERE."""
-        return grammar.branch(self.where, -1)
+        return grammar.child_node(self.where, -1)
 
     # Errors
 
@@ -77,12 +79,14 @@ class Source:
 
     def locate(self, at: Tree[Token] | Token) -> str:
         """Return `line 3 column 7`, or `body line 3 column 7`."""
-        return " ".join(filter(None, (self.name, grammar.place(self.text, start(at)))))
+        return " ".join(
+            filter(None, (self.name, grammar.line_and_column(self.text, start_offset(at))))
+        )
 
     def make(
         self, at: Tree[Token] | Token, maker: Callable[..., T], *args: Any, **fields: Any
     ) -> T:
-        """Return a value of the text, whose errors name the place."""
+        """Return what `maker` makes. Its errors get the place of a node or a token."""
         try:
             return maker(*args, **fields)
         except RefengineError as error:
@@ -92,13 +96,13 @@ class Source:
 
     @cached_property
     def prologue(self) -> tuple[str, dict[str, str]]:
-        """The base IRI, or nothing, and the namespace of each prefix, colon included; each
-        declaration under the base before it.
+        """The base IRI, or nothing, and the namespace of each prefix with its colon. Each
+        declaration is resolved against the base before it.
         """
         base = ""
         namespaces: dict[str, str] = {}
         for node in self.nodes("base", "prefix"):
-            iri = iris.resolve(base, self._inner(grammar.leaf(node, -1)))
+            iri = iris.resolve(base, self._inner(grammar.child_token(node, -1)))
             if node.data == "base":
                 base = iri
             else:
@@ -106,8 +110,8 @@ class Source:
         return base, namespaces
 
     def check_prefixes(self) -> None:
-        """Check that every prefix is declared. Raises InvalidQuery where the first that is not is
-        used.
+        """Check that every prefix is declared. Raises InvalidQuery at the first use of one that is
+        not.
         """
         _, namespaces = self.prologue
         for token in self.tokens:
@@ -119,10 +123,10 @@ class Source:
                 )
 
     def resolve(self, node: Tree[Token]) -> str:
-        """Return the IRI of an `iri` node, whose prefix is declared; a relative one is kept as it
-        is written, unless there is a base.
+        """Return the IRI of an `iri` node. Its prefix must be declared. A relative one is kept as
+        it is written, unless there is a base.
         """
-        token, (base, namespaces) = grammar.leaf(node, 0), self.prologue
+        token, (base, namespaces) = grammar.child_token(node, 0), self.prologue
         if token.type == "IRIREF":
             return iris.resolve(base, self._inner(token))
         local = re.sub(r"\\([^uU])", r"\1", token[len(_prefix(token)) :])
@@ -138,15 +142,15 @@ class Source:
     # Edits
 
     def cut(self, node: Tree[Token]) -> None:
-        """Cut a dialect's own clause, which is no part of the body."""
-        self.clauses.append((start(node), node.meta.end_pos))
+        """Mark a dialect's own clause to be cut: it is no part of the body."""
+        self.clauses.append((start_offset(node), node.meta.end_pos))
 
     def put(self, begin: int, end: int, replacement: str) -> None:
-        """Put a replacement in the place of a piece of text."""
+        """Mark a piece of the text to be replaced."""
         self.edits.append((begin, end, replacement))
 
     def insert(self, at: int, lines: Iterable[str]) -> None:
-        """Insert clauses on lines of their own, before an offset: what `cut` takes out again."""
+        """Mark lines to be inserted before an offset. `cut` takes out such lines."""
         text = "".join(f"{line}\n" for line in lines)
         if at:
             text = "\n" + text
@@ -166,29 +170,31 @@ class Source:
                 offset = self._origin(int(found[1]), int(found[2]))
             else:
                 offset = self._blamed(error.reason)
-            error.place = grammar.place(self.text, offset)
+            error.place = grammar.line_and_column(self.text, offset)
             # which count in the body
             error.reason = re.sub(r"\s*\(at char \d+\), \(line:\d+, col:\d+\)", "", error.reason)
             raise
 
     def _blamed(self, reason: str) -> int:
-        """Return a guess where a reason without a place belongs: at the first token of the body
-        that it names, a keyword or an IRI, or else at WHERE.
+        """Return a likely offset for an error without a place: that of the first token of the body
+        which the error names, a keyword or an IRI, or else that of WHERE.
         """
         words = set(re.findall(r"<[^<>]*>|\b[A-Z_]{3,}\b", reason))
         gone = [*self.clauses, *(edit[:2] for edit in self.edits)]
         left = (
             token
             for token in self.tokens
-            if not any(begin <= start(token) < end for begin, end in gone)
+            if not any(begin <= start_offset(token) < end for begin, end in gone)
         )
         return next(
-            (start(token) for token in left if token in words or token.upper() in words),
-            start(self.pattern),
+            (start_offset(token) for token in left if token in words or token.upper() in words),
+            start_offset(self.pattern),
         )
 
     def _pieces(self) -> list[tuple[str, int]]:
-        """Return the pieces of the edited text, each with the offset that it comes from."""
+        """Return the pieces of the edited text, each with the offset in the text that it comes
+        from.
+        """
         pieces = []
         position = 0
         cuts = [(*self._loosened(*clause), "") for clause in self._adjacent()]
@@ -207,7 +213,7 @@ class Source:
         return len(self.text)
 
     def _adjacent(self) -> list[tuple[int, int]]:
-        """Return the clauses, those that only white space parts as one."""
+        """Return the clauses to be cut. Those with only white space between them are one."""
         merged: list[tuple[int, int]] = []
         for begin, end in sorted(self.clauses):
             if merged and not self.text[merged[-1][1] : begin].strip():
@@ -216,30 +222,30 @@ class Source:
         return merged
 
     def _loosened(self, begin: int, end: int) -> tuple[int, int]:
-        """Return what a clause takes with it: the line end after it, and then the one before it, or
-        the space after it. The line end before it stays where it ends a comment, or keeps two words
-        apart.
+        """Return a clause together with the white space that is cut with it: the line ends around
+        it, or the space after it. The line end before it stays where it ends a comment or separates
+        two words.
         """
         text = self.text
         if not text.startswith("\n", end):
             return begin, end + text.startswith(" ", end)
         if not text.startswith("\n", begin - 1) or begin == 0:
             return begin, end + 1
-        ends = map(stop, self.tokens)
+        ends = map(end_offset, self.tokens)
         last = max((ended for ended in ends if ended <= begin), default=0)
         commented = "#" in re.split(r"[\r\n]", text[last : begin - 1])[-1]
         joined = re.fullmatch(r"\w\w", text[begin - 2 : begin - 1] + text[end + 1 : end + 2])
         return begin - (not commented and not joined), end + 1
 
 
-def start(at: Tree[Token] | Token) -> int:
+def start_offset(at: Tree[Token] | Token) -> int:
     """Return the offset at which a node or a token starts."""
     if isinstance(at, Token):
         return require(at.start_pos)
     return at.meta.start_pos
 
 
-def stop(token: Token) -> int:
+def end_offset(token: Token) -> int:
     """Return the offset at which a token has ended."""
     return require(token.end_pos)
 

@@ -10,10 +10,10 @@ from lark import Tree
 
 from refengine.core.query import Form, Query, Window
 from refengine.dialects import durations, windows
-from refengine.dialects.dialect import Dialect, as_streams, streams
+from refengine.dialects.dialect import Dialect, stream_pattern_windows, write_stream_patterns
 from refengine.dialects.grammar import Additions
-from refengine.dialects.source import Source, Unrenderable
-from refengine.dialects.windows import Extents
+from refengine.dialects.source import DialectText, Unrenderable
+from refengine.dialects.windows import ExtentForms
 
 RULES = r"""
     operator: OPERATOR
@@ -29,21 +29,23 @@ RULES = r"""
 """
 
 
-def declared(source: Source, static: bool) -> list[Window]:
-    """DIA-5: the windows of FROM NAMED STREAM, whose contents are merged, then those of STREAM
-    patterns.
+def sparqlstream_windows(source: DialectText, static: bool) -> list[Window]:
+    """DIA-5: Return the windows of FROM NAMED STREAM, whose contents are merged, and then those of
+    STREAM patterns.
     """
     found = []
     for node in source.nodes("window_clause"):
         iri, *extents = (child for child in node.children if isinstance(child, Tree))
         extent = next(iter(extents), None)
-        found.append(windows.read(source, source.resolve(iri), extent))
+        found.append(windows.read_window(source, source.resolve(iri), extent))
         source.cut(node)
-    return found + streams(source, alone=False)
+    return found + stream_pattern_windows(source, alone=False)
 
 
-def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
-    """DIA-5, DIA-6: a clause for each window without a name, STREAM patterns for the others."""
+def write_sparqlstream(source: DialectText, query: Query, dialect: Dialect, static: bool) -> None:
+    """DIA-5, DIA-6: Write a clause for each window without a name, and STREAM patterns for the
+    others. Raises Unrenderable.
+    """
     nameless = [window for window in query.windows if window.name is None]
     named = [window for window in query.windows if window.name is not None]
     if list(query.windows) != nameless + named:
@@ -54,7 +56,7 @@ def write(source: Source, query: Query, dialect: Dialect, static: bool) -> None:
         lines = (f"FROM NAMED STREAM {dialect.over(window, source)}" for window in nameless)
         source.insert(source.where.meta.start_pos, lines)
     if named:
-        as_streams(source, named, dialect, alone=False)
+        write_stream_patterns(source, named, dialect, alone=False)
 
 
 SPARQLSTREAM = Dialect(
@@ -67,7 +69,7 @@ SPARQLSTREAM = Dialect(
         rules=RULES,
         keywords="STREAM NOW TO SLIDE TRIPLES",
     ),
-    extents=Extents(
+    extents=ExtentForms(
         {
             "time": "NOW - {size} SLIDE {slide}",
             "range": "NOW - {size}",
@@ -75,9 +77,12 @@ SPARQLSTREAM = Dialect(
             "now": "NOW",
             "unbounded": "",
         },
-        partial(durations.written, forms={"h": "{} HR", "m": "{} MIN", "s": "{} S", "ms": "{} MS"}),
+        partial(
+            durations.write_duration,
+            forms={"h": "{} HR", "m": "{} MIN", "s": "{} S", "ms": "{} MS"},
+        ),
     ),
-    declared=declared,
-    write=write,
+    read_windows=sparqlstream_windows,
+    write_windows=write_sparqlstream,
     operators=frozenset({Form.SELECT}),
 )

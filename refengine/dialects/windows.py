@@ -10,29 +10,29 @@ from lark import Token, Tree
 
 from refengine.core.query import Unit, Window, WindowKind
 from refengine.dialects import durations
-from refengine.dialects.grammar import leaf
-from refengine.dialects.source import Source, Unrenderable, start
+from refengine.dialects.grammar import child_token
+from refengine.dialects.source import DialectText, Unrenderable, start_offset
 from refengine.model import iris
 from refengine.model.elements import require_64_bits
 from refengine.model.errors import InvalidWindow, Unsupported
-from refengine.model.messages import integer, shown
+from refengine.model.messages import display, integer
 
 RESERVED = "urn:window"  # DIA-5: this name, and those that begin with it and a colon
 COUNTED = frozenset({"tuple", "rows", "triples"})  # forms whose lengths are numbers
 
 
 @dataclass(frozen=True)
-class Extents:
-    """How a dialect writes extents: the text of each form that it has, with {size} and {slide}, and
-    its durations.
+class ExtentForms:
+    """The forms in which a dialect writes extents: the text of each, with {size} and {slide}, and
+    how it writes a duration.
     """
 
     forms: Mapping[str, str]
     duration: Callable[[int], str]
 
     def write(self, window: Window, title: str) -> str:
-        """DIA-3: a window's extent as text, without brackets. Raises Unrenderable for a form that
-        the dialect has not.
+        """DIA-3: Return a window's extent as text, without brackets. Raises Unrenderable for a form
+        that the dialect has not.
         """
         form = shape(window)
         if form == "time" and window.size == window.slide and "tumbling" in self.forms:
@@ -67,7 +67,7 @@ def _symbols(form: str) -> dict[str, str]:
 
 
 def shape(window: Window) -> str:
-    """Return the form of a window's extent, one word where a dialect has it."""
+    """Return the name of a window's form: one word if some dialect has such a form."""
     match window.kind, window.unit:
         case WindowKind.RANGE | WindowKind.ROWS, _ if window.slide is not None:
             return f"{window.kind} with a slide"
@@ -79,11 +79,11 @@ def shape(window: Window) -> str:
             return str(kind)
 
 
-def read(
-    source: Source, stream: str, extent: Tree[Token] | None, name: str | None = None
+def read_window(
+    source: DialectText, stream: str, extent: Tree[Token] | None, name: str | None = None
 ) -> Window:
-    """DIA-3: the window that an extent means, by the form that the grammar found; without one it is
-    unbounded.
+    """DIA-3: Return the window that an extent means, by the form in which it is written. Without an
+    extent the window is unbounded.
     """
     if extent is None:
         return Window(stream, WindowKind.UNBOUNDED, name=name)
@@ -115,21 +115,21 @@ def read(
     return source.make(extent, Window, stream, **fields, name=name)
 
 
-def _length(source: Source, node: Tree[Token] | Token) -> int:
+def _length(source: DialectText, node: Tree[Token] | Token) -> int:
     """Return a number of elements, or a duration in milliseconds."""
     if isinstance(node, Token):
         return source.make(
             node, require_64_bits, "a window's extent", integer(str(node)), InvalidWindow, "WIN-1"
         )
     words = [str(token) for token in node.children]
-    if leaf(node, 0).type == "ISO":
+    if child_token(node, 0).type == "ISO":
         found = durations.iso(words[0])
     elif len(words) == 1:
         found = integer(words[0])
     else:
         found = durations.milliseconds(zip(words[::2], words[1::2], strict=True))
     if found is None:
-        written = shown(source.text[start(node) : node.meta.end_pos])
+        written = display(source.text[start_offset(node) : node.meta.end_pos])
         reason = (
             "expected a duration of whole milliseconds, such as PT10S, without years and months, "
             f"got {written}"
@@ -138,14 +138,16 @@ def _length(source: Source, node: Tree[Token] | Token) -> int:
     return source.make(node, require_64_bits, "a window's extent", found, InvalidWindow, "WIN-1")
 
 
-def absolute(name: str) -> str:
-    """DIA-5: a window's name; a relative one is put under the reserved one."""
+def absolute_name(name: str) -> str:
+    """DIA-5: Return a window's name as an absolute IRI: a relative one is put under the reserved
+    name, so that `w` is `urn:window:w`.
+    """
     if iris.has_scheme(name):
         return name
     return f"{RESERVED}:{name}"
 
 
-def iri(name: str, source: Source, what: str) -> str:
+def iri_reference(name: str, source: DialectText, what: str) -> str:
     """Return a name as an IRI reference that reads back as the same name. Raises Unrenderable."""
     if not re.fullmatch(r'[^<>"{}|^`\\\x00-\x20]+', name):
         raise Unrenderable("its name is no IRI", rule="DIA-6", place=f"{what} {name!r}")

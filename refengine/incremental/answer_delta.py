@@ -102,7 +102,7 @@ class Near:
             at = place + min(step, 0)
             while 0 <= at < len(there) and compare.maybe_near(there[at][0][0], values[0]):
                 others = compare.split(there[at][1], Mode.VALUE)[1]
-                if there[at][0] != values and all(map(compare.near, numbers, others)):
+                if there[at][0] != values and all(map(compare.is_near, numbers, others)):
                     raise Beyond("rows that are nearly equal")
                 at += step
         there.add((values, row))

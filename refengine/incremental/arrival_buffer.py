@@ -107,7 +107,7 @@ def check(before: Element | None, element: Element, position: int) -> None:
         )
     try:
         pair = [element] if before is None else [before, element]
-        elements.check(pair)
+        elements.check_elements(pair)
         elements.admit(pair, Disorder.REJECT)
     except RefengineError as error:
         error.place = place
@@ -155,12 +155,13 @@ def plan(
     first = view.times[0]
     times: Sequence[int] = ids
     own: Sequence[int] = Counted(tape)
+    shift = tick.shift_of_own_instants(semantics)
     if spec.kind is not WindowKind.TUPLE:
         times = Times(tape, attrgetter("app"), first)
         own = (
             times
             if semantics.closing is Closing.REACHED
-            else Times(tape, lambda element: tick.own(semantics, element.app), first)
+            else Times(tape, lambda element: element.app + shift, first)
         )
     return Plan(
         semantics,

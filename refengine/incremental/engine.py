@@ -87,7 +87,7 @@ def evaluate(
     semantics: Semantics,
     *,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.confirmed,
+    answer: Answer = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
 ) -> Run:
     """ENG-6: return the reports of engine.evaluate, equal value for value (CMP-4), and those, too,
@@ -113,7 +113,7 @@ def run(
     planned: Plan,
     *,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.confirmed,
+    answer: Answer = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
     skip: int = 0,
 ) -> Run:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import cast
 
 from refengine.core import r2r
-from refengine.core.answers import Answer, Answers, Recomputed, recomputed
+from refengine.core.answers import Answer, Answers, Recomputed, recomputed_answers
 from refengine.core.plan import Plan, operator
 from refengine.core.query import Query
 from refengine.core.r2s import AnswerChange
@@ -47,7 +47,7 @@ class Moving:
         shared = len(sources) + bool(static) > 1
         self.scopes = [str(sources.index(view.spec.stream)) if shared else "" for view in views]
         triples = cast("frozenset[Triple]", static)
-        for triple in sorted(r2r.scoped(triples, "static") if shared else triples):
+        for triple in sorted(r2r.scope_blank_nodes(triples, "static") if shared else triples):
             self.network.enter(triple)
         self.network.settle()
         self.contents: list[Content] = [range(0)] * len(views)
@@ -102,7 +102,7 @@ class Moving:
         for index in indices:
             graph = elements[index].graph
             if scope:
-                graph = r2r.scoped(graph, scope)
+                graph = r2r.scope_blank_nodes(graph, scope)
             for triple in graph if len(graph) == 1 else sorted(graph):
                 take(triple)
 
@@ -211,7 +211,7 @@ class MaintainedWhileCovered:
             ) from None
         self.until = self.number - self.skip
         self.reason = str(error)
-        found = recomputed(self.query, self.planned, self.static, self.answer, self.number)
+        found = recomputed_answers(self.query, self.planned, self.static, self.answer, self.number)
         found.contents = self.contents
         if self.maintained is not None:
             found.base = self.maintained.base()

@@ -26,7 +26,7 @@ from refengine.sparql.values import (
     in_common_type,
     operate,
     single,
-    value,
+    value_of,
 )
 
 BIG = 10 ** (SURE_DIGITS + 1)  # below: decimals that every evaluator holds
@@ -50,7 +50,7 @@ def number(term: Term) -> Number | None:
     thousands of digits.
     """
     try:
-        found = value(term)
+        found = value_of(term)
     except NoSingleAnswer as error:
         raise Beyond(error.reason) from None
     if not isinstance(found, Number):

@@ -12,7 +12,7 @@ from typing import Any
 from refengine.core import tick, window
 from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
-from refengine.core.schedule import Evaluation, Held, bounded
+from refengine.core.schedule import Evaluation, WindowContent, bounded
 from refengine.core.semantics import Against, Change, Condition, Tick
 from refengine.core.window import Content, View
 from refengine.model.errors import require
@@ -91,10 +91,10 @@ def stretches(planned: Plan, max_reports: int) -> Iterator[Sequence[Evaluation]]
     """engine.stretches, where a partition is covered: its content changes with every arrival, and
     with nothing else.
     """
-    view, start = planned.views[0], window.start(require(planned.views[0].frame))
+    view, start = planned.views[0], window.s0(require(planned.views[0].frame))
     reported = count = 0
     for k, interval in tick.ticks(planned.arrivals, planned.own, planned.semantics.tick, start):
         t = max(interval.start, start)
         if k > reported and t < interval.stop:
             reported, count = k, bounded(count + 1, max_reports, planned.arrivals, k)
-            yield (Evaluation(t, k, (Held(None, Latest(view, k)),)),)
+            yield (Evaluation(t, k, (WindowContent(None, Latest(view, k)),)),)

@@ -168,7 +168,7 @@ def settled(planned: Plan, since: int) -> int | None:
     arrival at which, and at the instant before, every window begins at `since` or later; None if
     there is none.
     """
-    own = tick.own(planned.semantics, 0)
+    own = tick.shift_of_own_instants(planned.semantics)
     for arrival in planned.arrivals:
         if all(
             begins(view, arrival.app + own - 1) >= since for view in planned.views if view.frame
@@ -235,7 +235,7 @@ def candidates(
     earlier than the one before, the last None. By ascending instants at which something arrives, or
     that are shortly before.
     """
-    own, here = tick.own(semantics, 0), bisect_left(instants, start)
+    own, here = tick.shift_of_own_instants(semantics), bisect_left(instants, start)
     frame_of = [frame for frame in frames(query, semantics, firsts, None) if frame]
     dense = semantics.report <= {Condition.CHANGE, Condition.NON_EMPTY} and all(
         frame.kind is WindowKind.TIME for frame in frame_of

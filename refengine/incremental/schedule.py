@@ -13,7 +13,7 @@ from typing import cast, overload
 from refengine.core import schedule, tick, window
 from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
-from refengine.core.schedule import MAX_REPORTS, Evaluation, Held, Seen
+from refengine.core.schedule import MAX_REPORTS, Evaluation, ReportState, WindowContent
 from refengine.core.semantics import Against, Change, Closing, Condition, Expiry, Tick
 from refengine.incremental import partitions
 from refengine.model.errors import require
@@ -38,7 +38,7 @@ class Together(Sequence[Evaluation]):
         if isinstance(index, slice):
             return Together(self.t, self.n, self.start, self.arrivals[index])
         k = self.arrivals[index]
-        return Evaluation(self.t, k, (Held(self.n, range(self.start, k)),))
+        return Evaluation(self.t, k, (WindowContent(self.n, range(self.start, k)),))
 
 
 def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
@@ -99,12 +99,12 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
         require(planned.views[0].frame),
         planned.own,
     )
-    closes, start = Condition.CLOSE in semantics.report, window.start(frame)
-    seen = Seen((range(0),), (range(0),))
+    closes, start = Condition.CLOSE in semantics.report, window.s0(frame)
+    seen = ReportState((range(0),), (range(0),))
     reported = range(0)
     # that the next window is the active one matters at its arrival
     spare = int(not closes and semantics.expiry is Expiry.REPLAYED)
-    ahead, again = not closes and tick.own(semantics, 0) < 0, None
+    ahead, again = not closes and tick.shift_of_own_instants(semantics) < 0, None
     # from `begin` on and until `end`, window n is the active one
     begin, end, last, low, n = 0, -1, 0, 0, 0
     arrivals, before = without_early(planned, start)
@@ -141,7 +141,7 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
                         (reported,),
                         schedule.bounded(seen.count + 1, max_reports, planned.arrivals, k),
                     )
-                    yield (Evaluation(before, k, (Held(n, reported),)),)
+                    yield (Evaluation(before, k, (WindowContent(n, reported),)),)
             elif not closes and reported:
                 yield from schedule.of_arrival(
                     planned, k, tick.interval(before, at), seen, [frame], max_reports
@@ -177,6 +177,6 @@ def without_early(planned: Plan, start: int) -> tuple[Iterator[tuple[int, int]],
 
 def instants(planned: Plan) -> Iterator[int]:
     """The arrivals' own instants, as they come."""
-    shift = tick.own(planned.semantics, 0)
+    shift = tick.shift_of_own_instants(planned.semantics)
     for arrival in planned.arrivals:
         yield arrival.app + shift

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from refengine.model.errors import InvalidStream
-from refengine.model.messages import shown
+from refengine.model.messages import display
 from refengine.model.terms import PLAIN_TRIPLES, Term, canonical, graph_name, triple_of
 
 if TYPE_CHECKING:
@@ -25,14 +25,16 @@ _GRAPH = attrgetter("graph")
 
 
 class CanonicalElements(tuple["Element", ...]):
-    """Elements of a stream whose terms are canonical: they are not checked again."""
+    """Elements of a stream whose terms are known to be canonical, so that they are not checked
+    again.
+    """
 
     __slots__ = ()
 
 
 class CanonicalIterator(Iterator["Element"]):
-    """An iterator over elements whose terms are canonical, as a reader makes it: they are not
-    checked again.
+    """An iterator over elements whose terms are known to be canonical, as a reader makes it, so
+    that they are not checked again.
     """
 
     def __init__(self, elements: Iterator[Element]) -> None:
@@ -46,8 +48,8 @@ class CanonicalIterator(Iterator["Element"]):
 
 
 def graph_of(payload: Any, place: str) -> frozenset[Triple]:
-    """Return the graph of a triple or of several. Raises InvalidStream for what is no set of
-    triples.
+    """Return the graph of a payload: of one triple, or of several. Raises InvalidStream for what is
+    no set of triples.
     """
     if isinstance(payload, tuple) and len(payload) == 3 and isinstance(payload[0], str):
         payload = [payload]
@@ -55,13 +57,13 @@ def graph_of(payload: Any, place: str) -> frozenset[Triple]:
         return frozenset(payload)
     except TypeError:  # no iterable, or with lists in it
         raise InvalidStream(
-            f"a graph is triples, tuples of text, got {shown(payload)}", rule="MOD-4", place=place
+            f"a graph is triples, tuples of text, got {display(payload)}", rule="MOD-4", place=place
         ) from None
 
 
 def canonical_elements(elements: Iterable[Element]) -> CanonicalElements:
-    """Return the elements with canonical terms (MOD-4), from such as have a `graph`. Raises
-    InvalidStream with the element's position.
+    """MOD-4: Return the elements with canonical terms. Raises InvalidStream, with the element's
+    position.
     """
     if isinstance(elements, CanonicalElements):
         return elements
@@ -96,8 +98,8 @@ def _changes(triples: Collection[Triple]) -> bool:
 
 
 def canonical_iterator(elements: Iterable[Element]) -> Iterator[Element]:
-    """Iterate over elements, each with canonical terms (MOD-4). Raises InvalidStream with the
-    element's position.
+    """MOD-4: Return an iterator over the elements, each with canonical terms. Raises InvalidStream,
+    with the element's position.
     """
     if isinstance(elements, CanonicalIterator) or isinstance(
         getattr(elements, "elements", None), CanonicalElements
@@ -127,8 +129,8 @@ def _in_order(graph: Collection[T]) -> Collection[T]:
 
 
 def canonical_dataset(static: Iterable[Triple | Quad]) -> Dataset:
-    """Return static data with canonical terms (MOD-4), from triples of the default graph and quads
-    of named ones. Raises InvalidStream.
+    """MOD-4: Return static data with canonical terms: triples of the default graph and quads of
+    named ones. Raises InvalidStream.
     """
     return _canonical_dataset(frozenset(static))
 
@@ -147,7 +149,7 @@ def _canonical_dataset(static: Dataset) -> Dataset:
 def _canonical_triple(statement: object) -> Triple:
     if not isinstance(statement, tuple) or len(statement) != 3:
         raise InvalidStream(
-            f"a triple is three terms, got {shown(statement)}; "
+            f"a triple is three terms, got {display(statement)}; "
             "write ('<urn:s>', '<urn:p>', '<urn:o>')",
             rule="MOD-4",
         )
@@ -165,4 +167,6 @@ def _canonical_terms(statement: tuple[Any, ...]) -> tuple[Term, ...]:
     try:
         return tuple(map(canonical, statement))
     except TypeError:  # unhashable
-        raise InvalidStream(f"a term must be text, got {shown(statement)}", rule="MOD-4") from None
+        raise InvalidStream(
+            f"a term must be text, got {display(statement)}", rule="MOD-4"
+        ) from None

@@ -1,5 +1,5 @@
-"""§10 When two answers are the same: terms or values, tolerance, blank nodes up to isomorphism,
-bags whatever the order.
+"""§10 Comparison: when two answers are the same. Terms or values are compared, numbers with a
+tolerance, blank nodes up to isomorphism, and bags in any order.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from refengine.model.values import LEAST_DECIMAL as LEAST_DECIMAL
 from refengine.model.values import TOLERANCE as TOLERANCE
 from refengine.model.values import Exact as Exact
 from refengine.model.values import Mode as Mode
-from refengine.model.values import Number as Number
+from refengine.model.values import TolerantNumber as TolerantNumber
+from refengine.model.values import is_near as is_near
 from refengine.model.values import maybe_near as maybe_near
-from refengine.model.values import near as near
 from refengine.model.values import split as split
 from refengine.model.values import value as value
 
 
 def equal(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
-    """CMP-4: return whether bags of rows are the same (CMP-3) under some one-to-one renaming of
+    """CMP-4: Return whether two bags of rows are the same (CMP-3) under some one-to-one renaming of
     their blank nodes.
 
-    Rows without blank nodes are compared as they are; the others fall into components that share no
-    blank node, and a renaming of the whole is a renaming of each. Raises Unsupported for components
-    too symmetric for SEARCH_BOUND.
+    Rows without blank nodes are compared as they are. The others fall into components that share no
+    blank node, so that each component is renamed by itself. Raises Unsupported for components that
+    are too symmetric to be searched within SEARCH_BOUND steps.
     """
     if a == b:
         return True
@@ -67,9 +67,11 @@ def _are_isomorphic(a: Component, b: Component, mode: Mode) -> bool:
 
 
 def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
-    """CMP-3: return what a holds more of than b, and b more of than a, after pairing one to one as
-    many equal rows as can be (blank nodes by label); bags are the same iff nothing is left on
-    either side.
+    """CMP-3: Return the rows that `a` holds more often than `b`, and those that `b` holds more
+    often than `a`.
+
+    As many equal rows as can be are paired, one to one; blank nodes are compared by label. The bags
+    are the same iff nothing is left on either side.
     """
     if not a or not b:
         return a, b
@@ -92,8 +94,8 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
 def places(
     rows: Sequence[Row], wanted: Iterable[Row], mode: Mode = Mode.VALUE
 ) -> dict[Row, list[int]]:
-    """CMP-3: return, for each wanted row, where in a sequence the rows are that are equal to it
-    (blank nodes by label), ascending.
+    """CMP-3: Return for each wanted row the positions, ascending, of the rows that are equal to it.
+    Blank nodes are compared by label.
     """
     candidates = defaultdict(list)
     for index, line in enumerate(rows):
@@ -113,14 +115,14 @@ def places(
         reach = ranges_of_near(ours, theirs)
         for i, (numbers, line) in enumerate(ours):
             found[line] = sorted(
-                theirs[j][1] for j in reach(i) if all(map(near, numbers, theirs[j][0]))
+                theirs[j][1] for j in reach(i) if all(map(is_near, numbers, theirs[j][0]))
             )
     return found
 
 
 def representatives(rows: Bag) -> Bag:
-    """Return one, the first by text, of the rows of a bag that are the same by value, tolerance
-    left aside.
+    """Return one of those rows of a bag that are the same by value: the first by its text. Numbers
+    are the same only if they are equal, without any tolerance.
     """
     chosen: dict[tuple[object, ...], Row] = {}
     for line in sorted(rows):
@@ -129,12 +131,14 @@ def representatives(rows: Bag) -> Bag:
 
 
 def identity(line: Row) -> tuple[object, ...]:
-    """Return what rows have in common that are the same by value, tolerance left aside."""
+    """Return a key that rows share iff they are the same by value, without any tolerance for
+    numbers.
+    """
     exact, numbers = split(line, Mode.VALUE)
     return exact, tuple(_identity_of_number(number) for number in numbers)
 
 
-def _identity_of_number(number: Number) -> object:
+def _identity_of_number(number: TolerantNumber) -> object:
     if number.value != number.value:  # NaN, which is not equal to itself
         return str(number.value)
     return number.value
@@ -143,7 +147,7 @@ def _identity_of_number(number: Number) -> object:
 def distinct(rows: Bag, mode: Mode = Mode.VALUE) -> bool:
     """Return whether no two different rows of a bag are equal."""
     for group in _group(Counter(rows.keys()), mode).values():
-        if any(all(map(near, x, y)) for (x, _), (y, _) in combinations(group, 2)):
+        if any(all(map(is_near, x, y)) for (x, _), (y, _) in combinations(group, 2)):
             return False
     return True
 

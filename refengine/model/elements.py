@@ -1,7 +1,7 @@
 """§1 The model: time, terms, elements, streams, relations.
 
-Time is an integer in a unit that the data declares (milliseconds by default). A term is its
-canonical N-Triples text: terms.py.
+Time is an integer in a unit that the data declares, by default milliseconds. A term is its
+canonical N-Triples text: see `terms`.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Bag = Counter[Row]
 
 
 def row(mapping: dict[str, Term] | Iterable[tuple[str, Term]]) -> Row:
-    """Return the canonical form of a solution mapping."""
+    """Return the row, in canonical form, of a solution mapping."""
     return tuple(sorted(dict(mapping).items()))
 
 
 @dataclass(frozen=True)
 class Relation:
-    """An answer: the variables that head it and a bag of solution mappings. ASK is one row over
-    `ask`; CONSTRUCT is a set of rows over `subject`, `predicate`, `object`.
+    """An answer: the variables that head it and a bag of solution mappings. ASK gives one row over
+    `ask`, CONSTRUCT a set of rows over `subject`, `predicate`, `object`.
     """
 
     variables: tuple[str, ...]
@@ -63,8 +63,8 @@ class Element(NamedTuple):
 
 
 def valid(element: Element) -> tuple[int, int]:
-    """MOD-3: return the first and the last instant at which an element is valid; of a point they
-    are one.
+    """MOD-3: Return the first and the last instant at which an element is valid. For a point they
+    are the same.
     """
     if element.end is None:
         return element.app, element.app
@@ -73,16 +73,18 @@ def valid(element: Element) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Stream:
-    """A sequence of elements in arrival order. `ordered`: whether that order was recorded where
-    t_app ties; if not, the oracle quantifies it (ORA-4). Blank node labels are scoped to the
-    stream. Terms are made canonical (MOD-4).
+    """A sequence of elements in arrival order.
+
+    `ordered` says whether the order of elements with the same t_app was recorded; if not, the
+    oracle tries every order (ORA-4). Labels of blank nodes are scoped to the stream. Terms are made
+    canonical (MOD-4).
     """
 
     elements: tuple[Element, ...]
     ordered: bool = True
 
     def __post_init__(self) -> None:
-        check(self.elements)
+        check_elements(self.elements)
         object.__setattr__(self, "elements", canonical_elements(self.elements))
 
     def __len__(self) -> int:
@@ -92,8 +94,8 @@ class Stream:
         return iter(self.elements)
 
 
-def check(elements: Iterable[Element]) -> None:
-    """MOD-1: check that times are integers within 64 bits, and t_sys and batch ids those of an
+def check_elements(elements: Iterable[Element]) -> None:
+    """MOD-1: Check that times are integers within 64 bits, and t_sys and batch ids those of an
     arrival order. MOD-3: check that end >= t_app. Raises InvalidStream.
     """
     before: Element | None = None
@@ -140,28 +142,31 @@ def _invalid(reason: str, position: int, rule: str = "MOD-1") -> InvalidStream:
 
 
 def require_64_bits(name: str, value: int, kind: type[RefengineError], rule: str) -> int:
-    """Return an integer that is within 64 bits, as times are (MOD-1); raise an error of this kind
-    if it is not.
+    """Return an integer that is within 64 bits, as times are (MOD-1). Raise an error of the given
+    kind, with the name of the value, if it is not.
     """
     if not -TIME_BOUND <= value < TIME_BOUND:
         raise kind(f"{name} must be within 64 bits", rule=rule)
     return value
 
 
-class Admitted(NamedTuple):
-    """A stream in the order of t_app, and the elements that were dropped because they were late."""
+class AdmittedElements(NamedTuple):
+    """The elements of a stream in the order of t_app, and those that were dropped because they were
+    late.
+    """
 
     elements: tuple[Element, ...]
     late: tuple[Element, ...]
 
 
-def admit(elements: Iterable[Element], disorder: int | str) -> Admitted:
-    """MOD-2: put elements in the order of t_app. One that is late by more than `disorder` is
-    dropped; if `disorder` is no number, InvalidStream is raised for any that is out of order.
+def admit(elements: Iterable[Element], disorder: int | str) -> AdmittedElements:
+    """MOD-2: Return the elements in the order of t_app. Those that are late by more than `disorder`
+    are dropped. If `disorder` is no number, raise InvalidStream for any element that is out of
+    order.
     """
     elements = tuple(elements)
     if all(a.app <= b.app for a, b in itertools.pairwise(elements)):
-        return Admitted(elements, ())
+        return AdmittedElements(elements, ())
 
     kept: list[Element] = []
     late: list[Element] = []
@@ -178,7 +183,7 @@ def admit(elements: Iterable[Element], disorder: int | str) -> Admitted:
         else:
             newest = max(newest, element.app)
             kept.append(element)
-    return Admitted(tuple(sorted(kept, key=lambda element: element.app)), tuple(late))
+    return AdmittedElements(tuple(sorted(kept, key=lambda element: element.app)), tuple(late))
 
 
 def stream(items: Iterable[tuple[Any, ...]], ordered: bool = True) -> Stream:

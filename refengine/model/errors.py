@@ -1,6 +1,6 @@
-"""The errors of the engine. One base; each message starts with the rule that was broken.
+"""The errors of the engine, with one base class. Each message names the rule that was broken.
 
-Every error renders as one line, `PLACE: RULE: reason`, and carries the exit code of the command
+An error is printed as one line, `PLACE: RULE: reason`, and carries the exit code of the command
 line.
 """
 
@@ -20,8 +20,8 @@ T = TypeVar("T")
 
 
 class RefengineError(Exception):
-    """Base of all errors. `place` says where (file:line, element, query),
-    `rule` which SPEC rule.
+    """The base of all errors. `place` says where something is wrong (file:line, element, query),
+    `rule` names the rule of SPEC.md, and `reason` says what is wrong.
     """
 
     exit_code = 2
@@ -37,7 +37,7 @@ class RefengineError(Exception):
         return plain(text)
 
     def __reduce__(self) -> tuple[Callable[..., RefengineError], tuple[Any, ...]]:
-        """Return how another process makes the same error: with all that was added to it."""
+        """Return how another process makes the same error, with everything that was added to it."""
         return _rebuild, (type(self), dict(vars(self)))
 
     def at(self, place: str) -> RefengineError:
@@ -55,49 +55,49 @@ def _rebuild(kind: type[RefengineError], fields: Mapping[str, object]) -> Refeng
 
 
 class InvalidStream(RefengineError):
-    """MOD-1, IO-1, IO-2: a stream or a recording that is none."""
+    """MOD-1, IO-1, IO-2: A stream or a recording that breaks a rule, or that cannot be read."""
 
 
 class InvalidQuery(RefengineError):
-    """QRY-1: a query text or table that cannot be read."""
+    """QRY-1: A query text or table that cannot be read."""
 
 
 class InvalidWindow(RefengineError):
-    """WIN-1: a window without extent."""
+    """WIN-1: A window whose size, slide or other keys do not go with its kind."""
 
 
 class InvalidSemantics(RefengineError):
-    """SEM-1, SEM-2: an unknown key or value, or values that contradict each other."""
+    """SEM-1, SEM-2: An unknown key or value, or values that contradict each other."""
 
 
 class UnknownField(RefengineError):
-    """SEM-3: an evaluation was asked of a profile that leaves a field open."""
+    """SEM-3: A profile that leaves a field open, where a complete semantics is needed."""
 
 
 class Refused(RefengineError):
-    """QRY-2: the query would reach the network or the disk."""
+    """QRY-2: A query that would reach the network or the disk."""
 
 
 class TooManyReports(RefengineError):
-    """ENG-3: there are more reports than the caller's bound."""
+    """ENG-3: A run with more reports than the caller's bound."""
 
 
 class Unsupported(RefengineError):
-    """No single answer is defined, or it is out of reach: never a guess."""
+    """An evaluation that has no single answer, or one that is out of reach. Nothing is guessed."""
 
     exit_code = 3
 
 
 class NoSingleAnswer(Unsupported):
-    """QRY-3: at this value conforming evaluators of SPARQL may answer differently."""
+    """QRY-3: A value at which conforming evaluators of SPARQL may answer differently."""
 
     def __init__(self, reason: str, *, rule: str = "QRY-3", place: str = "body"):
         super().__init__(reason, rule=rule, place=place)
 
 
 class Disputed(RefengineError):
-    """R2R-5: no witness confirms the definition's answer; `answers` maps the definition and each
-    witness to its relation.
+    """R2R-5: An answer of the definition that no witness confirms. `answers` maps the definition,
+    and each witness that differs, to its relation.
     """
 
     exit_code = 4
@@ -115,16 +115,17 @@ class Disputed(RefengineError):
 
 
 def require(value: T | None) -> T:
-    """Return a value that may be None in general; whoever asks has made sure that it is not."""
+    """Return a value that is not None. Its type allows None, but the caller knows better;
+    AssertionError if it does not.
+    """
     if value is None:
         raise AssertionError("a value is needed here")
     return value
 
 
 def refuse_deep_nesting(function: Callable[P, T]) -> Callable[P, T]:
-    """Wrap a function of a body: one that is nested too deeply for Python is `Unsupported`.
-
-    Whether such a body is valid is not known, so no other error would do.
+    """Wrap a function that reads or evaluates a body: if the body is nested too deeply for Python,
+    raise Unsupported. Whether such a body is valid is not known, so no other error would be right.
     """
 
     @wraps(function)

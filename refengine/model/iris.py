@@ -21,7 +21,7 @@ def _parts(reference: str) -> tuple[str | None, str | None, str, str | None, str
 
 
 def has_scheme(iri: str) -> bool:
-    """Whether an IRI reference is absolute."""
+    """Return whether an IRI reference is absolute."""
     return _parts(iri)[0] is not None
 
 

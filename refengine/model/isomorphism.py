@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from refengine.model.elements import Bag, Row, Term, is_blank, row
 from refengine.model.errors import Unsupported
-from refengine.model.values import Exact, Mode, Number, margin, split, value
+from refengine.model.values import Exact, Mode, TolerantNumber, margin, split, value
 
 SEARCH_BOUND = 100_000  # steps of one search for a renaming
 ROUNDS = 12  # of colour refinement: it only narrows the search
@@ -44,7 +44,11 @@ def classes_of_numbers(lines: Iterable[Row], mode: Mode) -> dict[Term, int]:
     numbers = []
     for term in {term for line in lines for _, term in line}:
         what = value(term)
-        if isinstance(what, Number) and what.value == what.value and abs(what.value) != math.inf:
+        if (
+            isinstance(what, TolerantNumber)
+            and what.value == what.value
+            and abs(what.value) != math.inf
+        ):
             numbers.append((what.value, term))
 
     classes: dict[Term, int] = {}
@@ -114,7 +118,7 @@ def _shade(term: Term, mode: Mode, classes: Mapping[Term, int]) -> str:
     if mode is Mode.TERM:
         return repr(term)
     what = value(term)
-    if isinstance(what, Number):
+    if isinstance(what, TolerantNumber):
         return f"number {classes.get(term)}"
     return repr(what)
 

@@ -10,15 +10,15 @@ from functools import cache
 from typing import Generic, TypeVar
 
 from refengine.model.elements import Row
-from refengine.model.values import Number, margin, near, shared_tolerance
+from refengine.model.values import TolerantNumber, is_near, margin, shared_tolerance
 
-Numbered = tuple[tuple[Number, ...], Row]  # a row and its numbers
+Numbered = tuple[tuple[TolerantNumber, ...], Row]  # a row and its numbers
 T = TypeVar("T")
 
 
 def match_rows(ours: Sequence[Numbered], theirs: Sequence[Numbered]) -> dict[int, int]:
-    """CMP-3: return a maximum matching of two groups of rows that differ in their numbers alone,
-    each in the order of those: index to index.
+    """CMP-3: Return a maximum matching of two groups of rows that differ in their numbers alone, as
+    a map from index to index. Each group is sorted by its numbers.
     """
     numbers, _ = (ours or theirs)[0]
     if not numbers:
@@ -26,7 +26,7 @@ def match_rows(ours: Sequence[Numbered], theirs: Sequence[Numbered]) -> dict[int
     if len(numbers) == 1 and len(_tolerances(ours, theirs)) <= 1:
         return match_in_step(ours, theirs)
     return match(
-        ours, theirs, lambda x, y: all(map(near, x[0], y[0])), ranges_of_near(ours, theirs)
+        ours, theirs, lambda x, y: all(map(is_near, x[0], y[0])), ranges_of_near(ours, theirs)
     )
 
 
@@ -47,7 +47,7 @@ def match_in_step(ours: Sequence[Numbered], theirs: Sequence[Numbered]) -> dict[
     i = j = 0
     while i < len(ours) and j < len(theirs):
         a, b = ours[i][0][0], theirs[j][0][0]
-        if near(a, b):
+        if is_near(a, b):
             paired[i] = j
             i += 1
             j += 1
@@ -66,8 +66,8 @@ def order_key(value: Fraction | float) -> tuple[bool, Fraction | float]:
 
 
 def ranges_of_near(
-    ours: Sequence[tuple[tuple[Number, ...], object]],
-    theirs: Sequence[tuple[tuple[Number, ...], object]],
+    ours: Sequence[tuple[tuple[TolerantNumber, ...], object]],
+    theirs: Sequence[tuple[tuple[TolerantNumber, ...], object]],
 ) -> Callable[[int], range]:
     """Return what gives, for the index of a row of ours, the range of theirs, sorted as they are,
     that its first number can be near to.
@@ -133,7 +133,7 @@ class _Search(Generic[T]):
         return self.known[i, j]
 
     def add(self, start: int) -> None:
-        """Pair one more of ours, if that can be."""
+        """Pair one more row of ours, if that is possible."""
         if start < len(self.theirs) and start not in self.owner and self.fits(start, start):
             self.partner[start] = start
             self.owner[start] = start

@@ -1,5 +1,5 @@
-"""What a message shows of texts that somebody else wrote: one printable line, of bounded length,
-and the nearest valid word.
+"""Texts for messages: what somebody else wrote, as one printable line of bounded length, and the
+nearest valid word.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ LISTED = 30  # valid words
 
 
 def plain(text: str) -> str:
-    """Return a text as one line of bounded length, in which nothing steers a terminal: control and
-    bidi characters are escaped.
+    """Return a text as one line of bounded length that cannot steer a terminal: control and bidi
+    characters are escaped.
     """
-    return _cut(escaped(_cut(text, MESSAGE)), MESSAGE)
+    return _cut(escape_unprintable(_cut(text, MESSAGE)), MESSAGE)
 
 
-def escaped(text: str) -> str:
-    """Return a text in which whatever is not printable is written as Python escapes it."""
+def escape_unprintable(text: str) -> str:
+    """Return a text in which every character that cannot be printed is escaped as in Python."""
     if text.isprintable():
         return text
     return "".join(map(_escape_character, text))
@@ -41,8 +41,8 @@ def _cut(text: str, most: int) -> str:
     return f"{text[:half]} … {text[-half:]}"
 
 
-def shown(value: Any) -> str:
-    """Return a value on one line, cut if it is long."""
+def display(value: Any) -> str:
+    """Return a value's repr on one line, cut if it is long."""
     if isinstance(value, str):
         value = value[:MESSAGE]
     try:
@@ -55,7 +55,11 @@ def shown(value: Any) -> str:
 
 
 def did_you_mean(word: Any, valid: Iterable[str]) -> str:
-    """Return `; did you mean 'slide'?`, or nothing where no valid word is near."""
+    """Return `; did you mean 'slide'?`, or nothing if no valid word is near.
+
+    >>> did_you_mean("slid", ["size", "slide"]), did_you_mean("x", ["size", "slide"])
+    ("; did you mean 'slide'?", '')
+    """
     if not isinstance(word, str) or len(word) > SHOWN:
         return ""
     words = [str(other) for other in sorted(valid)[:1000] if len(other) <= SHOWN]
@@ -64,7 +68,11 @@ def did_you_mean(word: Any, valid: Iterable[str]) -> str:
 
 
 def nearest(word: Any, valid: Iterable[str]) -> str:
-    """Return `; did you mean 'slide'?`, or the valid words where none is near."""
+    """Return `; did you mean 'slide'?`, or the list of valid words if none is near.
+
+    >>> nearest("x", ["size", "slide"])
+    '; valid: size, slide'
+    """
     words = sorted(valid)
     more = ""
     if len(words) > LISTED:
@@ -73,8 +81,8 @@ def nearest(word: Any, valid: Iterable[str]) -> str:
 
 
 def integer(text: str | int) -> int | None:
-    """Return the integer that ASCII digits write, or None; thousands of them are cut, which leaves
-    it beyond 64 bits.
+    """Return the integer that ASCII digits write, or None. Of thousands of digits the first twenty
+    are read: the result is beyond 64 bits all the same.
     """
     if isinstance(text, int):
         return text
@@ -85,7 +93,9 @@ def integer(text: str | int) -> int | None:
 
 
 def why(error: Exception) -> str:
-    """Return what a parser found wrong, in our words where Python would advise on Python."""
+    """Return what a parser found wrong, in our words where Python's would be advice about
+    Python.
+    """
     if isinstance(error, RecursionError):
         return "nested too deeply"
     if "int_max_str_digits" in str(error):

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from refengine.model.errors import InvalidStream
-from refengine.model.messages import SHOWN, shown
+from refengine.model.messages import SHOWN, display
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
@@ -72,7 +72,7 @@ def parse_literal(term: Term) -> Literal:
 
 
 def is_blank(term: Term) -> bool:
-    """Whether the term is a blank node."""
+    """Return whether a term is a blank node."""
     return term.startswith("_:")
 
 
@@ -158,7 +158,7 @@ PLAIN_TRIPLES = re.compile(  # each term with a line end
 
 @lru_cache(maxsize=2**16)
 def canonical(term: Term) -> Term:
-    """MOD-4: a term is its canonical N-Triples text: escapes read, language tags in lower case,
+    """MOD-4: A term is its canonical N-Triples text: escapes read, language tags in lower case,
     xsd:string implicit.
 
     A blank node that an evaluation made (R2R-7) becomes one of the data, whose labels have no
@@ -169,10 +169,10 @@ def canonical(term: Term) -> Term:
     ('"café"@fr', '"x"')
     """
     if not isinstance(term, str):
-        raise _invalid(f"a term must be text, got {shown(term)}{_write(_python_literal(term))}")
+        raise _invalid(f"a term must be text, got {display(term)}{_write(_python_literal(term))}")
     found = _read(term)
     if found is None:
-        raise _invalid(f"not a term: {shown(term)}{_nearest(term)}")
+        raise _invalid(f"not a term: {display(term)}{_nearest(term)}")
     return found
 
 
@@ -207,7 +207,7 @@ def term_of(
     datatype = datatype and unescape(datatype[1:-1])
     if datatype == LANG_STRING:
         raise _invalid(
-            f'rdf:langString without a language: {shown(unescape(lexical))}; write it as "…"@en'
+            f'rdf:langString without a language: {display(unescape(lexical))}; write it as "…"@en'
         )
     return literal_term(unescape(lexical), datatype, language)
 
@@ -216,9 +216,9 @@ def term_of(
 def iri_term(text: str) -> Term:
     """Return the term of an absolute IRI (RFC 3987). Raises InvalidStream for another text."""
     if not re.match(r"[A-Za-z][A-Za-z0-9+.\-]*:", text):
-        raise _invalid(f"relative IRI {shown(text)}; write it in full")
+        raise _invalid(f"relative IRI {display(text)}; write it in full")
     if not ABSOLUTE_IRI.fullmatch(text):
-        raise _invalid(f"not an IRI (RFC 3987): {shown(text)}")
+        raise _invalid(f"not an IRI (RFC 3987): {display(text)}")
     return f"<{text}>"
 
 
@@ -227,9 +227,9 @@ def literal_term(lexical: str, datatype: str | None = None, language: str | None
     a relative datatype or what is no language tag (RFC 5646).
     """
     if _SURROGATE.search(lexical):
-        raise _invalid(f"a surrogate is no character: {shown(lexical)}")
+        raise _invalid(f"a surrogate is no character: {display(lexical)}")
     if language and not _LANGUAGE.fullmatch(language):
-        raise _invalid(f"not a language tag (RFC 5646): {shown(language)}")
+        raise _invalid(f"not a language tag (RFC 5646): {display(language)}")
     if datatype is None:
         datatype = XSD + "string"
     else:
@@ -312,14 +312,14 @@ def triple_of(subject: Term, predicate: Term, object_: Term) -> tuple[Term, Term
     that is a subject, and for a predicate that is no IRI.
     """
     if subject.startswith('"'):
-        raise _invalid(f"a subject must be an IRI or a blank node, got {shown(subject)}")
+        raise _invalid(f"a subject must be an IRI or a blank node, got {display(subject)}")
     if not predicate.startswith("<"):
-        raise _invalid(f"a predicate must be an IRI, got {shown(predicate)}")
+        raise _invalid(f"a predicate must be an IRI, got {display(predicate)}")
     return subject, predicate, object_
 
 
 def graph_name(term: Term) -> Term:
     """Return a term that may name a graph. Raises InvalidStream for a literal."""
     if term.startswith('"'):
-        raise _invalid(f"a graph must be an IRI or a blank node, got {shown(term)}")
+        raise _invalid(f"a graph must be an IRI or a blank node, got {display(term)}")
     return term

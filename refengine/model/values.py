@@ -1,4 +1,4 @@
-"""The value of a literal, and when two numbers are near (CMP-1, CMP-2)."""
+"""§10 Values: the value of a literal, and when two numbers are near (CMP-1, CMP-2)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ LONGEST = 4000
 
 
 class Mode(StrEnum):
-    """CMP-1: how literals are compared: `value` compares them in their value space, `term` as
-    terms.
-    """
+    """CMP-1: The mode of comparison. `value` compares literals by their values, `term` as terms."""
 
     VALUE = "value"
     TERM = "term"
@@ -40,7 +38,7 @@ class Mode(StrEnum):
 Exact = tuple[tuple[str, object], ...]
 
 
-class Number(NamedTuple):
+class TolerantNumber(NamedTuple):
     """A numeric value with the relative tolerance of its datatype (0: exact)."""
 
     value: Fraction | float
@@ -48,9 +46,9 @@ class Number(NamedTuple):
 
 
 @lru_cache(maxsize=2**16)
-def value(term: Term) -> Term | Number | tuple[object, ...]:
-    """CMP-1: return a literal's value; the term itself where it has none that we know (an
-    ill-typed, a foreign or an endless literal).
+def value(term: Term) -> Term | TolerantNumber | tuple[object, ...]:
+    """CMP-1: Return a literal's value. Return the term itself for other terms and for literals
+    without a value that we know: ill-typed ones, those of other datatypes, and very long ones.
     """
     if not term.startswith('"') or len(term) > LONGEST:
         return term
@@ -65,20 +63,20 @@ def value(term: Term) -> Term | Number | tuple[object, ...]:
     return found
 
 
-def _value_of(lexical: str, datatype: str) -> Number | tuple[object, ...] | None:
+def _value_of(lexical: str, datatype: str) -> TolerantNumber | tuple[object, ...] | None:
     if datatype in INTEGERS:
         if not INTEGER_FORM.fullmatch(lexical):
             return None
         number = int(lexical)
         if not in_range(number, datatype):
             return None
-        return Number(Fraction(number), 0.0)
+        return TolerantNumber(Fraction(number), 0.0)
 
     match datatype.removeprefix(XSD):
         case "decimal" if DECIMAL_FORM.fullmatch(lexical):
-            return Number(Fraction(Decimal(lexical)), TOLERANCE["decimal"])
+            return TolerantNumber(Fraction(Decimal(lexical)), TOLERANCE["decimal"])
         case "double" | "float" as kind:
-            return Number(double(lexical), TOLERANCE[kind])
+            return TolerantNumber(double(lexical), TOLERANCE[kind])
         case "boolean" if lexical in BOOLEANS:
             return ("boolean", BOOLEANS[lexical])
         case "dateTime":
@@ -87,12 +85,12 @@ def _value_of(lexical: str, datatype: str) -> Number | tuple[object, ...] | None
             return None
 
 
-def near(a: Number, b: Number) -> bool:
-    """CMP-2: return whether two numbers are the same.
+def is_near(a: TolerantNumber, b: TolerantNumber) -> bool:
+    """CMP-2: Return whether two numbers are the same within tolerance.
 
-    They are if they differ by at most the larger tolerance of the two, relative to the larger of
-    them; decimals also if they differ by LEAST_DECIMAL at most; an integer and another number only
-    if they are equal.
+    Two numbers are the same if they differ by at most the larger tolerance of the two, relative to
+    the larger number. Decimals are also the same if they differ by LEAST_DECIMAL at most. An
+    integer and another number are the same only if they are equal.
     """
     x, y = a.value, b.value
     if (isinstance(x, float) and not math.isfinite(x)) or (
@@ -111,8 +109,8 @@ def near(a: Number, b: Number) -> bool:
 
 
 def shared_tolerance(a: float, b: float) -> float:
-    """Return the relative tolerance of two numbers by those of their types (CMP-2): an integer's,
-    which is 0, or else the larger.
+    """CMP-2: Return the relative tolerance of two numbers, given those of their types: 0 if one is
+    an integer, else the larger.
     """
     if not a or not b:
         return 0.0
@@ -120,14 +118,14 @@ def shared_tolerance(a: float, b: float) -> float:
 
 
 def margin(value: Fraction | float) -> Fraction:
-    """Return how far from a finite number another may be that is near to it, whatever their types;
-    rather too far.
+    """Return a distance within which all numbers lie that are near to a finite number, whatever
+    their types. It may be too large.
     """
     return 2 * Fraction(max(TOLERANCE.values())) * abs(Fraction(value)) + LEAST_DECIMAL
 
 
 def maybe_near(x: Fraction | float, y: Fraction | float) -> bool:
-    """Return whether two values can be near, whatever their types. NaN never is."""
+    """Return whether two numbers can be near, whatever their types. NaN is near to nothing here."""
     if x == y:
         return True
     # no decimals; twice the tolerance is more than rounding takes away
@@ -138,17 +136,17 @@ def maybe_near(x: Fraction | float, y: Fraction | float) -> bool:
     return abs(Fraction(x) - Fraction(y)) <= margin(x)
 
 
-def split(line: Row, mode: Mode) -> tuple[Exact, tuple[Number, ...]]:
-    """Return what of a row must be equal, and its numbers, which must be near."""
+def split(line: Row, mode: Mode) -> tuple[Exact, tuple[TolerantNumber, ...]]:
+    """Return two parts of a row: what must be equal, and its numbers, which must be near."""
     if mode is Mode.TERM:
         return line, ()
 
     exact: list[tuple[str, object]] = []
-    numbers: list[Number] = []
+    numbers: list[TolerantNumber] = []
     for name, term in line:
         what = value(term)
-        if isinstance(what, Number):
-            exact.append((name, Number))
+        if isinstance(what, TolerantNumber):
+            exact.append((name, TolerantNumber))
             numbers.append(what)
         else:
             exact.append((name, what))

@@ -90,7 +90,7 @@ class AnswerTable:
             or query.windows[0].stream not in streams
         ):
             return engine.plan(query, streams, semantics)
-        engine.meaning(query, semantics)  # raises for what contradicts itself
+        engine.check_meaning(query, semantics)  # raises for what contradicts itself
         stream = streams[query.windows[0].stream]
         fields = tuple(getattr(semantics, name) for name in PLAN_FIELDS)
         planned = self.make_once(
@@ -130,6 +130,7 @@ class AnswerTable:
         return self.make_once("incremental", elements, (body, specs, recorded.static), make)
 
     def __call__(self, body: Body, graph: Dataset) -> Relation:
+        """Return the definition's answer, or that of the witness that is asked."""
         return self.ask(self.witness, body, graph)
 
     def ask(self, witness: str, body: Body, graph: Dataset) -> Relation:
@@ -138,7 +139,7 @@ class AnswerTable:
         """
         key = (witness, body.text, graph)
         if key not in self.relations:
-            self.relations[key] = r2r.ask(witness, body, graph)
+            self.relations[key] = r2r.ask_evaluator(witness, body, graph)
         return self.relations[key]
 
     def confirmed_answer(self, body: Body, graph: Dataset, witnesses: tuple[str, ...]) -> Relation:
@@ -148,7 +149,7 @@ class AnswerTable:
         """
         key = (body.text, graph, witnesses)
         if key not in self.testimonies:
-            self.testimonies[key] = r2r.heard(body, graph, witnesses, self.ask)
+            self.testimonies[key] = r2r.hear_witnesses(body, graph, witnesses, self.ask)
         self.testimonies_used.append(self.testimonies[key])
         return self.testimonies[key].relation
 

@@ -122,7 +122,7 @@ def _check_batches(planned: engine.Plan) -> None:
     if planned.semantics.tick is not Tick.BATCH:
         return
     for arrival in planned.arrivals:
-        tick.due(planned.semantics.tick, arrival, arrival.app, 0)
+        tick.is_due(planned.semantics.tick, arrival, arrival.app, 0)
 
 
 def _with_integer_t0(semantics: Semantics, planned: engine.Plan) -> tuple[Semantics, T0Class]:

@@ -39,7 +39,7 @@ def confirm(
     for contents in _contents(planned, trial):
         if contents not in seen:
             seen.add(contents)
-            dataset = r2r.together(planned.views, contents, recorded.static, body)
+            dataset = r2r.dataset_of_windows(planned.views, contents, recorded.static, body)
             relation = answers.confirmed_answer(body, dataset, witnesses)
             _check_incremental(relation, answers.incremental_answers(recorded, planned), contents)
     if trial.accepting_state is None or not trial.is_order_known:
@@ -113,7 +113,7 @@ def confirm_fail(
 
     for dataset, trial in _last_datasets(recorded, failed, answers):
         relation = answers.confirmed_answer(recorded.query.body, dataset, witnesses)
-        rows = r2r.collected(trial.semantics.collection, relation.rows)
+        rows = r2r.collect_rows(trial.semantics.collection, relation.rows)
         if trial.last_answer is not None and not compare.equal(rows, trial.last_answer):
             raise _disagreement(relation)
     for trial in failed:
@@ -134,7 +134,7 @@ def _last_datasets(
         seen.add(key)
         views = answers.plan_of(recorded, trial.semantics).views
         body = recorded.query.body
-        yield r2r.together(views, trial.last_contents, recorded.static, body), trial
+        yield r2r.dataset_of_windows(views, trial.last_contents, recorded.static, body), trial
 
 
 def confirm_order_search(

@@ -370,7 +370,7 @@ def _count(body: Body, graph: Dataset, one: Bag, mode: Mode) -> int | None:
     where the definition has no single answer.
     """
     try:
-        rows = r2r.defined(body, graph).rows
+        rows = r2r.defined_answer(body, graph).rows
     except Unsupported:
         return None
     return sum(count for other, count in rows.items() if compare.equal(one, Counter([other]), mode))

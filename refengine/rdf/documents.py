@@ -24,7 +24,7 @@ def read_turtle(source: Source, language: str, prefix: str) -> list[Statement]:
 
 
 def read_static(source: Source) -> Dataset:
-    """IO-1: return static data from `.ttl`, `.nt`, `.nq` or `.trig`, packed or not: triples of the
+    """IO-1: Return static data from `.ttl`, `.nt`, `.nq` or `.trig`, packed or not: triples of the
     default graph, and quads of named ones. Raises InvalidStream.
     """
     statements: Iterable[Statement]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from refengine.model.elements import XSD, Term, Triple
 from refengine.model.errors import InvalidStream
-from refengine.model.messages import shown
+from refengine.model.messages import display
 from refengine.model.terms import (
     IRIREF,
     PLAIN_DATATYPE,
@@ -64,7 +64,7 @@ def parse_terms(line: str, token: re.Pattern[str] = _TOKEN) -> list[Term]:
             terms.append(make_literal(lexical, datatype))
 
     if not _LINE_END.fullmatch(line, end):
-        raise Fault(f"no term at column {end + 1}: {shown(line[end:].strip())}")
+        raise Fault(f"no term at column {end + 1}: {display(line[end:].strip())}")
     return terms
 
 
@@ -106,7 +106,7 @@ def parse_plain_line(line: str) -> tuple[Triple, int] | None:
 
 
 def parse_statement_with_time(line: str, place: str) -> tuple[Triple, int]:
-    """IO-1: return the triple and the time (ms) of a line that has them. Raises InvalidStream, with
+    """IO-1: Return the triple and the time (ms) of a line that has them. Raises InvalidStream, with
     the place.
     """
     if plain := parse_plain_line(line):
@@ -123,7 +123,7 @@ def parse_statement_with_time(line: str, place: str) -> tuple[Triple, int]:
 
 
 def parse_line_with_time(line: str, place: str) -> tuple[Triple, int] | None:
-    """IO-1: return the triple and the time (ms) of a line of YABench's, or None for a blank one or
+    """IO-1: Return the triple and the time (ms) of a line of YABench's, or None for a blank one or
     a comment. Raises InvalidStream, with the place.
     """
     if plain := parse_plain_line(line):

@@ -16,7 +16,7 @@ from refengine.rdf.sources import Source, read_text
 
 
 def read_query(source: Source, dialect: str | None = None, static: bool = False) -> Query:
-    """QRY-1: return a query from a TOML file, or the query part of a conformance case (a table with
+    """QRY-1: Return a query from a TOML file, or the query part of a conformance case (a table with
     `rule` and `query`); or, DIA-1, from a text in a dialect, which the last line end is no part of.
     `static` is that of `dialects.read`.
 

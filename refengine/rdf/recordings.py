@@ -20,7 +20,7 @@ from refengine.model.elements import (
     row,
 )
 from refengine.model.errors import InvalidStream
-from refengine.model.messages import integer, nearest, shown, why
+from refengine.model.messages import display, integer, nearest, why
 from refengine.model.terms import ABSOLUTE_IRI
 from refengine.rdf import sources
 from refengine.rdf.sources import Source
@@ -44,7 +44,7 @@ class Recording:
 
 
 def read_recording(source: Source) -> Recording:
-    """IO-2: return a recording from CSRBench's JSON: `relations`, each a SPARQL 1.1 JSON result
+    """IO-2: Return a recording from CSRBench's JSON: `relations`, each a SPARQL 1.1 JSON result
     with a `timestamp`; or from YABench's QR_ file.
 
     A row is `{"timestamp", "binding"}` or, as in SPARQL JSON, the binding itself. A relation
@@ -77,7 +77,7 @@ def read_recording(source: Source) -> Recording:
 def relation_from_json(
     rows: Any, variables: tuple[str, ...], where: str, labels: dict[str, Term]
 ) -> Relation:
-    """IO-2: return a relation from its rows as SPARQL 1.1 JSON. `labels` are the blank nodes seen
+    """IO-2: Return a relation from its rows as SPARQL 1.1 JSON. `labels` are the blank nodes seen
     so far, which get new names in the order of their appearance. Raises InvalidStream that names
     the path to the fault, below `where`.
     """
@@ -121,14 +121,14 @@ def refuse_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
         key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise ValueError(f"key {shown(key)} stands twice in one object")
+        raise ValueError(f"key {display(key)} stands twice in one object")
     return table
 
 
 def _parse_document(document: Any) -> Recording:
     if not isinstance(document, dict):
         raise _misshapen(
-            f'must be an object, got {shown(document)}; valid: {{"relations": [...]}}', "document"
+            f'must be an object, got {display(document)}; valid: {{"relations": [...]}}', "document"
         )
     _check_object(document, ("relations",), "document")
 
@@ -153,7 +153,7 @@ def _parse_report(entry: Any, where: str, labels: dict[str, Term]) -> tuple[Rela
     for i, name in enumerate(variables):
         if not isinstance(name, str) or not re.fullmatch(r"\w+", name) or name in variables[:i]:
             raise _misshapen(
-                f"must be a variable's name, once, got {shown(name)}", f"{where}.head.vars[{i}]"
+                f"must be a variable's name, once, got {display(name)}", f"{where}.head.vars[{i}]"
             )
 
     bindings = _check_array(results["bindings"], f"{where}.results.bindings")
@@ -190,7 +190,7 @@ def parse_term(entry: Any, where: str, labels: dict[str, Term]) -> Term:
     _check_object(entry, ("type", "value"), where, optional=("datatype", "xml:lang"))
     for key, value in entry.items():
         if not isinstance(value, str):
-            raise _misshapen(f"must be a string, got {shown(value)}", f"{where}.{key}")
+            raise _misshapen(f"must be a string, got {display(value)}", f"{where}.{key}")
 
     try:
         return _make_term(entry, labels)
@@ -214,7 +214,7 @@ def _make_term(entry: Mapping[str, str], labels: dict[str, Term]) -> Term:
         case "uri" | "bnode" | "literal" | "typed-literal":
             raise Fault(f"a {kind} with {', '.join(sorted(rest)) or 'no datatype'}")
         case _:
-            raise Fault(f"type must be uri, bnode, literal or typed-literal, got {shown(kind)}")
+            raise Fault(f"type must be uri, bnode, literal or typed-literal, got {display(kind)}")
 
 
 def _datatype_and_language(entry: Mapping[str, str]) -> tuple[str | None, str | None]:
@@ -238,10 +238,12 @@ def _check_object(
 ) -> None:
     """Check that a value is a JSON object with these keys and no other. Raises InvalidStream."""
     if not isinstance(value, dict):
-        raise _misshapen(f"must be an object, got {shown(value)}", where)
+        raise _misshapen(f"must be an object, got {display(value)}", where)
     for key in value:
         if key not in required + optional:
-            raise _misshapen(f"unknown key {shown(key)}{nearest(key, required + optional)}", where)
+            raise _misshapen(
+                f"unknown key {display(key)}{nearest(key, required + optional)}", where
+            )
     for key in required:
         if key not in value:
             raise _misshapen(f"key {key!r} is missing", where)
@@ -249,14 +251,14 @@ def _check_object(
 
 def _check_array(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
-        raise _misshapen(f"must be an array, got {shown(value)}", where)
+        raise _misshapen(f"must be an array, got {display(value)}", where)
     return value
 
 
 def _parse_timestamp(entry: dict[str, Any], where: str) -> int | None:
     time = entry.get("timestamp")
     if time is not None and (not isinstance(time, int) or isinstance(time, bool)):
-        raise _misshapen(f"must be an integer (ms), got {shown(time)}", f"{where}.timestamp")
+        raise _misshapen(f"must be an integer (ms), got {display(time)}", f"{where}.timestamp")
     return time
 
 
@@ -264,7 +266,7 @@ def _parse_timestamp(entry: dict[str, Any], where: str) -> int | None:
 
 
 def _parse_table(text: str, source: Source) -> Recording:
-    """IO-2: parse YABench's QR: the clock (ms) at the start; the variables; then of each relation
+    """IO-2: Parse YABench's QR: the clock (ms) at the start; the variables; then of each relation
     the clock, and its rows. Names and values end in a tab, which a clock has not.
     """
     first, *lines = text.removesuffix("\n").split("\n")
@@ -296,7 +298,7 @@ def _parse_names(line: str) -> list[str]:
     names = line.split("\t")[:-1]
     if set(names) != set(re.findall(r"\w+", line)) or len({*names}) < len(names):
         raise Fault(
-            f"expected the variables' names, each once and followed by a tab, got {shown(line)}"
+            f"expected the variables' names, each once and followed by a tab, got {display(line)}"
         )
     return names
 
@@ -311,14 +313,14 @@ def _parse_values(line: str, names: list[str]) -> Row:
 def _not_values(line: str, names: list[str]) -> Fault:
     return Fault(
         f"expected a clock, or {len(names)} values after one, each "
-        f"followed by a tab, got {shown(line)}"
+        f"followed by a tab, got {display(line)}"
     )
 
 
 def _parse_clock(line: str) -> int:
     clock = integer(line)
     if clock is None:
-        raise Fault(f"expected a clock, an integer (ms), got {shown(line)}")
+        raise Fault(f"expected a clock, an integer (ms), got {display(line)}")
     return clock
 
 

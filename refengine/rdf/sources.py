@@ -93,7 +93,7 @@ def read_text(source: Source, kind: type[RefengineError], rule: str) -> str:
     """
     data = b""
     try:
-        data = read(source)
+        data = read_source(source)
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
@@ -143,8 +143,8 @@ def list_sources(folder: Folder, pattern: str, rule: str) -> list[Source]:
     return []
 
 
-def read(source: Source) -> bytes:
-    """IO-1: read the bytes of a source as a whole, unpacked.
+def read_source(source: Source) -> bytes:
+    """IO-1: Read the bytes of a source as a whole, unpacked.
 
     Raises OSError; Unreadable for a file that is no regular one, which might never end, or one that
     is damaged, cut off or unpacks to more than MOST_BYTES.
@@ -166,9 +166,10 @@ def read(source: Source) -> bytes:
 
 @contextmanager
 def open_lines(source: Source) -> Iterator[Iterator[str]]:
-    """Open a file to be read line by line, in memory that its length does not change. Raises what
-    `read` does, but for a text of any length; Unreadable for a line of more than MOST_OF_A_LINE
-    characters, where the text is packed or piped.
+    """Open a file to be read line by line, in memory that its length does not change.
+
+    Raises what `read_source` does, but for a text of any length; Unreadable for a line of more than
+    MOST_OF_A_LINE characters, where the text is packed or piped.
     """
     if isinstance(source, Text):
         source = Piped(source.name, io.BytesIO(source.text.encode()), str(source))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from refengine.model.canonical import CanonicalElements, CanonicalIterator
 from refengine.model.elements import TIME_BOUND, Element, Stream, Term, Triple, arrivals
 from refengine.model.errors import InvalidStream, Refused, require
-from refengine.model.messages import shown
+from refengine.model.messages import display
 from refengine.rdf import documents, lines, sources
 from refengine.rdf.sources import Folder, Piped, Source, Text, TextFolder
 from refengine.rdf.terms import Fault, make_iri, parse_date
@@ -33,7 +33,7 @@ def read_stream(
     time_predicate: str = PROV_GENERATED_AT_TIME,
     batch_predicate: str | None = None,
 ) -> Stream:
-    """IO-1: return a stream from a folder or a file; t_app is in milliseconds, t_sys the position
+    """IO-1: Return a stream from a folder or a file; t_app is in milliseconds, t_sys the position
     from 1.
 
     - a folder of `data_NN.ttl`, there or in `data/` (CSRBench): t_app = NN × 1000, one triple
@@ -136,7 +136,7 @@ def build_stream(items: Iterable[ReadElement], ordered: bool = True) -> Stream:
 
 
 def _read_lines_with_times(source: Source) -> Stream:
-    """IO-1: read YABench's lines, a triple and its time in ms."""
+    """IO-1: Read YABench's lines, a triple and its time in ms."""
     items = []
     for line, number in lines.read_lines(source):
         place = f"{source}:{number}"
@@ -145,7 +145,7 @@ def _read_lines_with_times(source: Source) -> Stream:
 
 
 def read_elements(source: Source) -> CanonicalIterator:
-    """IO-1: return the elements of a file of YABench's lines, packed or not, one after the other,
+    """IO-1: Return the elements of a file of YABench's lines, packed or not, one after the other,
     so that a stream needs no memory of its length. What they say about time is checked where they
     are used (MOD-1).
 
@@ -208,7 +208,7 @@ class _Graphs:
         self.lines.setdefault(graph, line)
         values = self.values.get(predicate[1:-1])
         if values is None:
-            reason = f"in no graph, so part of no element, and no date: {shown(' '.join(triple))}"
+            reason = f"in no graph, so part of no element, and no date: {display(' '.join(triple))}"
             raise InvalidStream(reason, rule="IO-1", place=f"{self.source}:{line}")
 
         before = values.setdefault(graph, value)
@@ -240,7 +240,7 @@ def build_stream_of_graphs(
     time_predicate: str,
     batch_predicate: str | None = None,
 ) -> Stream:
-    """IO-1: return the stream of named graphs in the order of their first appearance, with the
+    """IO-1: Return the stream of named graphs in the order of their first appearance, with the
     date, and the end and batch id if any, that the default graph gives each. Raises InvalidStream.
     """
     graphs = _Graphs(source, {time_predicate: {}, PROV_INVALIDATED_AT_TIME: {}})
@@ -278,7 +278,7 @@ def build_stream_of_graphs(
 
 
 def _read_instants(folder: Folder) -> Stream:
-    """IO-1: read CSRBench's files, one an instant. A missing number is an instant at which nothing
+    """IO-1: Read CSRBench's files, one an instant. A missing number is an instant at which nothing
     arrived.
     """
     items = []

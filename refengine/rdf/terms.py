@@ -7,7 +7,7 @@ from typing import ParamSpec, TypeVar
 
 from refengine.model.elements import XSD, Term, Triple, parse_literal
 from refengine.model.errors import InvalidStream
-from refengine.model.messages import integer, shown
+from refengine.model.messages import display, integer
 from refengine.model.terms import iri_term, literal_term, triple_of
 from refengine.model.xsd import INTEGERS, date_time
 
@@ -48,7 +48,7 @@ def parse_milliseconds(term: Term, datatypes: Collection[str]) -> int:
         lexical, datatype, _ = parse_literal(term)
         if datatype in datatypes and (number := integer(lexical.strip(" \t\r\n"))) is not None:
             return number
-    raise Fault(f"a time must be an integer (ms), got {shown(term)}")
+    raise Fault(f"a time must be an integer (ms), got {display(term)}")
 
 
 def parse_date(term: Term) -> int:
@@ -62,7 +62,7 @@ def parse_date(term: Term) -> int:
         return parse_milliseconds(term, INTEGERS)
     except Fault:
         raise Fault(
-            f"a date must be an xsd:dateTime or an integer (ms), got {shown(term)}"
+            f"a date must be an xsd:dateTime or an integer (ms), got {display(term)}"
         ) from None
 
 
@@ -73,4 +73,4 @@ def parse_datetime(lexical: str) -> int:
     try:
         return date_time(lexical.strip()).seconds * 1000 // 1
     except ValueError as error:
-        raise Fault(f"{error}: {shown(lexical)}") from None
+        raise Fault(f"{error}: {display(lexical)}") from None

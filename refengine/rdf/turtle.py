@@ -15,7 +15,7 @@ from typing import IO, NamedTuple, cast
 import pyoxigraph
 
 from refengine.model.errors import InvalidStream, require
-from refengine.model.messages import shown
+from refengine.model.messages import display
 from refengine.model.terms import Term, iri_term, literal_term
 
 FORMATS = {"Turtle": pyoxigraph.RdfFormat.TURTLE, "TriG": pyoxigraph.RdfFormat.TRIG}
@@ -114,7 +114,7 @@ def _term_of(found: object, lines: _Lines) -> Term:
         case pyoxigraph.Literal() if found.direction is None:
             return literal_term(found.value, language=found.language)
         case _:
-            raise Misread(f"of RDF 1.2, which is not read: {shown(str(found))}", lines.number)
+            raise Misread(f"of RDF 1.2, which is not read: {display(str(found))}", lines.number)
 
 
 class _Lines:
@@ -152,7 +152,7 @@ def _reason(message: str, line: str, language: str) -> str:
     token = ""
     if first:
         token = line[int(first) - 1 : int(last) - 1]
-    iri = shown(token.strip("<>"))
+    iri = display(token.strip("<>"))
     if said.startswith("No scheme found") and token:
         return f"relative IRI {iri}; write it in full or give @base"
     if said.startswith("Invalid IRI") and token:

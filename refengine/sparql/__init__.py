@@ -1,18 +1,18 @@
 """§7 R2R: what a SPARQL 1.1 body answers over a dataset, computed by SPARQL's own algebra and
 written to be read beside the recommendation's §17 and §18.
 
-Begin with `evaluation`, where `Evaluation` has a case for each operator. It walks over `algebra`,
-which `translate` makes of the tree that `grammar` reads. Expressions (§17) are in `expressions`,
-`functions`, `values`, `unknowns` and `regex`, set functions (§18.5.1) in `aggregates`, ORDER BY
-(§15.1) in `order`, paths (§18.4) in `paths`. `graphs` indexes triples, `choices` tries what an
-evaluator may choose, `limits` bounds the cost, `witnesses` asks rdflib and pyoxigraph. Nothing here
-knows of windows.
+Begin with `evaluation`, where `BodyEvaluator` has a case for each operator. It walks over
+`algebra`, which `translate` makes of the tree that `grammar` reads. Expressions (§17) are in
+`expressions`, `functions`, `values`, `unknowns` and `regex`, set functions (§18.5.1) in
+`aggregates`, ORDER BY (§15.1) in `order`, paths (§18.4) in `paths`. `graphs` indexes triples,
+`choices` tries what an evaluator may choose, `limits` bounds the cost, `witnesses` asks rdflib and
+pyoxigraph. Nothing here knows of windows.
 
 Imports `model` alone.
 """
 
 from refengine.sparql.evaluation import evaluate
 from refengine.sparql.limits import Limits
-from refengine.sparql.translate import read
+from refengine.sparql.translate import read_body
 
-__all__ = ["Limits", "evaluate", "read"]
+__all__ = ["Limits", "evaluate", "read_body"]

@@ -26,13 +26,13 @@ from refengine.sparql.values import (
     Number,
     Result,
     Unknown,
-    add,
-    check_length,
+    add_numbers,
+    check_string_length,
     number_term,
     operate,
     same,
     text,
-    value,
+    value_of,
 )
 
 MOST_PERMUTED = 4  # strings that GROUP_CONCAT tries in every order
@@ -42,9 +42,11 @@ UNITS = {FLOAT: Fraction(1, 2**23), DOUBLE: Fraction(1, 2**52)}
 
 
 def aggregate(function: Aggregate, results: Sequence[Result], choose: Choose) -> Result:
-    """R2R-16: apply a set function to the results of its expression. COUNT leaves errors out
-    (§18.5.1.2); SUM and AVG of an error are an error; MIN, MAX, SAMPLE and GROUP_CONCAT may leave
-    them out or not. `choose` makes a choice that is left open.
+    """R2R-16: Apply a set function to the results of its expression, one for each member of a
+    group. `choose` makes a choice that is left open.
+
+    COUNT leaves errors out (§18.5.1.2), SUM and AVG of an error are an error, and MIN, MAX, SAMPLE
+    and GROUP_CONCAT may leave them out or not.
     """
     if function.name == "COUNT" and not function.is_distinct:
         return number_term(Number(INTEGER, sum(result is not ERROR for result in results)))
@@ -55,6 +57,11 @@ def aggregate(function: Aggregate, results: Sequence[Result], choose: Choose) ->
     members = [result for result in results if result is not ERROR]
     if function.is_distinct:
         members = distinct_terms(members)
+    return aggregate_terms(function, members, choose)
+
+
+def aggregate_terms(function: Aggregate, members: Sequence[Term], choose: Choose) -> Result:
+    """Apply a set function to terms, none of which is an error or unknown."""
     match function.name:
         case "COUNT":
             return number_term(Number(INTEGER, len(members)))
@@ -111,13 +118,13 @@ def _sum(terms: Sequence[Term]) -> Number | Error:
     """Return the sum of terms as a number, whose slack covers every order of adding; ERROR if one
     is no number.
     """
-    values = [value(term) for term in terms]
+    values = [value_of(term) for term in terms]
     numbers = [number for number in values if isinstance(number, Number)]
     if len(numbers) < len(values):
         return ERROR
     result = Number(INTEGER, 0)
     for number in numbers:
-        result = add(result, number)
+        result = add_numbers(result, number)
     _check_integers(numbers)
     coarsest = _coarsest_rank(numbers, result.rank)
     # one addition has one order
@@ -208,7 +215,7 @@ def _one_number(candidates: Sequence[Term]) -> Number | None:
     """Return the number that all of some terms are, in one datatype. None if they differ, and for
     the two zeros of floats and doubles.
     """
-    first, *others = map(value, candidates)
+    first, *others = map(value_of, candidates)
     if not isinstance(first, Number):
         return None
     if not all(isinstance(other, Number) and other.value == first.value for other in others):
@@ -233,7 +240,7 @@ def concatenate_forms(terms: Sequence[Term], separator: str, choose: Choose) -> 
     if any(not term.startswith('"') for term in terms):
         raise NoSingleAnswer("GROUP_CONCAT of what is no literal")
     forms = sorted(form for form in map(lexical, terms) if form is not ERROR)
-    check_length(sum(map(len, forms)) + len(separator) * (len(forms) - 1))
+    check_string_length(sum(map(len, forms)) + len(separator) * (len(forms) - 1))
     reason = "GROUP_CONCAT of several values, whose order is not fixed"
     orders = [tuple(forms)]
     if len(forms) <= MOST_PERMUTED:

@@ -270,7 +270,7 @@ Pattern = (
 
 
 @dataclass(frozen=True)
-class Query:
+class AlgebraQuery:
     """A body: its form, its pattern, the variables of its answer, CONSTRUCT's template, the base
     that IRI() resolves against, and the language tags that it writes with letters in upper case.
     """

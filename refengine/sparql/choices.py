@@ -60,7 +60,7 @@ class Choices:
 
 
 def one_answer(run: Callable[[Choices], T], same: Callable[[T, T], bool]) -> T:
-    """QRY-3: make every run of an evaluation, and return the answer that all of them give.
+    """QRY-3: Make every run of an evaluation, and return the answer that all of them give.
 
     Raises NoSingleAnswer where two differ, where one has no answer, and where there are more than
     64 runs.

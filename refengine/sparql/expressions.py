@@ -11,7 +11,15 @@ from typing import Any
 
 from refengine.model.elements import XSD, Term, literal, parse_literal
 from refengine.model.errors import NoSingleAnswer
-from refengine.sparql.algebra import Aggregate, Call, Exists, Expression, Query, Var, conjuncts
+from refengine.sparql.algebra import (
+    Aggregate,
+    AlgebraQuery,
+    Call,
+    Exists,
+    Expression,
+    Var,
+    conjuncts,
+)
 from refengine.sparql.choices import Choices, Choose
 from refengine.sparql.functions import (
     BY_KEYWORD,
@@ -19,9 +27,9 @@ from refengine.sparql.functions import (
     cast,
     cast_date_time,
     form_kept_by_cast,
-    iri,
     language,
     simple,
+    to_iri,
     with_upper_case_region,
 )
 from refengine.sparql.limits import LONG
@@ -39,13 +47,13 @@ from refengine.sparql.values import (
     calculate,
     check_arithmetic,
     compare,
-    equal,
+    equals,
     number_term,
     same,
     size,
     text,
     truth,
-    value,
+    value_of,
 )
 
 Solution = Mapping[str, Term]
@@ -73,7 +81,7 @@ class Expressions:
         blank: Callable[[], Term],
         time: Callable[[Term, Term, Term], Result],
         choose: Choose,
-        query: Query,
+        query: AlgebraQuery,
         spend: Callable[[int], None],
     ) -> None:
         self.exists = exists
@@ -97,7 +105,7 @@ class Expressions:
         return self.nodes
 
     def result(self, expression: Expression, solution: Solution, nodes: LabelledNodes) -> Result:
-        """R2R-11: compute an expression for a solution; `nodes` has the blank nodes that BNODE made
+        """R2R-11: Compute an expression for a solution; `nodes` has the blank nodes that BNODE made
         for it, by label.
         """
         match expression:
@@ -114,7 +122,7 @@ class Expressions:
                 raise AssertionError(expression)  # Group has computed it
 
     def charge(self, result: Result) -> Result:
-        """R2R-17: return a result, after spending a step for each LONG characters or bits that it
+        """R2R-17: Return a result, after spending a step for each LONG characters or bits that it
         has.
         """
         if result is not ERROR and (characters := size(result)) > LONG:
@@ -122,7 +130,7 @@ class Expressions:
         return result
 
     def holds(self, condition: Expression, solution: Solution) -> bool:
-        """R2R-11: return whether a condition's effective boolean value is true.
+        """R2R-11: Return whether a condition's effective boolean value is true.
 
         If one conjunct is false or an error, that of the whole is not true, whatever the others
         are.
@@ -219,7 +227,7 @@ class Expressions:
         """Apply a function whose value hangs on the query or the evaluation, too, or a cast."""
         match name:
             case "IRI" | "URI":
-                return iri(results[0], self.base)
+                return to_iri(results[0], self.base)
             case "BNODE":
                 return self.node(results, nodes)
             case "NOW" | "RAND" | "UUID" | "STRUUID":
@@ -239,7 +247,7 @@ class Expressions:
         nodes: LabelledNodes,
         decisive: bool,
     ) -> Result:
-        """R2R-11: compute `||`, which a true operand decides, or `&&`, which a false one does."""
+        """R2R-11: Compute `||`, which a true operand decides, or `&&`, which a false one does."""
         return decide(
             arguments, lambda argument: truth(self.result(argument, solution, nodes)), decisive
         )
@@ -250,7 +258,7 @@ class Expressions:
         """
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return same(left, right)
-        outcome = equal(left, right)
+        outcome = equals(left, right)
         if outcome is not FALSE_OR_ERROR:
             return outcome
         kinds = tuple(sorted(kind_of(term) for term in (left, right)))
@@ -320,7 +328,7 @@ class Expressions:
         )
 
     def node(self, results: Sequence[Term], nodes: LabelledNodes) -> Result:
-        """R2R-14: return BNODE's new blank node; for one label the same within a solution, and
+        """R2R-14: Return BNODE's new blank node; for one label the same within a solution, and
         another in the next (§17.4.2.9).
 
         Raises NoSingleAnswer if an operator has met the label before: whether a solution that goes
@@ -341,7 +349,7 @@ class Expressions:
 def decide(
     operands: Iterable[Expression], holds: Callable[[Expression], bool | Error], decisive: bool
 ) -> Result:
-    """R2R-11: return the decisive truth value if any operand has it, even if others are errors or
+    """R2R-11: Return the decisive truth value if any operand has it, even if others are errors or
     have no single answer (§17.2).
 
     If none has it: raise NoSingleAnswer if an operand raised it; else return ERROR if one was an
@@ -386,13 +394,13 @@ def is_bound(variable: Expression, solution: Solution) -> Result:
 
 def kind_of(term: Term) -> str:
     """Return the kind of a literal's value: its datatype if SPARQL has no operator for that."""
-    one = value(term)
+    one = value_of(term)
     if isinstance(one, OtherLiteral):
         return one.datatype
     return type(one).__name__
 
 
-def standalone(query: Query, choices: Choices) -> Expressions:
+def standalone(query: AlgebraQuery, choices: Choices) -> Expressions:
     """Return the expressions of solutions that belong to no evaluation: there are no patterns to
     ask for, no times, no new blank nodes and no budget. The caller leaves out what needs them
     (EXISTS, timestamp, BNODE).
@@ -408,7 +416,7 @@ def standalone(query: Query, choices: Choices) -> Expressions:
 
 def apply_sign(term: Term, is_minus: bool) -> Result:
     """Compute unary + or -. An error of what is no number."""
-    number = value(term)
+    number = value_of(term)
     if not isinstance(number, Number):
         check_arithmetic(number)
         return ERROR

@@ -18,7 +18,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from refengine.model.errors import InvalidQuery, Refused, Unsupported, require
-from refengine.model.messages import did_you_mean, shown
+from refengine.model.messages import did_you_mean, display
 
 _FOLDER = files("refengine.sparql")
 TABLES = "grammar_tables.json"  # made by tools/make_parser.py
@@ -283,7 +283,7 @@ def _with_numbers(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
 GRAMMAR = Grammar()
 
 
-def parse(text: str) -> Tree[Token]:
+def parse_body(text: str) -> Tree[Token]:
     """Read a body and return its syntax tree, whose nodes know their place.
 
     Raises InvalidQuery (QRY-1) at the first token that does not fit, Refused (QRY-2) for an update,
@@ -297,7 +297,7 @@ def parse(text: str) -> Tree[Token]:
         raise InvalidQuery(
             "a lone surrogate, which is no character",
             rule="QRY-1",
-            place=place(text, surrogate.start()),
+            place=place_in_body(text, surrogate.start()),
         )
     try:
         if len(re.findall(r"\w+|[^\w\s]", text)) > MOST_WORDS and _words(text) > MOST_WORDS:
@@ -342,14 +342,14 @@ def _brackets(text: str) -> list[int]:
     )
 
 
-def place(text: str, offset: int) -> str:
+def place_in_body(text: str, offset: int) -> str:
     """Name an offset in a body: `body line 3 column 7`, both from 1."""
     before = text[:offset]
     return f"body line {before.count(chr(10)) + 1} column {offset - before.rfind(chr(10))}"
 
 
 def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
-    """QRY-1, QRY-2: return the error of what stands where the body cannot be read further, and of
+    """QRY-1, QRY-2: Return the error of what stands where the body cannot be read further, and of
     what was expected there; or of an update.
     """
     offset = len(text)
@@ -361,7 +361,7 @@ def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
         return Refused(
             f"an update ({word.upper()}) is no query: a body only reads",
             rule="QRY-2",
-            place=place(text, offset),
+            place=place_in_body(text, offset),
         )
     words = expected & set(KEYWORDS)
     if "FUNCTION" in expected:
@@ -370,7 +370,7 @@ def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
         f"not SPARQL 1.1: expected {_either(expected)}, got {_obstacle(error, text, offset)}"
         f"{did_you_mean(word.upper(), words)}"
     )
-    return InvalidQuery(reason, rule="QRY-1", place=place(text, offset))
+    return InvalidQuery(reason, rule="QRY-1", place=place_in_body(text, offset))
 
 
 def _is_at_end(error: UnexpectedInput) -> bool:
@@ -394,10 +394,10 @@ def _obstacle(error: UnexpectedInput, text: str, offset: int) -> str:
     if _is_at_end(error):
         return "the end"
     if isinstance(error, UnexpectedToken):
-        return shown(str(error.token))
+        return display(str(error.token))
     if text[offset] in "\"'":
         return "a string that is not closed"
-    return shown(require(re.match(r"\w+|.", text[offset:], re.DOTALL))[0])
+    return display(require(re.match(r"\w+|.", text[offset:], re.DOTALL))[0])
 
 
 def _either(terminals: set[str]) -> str:
@@ -418,7 +418,7 @@ DELIMITERS = "\"'\\\n\r"  # of strings
 NOT_IN_NAMES = '<>"{}|^`\\ '  # characters that no name and no IRI has
 
 
-def unescape(text: str, token: Token, source: str) -> str:
+def read_escapes(text: str, token: Token, source: str) -> str:
     """Read the escapes in a token's text (§19.2, §19.7). Raises InvalidQuery for a code point that
     no character has, and for one that would end the token that it stands in.
     """
@@ -431,7 +431,7 @@ def unescape(text: str, token: Token, source: str) -> str:
             raise InvalidQuery(
                 f"{match[0]} {problem}",
                 rule="QRY-1",
-                place=place(source, require(token.start_pos) + match.start()),
+                place=place_in_body(source, require(token.start_pos) + match.start()),
             )
         return chr(number)
 

@@ -10,7 +10,7 @@ from refengine.model.errors import Unsupported
 
 @dataclass(frozen=True)
 class Limits:
-    """R2R-17: the most steps of one evaluation (triples tried, solutions made, expressions
+    """R2R-17: The most steps of one evaluation (triples tried, solutions made, expressions
     computed), and the most solutions in the result of one operator.
 
     A caller that knows the time may add `seconds` and its `clock`, a function that returns seconds:
@@ -39,7 +39,7 @@ class Budget:
         self.next_look = 0  # the step from which on the clock is read again
 
     def spend(self, steps: int) -> None:
-        """R2R-17: count steps. Raises Unsupported when a limit is spent."""
+        """R2R-17: Count steps. Raises Unsupported when a limit is spent."""
         self.steps += steps
         if self.steps > self.limits.steps:
             raise Unsupported(
@@ -55,7 +55,7 @@ class Budget:
                 )
 
     def hold(self, rows: int) -> None:
-        """R2R-17: raise Unsupported if one operator holds more solutions than the limit."""
+        """R2R-17: Raise Unsupported if one operator holds more solutions than the limit."""
         if rows > self.limits.rows:
             raise Unsupported(
                 f"more than {self.limits.rows} solutions at once", rule="R2R-17", place="body"

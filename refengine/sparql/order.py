@@ -15,7 +15,7 @@ from refengine.sparql.values import (
     Result,
     StringValue,
     compare,
-    value,
+    value_of,
 )
 
 Keys = tuple[Result, ...]
@@ -31,7 +31,7 @@ def rank(result: Result) -> int:
 
 
 def compare_in_order(left: Result, right: Result) -> int | None:
-    """R2R-20: return -1, 0 or 1 as the left result comes before, with or after the right one in
+    """R2R-20: Return -1, 0 or 1 as the left result comes before, with or after the right one in
     ORDER BY; None where that is open.
     """
     place = rank(left)
@@ -73,7 +73,7 @@ def _same_or_open(left: Term, right: Term) -> int | None:
 
 
 def extremes(terms: Sequence[Term], is_least: bool) -> list[Term]:
-    """R2R-16: return the terms that may be the minimum (or the maximum): those that no other surely
+    """R2R-16: Return the terms that may be the minimum (or the maximum): those that no other surely
     comes before (or after).
     """
     beats = -1 if is_least else 1  # how the minimum, or the maximum, stands to another
@@ -120,7 +120,7 @@ def _sort_key(result: Result, by_value: bool) -> tuple[object, ...]:
     place = rank(result)
     if place != LITERAL:
         return place, 0, result[1:-1]
-    match value(result):
+    match value_of(result):
         case Number(_, number, _) if number != number:
             return LITERAL, 1, 0
         case Number(_, number, _):
@@ -161,7 +161,7 @@ def check_border(
     descending: Sequence[bool],
     spend: Callable[[int], None],
 ) -> None:
-    """R2R-20: make sure that a slice's border leaves no choice: every solution before it comes
+    """R2R-20: Make sure that a slice's border leaves no choice: every solution before it comes
     surely before every one behind it, or is the same. Raises NoSingleAnswer (QRY-3) where there is
     a choice.
     """

@@ -21,7 +21,7 @@ Pair = tuple[Term, Term]
 def pairs(
     graph: Index, path: Path, start: Term | None, end: Term | None, spend: Spend
 ) -> Iterator[Pair]:
-    """R2R-18: yield the pairs of nodes that a path connects, from `start` and to `end` where they
+    """R2R-18: Yield the pairs of nodes that a path connects, from `start` and to `end` where they
     are given (None: any node).
 
     Alternatives and sequences give a pair as often as they have ways; `?`, `*` and `+` give it once

@@ -54,7 +54,7 @@ class BadPattern(Exception):
 
 @lru_cache(maxsize=512)
 def compile_pattern(pattern: str, flags: str) -> Any | Error:
-    """R2R-15: return RE2's matcher of an XPath pattern, or ERROR for an invalid pattern or flag
+    """R2R-15: Return RE2's matcher of an XPath pattern, or ERROR for an invalid pattern or flag
     (err:FORX0001, FORX0002).
     """
     if "q" in flags:
@@ -378,7 +378,7 @@ def _code(member: str) -> int:
 
 
 def replacement(template: str, groups: int) -> list[str | int] | Error:
-    """R2R-15: read a replacement: texts, and the numbers of groups ($0: the whole); ERROR for
+    """R2R-15: Read a replacement: texts, and the numbers of groups ($0: the whole); ERROR for
     another `\\` or `$` (err:FORX0004).
     """
     parts: list[str | int] = []

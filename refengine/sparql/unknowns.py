@@ -19,7 +19,7 @@ from refengine.sparql.values import (
     Unknown,
     boolean,
     same,
-    value,
+    value_of,
 )
 
 
@@ -36,7 +36,7 @@ def unknown(name: str, number: int) -> Unknown:
 
 
 def of_unknown(name: str, results: Sequence[Term]) -> Result:
-    """QRY-3: apply a function to a value of which the form alone is known: its kind, its datatype,
+    """QRY-3: Apply a function to a value of which the form alone is known: its kind, its datatype,
     its length, whether a pattern that treats all digits alike matches, that a UUID is new, that 0
     <= RAND() < 1. Raises NoSingleAnswer for everything else.
     """
@@ -67,7 +67,7 @@ def of_unknown(name: str, results: Sequence[Term]) -> Result:
 
 def _compare_rand(sign: str, right: Term) -> bool | None:
     """Return how RAND() stands to another term, None where that is open: 0 <= RAND() < 1."""
-    number = value(right)
+    number = value_of(right)
     if not isinstance(number, Number):
         return None
     bound = number.value
@@ -85,7 +85,7 @@ def _are_patterns_alike(results: Sequence[Term]) -> bool:
     first, *others = results
     if not isinstance(first, Unknown) or any(isinstance(other, Unknown) for other in others):
         return False
-    strings = [value(other) for other in others]
+    strings = [value_of(other) for other in others]
     texts = [one.lexical for one in strings if isinstance(one, StringValue)]
     return len(texts) == len(strings) and treats_digits_alike(*texts)
 

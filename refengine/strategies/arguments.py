@@ -11,7 +11,7 @@ from hypothesis.errors import InvalidArgument
 T = TypeVar("T")
 
 
-def check(name: str, value: object, kind: type | UnionType, form: str) -> None:
+def check_argument(name: str, value: object, kind: type | UnionType, form: str) -> None:
     """Raise InvalidArgument where a value is not of a kind, which `form` describes."""
     if not isinstance(value, kind):
         raise InvalidArgument(f"{name} must be {form}, got {value!r}")

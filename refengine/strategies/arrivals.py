@@ -14,7 +14,7 @@ from refengine.core.query import POSITIONS, Query, Window, WindowKind
 from refengine.core.semantics import T0, Semantics, Tick
 from refengine.model.elements import Element, Stream, Triple
 from refengine.model.errors import InvalidQuery
-from refengine.strategies.arguments import check, several
+from refengine.strategies.arguments import check_argument, several
 from refengine.strategies.extents import extent_of
 from refengine.strategies.payloads import SUBJECTS, Graph, Strategy, graphs, triples
 
@@ -93,8 +93,10 @@ def streams(
         windows = [windows]
     over = tuple(several("windows", windows))
     for window in over:
-        check("windows", window, Window, "a window or several; extents are size=10, slide=5")
-    check("t0", shape.t0, int | None, "an integer, or None for anywhere")
+        check_argument(
+            "windows", window, Window, "a window or several; extents are size=10, slide=5"
+        )
+    check_argument("t0", shape.t0, int | None, "an integer, or None for anywhere")
     if size is None and slide is not None:
         raise InvalidArgument("slide is that of a size; write size=10, slide=5")
     if size is not None:
@@ -134,8 +136,10 @@ def inputs(
     ...     assert len(windows) == len(set(windows))
     >>> test_a_window_is_reported_once()
     """
-    check("query", query, Query, "a Query")
-    check("semantics", semantics, Semantics | None, "a Semantics, such as profile.semantics()")
+    check_argument("query", query, Query, "a Query")
+    check_argument(
+        "semantics", semantics, Semantics | None, "a Semantics, such as profile.semantics()"
+    )
     over = {
         name: tuple(w for w in query.windows if w.stream == name)
         for name in dict.fromkeys(w.stream for w in query.windows)

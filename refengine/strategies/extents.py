@@ -9,7 +9,7 @@ from typing import TypedDict, Unpack
 from hypothesis import strategies as st
 
 from refengine.core.query import COUNTING, SIZED, SLIDING, Unit, Window, WindowKind
-from refengine.strategies.arguments import check, several
+from refengine.strategies.arguments import check_argument, several
 from refengine.strategies.payloads import Strategy
 
 KEYS = (("subject",), ("predicate",), ("object",), ("urn:p",), ("subject", "urn:p"))
@@ -18,7 +18,7 @@ ODD = (7, 13, 999, 1001, 1500, 61_000, 90_001, 3_600_001)
 
 
 @dataclass(frozen=True)
-class Choices:
+class WindowChoices:
     """What a window may have whatever its kind and its name: keywords of `windows`."""
 
     streams: Sequence[str] = ("s",)
@@ -66,15 +66,15 @@ def windows(
     ...     assert window.size > 0
     >>> test_a_window_has_a_size()
     """
-    return windows_of(kinds, names, Choices(**options))
+    return windows_of(kinds, names, WindowChoices(**options))
 
 
 def windows_of(
-    kinds: Iterable[WindowKind | str], names: Sequence[str], choices: Choices
+    kinds: Iterable[WindowKind | str], names: Sequence[str], choices: WindowChoices
 ) -> Strategy[Window]:
     """Return windows of some kinds, which may have some names. Raises InvalidArgument."""
     for name, strategy in (("sizes", choices.sizes), ("slides", choices.slides)):
-        check(name, strategy, Strategy | None, "a strategy, such as st.just(10)")
+        check_argument(name, strategy, Strategy | None, "a strategy, such as st.just(10)")
     several("streams", choices.streams)
     units = [Unit(unit) for unit in choices.units]
     named = st.sampled_from([None, *names])
@@ -89,7 +89,7 @@ def _window(
     kind: WindowKind,
     named: Strategy[str | None],
     units: Sequence[Unit],
-    choices: Choices,
+    choices: WindowChoices,
 ) -> Window:
     size = _size(draw, kind, choices.sizes)
     slide = _slide(draw, kind, size, choices.slides)

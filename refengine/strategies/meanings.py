@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from hypothesis import strategies as st
 
-from refengine.core.engine import meaning
+from refengine.core.engine import check_meaning
 from refengine.core.query import Query, WindowKind
 from refengine.core.semantics import (
     ENUMS,
@@ -32,7 +32,7 @@ from refengine.core.semantics import (
     parse_field,
 )
 from refengine.model.errors import InvalidQuery, InvalidSemantics
-from refengine.strategies.arguments import check
+from refengine.strategies.arguments import check_argument
 from refengine.strategies.extents import extent_of
 from refengine.strategies.payloads import Strategy
 
@@ -97,7 +97,9 @@ def semantics(query: Query | None = None, /, **fields: Any) -> Strategy[Semantic
     >>> test_the_tick_is_by_time(), test_csparql_leaves_t0_open()
     (None, None)
     """
-    check("query", query, Query | None, "a Query; the fields of a profile are **profile.fields")
+    check_argument(
+        "query", query, Query | None, "a Query; the fields of a profile are **profile.fields"
+    )
     for name in fields:
         known_field(name)
     scale = SCALE
@@ -225,7 +227,7 @@ def _check_meaning(query: _QueryMeaning | None, fields: Mapping[str, object]) ->
     contradictions(semantics)
     if query is None:
         return
-    meaning(cast(Query, query), semantics)
+    check_meaning(cast(Query, query), semantics)
     if semantics.t0 is T0.KAFKA_STREAMS and query.windows[0].kind is WindowKind.TUPLE:
         raise InvalidSemantics(
             "t0=kafka-streams has no formula for tuple windows; give an integer", rule="WIN-7"

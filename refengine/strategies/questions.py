@@ -12,7 +12,7 @@ from hypothesis.errors import InvalidArgument
 from refengine.core.query import Body, Form, Query, Window, WindowKind
 from refengine.core.semantics import R2S
 from refengine.strategies import extents
-from refengine.strategies.arguments import check, several
+from refengine.strategies.arguments import check_argument, several
 from refengine.strategies.payloads import Strategy
 from refengine.strategies.sparql import bodies as drawn_bodies
 
@@ -28,7 +28,7 @@ class QueryKeywords(extents.ChoicesKeywords, total=False):
 
 
 @dataclass(frozen=True)
-class Choices(extents.Choices):
+class QueryChoices(extents.WindowChoices):
     """What a query may have whatever its windows are: keywords of `windows` and `bodies`."""
 
     streams: Sequence[str] = STREAMS
@@ -71,14 +71,14 @@ def queries(
     ...     assert Body(query.body.text) == query.body
     >>> test_a_body_is_what_its_text_says()
     """
-    choices = Choices(**options)
+    choices = QueryChoices(**options)
     possible = [WindowKind(kind) for kind in several("kinds", kinds)]
     if min_windows > 1 and set(possible) == {WindowKind.TUPLE}:
         raise InvalidArgument(
             "a tuple-based window is the only one of its query (QRY-5); write min_windows=1"
         )
     for name, strategy in (("bodies", bodies), ("registered", registered)):
-        check(name, strategy, Strategy | None, "a strategy, such as st.none()")
+        check_argument(name, strategy, Strategy | None, "a strategy, such as st.none()")
     operators = [None if operator is None else R2S(operator) for operator in several("r2s", r2s)]
     if registered is None:
         registered = st.sampled_from([None, 0, 5, -1])
@@ -98,7 +98,7 @@ def _queries(
     kinds: Sequence[WindowKind],
     counts: Strategy[int],
     names: Sequence[str],
-    choices: Choices,
+    choices: QueryChoices,
     beside: Beside,
 ) -> Query:
     joinable = [kind for kind in kinds if kind is not WindowKind.TUPLE]

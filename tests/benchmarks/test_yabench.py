@@ -21,7 +21,7 @@ from refengine.core.question import Question
 from refengine.model.elements import XSD, row
 from refengine.rdf.streams import read_stream
 
-FAST = r2r.defined
+FAST = r2r.defined_answer
 
 # The generator
 

@@ -57,7 +57,7 @@ from refengine.core.semantics import (
     Slide,
     Tick,
 )
-from refengine.core.tick import due as right_due
+from refengine.core.tick import is_due as right_due
 from refengine.model import compare
 from refengine.model.elements import XSD, Bag, Dataset
 from refengine.model.errors import RefengineError
@@ -455,8 +455,8 @@ def due_by_consecutive_batches(tick, arrival, app, batch):
 
 @law(
     rebatched(),
-    wrong(tick.due, due_by_any_batch),
-    wrong(tick.due, due_by_consecutive_batches),
+    wrong(tick.is_due, due_by_any_batch),
+    wrong(tick.is_due, due_by_consecutive_batches),
     beyond={"other batches under the batch tick": rebatched(tick="batch", anew=True)},
 )
 def batches(trial: Trial, other: Trial) -> bool:
@@ -663,7 +663,7 @@ def once_is_first(empty: Empty, output: Bag, last: Bag) -> bool:
 @law(
     alone(),
     miniature("R2S-4", "the base is what was sent"),
-    wrong(r2s.emitted, once_is_first),
+    wrong(r2s.emits_output, once_is_first),
     miniature("R2S-5", "empty is never sent"),
     miniature("R2S-5", "empty is always sent"),
 )

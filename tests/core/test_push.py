@@ -176,7 +176,7 @@ def test_an_error_of_an_evaluation_ends_the_engine():
     def fails_at_b(body, dataset) -> Relation:
         if any("<urn:b>" in triple for triple in dataset):
             raise Unsupported("b", rule="R2R-17")
-        return r2r.defined(body, dataset)
+        return r2r.defined_answer(body, dataset)
 
     b = Element(frozenset([("<urn:b>", "<urn:p>", "<urn:x>")]), 12, 2)
     engine = Engine(query(), ["s"], chosen(), answer=fails_at_b)

@@ -134,7 +134,7 @@ def test_a_memo_forgets_what_a_wrong_function_may_have_given():
         assert compare.value.cache_info().currsize
     assert compare.value.cache_info().currsize
     memo = compare.value
-    with Miniature((), compare.near, lambda a, b: False).installed():
+    with Miniature((), compare.is_near, lambda a, b: False).installed():
         assert not memo.cache_info().currsize
         compare.value(one)
     assert not memo.cache_info().currsize

@@ -32,7 +32,7 @@ ADAPTER = Path(client.__file__).parent / "adapters" / "reference.py"
 # sections on what is done before an engine is asked, and after it has answered
 SUITE = {"SEM", "CMP", "ORA", "IO", "DIA"}
 # an engine is told canonical terms, and of several streams the order by that of the pushes
-BEFORE = (terms.canonical, definition.merged)
+BEFORE = (terms.canonical, definition.merge_streams)
 # what the protocol carries of a report; of several windows the first
 TOLD = {"window", "rows", "instant", "trigger"}
 

@@ -172,7 +172,7 @@ def agree(
     streams: Mapping[str, Stream],
     chosen: Semantics,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.confirmed,
+    answer: Answer = r2r.confirmed_answer,
 ) -> str:
     """Asserts that both give the same reports, or end in the same error, and tells who computed
     them.
@@ -452,7 +452,11 @@ def values(draw: st.DrawFn) -> tuple:
 def test_incremental_is_the_definition_on_values_of_every_kind(trial):
     """What the definition calls without a single answer (QRY-3) ends both, at one report."""
     event(
-        re.sub(r"\d+ evaluations", "some", agree(*trial, answer=partial(r2r.ask, r2r.DEFINITION)))
+        re.sub(
+            r"\d+ evaluations",
+            "some",
+            agree(*trial, answer=partial(r2r.ask_evaluator, r2r.DEFINITION)),
+        )
     )
 
 
@@ -525,7 +529,7 @@ def test_a_value_that_decides(name):
         asked(body, "unbounded"),
         {"s": stream(items)},
         chosen(**fields),
-        answer=partial(r2r.ask, r2r.DEFINITION),
+        answer=partial(r2r.ask_evaluator, r2r.DEFINITION),
     )
 
 

@@ -98,7 +98,7 @@ def one_witness(body, graph):
     """rdflib alone, which keeps lexical forms."""
     from refengine.core import r2r
 
-    return r2r.ask("rdflib", body, graph)
+    return r2r.ask_evaluator("rdflib", body, graph)
 
 
 def test_rdflib_logs_nothing_for_a_witness_and_goes_on_logging_for_others():

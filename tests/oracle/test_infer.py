@@ -137,9 +137,9 @@ REPORTS = [frozenset(report) for size in (1, 2, 3) for report in combinations(Co
 @pytest.fixture(autouse=True, scope="module")
 def asked_once():
     """Over draws from so few triples the witnesses' answers can be kept."""
-    plain, r2r.ask = r2r.ask, cache(r2r.ask)
+    plain, r2r.ask_evaluator = r2r.ask_evaluator, cache(r2r.ask_evaluator)
     yield
-    r2r.ask = plain
+    r2r.ask_evaluator = plain
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class Case:
             self.recording,
             self.missing,
             self.mode,
-            r2r.defined,
+            r2r.defined_answer,
         )
 
 

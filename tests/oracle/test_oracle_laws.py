@@ -101,9 +101,9 @@ def law(usual: int):
 @pytest.fixture(autouse=True, scope="module")
 def _ask_once() -> Iterator[None]:
     """Keep the witnesses' answers: draws are from so few triples that they recur."""
-    plain, r2r.ask = r2r.ask, cache(r2r.ask)
+    plain, r2r.ask_evaluator = r2r.ask_evaluator, cache(r2r.ask_evaluator)
     yield
-    r2r.ask = plain
+    r2r.ask_evaluator = plain
 
 
 # Draws. Chance is even: Hypothesis chooses a seed alone. (With st.randoms(use_true_random=False)
@@ -674,7 +674,7 @@ class Case:
 
     def assignments(self) -> Iterator[tuple[Semantics, list[Bag]]]:
         """Every assignment and its outputs, one by one."""
-        return exhaustive.possible(self.own.query, self.streams, self.profile, r2r.defined)
+        return exhaustive.possible(self.own.query, self.streams, self.profile, r2r.defined_answer)
 
 
 def draw_output(rng: random.Random) -> tuple[Engine, list[Bag]]:

@@ -11,13 +11,13 @@ import pytest
 
 from refengine import sparql
 from refengine.core.query import Body
-from refengine.core.r2r import heard
+from refengine.core.r2r import hear_witnesses
 from refengine.model.elements import XSD, literal
 from refengine.model.errors import Disputed, NoSingleAnswer, RefengineError, Unsupported
 from refengine.model.iris import resolve
 from refengine.sparql.regex import replacement
 from refengine.sparql.values import ERROR
-from refengine.sparql.witnesses import NoSay, ask
+from refengine.sparql.witnesses import NoSay, ask_witness
 from tests.conftest import PROFILE
 from tests.hostile import FAMILIES, Hostile, P, clique, drawn, items, number
 
@@ -59,7 +59,7 @@ def test_hostile_body_ends_with_the_witnesses_too():
         try:
             body = Body(case.text)
             sparql.evaluate(body.algebra, case.data, SMALL)
-            heard(body, case.data)
+            hear_witnesses(body, case.data)
         except Disputed:
             pass  # a witness may be wrong, or have no say
         except RefengineError:
@@ -275,7 +275,7 @@ def test_rdflib_has_no_say_where_it_joins_in_nested_loops(text, data, monkeypatc
     body = Body(text)
     assert sparql.evaluate(body.algebra, data).variables == ("x", "y")
     with pytest.raises(NoSay, match="makes or compares more than 30000 solutions"):
-        ask("rdflib", body.algebra, body.plain, data)
+        ask_witness("rdflib", body.algebra, body.plain, data)
 
 
 def test_pyoxigraph_has_no_say_where_it_would_join_in_nested_loops():
@@ -285,10 +285,12 @@ def test_pyoxigraph_has_no_say_where_it_would_join_in_nested_loops():
     optional = f"{{ ?%s {P} ?%s OPTIONAL {{ ?%s {P} ?z }} }}"
     body = Body(f"SELECT * {{ {optional % ('a', 'b', 'a')} {optional % ('c', 'd', 'c')} }}")
     with pytest.raises(NoSay, match="may leave unbound"):
-        ask("pyoxigraph", body.algebra, body.plain, items(20_000))
-    assert len(ask("pyoxigraph", body.algebra, body.plain, items(100)).rows) == 100
+        ask_witness("pyoxigraph", body.algebra, body.plain, items(20_000))
+    assert len(ask_witness("pyoxigraph", body.algebra, body.plain, items(100)).rows) == 100
     hashed = Body(f"SELECT * {{ ?a {P} ?b OPTIONAL {{ ?a {P} ?z }} MINUS {{ ?a {P} 7 }} }}")
-    assert len(ask("pyoxigraph", hashed.algebra, hashed.plain, items(20_000)).rows) == 19_999
+    assert (
+        len(ask_witness("pyoxigraph", hashed.algebra, hashed.plain, items(20_000)).rows) == 19_999
+    )
 
 
 @pytest.mark.parametrize(
@@ -309,4 +311,4 @@ def test_witnesses_have_no_say_on_bodies_that_they_cannot_read_in_time(pattern, 
     """
     body = Body(f"ASK {{ {pattern} }}")
     with pytest.raises(NoSay, match="more than"):
-        ask(witness, body.algebra, body.plain, clique(2))
+        ask_witness(witness, body.algebra, body.plain, clique(2))

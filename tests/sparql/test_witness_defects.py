@@ -150,7 +150,7 @@ def test_every_witness_is_asked_what_it_can_read(witness: str, name: str) -> Non
     """A prefixed name with several dots is given to the witnesses as an IRI, since pyoxigraph reads
     one dot alone. A local name may be empty.
     """
-    query, text = sparql.read(f"PREFIX : <urn:> ASK {{ ?s :{name} ?o }}")
+    query, text = sparql.read_body(f"PREFIX : <urn:> ASK {{ ?s :{name} ?o }}")
     relation = sparql_witnesses.WITNESSES[witness](
         query, text, frozenset({("<urn:s>", f"<urn:{name}>", "<urn:o>")})
     )

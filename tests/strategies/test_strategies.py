@@ -45,7 +45,7 @@ from refengine.core.semantics import (
     Condition,
     Semantics,
 )
-from refengine.model.elements import XSD, Element, check, literal, parse_literal
+from refengine.model.elements import XSD, Element, check_elements, literal, parse_literal
 from refengine.model.errors import Disputed, InvalidQuery, InvalidSemantics, InvalidWindow
 from refengine.model.terms import canonical
 from refengine.strategies import (
@@ -233,7 +233,7 @@ def test_streams_have(feature: str):
 @of_drawn_streams
 def test_streams_are_in_order_without_batches_and_ends():
     for stream in tumbling_streams():
-        check(stream.elements)
+        check_elements(stream.elements)
         assert [e.app for e in stream] == sorted(e.app for e in stream)
         assert all(e.batch is None and e.end is None for e in stream)
 
@@ -610,7 +610,7 @@ def test_with_a_query_they_mean_something():
     of_a_kind = st.one_of([queries(kinds=[kind], bodies=st.just(ASK.body)) for kind in WindowKind])
     found = draws(of_a_kind.flatmap(lambda query: st.tuples(st.just(query), semantics(query))), 600)
     for query, choice in found:
-        engine.meaning(query, choice)
+        engine.check_meaning(query, choice)
         engine.plan(query, {window.stream: Stream(()) for window in query.windows}, choice)
     assert {choice.closure for _, choice in found} == {None, *ENUMS["closure"]}
     assert {choice.t0 for _, choice in found} >= set(T0) and {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from refengine.core.query import Body
-from refengine.model.compare import Number, equal, representatives, value
+from refengine.model.compare import TolerantNumber, equal, representatives, value
 from refengine.model.elements import Bag, Dataset, Relation, Row, parse_literal, row
 from refengine.model.errors import InvalidQuery, RefengineError, Refused, Unsupported
 from refengine.model.terms import Term
@@ -140,7 +140,7 @@ def _with_type(line: Row) -> Row:
     datatypes = [
         (f"{name} datatype", f"<{parse_literal(term).datatype}>")
         for name, term in line
-        if isinstance(value(term), Number)
+        if isinstance(value(term), TolerantNumber)
     ]
     return tuple(sorted([*line, *datatypes]))
 

@@ -25,6 +25,7 @@ class Draw(NamedTuple):
 
     @property
     def text(self) -> str:
+        """The query with its prefixes, as text."""
         return PREFIXES + str(self.query)
 
 

@@ -89,7 +89,7 @@ def engine(name: str) -> Engine:
 
             return evaluate_incrementally
         case "definitional":
-            answer = r2r.defined
+            answer = r2r.defined_answer
 
             return lambda query, path, semantics: evaluate(
                 query, {STREAM: read_stream(path)}, semantics, answer=answer

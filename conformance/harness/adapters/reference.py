@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from refengine import dialects
 from refengine.core import profiles, query, r2r
-from refengine.core.answers import MakeAnswers, recomputed
+from refengine.core.answers import MakeAnswers, recomputed_answers
 from refengine.core.engine import Engine, Options, Report
 from refengine.core.semantics import Semantics
 from refengine.incremental import MaintainedWhileCovered
@@ -55,7 +55,7 @@ class Reference:
         if "semantics" in more:
             semantics = Semantics(**more["semantics"])
         # named here: the default was bound before a wrong engine could take its place
-        options: Options = {"static": statements, "answer": r2r.confirmed}
+        options: Options = {"static": statements, "answer": r2r.confirmed_answer}
         self.engine = Engine(asked, streams, semantics, **options, make_answers=self.make_answers)
         self.arrivals = 0
         return []
@@ -137,7 +137,7 @@ def main() -> None:
     fields = dict(word.split("=", 1) for word in options.fields)
     with options.wrong:
         semantics = profiles.profile(options.profile).but(**fields).semantics()
-        make_answers: MakeAnswers = recomputed
+        make_answers: MakeAnswers = recomputed_answers
         if options.incremental:
             make_answers = MaintainedWhileCovered
         serve(Reference(semantics, make_answers))

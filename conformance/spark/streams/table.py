@@ -20,7 +20,7 @@ from conformance.spark.streams.rows import FAULT, KINDS, LONGEST, Reader, Row, b
 from conformance.spark.streams.survey import File
 from refengine.model.elements import TIME_BOUND, Triple
 from refengine.model.errors import InvalidStream, RefengineError
-from refengine.model.messages import plain, shown
+from refengine.model.messages import display, plain
 from refengine.model.terms import PLAIN_IRI
 from refengine.rdf.lines import PLAIN_OBJECT, parse_line_with_time
 
@@ -136,7 +136,7 @@ def _open(content: pyarrow.Buffer) -> parquet.ParquetFile:
         if names.count(name) != 1 or not _fits(kinds[names.index(name)], kind)
     ]
     if wrong:
-        has = shown(", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True)))
+        has = display(", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True)))
         raise InvalidStream(
             f"needs the columns {', '.join(wrong)}, each once; has {has}", rule="IO-1"
         )

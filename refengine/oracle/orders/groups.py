@@ -110,11 +110,11 @@ class OrderSearch:
             cache_or_reason = self.answers.incremental_answers(self.recorded, self.planned)
             if isinstance(cache_or_reason, Asked):
                 with suppress(Beyond):
-                    return r2r.collected(collection, cache_or_reason((kept or range(0),)))
+                    return r2r.collect_rows(collection, cache_or_reason((kept or range(0),)))
         content = [*self.elements[kept.start : max(kept.start, kept.stop)]]
         content += [self.elements[i] for i in more]
         relation = self.answers(self.recorded.query.body, self.graph(content))
-        return r2r.collected(collection, relation.rows)
+        return r2r.collect_rows(collection, relation.rows)
 
     def graph(self, content: Sequence[Element]) -> Dataset:
         """Return the triples of some elements as a dataset, with the times of the elements if the
@@ -123,7 +123,7 @@ class OrderSearch:
         graph = r2r.dataset(content)
         if not self.recorded.query.body.asks_for_times:
             return graph
-        return graph | r2r.latest((element.graph, element.app) for element in content)
+        return graph | r2r.latest_times((element.graph, element.app) for element in content)
 
     def derivations(self, group: EvaluationGroup) -> list[PendingDerivation] | None:
         """Return the derivations that an instant's elements complete. None where the body has no

@@ -66,7 +66,7 @@ def order_matters(planned: engine.Plan) -> bool:
         return False
     if any(view.spec.kind in BY_ARRIVAL for view in planned.views):
         return True
-    if semantics.tick is Tick.TIME or tick.own(semantics, 0) < 0:
+    if semantics.tick is Tick.TIME or tick.shift_of_own_instants(semantics) < 0:
         return False
     looks_back = Condition.CHANGE in semantics.report and semantics.against is Against.PREVIOUS
     return Condition.CLOSE not in semantics.report or looks_back
@@ -120,7 +120,7 @@ def _advance_group(
     now = search.answer(group.kept_elements)
     output = r2s.relation_to_stream(search.operator, now, baseline)
     following = states
-    if r2s.emitted(search.semantics.empty, output, Counter()):
+    if r2s.emits_output(search.semantics.empty, output, Counter()):
         following = advance(states, output, search.recorded, *search.window_of(group))
     return GroupResult(following, now, max(state.matched for state in states))
 
@@ -287,7 +287,7 @@ class _Prefixes:
         """
         search = self.search
         output = r2s.relation_to_stream(search.operator, self.answer(then), before)
-        if not r2s.emitted(search.semantics.empty, output, Counter()):
+        if not r2s.emits_output(search.semantics.empty, output, Counter()):
             return reached
         return advance(reached, output, search.recorded, *search.window_of(self.group))
 

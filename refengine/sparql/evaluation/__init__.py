@@ -5,8 +5,8 @@ A solution maps the names of variables to terms. A multiset of solutions is a li
 nothing. Nothing is kept from one evaluation to the next.
 
 Imports `model` and the modules of `sparql` beside it, but neither `translate` nor `witnesses`.
-Begin with `operators`, where `Evaluation` has a case for each operator of the algebra. What takes
-more than a line is in `matching` (basic graph patterns), `joining`, `grouping`, `duplicates`,
+Begin with `operators`, where `BodyEvaluator` has a case for each operator of the algebra. What
+takes more than a line is in `matching` (basic graph patterns), `joining`, `grouping`, `duplicates`,
 `slicing` and `substitution` (EXISTS). `run` is what all of them share. `answers` and `templates`
 make the answer of solutions.
 """
@@ -16,14 +16,14 @@ from __future__ import annotations
 from refengine.model.compare import equal
 from refengine.model.elements import Dataset, Relation
 from refengine.model.errors import Unsupported
-from refengine.sparql.algebra import Query
+from refengine.sparql.algebra import AlgebraQuery
 from refengine.sparql.choices import Choices, one_answer
 from refengine.sparql.evaluation.answers import ask_answer, construct_answer, output, select_answer
-from refengine.sparql.evaluation.operators import Evaluation
+from refengine.sparql.evaluation.operators import BodyEvaluator
 from refengine.sparql.limits import Budget, Limits
 
 __all__ = [
-    "Evaluation",
+    "BodyEvaluator",
     "ask_answer",
     "construct_answer",
     "evaluate",
@@ -32,8 +32,8 @@ __all__ = [
 ]
 
 
-def evaluate(query: Query, dataset: Dataset, limits: Limits | None = None) -> Relation:
-    """R2R-5: return the answer of a body over a dataset, as the recommendation defines it.
+def evaluate(query: AlgebraQuery, dataset: Dataset, limits: Limits | None = None) -> Relation:
+    """R2R-5: Return the answer of a body over a dataset, as the recommendation defines it.
 
     `query` is the body's algebra. Statements of three terms make the default graph, of four a named
     graph; a literal in the fourth place is the time of the triple before it (R2R-21).
@@ -44,7 +44,7 @@ def evaluate(query: Query, dataset: Dataset, limits: Limits | None = None) -> Re
     budget = Budget(limits or Limits())
 
     def answer(choices: Choices) -> Relation:
-        return Evaluation(query, dataset, budget, choices).answer()
+        return BodyEvaluator(query, dataset, budget, choices).answer()
 
     def are_same(one: Relation, other: Relation) -> bool:
         return one.variables == other.variables and equal(one.rows, other.rows)

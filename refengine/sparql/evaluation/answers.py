@@ -39,7 +39,7 @@ def tolerated_slack(rank: int, exact: int | Fraction | float) -> Fraction:
 
 
 def select_answer(variables: tuple[str, ...], mappings: Iterable[Mapping[str, Term]]) -> Relation:
-    """R2R-2: return SELECT's answer, a bag of solution mappings; an unbound variable is absent from
+    """R2R-2: Return SELECT's answer, a bag of solution mappings; an unbound variable is absent from
     its row.
     """
     return Relation(
@@ -51,12 +51,12 @@ def select_answer(variables: tuple[str, ...], mappings: Iterable[Mapping[str, Te
 
 
 def ask_answer(holds: bool) -> Relation:
-    """R2R-3: return ASK's answer, one row, `ask` = true or false, so that it is never empty."""
+    """R2R-3: Return ASK's answer, one row, `ask` = true or false, so that it is never empty."""
     return Relation(("ask",), Counter([row({"ask": boolean(holds)})]))
 
 
 def construct_answer(graph: Iterable[Triple]) -> Relation:
-    """R2R-4: return CONSTRUCT's answer, a set of triples, one row each; triples that RDF does not
+    """R2R-4: Return CONSTRUCT's answer, a set of triples, one row each; triples that RDF does not
     allow are left out.
     """
     names = ("subject", "predicate", "object")

@@ -30,7 +30,7 @@ from refengine.sparql.paths import pairs
 def match_basic(
     run: Run, triples: Sequence[TriplePattern], condition: Expression | None = None
 ) -> list[Solution]:
-    """R2R-10: match a basic graph pattern (§18.3): terms match as terms, and blank nodes of the
+    """R2R-10: Match a basic graph pattern (§18.3): terms match as terms, and blank nodes of the
     body as variables do.
 
     `condition` is that of the filter around the pattern. A solution that surely fails one of its

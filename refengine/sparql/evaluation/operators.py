@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from refengine.model.elements import Dataset, Relation, Term
 from refengine.sparql.algebra import (
+    AlgebraQuery,
     Basic,
     Distinct,
     Exists,
@@ -20,7 +21,6 @@ from refengine.sparql.algebra import (
     OrderBy,
     Pattern,
     Project,
-    Query,
     Reduced,
     Slice,
     Union,
@@ -42,10 +42,12 @@ from refengine.sparql.limits import WIDE, Budget
 from refengine.sparql.values import ERROR, Computed
 
 
-class Evaluation:
+class BodyEvaluator:
     """One evaluation of a body over a dataset, by one run of choices."""
 
-    def __init__(self, query: Query, dataset: Dataset, budget: Budget, choices: Choices) -> None:
+    def __init__(
+        self, query: AlgebraQuery, dataset: Dataset, budget: Budget, choices: Choices
+    ) -> None:
         self.query = query
         self.run = Run(query, dataset, budget, choices, self.exists)
 
@@ -177,13 +179,13 @@ class Evaluation:
         return solution
 
     def group(self, group: Group) -> list[Solution]:
-        """R2R-6: group solutions by their keys (§18.5.1), errors among them, and aggregate each
+        """R2R-6: Group solutions by their keys (§18.5.1), errors among them, and aggregate each
         group. No solutions give no group; without GROUP BY there is always one.
         """
         return group_solutions(self.run, group, self.solutions(group.pattern))
 
     def exists(self, expression: Exists, solution: Mapping[str, Term]) -> bool:
-        """R2R-19: return whether a pattern has a solution once each variable that the current
+        """R2R-19: Return whether a pattern has a solution once each variable that the current
         solution binds is replaced (§18.6).
         """
         self.run.budget.spend(1 + expression.size // 2)

@@ -10,7 +10,7 @@ from itertools import count
 from typing import TypeVar
 
 from refengine.model.elements import Dataset, Term, Triple
-from refengine.sparql.algebra import Exists, Query
+from refengine.sparql.algebra import AlgebraQuery, Exists
 from refengine.sparql.choices import Choices, Choose
 from refengine.sparql.expressions import Expressions
 from refengine.sparql.graphs import Index
@@ -32,7 +32,7 @@ class Run:
 
     def __init__(
         self,
-        query: Query,
+        query: AlgebraQuery,
         dataset: Dataset,
         budget: Budget,
         choices: Choices,
@@ -65,7 +65,7 @@ class Run:
         return f"_:made/{next(self.numbers)}"
 
     def time(self, subject: Term, predicate: Term, object_: Term) -> Result:
-        """R2R-21: return the time of the element that brought a triple, of several the latest; an
+        """R2R-21: Return the time of the element that brought a triple, of several the latest; an
         error if none did.
         """
         return self.times.get((subject, predicate, object_), ERROR)
@@ -82,7 +82,7 @@ class Run:
         return choose
 
     def hold(self, solutions: Sequence[Solution]) -> None:
-        """R2R-17: check that an operator holds no more solutions than it may.
+        """R2R-17: Check that an operator holds no more solutions than it may.
 
         A solution with many variables counts as several. The last one stands for all; `unite` asks
         this after each.

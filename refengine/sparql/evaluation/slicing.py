@@ -61,7 +61,7 @@ def order_below(bounds: Slice) -> OrderBelow:
 def cut(
     run: Run, bounds: Slice, order: OrderBelow, solutions: Sequence[Solution]
 ) -> list[Solution]:
-    """R2R-20: return what LIMIT and OFFSET leave (§15.4, §15.5), where the order leaves no choice.
+    """R2R-20: Return what LIMIT and OFFSET leave (§15.4, §15.5), where the order leaves no choice.
     Raises NoSingleAnswer where ORDER BY lets other solutions stand there.
     """
     rows, keys = put_in_order(run, solutions, order)

@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 def substitute(pattern: Pattern, solution: Mapping[str, Term]) -> Pattern:
-    """R2R-19: replace the variables that a solution binds, in a pattern and its expressions.
+    """R2R-19: Replace the variables that a solution binds, in a pattern and its expressions.
 
     Raises NoSingleAnswer where the recommendation's substitution has no agreed meaning: for a bound
     variable that BIND or VALUES binds, too, or that stands anywhere in a subquery or on both sides

@@ -17,11 +17,11 @@ from refengine.sparql.functions.keywords import BY_KEYWORD
 from refengine.sparql.functions.signatures import ARITIES, ARITIES_BY_IRI, TIMESTAMP
 from refengine.sparql.functions.strings import has_sure_case
 from refengine.sparql.functions.terms import (
-    iri,
     language,
     lexical,
     simple,
     string,
+    to_iri,
     with_upper_case_region,
 )
 
@@ -34,10 +34,10 @@ __all__ = [
     "cast_date_time",
     "form_kept_by_cast",
     "has_sure_case",
-    "iri",
     "language",
     "lexical",
     "simple",
     "string",
+    "to_iri",
     "with_upper_case_region",
 ]

@@ -30,22 +30,22 @@ from refengine.sparql.values import (
     decimal_text,
     double_text,
     number_term,
-    read,
+    read_literal,
     shorten,
     single,
     text,
     truth,
-    value,
+    value_of,
 )
 
 LONGEST_EXACT = 16  # characters of a double whose decimal digits end
 
 
 def cast(term: Term, kind: str) -> Result:
-    """R2R-14: cast a term to one of the datatypes of §17.5, as XPath casts values (F&O §17)."""
+    """R2R-14: Cast a term to one of the datatypes of §17.5, as XPath casts values (F&O §17)."""
     if kind == "string":
         return _cast_to_string(term)
-    operand = value(term)
+    operand = value_of(term)
     if isinstance(operand, StringValue):
         if operand.language:
             return ERROR
@@ -86,7 +86,7 @@ def _refuse_extended_cast(operand: OtherLiteral, kind: str) -> None:
 
 def _cast_text(characters: str, kind: str) -> Result:
     """Cast a string without a language: read it as a literal of the datatype."""
-    result = read(characters, XSD + kind)
+    result = read_literal(characters, XSD + kind)
     match result:
         case Failure() | None:
             return ERROR
@@ -138,7 +138,7 @@ def form_kept_by_cast(term: Term, kind: str) -> Result:
 
 def _cast_to_string(term: Term) -> Result:
     """Cast a term to a string. Raises NoSingleAnswer for a literal of a type that is not cast."""
-    operand = value(term)
+    operand = value_of(term)
     if term.startswith("<"):
         return text(term[1:-1])
     match operand:

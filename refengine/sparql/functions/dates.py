@@ -9,7 +9,7 @@ from fractions import Fraction
 from refengine.model.elements import XSD, Term, literal, parse_literal
 from refengine.model.errors import NoSingleAnswer, require
 from refengine.model.xsd import Moment
-from refengine.sparql.functions.terms import integer
+from refengine.sparql.functions.terms import integer_literal
 from refengine.sparql.values import (
     ERROR,
     SURE_SECONDS,
@@ -20,7 +20,7 @@ from refengine.sparql.values import (
     number_term,
     shorten,
     text,
-    value,
+    value_of,
 )
 
 # year, month, day, hour, minute, second and zone
@@ -31,7 +31,7 @@ DATE_TIME = re.compile(
 
 def _fields(term: Term) -> re.Match[str] | Error:
     """Return year, month, day, hour, minute, second and zone of a dateTime."""
-    moment = value(term)
+    moment = value_of(term)
     if is_extension(moment):
         raise NoSingleAnswer(
             f"a part of {shorten(moment.datatype)}, which SPARQL leaves to extensions"
@@ -51,7 +51,7 @@ def reader_of_field(number: int) -> Callable[[Term], Result]:
         match = _fields(term)
         if match is ERROR:
             return ERROR
-        return integer(int(match[number]))
+        return integer_literal(int(match[number]))
 
     return field_of
 

@@ -33,7 +33,7 @@ BY_KEYWORD: dict[str, Callable[..., Result]] = {
     "LANGMATCHES": strings.language_matches,
     "REGEX": patterns.find_match,
     "REPLACE": patterns.replace_matches,
-    "ABS": numbers.absolute,
+    "ABS": numbers.absolute_value,
     "CEIL": numbers.ceiling,
     "FLOOR": numbers.floor,
     "ROUND": numbers.nearest_whole,

@@ -9,12 +9,12 @@ from typing import Any
 
 from refengine.model.elements import Term
 from refengine.model.errors import NoSingleAnswer
-from refengine.sparql.values import DECIMAL, ERROR, FLOAT, Number, Result, number_term, value
+from refengine.sparql.values import DECIMAL, ERROR, FLOAT, Number, Result, number_term, value_of
 
 
-def absolute(term: Term) -> Result:
+def absolute_value(term: Term) -> Result:
     """Return the absolute value of a number (ABS)."""
-    operand = value(term)
+    operand = value_of(term)
     if not isinstance(operand, Number):
         return ERROR
     rank, number, slack = operand
@@ -43,7 +43,7 @@ def _whole_number(term: Term, function: Callable[[Any], int]) -> Result:
     """Return the whole number that a function makes of a number, in the same type. Raises
     NoSingleAnswer where it hangs on a rounding.
     """
-    operand = value(term)
+    operand = value_of(term)
     if not isinstance(operand, Number):
         return ERROR
     rank, number, slack = operand

@@ -9,7 +9,7 @@ from refengine.model.elements import Term
 from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.functions.terms import simple, string
 from refengine.sparql.regex import check_text, compile_pattern, has_open_capture, replacement
-from refengine.sparql.values import ERROR, Result, boolean, check_length, text
+from refengine.sparql.values import ERROR, Result, boolean, check_string_length, text
 
 MATCH_PER_STEP = 5_000  # characters times instructions of a pattern that one step pays for
 # characters behind a match that one step pays for: each further match may scan them all
@@ -86,7 +86,7 @@ def _with_replacements(
         spend(1 + (len(characters) - match.start()) // SCAN_PER_STEP + len(parts) // 8)
         written = [part if isinstance(part, str) else match[part] or "" for part in parts]
         length += sum(map(len, written)) + match.start() - match.end()
-        check_length(length)
+        check_string_length(length)
         made += [characters[end : match.start()], *written]
         end = match.end()
     return "".join(made) + characters[end:]

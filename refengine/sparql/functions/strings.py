@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from refengine.model.elements import Term
 from refengine.model.errors import NoSingleAnswer
-from refengine.sparql.functions.terms import integer, simple, string
+from refengine.sparql.functions.terms import integer_literal, simple, string
 from refengine.sparql.values import (
     ERROR,
     INTEGER,
@@ -19,9 +19,9 @@ from refengine.sparql.values import (
     Result,
     StringValue,
     boolean,
-    check_length,
+    check_string_length,
     text,
-    value,
+    value_of,
 )
 
 
@@ -30,7 +30,7 @@ def count_characters(term: Term) -> Result:
     string_value = string(term)
     if string_value is ERROR:
         return ERROR
-    return integer(len(string_value.lexical))
+    return integer_literal(len(string_value.lexical))
 
 
 def substring(term: Term, *arguments: Term) -> Result:
@@ -38,7 +38,7 @@ def substring(term: Term, *arguments: Term) -> Result:
     as given (XPath fn:substring).
     """
     string_value = string(term)
-    numbers = [value(argument) for argument in arguments]
+    numbers = [value_of(argument) for argument in arguments]
     whole = [
         int(number.value)
         for number in numbers
@@ -169,7 +169,7 @@ def concatenate(*terms: Term) -> Result:
     strings = [one for one in results if one is not ERROR]
     if len(strings) < len(results):
         return ERROR
-    check_length(sum(len(one.lexical) for one in strings))
+    check_string_length(sum(len(one.lexical) for one in strings))
     languages = {one.language for one in strings}
     common = ""
     if len(languages) == 1:

@@ -26,7 +26,7 @@ from refengine.sparql.values import (
     same,
     shorten,
     text,
-    value,
+    value_of,
 )
 
 _IRI = re.compile(r"[^<>\"{}|^`\\\x00-\x20]*")
@@ -35,7 +35,7 @@ _LANGUAGE_TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 
 def string(term: Term) -> StringValue | Error:
     """Return the string of a literal that is one, with or without a language."""
-    string_value = value(term)
+    string_value = value_of(term)
     if isinstance(string_value, StringValue):
         return string_value
     if isinstance(string_value, OtherLiteral) and string_value.datatype in STRING_TYPES:
@@ -54,7 +54,7 @@ def simple(term: Term) -> str | Error:
 
 
 def lexical(term: Term) -> str | Error:
-    """R2R-13: return the lexical form of a literal; of a computed one that no recommendation fixes
+    """R2R-13: Return the lexical form of a literal; of a computed one that no recommendation fixes
     there is no single answer.
     """
     if not term.startswith('"'):
@@ -64,7 +64,7 @@ def lexical(term: Term) -> str | Error:
     return parse_literal(term).lexical
 
 
-def integer(number: int) -> Term:
+def integer_literal(number: int) -> Term:
     """Return the literal of an integer."""
     return number_term(Number(INTEGER, number))
 
@@ -111,7 +111,7 @@ def datatype(term: Term) -> Result:
     return f"<{parse_literal(term).datatype}>"
 
 
-def iri(term: Term, base: str) -> Result:
+def to_iri(term: Term, base: str) -> Result:
     """Return an IRI as it is, or a string resolved against the base (IRI)."""
     if term.startswith("<"):
         return term
@@ -151,7 +151,7 @@ def make_tagged(form: Term, tag: Term) -> Result:
 
 def is_numeric(term: Term) -> Result:
     """Return whether a term is a number, ill-typed ones left out (isNumeric)."""
-    return boolean(isinstance(value(term), Number))
+    return boolean(isinstance(value_of(term), Number))
 
 
 def is_iri(term: Term) -> Result:

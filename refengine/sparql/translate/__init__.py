@@ -6,9 +6,9 @@ One class reads a body. It is cut by what it reads, from the bottom up: `terms`,
 `trees` walks over lark's trees.
 
 Imports `model`, and of `sparql` the `grammar`, the `algebra` and the signatures of `functions`.
-Begin with `queries.read`.
+Begin with `queries.read_body`.
 """
 
-from refengine.sparql.translate.queries import Reader, read
+from refengine.sparql.translate.queries import Reader, read_body
 
-__all__ = ["Reader", "read"]
+__all__ = ["Reader", "read_body"]

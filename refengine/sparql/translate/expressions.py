@@ -21,7 +21,7 @@ from refengine.sparql.algebra import (
     walk,
 )
 from refengine.sparql.functions import ARITIES, ARITIES_BY_IRI
-from refengine.sparql.translate.terms import TermReader, number
+from refengine.sparql.translate.terms import TermReader, number_literal
 from refengine.sparql.translate.trees import branch, leaf, trees
 
 OPERATORS = {
@@ -67,7 +67,7 @@ class ExpressionReader(TermReader, ABC):
             case "additive_chain" | "multiplicative_chain":
                 return self.chain(tree)
             case "signed_number":
-                return number(leaf(tree))
+                return number_literal(leaf(tree))
             case _:
                 return self.primary(tree)
 

@@ -27,7 +27,7 @@ from refengine.sparql.translate.trees import branch, child, leaf, trees
 Keys = tuple[tuple[Var, Expression], ...]
 
 
-class Output(NamedTuple):
+class OutputColumn(NamedTuple):
     """An expression of SELECT that `AS` gives to a variable, and where it stands."""
 
     variable: Var
@@ -42,7 +42,7 @@ class Clauses:
     """
 
     keys: Keys | None
-    outputs: list[Output]
+    outputs: list[OutputColumn]
     having: list[Expression]
     order: list[tuple[Expression, bool]]
 
@@ -81,7 +81,7 @@ class ClauseReader(PatternReader):
         modifier = child(form, "solution_modifier")
         keys = self.keys(child(modifier, "group_clause"), scope)
         outputs = [
-            Output(self.variable(branch(item, -1)), self.expression(branch(item, 0)), item)
+            OutputColumn(self.variable(branch(item, -1)), self.expression(branch(item, 0)), item)
             for item in items
             if len(item.children) > 1
         ]
@@ -124,7 +124,7 @@ class ClauseReader(PatternReader):
     def check_grouped(
         self,
         items: list[Tree[Token]],
-        outputs: list[Output],
+        outputs: list[OutputColumn],
         keys: Iterable[tuple[Var, Expression]],
     ) -> None:
         """Refuse a variable that SELECT shows or computes with but that is neither a key nor within
@@ -171,7 +171,7 @@ class ClauseReader(PatternReader):
     def check_aliases(
         self,
         having: Iterable[Expression],
-        outputs: list[Output],
+        outputs: list[OutputColumn],
         keys: Iterable[tuple[Var, Expression]],
     ) -> None:
         """Refuse HAVING over a variable that SELECT names by AS: some evaluators know it there, by

@@ -6,6 +6,7 @@ from lark import Token, Tree
 
 from refengine.model.errors import Refused, Unsupported, require
 from refengine.sparql.algebra import (
+    AlgebraQuery,
     Basic,
     Distinct,
     Expression,
@@ -14,7 +15,6 @@ from refengine.sparql.algebra import (
     OrderBy,
     Pattern,
     Project,
-    Query,
     Reduced,
     Slice,
     TriplePattern,
@@ -22,17 +22,17 @@ from refengine.sparql.algebra import (
     visible,
     walk,
 )
-from refengine.sparql.grammar import parse, unescape
+from refengine.sparql.grammar import parse_body, read_escapes
 from refengine.sparql.translate.expressions import conjunction
-from refengine.sparql.translate.grouping import ClauseReader, Clauses, Grouping, Output
+from refengine.sparql.translate.grouping import ClauseReader, Clauses, Grouping, OutputColumn
 from refengine.sparql.translate.patterns import extend, join_patterns
 from refengine.sparql.translate.trees import branch, child, leaf, trees
 
 SELECT_FORMS = ("select_query", "sub_select")
 
 
-def read(text: str) -> tuple[Query, str]:
-    """QRY-1: read a body. Return its algebra, and the text for the witnesses.
+def read_body(text: str) -> tuple[AlgebraQuery, str]:
+    """QRY-1: Read a body. Return its algebra, and the text for the witnesses.
 
     That is the body's own text, in which what one of them cannot read is rewritten: prefixed names
     with two dots as IRIs, GROUP BY in ASK and CONSTRUCT as a subquery.
@@ -42,7 +42,7 @@ def read(text: str) -> tuple[Query, str]:
     """
     reader = Reader(text)
     try:
-        algebra = reader.query(parse(text))
+        algebra = reader.query(parse_body(text))
     except RecursionError:
         raise Unsupported("nested too deeply", rule="QRY-1", place="body") from None
     plain = text
@@ -56,7 +56,7 @@ class Reader(ClauseReader):
     seen.
     """
 
-    def query(self, tree: Tree[Token]) -> Query:
+    def query(self, tree: Tree[Token]) -> AlgebraQuery:
         """Translate a whole query (§18.2)."""
         prologue, form, *rest = trees(tree)
         self.prologue(prologue)
@@ -80,12 +80,12 @@ class Reader(ClauseReader):
         pattern: Pattern,
         variables: tuple[str, ...],
         template: tuple[TriplePattern, ...] = (),
-    ) -> Query:
+    ) -> AlgebraQuery:
         """Return the algebra of a body, with its base and its language tags."""
-        return Query(form, pattern, variables, template, self.base, frozenset(self.tags))
+        return AlgebraQuery(form, pattern, variables, template, self.base, frozenset(self.tags))
 
     def refuse_outside_sources(self, form: Tree[Token]) -> None:
-        """QRY-2: refuse a body that would read anything but the content: FROM, FROM NAMED and
+        """QRY-2: Refuse a body that would read anything but the content: FROM, FROM NAMED and
         SERVICE.
         """
         for clause in form.find_data("dataset_clause"):
@@ -100,11 +100,13 @@ class Reader(ClauseReader):
             tokens = (token for token in declaration.children if isinstance(token, Token))
             *names, iri = [token for token in tokens if token.type in ("PNAME_NS", "IRIREF")]
             if names:
-                self.prefixes[unescape(names[0][:-1], names[0], self.text)] = self.resolve_iri(iri)
+                self.prefixes[read_escapes(names[0][:-1], names[0], self.text)] = self.resolve_iri(
+                    iri
+                )
             else:
                 self.base = self.resolve_iri(iri)
 
-    def construct(self, form: Tree[Token], values: Tree[Token] | None) -> Query:
+    def construct(self, form: Tree[Token], values: Tree[Token] | None) -> AlgebraQuery:
         """Translate CONSTRUCT: a template over the solutions (§16.2)."""
         if form.data == "short_construct":
             last = require(child(form, "short_template")).children[-1]
@@ -222,7 +224,7 @@ class Reader(ClauseReader):
         clauses.lift(grouping)
         return Group(where, clauses.keys, tuple(grouping.aggregates))
 
-    def check_scope(self, outputs: list[Output], scope: dict[str, None]) -> None:
+    def check_scope(self, outputs: list[OutputColumn], scope: dict[str, None]) -> None:
         """Refuse a variable of AS that is in scope already."""
         names = set(scope)
         for output in outputs:

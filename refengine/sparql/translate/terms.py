@@ -12,7 +12,7 @@ from refengine.model.elements import XSD, Term, literal
 from refengine.model.errors import InvalidQuery, RefengineError, Unsupported, require
 from refengine.model.iris import has_scheme, resolve
 from refengine.sparql.algebra import Var
-from refengine.sparql.grammar import place, unescape
+from refengine.sparql.grammar import place_in_body, read_escapes
 from refengine.sparql.translate.trees import leaf
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -47,7 +47,7 @@ class TermReader:
         rule: str = "QRY-1",
     ) -> RefengineError:
         """Return the error of a rule at a node of the text."""
-        return kind(reason, rule=rule, place=place(self.text, start_of(node)))
+        return kind(reason, rule=rule, place=place_in_body(self.text, start_of(node)))
 
     def fresh(self, kind: str) -> Var:
         """Return a hidden variable that stands nowhere else."""
@@ -56,7 +56,7 @@ class TermReader:
         return Var(f"{kind}.{self.made}")
 
     def check_variables(self) -> None:
-        """R2R-17: refuse a body of so many variables and blank nodes that a solution is no small
+        """R2R-17: Refuse a body of so many variables and blank nodes that a solution is no small
         thing.
         """
         if len(self.names) + len(self.labels) + self.made > MOST_VARIABLES:
@@ -69,7 +69,7 @@ class TermReader:
     def variable(self, tree: Tree[Token]) -> Var:
         """Translate a variable."""
         token = leaf(tree)
-        name = unescape(token[1:], token, self.text)
+        name = read_escapes(token[1:], token, self.text)
         self.names.add(name)
         self.check_variables()
         return Var(name)
@@ -101,7 +101,7 @@ class TermReader:
         if not tree.children:
             return self.fresh("_:")
         token = leaf(tree)
-        label = unescape(token[2:], token, self.text)
+        label = read_escapes(token[2:], token, self.text)
         if self.labels.setdefault(label, self.basic_number) != self.basic_number:
             raise self.fault(
                 token, f"_:{label} stands in another basic graph pattern, too; use a variable"
@@ -114,19 +114,19 @@ class TermReader:
         if token.type == "IRIREF":
             return self.resolve_iri(token)
         prefix, _, local = token.partition(":")
-        prefix = unescape(prefix, token, self.text)
+        prefix = read_escapes(prefix, token, self.text)
         if prefix not in self.prefixes:
             raise self.fault(
                 token, f"prefix {prefix!r} is not declared; write PREFIX {prefix}: <…>"
             )
-        iri = self.prefixes[prefix] + unescape(local, token, self.text)
+        iri = self.prefixes[prefix] + read_escapes(local, token, self.text)
         if local.count(".") > 1:
             self.edits.append((require(token.start_pos), require(token.end_pos), f"<{iri}>"))
         return iri
 
     def resolve_iri(self, token: Token) -> str:
         """Resolve an IRI reference against the base (§4.1.1.2)."""
-        reference = unescape(token[1:-1], token, self.text)
+        reference = read_escapes(token[1:-1], token, self.text)
         if not self.base and not has_scheme(reference):
             raise self.fault(token, f"relative IRI <{reference}>; write it in full or give BASE")
         return resolve(self.base, reference)
@@ -138,7 +138,7 @@ class TermReader:
             return literal(str(first).lower(), XSD + "boolean")
         token = leaf(first)
         if first.data == "number":
-            return number(token)
+            return number_literal(token)
         lexical = self.string(token)
         if not rest:
             return literal(lexical)
@@ -158,8 +158,8 @@ class TermReader:
         """Return the characters of a string, without its quotes and escapes (§4.1.2)."""
         is_long = token[:3] in ('"""', "'''") and len(token) >= 6
         if is_long:
-            return unescape(token[3:-3], token, self.text)
-        return unescape(token[1:-1], token, self.text)
+            return read_escapes(token[3:-3], token, self.text)
+        return read_escapes(token[1:-1], token, self.text)
 
 
 def start_of(node: Tree[Token] | Token) -> int:
@@ -171,7 +171,7 @@ def start_of(node: Tree[Token] | Token) -> int:
     return node.meta.start_pos
 
 
-def number(token: Token) -> Term:
+def number_literal(token: Token) -> Term:
     """Return the literal of a number as it is written, signed or not; the kind of its token is its
     datatype.
     """

@@ -11,8 +11,8 @@ operators. `rounding` has what floats, doubles and decimals do not hold, `extens
 an evaluator may know more of than SPARQL does.
 """
 
-from refengine.sparql.values.arithmetic import add, calculate, check_arithmetic, operate
-from refengine.sparql.values.comparison import as_binary, compare, equal, in_common_type, same
+from refengine.sparql.values.arithmetic import add_numbers, calculate, check_arithmetic, operate
+from refengine.sparql.values.comparison import as_binary, compare, equals, in_common_type, same
 from refengine.sparql.values.extensions import DATE_TYPES, STRING_TYPES, is_extension
 from refengine.sparql.values.kinds import (
     DECIMAL,
@@ -36,11 +36,11 @@ from refengine.sparql.values.kinds import (
     Value,
     shorten,
 )
-from refengine.sparql.values.reading import read, truth, value
+from refengine.sparql.values.reading import read_literal, truth, value_of
 from refengine.sparql.values.rounding import decimal_of, single
 from refengine.sparql.values.writing import (
     boolean,
-    check_length,
+    check_string_length,
     decimal_text,
     double_text,
     number_term,
@@ -70,27 +70,27 @@ __all__ = [
     "StringValue",
     "Unknown",
     "Value",
-    "add",
+    "add_numbers",
     "as_binary",
     "boolean",
     "calculate",
     "check_arithmetic",
-    "check_length",
+    "check_string_length",
     "compare",
     "decimal_of",
     "decimal_text",
     "double_text",
-    "equal",
+    "equals",
     "in_common_type",
     "is_extension",
     "number_term",
     "operate",
-    "read",
+    "read_literal",
     "same",
     "shorten",
     "single",
     "size",
     "text",
     "truth",
-    "value",
+    "value_of",
 ]

@@ -15,7 +15,7 @@ from refengine.model.xsd import Moment
 from refengine.sparql.values.comparison import in_common_type
 from refengine.sparql.values.extensions import is_extension
 from refengine.sparql.values.kinds import DECIMAL, ERROR, FLOAT, Error, Number, Result, Value
-from refengine.sparql.values.reading import value
+from refengine.sparql.values.reading import value_of
 from refengine.sparql.values.rounding import check_bits, decimal_of, single
 from refengine.sparql.values.writing import number_term
 
@@ -27,13 +27,13 @@ EXACT_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def calculate(sign: str, left: Result, right: Result) -> Result:
-    """R2R-13: compute +, -, * or / of two numbers (§17.3): integers and decimals exactly, floats
+    """R2R-13: Compute +, -, * or / of two numbers (§17.3): integers and decimals exactly, floats
     and doubles as IEEE 754 has it. Dividing integers gives a decimal; dividing one or a decimal by
     zero is an error.
     """
     if left is ERROR or right is ERROR:
         return ERROR
-    a, b = value(left), value(right)
+    a, b = value_of(left), value_of(right)
     if not isinstance(a, Number) or not isinstance(b, Number):
         check_arithmetic(a, b)
         return ERROR
@@ -56,7 +56,7 @@ def check_arithmetic(*operands: Value | None) -> None:
         raise NoSingleAnswer("arithmetic of dates and durations, which SPARQL leaves to extensions")
 
 
-def add(a: Number, b: Number) -> Number:
+def add_numbers(a: Number, b: Number) -> Number:
     """Return the sum of two numbers, which there always is."""
     number = operate("+", a, b)
     if number is ERROR:

@@ -23,18 +23,18 @@ from refengine.sparql.values.kinds import (
     Unknown,
     Value,
 )
-from refengine.sparql.values.reading import value
+from refengine.sparql.values.reading import value_of
 from refengine.sparql.values.rounding import nearest_double, nearest_single
 
 FARTHEST_ZONE = 14 * 3600  # seconds from UTC
 
 
 def compare(left: Term, right: Term) -> int | Error | None:
-    """R2R-12: return how two terms stand to each other by SPARQL's operators (§17.3): -1, 0 or 1;
+    """R2R-12: Return how two terms stand to each other by SPARQL's operators (§17.3): -1, 0 or 1;
     None where both compare but neither is less nor are they equal (NaN); ERROR where no operator
     takes them.
     """
-    one, other = value(left), value(right)
+    one, other = value_of(left), value_of(right)
     match one, other:
         case Number(), Number():
             return _compare_numbers(one, other)
@@ -99,8 +99,8 @@ def as_binary(number: Number, rank: int) -> float:
     return nearest_double(exact)
 
 
-def equal(left: Term, right: Term) -> bool | Failure:
-    """R2R-12: compare two terms as `=` does (§17.4.1.7).
+def equals(left: Term, right: Term) -> bool | Failure:
+    """R2R-12: Compare two terms as `=` does (§17.4.1.7).
 
     Two numbers, plain strings, booleans or dateTimes are compared by value, and two strings with
     languages as terms. An IRI or a blank node equals itself alone. Of two literals of which one is
@@ -117,7 +117,7 @@ def equal(left: Term, right: Term) -> bool | Failure:
     """
     if left[0] != '"' or right[0] != '"':
         return same(left, right)
-    one, other = value(left), value(right)
+    one, other = value_of(left), value_of(right)
     if isinstance(one, StringValue) and isinstance(other, StringValue):
         if bool(one.language) != bool(other.language):
             return FALSE_OR_ERROR
@@ -150,7 +150,7 @@ def _unequal_beside_other(one: Value | None, other: Value | None) -> Failure:
 
 
 def same(left: Term, right: Term) -> bool:
-    """R2R-10: return whether two terms are the same term (§17.4.1.8). Raises NoSingleAnswer where
+    """R2R-10: Return whether two terms are the same term (§17.4.1.8). Raises NoSingleAnswer where
     that hangs on the form of a computed one, or on NOW or RAND. A UUID is the same as itself alone,
     and NOW() as NOW().
     """
@@ -162,7 +162,7 @@ def same(left: Term, right: Term) -> bool:
         return _is_unknown(left, right)
     if isinstance(right, Unknown):
         return _is_unknown(right, left)
-    one, other = value(left), value(right)
+    one, other = value_of(left), value_of(right)
     if not isinstance(one, Number) or not isinstance(other, Number):
         return False
     if one.rank != other.rank:
@@ -183,10 +183,9 @@ def _is_unknown(unknown: Unknown, other: Term) -> bool:
 def _is_same_number(one: Number, other: Number, are_computed: bool) -> bool:
     """Return whether two numbers of one type, of which one or both are computed, have one form."""
     if one.rank >= FLOAT and not one.slack and not other.slack:
-        if math.isnan(one.value) and math.isnan(other.value):
-            return True  # NaN has one form
-        if one.value == other.value == 0 and _sign(one) != _sign(other):
-            return False  # 0.0 and -0.0 have none in common
+        has_one_form = _have_special_values_one_form(one, other)
+        if has_one_form is not None:
+            return has_one_form
     if one == other and are_computed:
         if one.slack and one.rank >= FLOAT:
             raise NoSingleAnswer("two sums whose orders of adding are not fixed")
@@ -194,6 +193,17 @@ def _is_same_number(one: Number, other: Number, are_computed: bool) -> bool:
     if one.value != other.value and not _may_be_equal(one, other):
         return False
     raise NoSingleAnswer("the lexical form of a computed number")
+
+
+def _have_special_values_one_form(one: Number, other: Number) -> bool | None:
+    """Return whether two NaNs, or two zeros of other signs, have one lexical form; None for other
+    pairs of floats or doubles.
+    """
+    if math.isnan(one.value) and math.isnan(other.value):
+        return True  # NaN has one form
+    if one.value == other.value == 0 and _sign(one) != _sign(other):
+        return False  # 0.0 and -0.0 have none in common
+    return None
 
 
 def _may_be_equal(one: Number, other: Number) -> bool:

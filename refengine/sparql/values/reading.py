@@ -46,7 +46,7 @@ MOST_DIGITS = 4_000  # of a number that is written
 SURE_YEAR = re.compile(r"(?!0000)[0-9]{4}-")  # every evaluator has these (XSD 1.0 §3.2.7)
 
 
-def value(term: Term) -> Value | None:
+def value_of(term: Term) -> Value | None:
     """Return the value of a literal, None for an IRI or a blank node. That of an Unknown is the
     number NaN.
     """
@@ -63,7 +63,7 @@ def _read_value(term: Term) -> Value | None:
     lexical, datatype, language = parse_literal(term)
     if datatype == STRING or language:
         return StringValue(lexical, language)
-    outcome = read(lexical, datatype)
+    outcome = read_literal(lexical, datatype)
     if outcome is None or outcome is ERROR:
         return OtherLiteral(datatype, is_ill_typed=outcome is ERROR)
     return outcome
@@ -73,8 +73,8 @@ _value = lru_cache(maxsize=2**16)(_read_value)
 _value_of_long = lru_cache(maxsize=64)(_read_value)  # which may be of a million characters
 
 
-def read(lexical: str, datatype: str) -> Number | bool | Moment | Error | None:
-    """R2R-10: read a lexical form as a number, a boolean or a dateTime; ERROR if it is ill-typed,
+def read_literal(lexical: str, datatype: str) -> Number | bool | Moment | Error | None:
+    """R2R-10: Read a lexical form as a number, a boolean or a dateTime; ERROR if it is ill-typed,
     None for another datatype.
 
     Raises NoSingleAnswer for what an evaluator may not have: an integer beyond 64 bits, +INF, the
@@ -157,14 +157,14 @@ def read_single(lexical: str, wide: float) -> float:
 
 
 def truth(result: Result) -> bool | Error:
-    """R2R-11: return the effective boolean value of a result (§17.2.2): false of an ill-typed
+    """R2R-11: Return the effective boolean value of a result (§17.2.2): false of an ill-typed
     number or boolean, an error of a term that is neither boolean, nor number, nor string.
     """
     if result is ERROR:
         return ERROR
     if isinstance(result, Unknown):
         raise NoSingleAnswer(f"{result.kind} has no single answer")
-    match value(result):
+    match value_of(result):
         case bool() as holds:
             return holds
         case StringValue(lexical, _):

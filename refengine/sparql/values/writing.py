@@ -33,12 +33,12 @@ def boolean(holds: bool) -> Term:
 
 def text(lexical: str, language: str = "") -> Term:
     """Return the term of a string. Raises Unsupported (R2R-17) beyond a million characters."""
-    check_length(len(lexical))
+    check_string_length(len(lexical))
     return literal(lexical, language=language)
 
 
-def check_length(characters: int) -> None:
-    """R2R-17: raise Unsupported for a string of more than a million characters. To be called before
+def check_string_length(characters: int) -> None:
+    """R2R-17: Raise Unsupported for a string of more than a million characters. To be called before
     the string is made.
     """
     if characters > LONGEST_STRING:
@@ -48,7 +48,7 @@ def check_length(characters: int) -> None:
 
 
 def number_term(number: Number) -> Term:
-    """R2R-13: return the literal of a computed number. An integer, and an exact decimal with a
+    """R2R-13: Return the literal of a computed number. An integer, and an exact decimal with a
     fraction, have one canonical form; a whole decimal (2 or 2.0), a decimal with slack, a double
     and a float have several.
     """

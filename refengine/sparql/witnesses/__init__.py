@@ -1,13 +1,14 @@
 """§7 The witnesses: rdflib and pyoxigraph answer a body, too, each by its own reading of SPARQL.
 
 The evaluation by SPARQL's own algebra decides (`sparql.evaluate`); a witness confirms an answer,
-differs, or has no say. `r2r.heard` decides what follows from that. Their known defects are listed
-in docs/witnesses.md.
+differs, or has no say. `r2r.hear_witnesses` decides what follows from that. Their known defects are
+listed in docs/witnesses.md.
 
 Imports `model` and of `sparql` the `algebra` and the `evaluation`, for the forms of answers. Begin
-with `asking.ask`. `rdflib_witness` and `pyoxigraph_witness` are imported when they are first asked.
+with `asking.ask_witness`. `rdflib_witness` and `pyoxigraph_witness` are imported when they are
+first asked.
 """
 
-from refengine.sparql.witnesses.asking import WITNESSES, NoSay, ask
+from refengine.sparql.witnesses.asking import WITNESSES, NoSay, ask_witness
 
-__all__ = ["WITNESSES", "NoSay", "ask"]
+__all__ = ["WITNESSES", "NoSay", "ask_witness"]

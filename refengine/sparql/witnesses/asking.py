@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from refengine.model.elements import Dataset, Relation
-from refengine.sparql.algebra import Basic, Query, TriplePattern, Values, walk
+from refengine.sparql.algebra import AlgebraQuery, Basic, TriplePattern, Values, walk
 
 # of a body, cells of VALUES aside: rdflib takes minutes to read more, and pyoxigraph overflows its
 # stack
@@ -17,15 +17,15 @@ MOST_PARTS = 3_000
 # triple patterns and steps of paths in one basic graph pattern, whose order pyoxigraph takes long
 # to choose
 MOST_PATTERNS = 100
-Witness = Callable[[Query, str, Dataset], Relation]
+Witness = Callable[[AlgebraQuery, str, Dataset], Relation]
 
 
 class NoSay(Exception):
     """A witness cannot answer a body: the reason, in one line."""
 
 
-def ask(name: str, query: Query, text: str, dataset: Dataset) -> Relation:
-    """R2R-5: return one witness's answer to a body, given as algebra and as text. Raises NoSay
+def ask_witness(name: str, query: AlgebraQuery, text: str, dataset: Dataset) -> Relation:
+    """R2R-5: Return one witness's answer to a body, given as algebra and as text. Raises NoSay
     where it has none.
     """
     refuse_large(query)
@@ -38,16 +38,16 @@ def ask(name: str, query: Query, text: str, dataset: Dataset) -> Relation:
         raise NoSay(f"{type(error).__name__}: {first_line[:200]}") from error
 
 
-def refuse_large(query: Query) -> None:
+def refuse_large(query: AlgebraQuery) -> None:
     """Raise NoSay for a body that is too large for a witness to read."""
     if parts(query.pattern) + parts(query.template) > MOST_PARTS:
         raise NoSay(f"a body of more than {MOST_PARTS} parts")
     for node in walk(query.pattern):
-        if isinstance(node, Basic) and sum(map(steps, node.triples)) > MOST_PATTERNS:
+        if isinstance(node, Basic) and sum(map(path_length, node.triples)) > MOST_PATTERNS:
             raise NoSay(f"a basic graph pattern of more than {MOST_PATTERNS} triple patterns")
 
 
-def steps(pattern: TriplePattern) -> int:
+def path_length(pattern: TriplePattern) -> int:
     """Return how many predicates a triple pattern's path has, at least 1: a variable has none."""
     return max(1, sum(isinstance(part, str) for part in walk(pattern.predicate)))
 
@@ -59,17 +59,19 @@ def parts(node: Any) -> int:
     )
 
 
-def by_rdflib(query: Query, text: str, dataset: Dataset) -> Relation:
+def by_rdflib(query: AlgebraQuery, text: str, dataset: Dataset) -> Relation:
     """Return rdflib's answer. rdflib is imported for the first one: that takes longer than all that
     `sparql.evaluate` imports.
     """
-    answer: Witness = import_module("refengine.sparql.witnesses.rdflib_witness").answer
+    answer: Witness = import_module("refengine.sparql.witnesses.rdflib_witness").answer_by_rdflib
     return answer(query, text, dataset)
 
 
-def by_pyoxigraph(query: Query, text: str, dataset: Dataset) -> Relation:
+def by_pyoxigraph(query: AlgebraQuery, text: str, dataset: Dataset) -> Relation:
     """Return pyoxigraph's answer."""
-    answer: Witness = import_module("refengine.sparql.witnesses.pyoxigraph_witness").answer
+    answer: Witness = import_module(
+        "refengine.sparql.witnesses.pyoxigraph_witness"
+    ).answer_by_pyoxigraph
     return answer(query, text, dataset)
 
 

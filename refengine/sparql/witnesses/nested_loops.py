@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from refengine.sparql.algebra import (
+    AlgebraQuery,
     Basic,
     Distinct,
     Extend,
@@ -17,7 +18,6 @@ from refengine.sparql.algebra import (
     OrderBy,
     Pattern,
     Project,
-    Query,
     Reduced,
     Slice,
     Union,
@@ -33,7 +33,7 @@ MOST_PAIRS = 10**8
 MOST_SOLUTIONS = 200_000  # of an operator, as `sparql.evaluate` holds no more
 
 
-def refuse_nested_loops(query: Query, triples: int) -> None:
+def refuse_nested_loops(query: AlgebraQuery, triples: int) -> None:
     """Raise NoSay for a body that pyoxigraph may join in nested loops over many solutions, which
     nothing can interrupt.
 
@@ -49,7 +49,7 @@ def refuse_nested_loops(query: Query, triples: int) -> None:
             )
 
 
-def pairs_of_sides(query: Query) -> Iterator[tuple[Pattern, Pattern]]:
+def pairs_of_sides(query: AlgebraQuery) -> Iterator[tuple[Pattern, Pattern]]:
     """Yield the two sides of each join of a body, of a chain of joins each part with all before."""
     for node in walk(query.pattern):
         match node:

@@ -20,7 +20,7 @@ from refengine.model.elements import (
     literal,
     parse_literal,
 )
-from refengine.sparql.algebra import Query
+from refengine.sparql.algebra import AlgebraQuery
 from refengine.sparql.evaluation import ask_answer, construct_answer, select_answer
 from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.witnesses.nested_loops import refuse_nested_loops
@@ -38,7 +38,7 @@ def is_time(statement: Triple | Quad) -> bool:
     return len(statement) == 4 and statement[3].startswith('"')
 
 
-def answer(query: Query, text: str, dataset: Statements) -> Relation:
+def answer_by_pyoxigraph(query: AlgebraQuery, text: str, dataset: Statements) -> Relation:
     """Return pyoxigraph's answer."""
     refuse_nested_loops(query, len(dataset))
     times = {
@@ -50,10 +50,17 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
     store.extend(
         _to_quad(statement) for statement in sorted(dataset) if not times or not is_time(statement)
     )
+    functions = {}
     if times:
-        result = store.query(text, custom_functions={TIMESTAMP_NODE: _timestamp_by(times)})
-    else:
-        result = store.query(text)
+        functions = {TIMESTAMP_NODE: _timestamp_by(times)}
+    return _as_relation(query, store.query(text, custom_functions=functions))
+
+
+def _as_relation(
+    query: AlgebraQuery,
+    result: pyoxigraph.QueryBoolean | pyoxigraph.QueryTriples | pyoxigraph.QuerySolutions,
+) -> Relation:
+    """Return a result of pyoxigraph's as the relation that a body answers."""
     match result:
         case pyoxigraph.QueryBoolean():
             return ask_answer(bool(result))

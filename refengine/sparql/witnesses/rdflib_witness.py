@@ -20,7 +20,7 @@ from rdflib.term import Identifier
 
 from refengine.model.elements import XSD, Relation, Term, is_blank, literal, parse_literal
 from refengine.model.elements import Dataset as Statements
-from refengine.sparql.algebra import Call, Query, walk
+from refengine.sparql.algebra import AlgebraQuery, Call, walk
 from refengine.sparql.algebra import Graph as GraphPattern
 from refengine.sparql.evaluation import ask_answer, construct_answer, select_answer
 from refengine.sparql.functions import TIMESTAMP
@@ -113,12 +113,12 @@ def silenced() -> Iterator[None]:
 
 
 @silenced()
-def answer(query: Query, text: str, dataset: Statements) -> Relation:
+def answer_by_rdflib(query: AlgebraQuery, text: str, dataset: Statements) -> Relation:
     """Return rdflib's answer, to its algebra as `prepare` mends it."""
     prepared = prepare(text)
     is_one_graph = all(len(statement) == 3 for statement in dataset)
     is_plain = is_one_graph and not needs_dataset(query)
-    graph = graph_of(dataset) if is_plain else dataset_of(dataset)
+    graph = rdflib_graph(dataset) if is_plain else dataset_of(dataset)
     Work.done = 0
     with counting():
         result = evalQuery(graph, prepared)
@@ -138,7 +138,7 @@ def answer(query: Query, text: str, dataset: Statements) -> Relation:
 
 
 @lru_cache(maxsize=64)
-def needs_dataset(query: Query) -> bool:
+def needs_dataset(query: AlgebraQuery) -> bool:
     """Return whether a body asks for named graphs, or for the times of triples."""
     return any(
         isinstance(node, GraphPattern) or (isinstance(node, Call) and node.name == TIMESTAMP)
@@ -146,7 +146,7 @@ def needs_dataset(query: Query) -> bool:
     )
 
 
-def graph_of(triples: Statements) -> Graph:
+def rdflib_graph(triples: Statements) -> Graph:
     """Return triples as one graph of rdflib's, filled in a fixed order: sums of doubles depend on
     it.
     """
