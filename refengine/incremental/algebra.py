@@ -4,8 +4,8 @@ changes.
 SPARQL's algebra (`sparql.algebra`) as a tree of nodes that hand on solutions with a count, positive
 where they come and negative where they go (Gupta, Mumick, Subrahmanian, *Maintaining views
 incrementally*, SIGMOD 1993). A solution is a tuple of terms by slot. The answers are those that
-`sparql.evaluation` defines; what is not covered, and what has no single answer, raises Beyond, at
-once or on meeting a value.
+`sparql.evaluation` defines; what is not covered, and what has no single answer, raises NotCovered,
+at once or on meeting a value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sortedcontainers import SortedList
 from refengine.core.query import Body, Form
 from refengine.incremental.answer_delta import add
 from refengine.incremental.expressions import Test, test
-from refengine.incremental.numbers import Beyond, Sum, bounded, number
+from refengine.incremental.numbers import ExactSum, NotCovered, bounded, number
 from refengine.model.elements import XSD, Row, Term, Triple, literal
 from refengine.sparql import algebra
 from refengine.sparql.algebra import (
@@ -55,11 +55,11 @@ class Node:
         self.emit: Emit = lambda solution, count: None
 
     def test(self, expression: Expression) -> Test:
-        """Return a condition on its solutions. Raises Beyond where that is not all it would look
-        at.
+        """Return a condition on its solutions. Raises NotCovered where that is not all it would
+        look at.
         """
         if outside := {variable.name for variable in all_variables(expression)} - self.slots.keys():
-            raise Beyond(f"a condition on ?{min(outside)}, which its group does not bind")
+            raise NotCovered(f"a condition on ?{min(outside)}, which its group does not bind")
         return test(expression, self.slots)
 
 
@@ -159,7 +159,7 @@ class Basic(Node):
         dates: Sequence[str] = (),
     ) -> None:
         if not all(isinstance(triple.predicate, Var | str) for triple in triples):
-            raise Beyond("a property path")
+            raise NotCovered("a property path")
         names = dict.fromkeys(
             term.name for triple in triples for term in triple if isinstance(term, Var)
         )
@@ -400,12 +400,12 @@ class Optional(Node):
 
 
 def shared_by(left: Node, right: Node) -> list[str]:
-    """The variables of both sides. Raises Beyond where one may be unbound: then solutions with
+    """The variables of both sides. Raises NotCovered where one may be unbound: then solutions with
     different terms would join.
     """
     shared = [name for name in left.names if name in right.slots]
     if not left.certain.issuperset(shared) or not right.certain.issuperset(shared):
-        raise Beyond("a join on a variable that may be unbound")
+        raise NotCovered("a join on a variable that may be unbound")
     return shared
 
 
@@ -424,7 +424,7 @@ class Group(Node):
         self, child: Node, keys: Sequence[str], aggregates: Mapping[str, Callable[[], Aggregate]]
     ) -> None:
         if not child.certain.issuperset(keys):
-            raise Beyond("a key that may be unbound")
+            raise NotCovered("a key that may be unbound")
         super().__init__((*keys, *aggregates), keys)
         self.key = _all_of(tuple(child.slots[name] for name in keys))
         self.make = tuple(aggregates.values())
@@ -515,7 +515,7 @@ class Total(Aggregate):
         self, slot: int | None, distinct: bool, average: bool = False, exactly: bool = False
     ) -> None:
         super().__init__(slot, distinct)
-        self.average, self.exactly, self.sum = average, exactly, Sum()
+        self.average, self.exactly, self.sum = average, exactly, ExactSum()
 
     def take(self, what: Any, count: int) -> None:
         self.sum.add(numeric(what), count)
@@ -556,10 +556,12 @@ class Extreme(Aggregate):
         for value, rank, _ in inwards:
             if value != best:
                 if self._may_be_equal(best, value):
-                    raise Beyond("MIN or MAX of numbers that are equal as floats or doubles alone")
+                    raise NotCovered(
+                        "MIN or MAX of numbers that are equal as floats or doubles alone"
+                    )
                 break
             if self.exactly or rank != first_rank or best == 0:
-                raise Beyond("MIN or MAX of two forms of one value")
+                raise NotCovered("MIN or MAX of two forms of one value")
         return found
 
     def _may_be_equal(self, a: Any, b: Any) -> bool:
@@ -573,12 +575,12 @@ class Extreme(Aggregate):
 
 
 def numeric(term: Term | None) -> Number:
-    """Return the number that an aggregate needs. Raises Beyond for anything else, of which some
+    """Return the number that an aggregate needs. Raises NotCovered for anything else, of which some
     have no single answer.
     """
     found = None if term is None else number(term)
     if found is None or found.slack:
-        raise Beyond(
+        raise NotCovered(
             "an aggregate over what is no number"
             if found is None
             else "a decimal of more digits than every evaluator keeps"
@@ -624,13 +626,13 @@ def plain(term: Term | None) -> Term | None:
 Matches = tuple[tuple[Basic, Pattern], ...]
 
 
-class Network:
+class MaintainedBody:
     """A body, ready to follow a content: `answer` is told of every row of its answer that comes or
     goes. Where it is dated, triples are followed by a date, and the solutions of each basic graph
     pattern by those of their triples. Where answers are `sets`, as under DISTINCT, aggregates must
     be exact, since nearly equal ones are one or two.
 
-    Raises Beyond for a body that is not covered.
+    Raises NotCovered for a body that is not covered.
     """
 
     def __init__(
@@ -658,12 +660,12 @@ class Network:
 
     def _top(self, body: Body) -> Projected:
         if body.form is not Form.SELECT or body.makes_blanks:
-            raise Beyond(f"{body.form}" if body.form is not Form.SELECT else "BNODE()")
+            raise NotCovered(f"{body.form}" if body.form is not Form.SELECT else "BNODE()")
         node: algebra.Pattern = body.algebra.pattern
         if distinct := isinstance(node, algebra.Distinct):
             self.sets, node = True, node.pattern
         if not isinstance(node, algebra.Project):
-            raise Beyond(f"{type(node).__name__} around the projection")
+            raise NotCovered(f"{type(node).__name__} around the projection")
         node = node.pattern.pattern if isinstance(node.pattern, algebra.OrderBy) else node.pattern
         aliases: dict[str, str] = {}
         if isinstance(node, algebra.Extend):
@@ -688,7 +690,7 @@ class Network:
             case algebra.Group():
                 return self._grouped(node)
             case _:
-                raise Beyond(
+                raise NotCovered(
                     "an empty graph pattern" if node == algebra.Join(()) else type(node).__name__
                 )
 
@@ -706,7 +708,7 @@ class Network:
     def _grouped(self, node: algebra.Group) -> Node:
         keys = node.keys or ()
         if any(variable != expression for variable, expression in keys):
-            raise Beyond("a key that is an expression")
+            raise NotCovered("a key that is an expression")
         child = self._of(node.pattern)
         aggregates = {
             variable.name: _aggregate(function, child, self.sets)
@@ -756,14 +758,14 @@ class Network:
 
 
 def aliased(node: algebra.Extend) -> dict[str, str]:
-    """Return what is bound over groups by what it is: a key or an aggregate. Raises Beyond for
+    """Return what is bound over groups by what it is: a key or an aggregate. Raises NotCovered for
     other bindings.
     """
     grouped = node.pattern.pattern if isinstance(node.pattern, algebra.Filter) else node.pattern
     found: dict[str, str] = {}
     for variable, expression in node.bindings:
         if not isinstance(grouped, algebra.Group) or not isinstance(expression, Var):
-            raise Beyond("an expression in SELECT, or BIND")
+            raise NotCovered("an expression in SELECT, or BIND")
         found[variable.name] = found.get(expression.name, expression.name)
     return found
 
@@ -771,12 +773,12 @@ def aliased(node: algebra.Extend) -> dict[str, str]:
 def _aggregate(function: algebra.Aggregate, child: Node, sets: bool) -> Callable[[], Aggregate]:
     argument, distinct = function.argument, function.is_distinct
     if argument is not None and not isinstance(argument, Var):
-        raise Beyond("an aggregate of an expression")
+        raise NotCovered("an aggregate of an expression")
     slot = None if argument is None else child.slots.get(argument.name)
     if slot is None and argument is not None:
-        raise Beyond("an aggregate of a variable that is never bound")
+        raise NotCovered("an aggregate of a variable that is never bound")
     if slot is None and distinct:
-        raise Beyond("COUNT(DISTINCT *)")
+        raise NotCovered("COUNT(DISTINCT *)")
     match function.name:
         case "COUNT":
             return lambda: Count(slot, distinct)
@@ -785,4 +787,4 @@ def _aggregate(function: algebra.Aggregate, child: Node, sets: bool) -> Callable
         case "MIN" | "MAX":
             return lambda: Extreme(slot, distinct, function.name == "MAX", sets)
         case _:
-            raise Beyond(function.name)
+            raise NotCovered(function.name)

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from sortedcontainers import SortedList
 
-from refengine.incremental.numbers import Beyond
+from refengine.incremental.numbers import NotCovered
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Row
@@ -18,16 +18,16 @@ from refengine.model.elements import Bag, Row
 T = TypeVar("T", bound=Hashable)
 
 
-class Kept:
+class AnswerDelta:
     """An answer that is told of the rows that come and go. `sets`: one of the rows that are the
-    same by value (R2R-9); `differs`: whether it is asked for differences. Raises Beyond for rows
-    that are nearly equal: what they differ in depends on all rows (CMP-3).
+    same by value (R2R-9); `differs`: whether it is asked for differences. Raises NotCovered for
+    rows that are nearly equal: what they differ in depends on all rows (CMP-3).
     """
 
     def __init__(self, sets: bool, differs: bool) -> None:
         self.now: Bag = Counter()
         self.since: Counter[Row] = Counter()  # now less the base; counts may be negative
-        self.near = Near() if differs else None
+        self.near = NearEqualIndex() if differs else None
         self.classes: dict[tuple[object, ...], SortedList] = {}
         self.bag: Bag = Counter()
         self.change = self._change_of_set if sets else self._change
@@ -80,7 +80,7 @@ def add(counts: Counter[T], what: T, count: int) -> int:
     return bool(now) - bool(before)
 
 
-class Near:
+class NearEqualIndex:
     """Rows with numbers, by all the rest and in the order of these, so that those that are nearly
     equal are noticed.
     """
@@ -89,13 +89,13 @@ class Near:
         self.rows: dict[compare.Exact, SortedList] = {}
 
     def add(self, row: Row) -> None:
-        """A row comes. Raises Beyond if another is nearly equal to it, and not equal."""
+        """A row comes. Raises NotCovered if another is nearly equal to it, and not equal."""
         key, numbers = compare.split(row, Mode.VALUE)
         if not numbers:
             return
         values = [number.value for number in numbers]
         if any(value != value for value in values):
-            raise Beyond("a row with NaN")
+            raise NotCovered("a row with NaN")
         there = self.rows.setdefault(key, SortedList())
         place = there.bisect_left((values, row))
         for step in (-1, 1):
@@ -103,7 +103,7 @@ class Near:
             while 0 <= at < len(there) and compare.maybe_near(there[at][0][0], values[0]):
                 others = compare.split(there[at][1], Mode.VALUE)[1]
                 if there[at][0] != values and all(map(compare.near, numbers, others)):
-                    raise Beyond("rows that are nearly equal")
+                    raise NotCovered("rows that are nearly equal")
                 at += step
         there.add((values, row))
 

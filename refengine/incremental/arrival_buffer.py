@@ -24,7 +24,7 @@ from refengine.model.errors import RefengineError, Unsupported
 AT_ONCE = 1024  # items that are forgotten together, at least
 
 
-class Tape(Sequence[Element]):
+class ArrivalBuffer(Sequence[Element]):
     """The arrivals of one stream, which come as they are iterated over and keep their places while
     the first are forgotten. The last may be the horizon's (ENG-1).
     """
@@ -49,7 +49,7 @@ class Tape(Sequence[Element]):
                 and before.app <= app < TIME_BOUND
                 and before.sys < sys < TIME_BOUND
             ):
-                check(before, element, len(self) + 1)
+                check_streamed(before, element, len(self) + 1)
             append(element)
             yield element
             before = element
@@ -76,10 +76,10 @@ class Tape(Sequence[Element]):
         return self.items[place - self.gone]
 
 
-class Times(Sequence[int]):
+class ArrivalTimes(Sequence[int]):
     """What is known of each arrival on a tape; of the forgotten ones, that it was less."""
 
-    def __init__(self, tape: Tape, of: Callable[[Element], int], first: int) -> None:
+    def __init__(self, tape: ArrivalBuffer, of: Callable[[Element], int], first: int) -> None:
         self.tape, self.of, self.first = tape, of, first
 
     def __len__(self) -> int:
@@ -96,7 +96,7 @@ class Times(Sequence[int]):
         )
 
 
-def check(before: Element | None, element: Element, position: int) -> None:
+def check_streamed(before: Element | None, element: Element, position: int) -> None:
     """MOD-1 to MOD-3 for an element and the one before it."""
     place = f"element {position}"
     if element.end not in (None, element.app):
@@ -114,7 +114,7 @@ def check(before: Element | None, element: Element, position: int) -> None:
         raise
 
 
-def plan(
+def plan_streamed(
     query: Query, streams: Mapping[str, Stream | Iterable[Element]], semantics: Semantics
 ) -> Plan:
     """ENG-6: engine.plan, of a query with one window over a stream of points that comes in the
@@ -140,7 +140,7 @@ def plan(
     source = canonical_iterator(streams[spec.stream])
     if not (head := list(islice(source, 1))):
         return engine.plan(query, {name: Stream(()) for name in streams}, semantics)
-    check(None, head[0], 1)
+    check_streamed(None, head[0], 1)
     view = window.view(spec, head, semantics, query.registered)
 
     def last(element: Element | None) -> Element | None:
@@ -150,17 +150,17 @@ def plan(
         sys, batch = (0, 0) if element is None else (element.sys, element.batch or 0)
         return Element(frozenset(), end, sys + 1, batch + 1)
 
-    tape = Tape(chain(head, source), last)
+    tape = ArrivalBuffer(chain(head, source), last)
     ids = range(1, 2**62)
     first = view.times[0]
     times: Sequence[int] = ids
-    own: Sequence[int] = Counted(tape)
+    own: Sequence[int] = ArrivalIds(tape)
     if spec.kind is not WindowKind.TUPLE:
-        times = Times(tape, attrgetter("app"), first)
+        times = ArrivalTimes(tape, attrgetter("app"), first)
         own = (
             times
             if semantics.closing is Closing.REACHED
-            else Times(tape, lambda element: tick.own(semantics, element.app), first)
+            else ArrivalTimes(tape, lambda element: tick.own(semantics, element.app), first)
         )
     return Plan(
         semantics,
@@ -172,16 +172,16 @@ def plan(
     )
 
 
-def tape_of(planned: Plan) -> Tape | None:
+def buffer_of(planned: Plan) -> ArrivalBuffer | None:
     """The tape that a plan's arrivals are on; None where they are given whole."""
     arrivals: Sequence[Element] = planned.arrivals
-    return arrivals if isinstance(arrivals, Tape) else None
+    return arrivals if isinstance(arrivals, ArrivalBuffer) else None
 
 
-class Counted(Sequence[int]):
+class ArrivalIds(Sequence[int]):
     """The ids of what is on a tape."""
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, tape: ArrivalBuffer) -> None:
         self.tape = tape
 
     def __len__(self) -> int:
@@ -197,7 +197,7 @@ class Counted(Sequence[int]):
             yield place
 
 
-def behind(planned: Plan, content: Content) -> int:
+def first_needed(planned: Plan, content: Content) -> int:
     """The place before which no element is in a content, now that the last arrival was looked at:
     neither in the one evaluated last, nor in a later one.
     """

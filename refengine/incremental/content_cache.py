@@ -11,25 +11,27 @@ from refengine.core.plan import Plan
 from refengine.core.query import Query, WindowKind
 from refengine.core.reports import ReportMaker, Step
 from refengine.core.window import Content, View
-from refengine.incremental.answer_delta import Kept
-from refengine.incremental.maintained import Moving
-from refengine.incremental.numbers import Beyond
-from refengine.incremental.schedule import evaluations
-from refengine.incremental.supports import Extents
+from refengine.incremental.answer_delta import AnswerDelta
+from refengine.incremental.maintained import ContentFollower
+from refengine.incremental.numbers import NotCovered
+from refengine.incremental.schedule import schedule_evaluations
+from refengine.incremental.supports import SupportedSolutions
 from refengine.model.elements import Bag, Dataset, Relation, Row
 
 
-class Asked:
+class AnswerCache:
     """The answers over contents, asked for in any order, each computed once: from the solutions of
     the whole stream, if one window at a time can hold them, or else from the content before it.
-    Raises Beyond for what is not covered, and from then on for each content that is not known.
+    Raises NotCovered for what is not covered, and from then on for each content that is not known.
     """
 
     def __init__(self, query: Query, views: Sequence[View], static: Dataset) -> None:
         self.known: dict[tuple[Content, ...], Bag] = {}
-        self.kept = Kept(False, False)
-        self.moving: Moving | None = Moving(query, views, static, self.kept.change)
-        self.extents: Extents | None = None
+        self.kept = AnswerDelta(False, False)
+        self.moving: ContentFollower | None = ContentFollower(
+            query, views, static, self.kept.change
+        )
+        self.extents: SupportedSolutions | None = None
         (view, *more) = views
         if (
             not more
@@ -37,8 +39,10 @@ class Asked:
             and view.ends is None
             and view.spec.kind in (WindowKind.TIME, WindowKind.RANGE)
         ):
-            with suppress(Beyond):
-                self.extents = Extents(query.body, view.elements, view.times, view.spec.span)
+            with suppress(NotCovered):
+                self.extents = SupportedSolutions(
+                    query.body, view.elements, view.times, view.spec.span
+                )
 
     def __call__(self, contents: tuple[Content, ...]) -> Bag:
         """Return the bag of the answer over what the windows hold; not to be changed."""
@@ -52,7 +56,7 @@ class Asked:
                 return self.known[contents]
             moving, self.moving = self.moving, None  # stays None if a move fails half-way
             if moving is None:
-                raise Beyond("a value met before")
+                raise NotCovered("a value met before")
             moving.leave(contents)
             moving.enter(contents)
             self.known[contents], self.moving = Counter(self.kept.now), moving
@@ -68,9 +72,9 @@ class Asked:
         return extents.completed(content)
 
 
-def looked_up(query: Query, planned: Plan, asked: Asked) -> Iterator[Step]:
+def cached_steps(query: Query, planned: Plan, asked: AnswerCache) -> Iterator[Step]:
     """Yield every evaluation of a plan, as `core.engine.steps` does, where many plans ask for the
-    same contents. Raises Beyond.
+    same contents. Raises NotCovered.
     """
     variables = query.body.variables
 
@@ -78,5 +82,5 @@ def looked_up(query: Query, planned: Plan, asked: Asked) -> Iterator[Step]:
         return Relation(variables, asked(contents))
 
     maker = ReportMaker(query, planned, Recomputed(query, planned, look_up))
-    for at in evaluations(planned):
+    for at in schedule_evaluations(planned):
         yield maker.step(at)

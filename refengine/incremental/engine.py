@@ -22,7 +22,7 @@ from refengine.core.schedule import MAX_REPORTS
 from refengine.core.semantics import Semantics
 from refengine.incremental import arrival_buffer
 from refengine.incremental.maintained import MaintainedWhileCovered
-from refengine.incremental.schedule import evaluations
+from refengine.incremental.schedule import schedule_evaluations
 from refengine.model.elements import Dataset, Element, Stream
 
 
@@ -44,7 +44,7 @@ class Provenance:
         return f"{first}the definition: {self.reason}"
 
 
-class Run(Iterator[Report]):
+class IncrementalRun(Iterator[Report]):
     """The reports of a plan, one after the other, and where they come from so far."""
 
     def __init__(
@@ -71,17 +71,17 @@ class Run(Iterator[Report]):
     def _reports(self, query: Query, max_reports: int, skip: int) -> Iterator[Report]:
         planned = self.planned
         answers = self.answers
-        buffer = arrival_buffer.tape_of(planned)
+        buffer = arrival_buffer.buffer_of(planned)
         if buffer is not None:
-            buffer.behind = lambda: arrival_buffer.behind(planned, answers.contents[0])
+            buffer.behind = lambda: arrival_buffer.first_needed(planned, answers.contents[0])
         maker = ReportMaker(query, planned, answers)
-        for at in islice(evaluations(planned, max_reports), skip, None):
+        for at in islice(schedule_evaluations(planned, max_reports), skip, None):
             report = maker.report(at)
             if report is not None:
                 yield report
 
 
-def evaluate(
+def evaluate_incrementally(
     query: Query,
     streams: Mapping[str, Stream | Iterable[Element]],
     semantics: Semantics,
@@ -89,7 +89,7 @@ def evaluate(
     static: Dataset = frozenset(),
     answer: Answer = r2r.confirmed,
     max_reports: int = MAX_REPORTS,
-) -> Run:
+) -> IncrementalRun:
     """ENG-6: return the reports of engine.evaluate, equal value for value (CMP-4), and those, too,
     that no witness confirms. `contents` are looked up when they are asked for. `answer` is asked
     where the body, or a value that it meets, is not covered.
@@ -104,11 +104,11 @@ def evaluate(
     if len(whole) == len(streams):
         planned = engine.plan(query, whole, semantics)
     else:
-        planned = arrival_buffer.plan(query, streams, semantics)
-    return run(query, planned, static=static, answer=answer, max_reports=max_reports)
+        planned = arrival_buffer.plan_streamed(query, streams, semantics)
+    return evaluate_plan(query, planned, static=static, answer=answer, max_reports=max_reports)
 
 
-def run(
+def evaluate_plan(
     query: Query,
     planned: Plan,
     *,
@@ -116,8 +116,8 @@ def run(
     answer: Answer = r2r.confirmed,
     max_reports: int = MAX_REPORTS,
     skip: int = 0,
-) -> Run:
+) -> IncrementalRun:
     """The same of a plan. The first `skip` evaluations may be left out, as if the answer had been
     empty before the next one.
     """
-    return Run(query, planned, static, answer, max_reports, skip)
+    return IncrementalRun(query, planned, static, answer, max_reports, skip)

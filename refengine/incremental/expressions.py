@@ -1,12 +1,12 @@
 """SPARQL expressions as functions of a solution, as the definition has them (§7, R2R-11 to R2R-13),
-and Beyond for the others.
+and NotCovered for the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from refengine.incremental.numbers import Beyond, bounded, number, operated, order
+from refengine.incremental.numbers import NotCovered, bounded, number, operated, order
 from refengine.model.elements import Term, parse_literal
 from refengine.sparql.algebra import Call, Expression, Var
 from refengine.sparql.values import Computed, Number
@@ -17,10 +17,10 @@ SIGNS = {"=": (0,), "!=": (-1, 1), "<": (-1,), ">": (1,), "<=": (-1, 0), ">=": (
 
 
 def test(expression: Expression, slots: Mapping[str, int]) -> Test:
-    """Return a condition as a function. Raises Beyond for what is not covered.
+    """Return a condition as a function. Raises NotCovered for what is not covered.
 
-    The function raises Beyond where the definition has no single answer. It gives an error only of
-    a variable that is unbound.
+    The function raises NotCovered where the definition has no single answer. It gives an error only
+    of a variable that is unbound.
     """
     match expression:
         case Call("&&" | "||" as name, arguments):
@@ -35,7 +35,7 @@ def test(expression: Expression, slots: Mapping[str, int]) -> Test:
         case Call(name, (left, right)) if name in SIGNS:
             return _related(SIGNS[name], _operand(left, slots), _operand(right, slots))
         case _:
-            raise Beyond(f"{_kind(expression)} as a condition")
+            raise NotCovered(f"{_kind(expression)} as a condition")
 
 
 def _kind(expression: Expression) -> str:
@@ -83,9 +83,9 @@ def _operand(expression: Expression, slots: Mapping[str, int]) -> Operand:
                 None if (one := inner(solution)) is None else _negated(_numeric(one))
             )
         case Call("/", _):
-            raise Beyond("division")
+            raise NotCovered("division")
         case _:
-            raise Beyond(f"{_kind(expression)} in an expression")
+            raise NotCovered(f"{_kind(expression)} in an expression")
 
 
 def _calculated(sign: str, left: Operand, right: Operand) -> Operand:
@@ -103,7 +103,7 @@ def _negated(found: Number) -> Number:
 def _numeric(what: Term | Number) -> Number:
     found = _number(what)
     if found is None:
-        raise Beyond("arithmetic of what is no number")
+        raise NotCovered("arithmetic of what is no number")
     return found
 
 
@@ -123,8 +123,8 @@ def _related(signs: tuple[int, ...], left: Operand, right: Operand) -> Test:
 
 def _sign(a: Term | Number, b: Term | Number, signs: tuple[int, ...]) -> int:
     """Return how two terms stand to each other: numbers by value, plain strings by code points,
-    IRIs and blank nodes as the same or not. Raises Beyond for all others: of some the definition
-    has no single answer.
+    IRIs and blank nodes as the same or not. Raises NotCovered for all others: of some the
+    definition has no single answer.
     """
     x, y = _number(a), _number(b)
     if x is not None and y is not None:
@@ -135,4 +135,4 @@ def _sign(a: Term | Number, b: Term | Number, signs: tuple[int, ...]) -> int:
         if a.startswith('"') and b.startswith('"') and a.endswith('"') and b.endswith('"'):
             left, right = parse_literal(a).lexical, parse_literal(b).lexical
             return (left > right) - (left < right)
-    raise Beyond("comparing terms of two kinds, or of a kind that is not covered")
+    raise NotCovered("comparing terms of two kinds, or of a kind that is not covered")

@@ -15,18 +15,18 @@ from refengine.core.r2s import AnswerChange
 from refengine.core.semantics import R2S, Collection
 from refengine.core.window import Content, View
 from refengine.incremental import arrival_buffer
-from refengine.incremental.algebra import Network
-from refengine.incremental.answer_delta import Kept
-from refengine.incremental.numbers import Beyond
-from refengine.incremental.partitions import Latest, Turnover
+from refengine.incremental.algebra import MaintainedBody
+from refengine.incremental.answer_delta import AnswerDelta
+from refengine.incremental.numbers import NotCovered
+from refengine.incremental.partitions import PartitionContent, PartitionDelta
 from refengine.model.canonical import canonical_dataset
 from refengine.model.elements import Bag, Dataset, Row, Triple
 from refengine.model.errors import Disputed, Unsupported
 
 
-class Moving:
+class ContentFollower:
     """A body's network, which follows the contents of a query's windows from one to the next.
-    Raises Beyond.
+    Raises NotCovered.
     """
 
     def __init__(
@@ -38,10 +38,10 @@ class Moving:
         sets: bool = False,
     ) -> None:
         if any(view.spec.name is not None for view in views):
-            raise Beyond("named windows")
+            raise NotCovered("named windows")
         if any(len(statement) > 3 for statement in static):
-            raise Beyond("named graphs of static data")
-        self.network = Network(query.body, change, sets)
+            raise NotCovered("named graphs of static data")
+        self.network = MaintainedBody(query.body, change, sets)
         self.elements = [view.elements for view in views]
         sources = list(dict.fromkeys(view.spec.stream for view in views))
         shared = len(sources) + bool(static) > 1
@@ -51,7 +51,7 @@ class Moving:
             self.network.enter(triple)
         self.network.settle()
         self.contents: list[Content] = [range(0)] * len(views)
-        self.turnover = Turnover()
+        self.turnover = PartitionDelta()
         self.coming: list[int] = []
 
     def grow(self, content: Content) -> bool:
@@ -75,12 +75,12 @@ class Moving:
         """Take out what is not in the next contents."""
         for i, content in enumerate(contents):
             before = self.contents[i]
-            if not isinstance(content, Latest):
+            if not isinstance(content, PartitionContent):
                 leaving = without(before, content)
-            elif isinstance(before, Latest):
+            elif isinstance(before, PartitionContent):
                 leaving, self.coming = self.turnover.to(content)
             else:
-                self.turnover = Turnover()
+                self.turnover = PartitionDelta()
                 leaving, (_, self.coming) = before, self.turnover.to(content)
             if leaving:
                 self._move(i, leaving, self.network.leave)
@@ -90,7 +90,7 @@ class Moving:
         for i, content in enumerate(contents):
             if (
                 entering := self.coming
-                if isinstance(content, Latest)
+                if isinstance(content, PartitionContent)
                 else without(content, self.contents[i])
             ):
                 self._move(i, entering, self.network.enter)
@@ -112,7 +112,7 @@ NOTHING: Bag = Counter()  # not to be changed
 
 class Maintained:
     """The answers of a query over a plan, each made of the one before by what came and went. Raises
-    Beyond for what is not covered.
+    NotCovered for what is not covered.
     """
 
     def __init__(self, query: Query, planned: Plan, static: Dataset) -> None:
@@ -122,8 +122,8 @@ class Maintained:
         self.is_rstream = applied is R2S.RSTREAM
         self.variables = query.body.variables
         is_set = semantics.collection is Collection.SET
-        self.delta = Kept(is_set, not self.is_rstream)
-        self.moving = Moving(query, planned.views, static, self.delta.change, is_set)
+        self.delta = AnswerDelta(is_set, not self.is_rstream)
+        self.moving = ContentFollower(query, planned.views, static, self.delta.change, is_set)
 
     def at(self, contents: tuple[Content, ...]) -> AnswerChange:
         """Return the answer over what the windows hold, beside the base."""
@@ -177,7 +177,7 @@ class MaintainedWhileCovered:
         self.answers: Answers
         try:
             self.answers = self.maintained = Maintained(query, planned, self.static)
-        except Beyond as error:
+        except NotCovered as error:
             self.answers = self._recomputed(error)
         self.is_first = True
 
@@ -190,7 +190,7 @@ class MaintainedWhileCovered:
         self.is_first = False
         try:
             change = self.answers.at(contents)
-        except Beyond as error:
+        except NotCovered as error:
             self.answers = self._recomputed(error)
             change = self.answers.at(contents)
         self.contents = contents
@@ -201,11 +201,11 @@ class MaintainedWhileCovered:
         """Compare the answers to come with the last one."""
         self.answers.rebase()
 
-    def _recomputed(self, error: Beyond) -> Recomputed:
+    def _recomputed(self, error: NotCovered) -> Recomputed:
         """Return the definition's answers, from what the windows held last and the base on. Raises
         Unsupported for a stream that is not given whole.
         """
-        if arrival_buffer.tape_of(self.planned) is not None:
+        if arrival_buffer.buffer_of(self.planned) is not None:
             raise Unsupported(
                 f"{error}: the definition computes it, of a whole stream", rule="ENG-6"
             ) from None

@@ -1,7 +1,7 @@
 """Numbers as the definition computes with them (`refengine.sparql.values`), and sums of numbers
 that come and go.
 
-Beyond is raised at least wherever the definition has no single answer (QRY-3).
+NotCovered is raised at least wherever the definition has no single answer (QRY-3).
 """
 
 from __future__ import annotations
@@ -40,45 +40,45 @@ UNROUNDED = {rank: UNIT * int(1 / unit) for rank, unit in UNITS.items()}
 TINY = UNIT >> 1000  # nearer to zero, the slack of a sum is no double
 
 
-class Beyond(Exception):
+class NotCovered(Exception):
     """What has no single answer, or is not followed here: the definition has to be asked."""
 
 
 @lru_cache(maxsize=2**16)
 def number(term: Term) -> Number | None:
-    """Return a literal's number; None for any other term. Raises Beyond for NaN, infinities and
+    """Return a literal's number; None for any other term. Raises NotCovered for NaN, infinities and
     thousands of digits.
     """
     try:
         found = value(term)
     except NoSingleAnswer as error:
-        raise Beyond(error.reason) from None
+        raise NotCovered(error.reason) from None
     if not isinstance(found, Number):
         return None
     if found.rank >= FLOAT and not isfinite(found.value):
-        raise Beyond(f"the number {found.value}")
+        raise NotCovered(f"the number {found.value}")
     return found
 
 
 def order(a: Number, b: Number) -> int:
-    """Return -1, 0 or 1, as a is less than, equal to or greater than b. Raises Beyond where
+    """Return -1, 0 or 1, as a is less than, equal to or greater than b. Raises NotCovered where
     rounding decides it.
     """
     x, y = in_common_type(a, b)
     if (slack := a.slack + b.slack) and abs(x - y) <= slack:
-        raise Beyond("comparing numbers that rounding tells apart")
+        raise NotCovered("comparing numbers that rounding tells apart")
     sign: int = (x > y) - (x < y)
     return sign
 
 
 def operated(sign: str, a: Number, b: Number) -> Number:
-    """Return a + b, a - b or a * b. Raises Beyond where that has no single
+    """Return a + b, a - b or a * b. Raises NotCovered where that has no single
     answer or is infinite.
     """
     try:
         result = operate(sign, a, b)
     except NoSingleAnswer as error:
-        raise Beyond(error.reason) from None
+        raise NotCovered(error.reason) from None
     if result is ERROR:
         raise AssertionError(sign)  # only a division has none
     return bounded(result)
@@ -86,7 +86,7 @@ def operated(sign: str, a: Number, b: Number) -> Number:
 
 def bounded(found: Number) -> Number:
     """Return a computed number, if the definition has a literal for it and it is finite. Raises
-    Beyond.
+    NotCovered.
     """
     rank, exact, slack = found.rank, found.value, found.slack
     if rank == INTEGER:
@@ -94,11 +94,11 @@ def bounded(found: Number) -> Number:
     else:
         holds = -BIG < exact < BIG if rank == DECIMAL else isfinite(exact)
     if not holds:
-        raise Beyond(f"a computed xsd:{RANKS[rank]} that is too great, or rounded")
+        raise NotCovered(f"a computed xsd:{RANKS[rank]} that is too great, or rounded")
     return found
 
 
-class Sum:
+class ExactSum:
     """The sum of a bag of numbers that come and go: exact, in integers, and rounded once where it
     is asked for.
     """
@@ -126,8 +126,8 @@ class Sum:
         self.size[kind] += count * abs(parts)
 
     def total(self, is_average: bool = False, is_exact: bool = False) -> Number:
-        """Return SUM, or AVG; 0 of nothing. Raises Beyond where the order of adding shows, and with
-        `is_exact` where anything is rounded.
+        """Return SUM, or AVG; 0 of nothing. Raises NotCovered where the order of adding shows, and
+        with `is_exact` where anything is rounded.
         """
         count = sum(self.ranks)
         rank = max((rank for rank in range(4) if self.ranks[rank]), default=INTEGER)
@@ -138,18 +138,18 @@ class Sum:
             else self._of_doubles(rank, count, divisor)
         )
         if is_exact and found.slack:
-            raise Beyond("a rounded sum or average that a set depends on")
+            raise NotCovered("a rounded sum or average that a set depends on")
         return bounded(found)
 
     def _of_decimals(self, rank: int, divisor: int) -> Number:
         if self.ranks[INTEGER] and self.size[0] // 10**SURE_DIGITS >= SURE_INTEGERS:
-            raise Beyond("a sum of integers that may go beyond 64 bits")
+            raise NotCovered("a sum of integers that may go beyond 64 bits")
         if rank == INTEGER:
             found = Number(INTEGER, self.exact[0] // 10**SURE_DIGITS)
         else:
             most = max(place for place, count in enumerate(self.places) if count)
             if self.size[0] // 10 ** (SURE_DIGITS - most) >= 10**SURE_DIGITS:
-                raise Beyond("a sum of decimals of more digits than every evaluator keeps")
+                raise NotCovered("a sum of decimals of more digits than every evaluator keeps")
             found = Number(DECIMAL, Fraction(self.exact[0], 10**SURE_DIGITS))
         if not divisor:
             return found
@@ -163,13 +163,13 @@ class Sum:
         is another one within its slack.
         """
         if sum(map(bool, self.ranks)) > 1:
-            raise Beyond("a sum of numbers of several kinds")
+            raise NotCovered("a sum of numbers of several kinds")
         if self.size[1] >= GREATEST[rank] * UNIT:
-            raise Beyond(f"a sum beyond all {RANKS[rank]}s in some orders of adding")
+            raise NotCovered(f"a sum beyond all {RANKS[rank]}s in some orders of adding")
         slack = 0.0
         if count > 2 and (self.broken or self.size[1] >= UNROUNDED[rank]):
             if self.size[1] * count > abs(self.exact[1]) * STEPS[rank] or abs(self.exact[1]) < TINY:
-                raise Beyond(f"a sum of {count} {RANKS[rank]}s depends on the order of adding")
+                raise NotCovered(f"a sum of {count} {RANKS[rank]}s depends on the order of adding")
             slack = self.size[1] / UNIT * count * float(2 * UNITS[rank]) / (divisor or 1)
         exact = self.exact[1] / (UNIT * (divisor or 1))
         return Number(rank, single(exact) if rank == FLOAT else exact, slack)

@@ -18,7 +18,7 @@ from refengine.core.window import Content, View
 from refengine.model.errors import require
 
 
-class Latest(Sequence[int]):
+class PartitionContent(Sequence[int]):
     """WIN-15: the content of a partition after some arrivals, which is looked up when it is asked
     for.
     """
@@ -39,21 +39,23 @@ class Latest(Sequence[int]):
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, Latest) and other.arrived == self.arrived and other.view is self.view
+            isinstance(other, PartitionContent)
+            and other.arrived == self.arrived
+            and other.view is self.view
         )
 
     def __hash__(self) -> int:
         return hash(self.arrived)
 
 
-class Turnover:
+class PartitionDelta:
     """What comes and what goes from one content of a partition to a later one."""
 
     def __init__(self) -> None:
         self.arrived = 0
         self.kept: dict[tuple[str, ...], deque[int]] = defaultdict(deque)
 
-    def to(self, content: Latest) -> tuple[list[int], list[int]]:
+    def to(self, content: PartitionContent) -> tuple[list[int], list[int]]:
         """The elements that go, and those that come."""
         since, view = self.arrived, content.view
         going: list[int] = []
@@ -73,7 +75,7 @@ class Turnover:
         ]
 
 
-def covers(planned: Plan) -> bool:
+def is_single_partition(planned: Plan) -> bool:
     """Whether the one window is a partition that is reported by its elements alone."""
     semantics, view = planned.semantics, planned.views[0]
     return (
@@ -87,7 +89,7 @@ def covers(planned: Plan) -> bool:
     )
 
 
-def stretches(planned: Plan, max_reports: int) -> Iterator[Sequence[Evaluation]]:
+def partition_stretches(planned: Plan, max_reports: int) -> Iterator[Sequence[Evaluation]]:
     """engine.stretches, where a partition is covered: its content changes with every arrival, and
     with nothing else.
     """
@@ -97,4 +99,4 @@ def stretches(planned: Plan, max_reports: int) -> Iterator[Sequence[Evaluation]]
         t = max(interval.start, start)
         if k > reported and t < interval.stop:
             reported, count = k, bounded(count + 1, max_reports, planned.arrivals, k)
-            yield (Evaluation(t, k, (Held(None, Latest(view, k)),)),)
+            yield (Evaluation(t, k, (Held(None, PartitionContent(view, k)),)),)

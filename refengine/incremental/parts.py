@@ -32,7 +32,7 @@ from refengine.core.semantics import (
     Tick,
 )
 from refengine.core.window import Frame, View
-from refengine.incremental import Run
+from refengine.incremental import IncrementalRun
 from refengine.model.canonical import CanonicalElements
 from refengine.model.elements import Element, Stream
 from refengine.model.errors import Unsupported, require
@@ -42,22 +42,22 @@ BOUNDED = frozenset({WindowKind.TIME, WindowKind.RANGE, WindowKind.NOW})
 
 
 class Part(NamedTuple):
-    """The arrivals with t_app in [start, stop); None is no bound. `since`: the elements from then
-    on are given, and none that comes after the part (None: all that come before its end).
+    """The arrivals with t_app in [start, stop); None is no bound. `halo_start`: the elements from
+    then on are given, and none that comes after the part (None: all that come before its end).
     """
 
     start: int | None = None
     stop: int | None = None
-    since: int | None = None
+    halo_start: int | None = None
 
 
-class Short(Exception):
+class HaloTooShort(Exception):
     """What is given begins too late to tell what was before the part."""
 
 
-def check(query: Query, planned: Plan) -> None:
+def check_parts(query: Query, planned: Plan) -> None:
     """Raises Unsupported for what is not computed in parts."""
-    reason = refused(query, planned.semantics)
+    reason = why_not_in_parts(query, planned.semantics)
     reason = reason or (
         "elements with intervals" if any(view.ends is not None for view in planned.views) else None
     )
@@ -65,7 +65,7 @@ def check(query: Query, planned: Plan) -> None:
         raise Unsupported(f"not computed in parts: {reason}", rule="ENG-7")
 
 
-def refused(query: Query, semantics: Semantics) -> str | None:
+def why_not_in_parts(query: Query, semantics: Semantics) -> str | None:
     """Why a query is not computed in parts, whatever its streams are; None if it is."""
     change, several = Condition.CHANGE in semantics.report, len(query.windows) > 1
     unbounded = next((spec.kind for spec in query.windows if spec.kind not in BOUNDED), None)
@@ -85,7 +85,7 @@ def refused(query: Query, semantics: Semantics) -> str | None:
     return next((reason for reason, holds in reasons.items() if holds), None)
 
 
-def depth(query: Query, semantics: Semantics) -> int:
+def evaluations_needed(query: Query, semantics: Semantics) -> int:
     """How many evaluations before a part matter to it."""
     if semantics.empty is Empty.ONCE:
         return 2
@@ -94,7 +94,7 @@ def depth(query: Query, semantics: Semantics) -> int:
     )
 
 
-def origins(
+def window_origins(
     query: Query, semantics: Semantics, firsts: Mapping[str, int]
 ) -> tuple[int | None, ...]:
     """The t0 of each window, by the first instant of each stream that has one (WIN-7, WIN-10)."""
@@ -104,19 +104,19 @@ def origins(
     )
 
 
-def frames(
-    query: Query, semantics: Semantics, firsts: Mapping[str, int], since: int | None
+def whole_stream_frames(
+    query: Query, semantics: Semantics, firsts: Mapping[str, int], halo_start: int | None
 ) -> list[Frame | None]:
-    """The windows of the whole stream, from the last one on that ended before `since`; None for a
-    window that never opens.
+    """The windows of the whole stream, from the last one on that ended before `halo_start`; None
+    for a window that never opens.
     """
     turns = 1 if semantics.period is None else semantics.period
     found: list[Frame | None] = []
-    for spec, t0 in zip(query.windows, origins(query, semantics, firsts), strict=True):
+    for spec, t0 in zip(query.windows, window_origins(query, semantics, firsts), strict=True):
         spec = window.slide(spec, semantics.slide)
         frame = None if t0 is None else window.frame(spec, semantics.closure, t0, semantics.partial)
-        if t0 is not None and frame is not None and since is not None:
-            ended = (since - 1 - frame.last) // frame.slide
+        if t0 is not None and frame is not None and halo_start is not None:
+            ended = (halo_start - 1 - frame.last) // frame.slide
             # so that periods count from t0 (REP-11)
             passed = ended - ended % (turns // gcd(turns, frame.slide))
             if passed > 0:
@@ -127,7 +127,7 @@ def frames(
     return found
 
 
-def plan(
+def plan_part(
     query: Query,
     streams: Mapping[str, Stream],
     semantics: Semantics,
@@ -144,8 +144,10 @@ def plan(
     planned = engine.plan(
         query, streams, replace(semantics, t0=0, offset=None, anchor=anchor, horizon=horizon)
     )
-    check(query, planned)
-    found = zip(planned.views, frames(query, semantics, firsts, part.since), strict=True)
+    check_parts(query, planned)
+    found = zip(
+        planned.views, whole_stream_frames(query, semantics, firsts, part.halo_start), strict=True
+    )
     return replace(
         planned,
         views=tuple(
@@ -163,68 +165,71 @@ def _opens(view: View, semantics: Semantics, frame: Frame | None) -> int | None:
     )
 
 
-def settled(planned: Plan, since: int) -> int | None:
+def first_exact_arrival(planned: Plan, halo_start: int) -> int | None:
     """The instant after which arrivals see what they see in the whole stream: that of the first
-    arrival at which, and at the instant before, every window begins at `since` or later; None if
-    there is none.
+    arrival at which, and at the instant before, every window begins at `halo_start` or later; None
+    if there is none.
     """
     own = tick.own(planned.semantics, 0)
     for arrival in planned.arrivals:
         if all(
-            begins(view, arrival.app + own - 1) >= since for view in planned.views if view.frame
+            window_start_at(view, arrival.app + own - 1) >= halo_start
+            for view in planned.views
+            if view.frame
         ):
             return arrival.app
     return None
 
 
-def begins(view: View, t: int) -> int:
+def window_start_at(view: View, t: int) -> int:
     """The first instant of the window at t; where there is none yet, that of the first to come."""
     frame = require(view.frame)
     extent = window.scope(frame, t)
     return extent[0] if extent else frame.first + frame.least * frame.slide
 
 
-def passed(query: Query, planned: Plan, part: Part, max_reports: int) -> int:
-    """How many evaluations of the plan can be left out before the part. Raises Short."""
+def evaluations_to_skip(query: Query, planned: Plan, part: Part, max_reports: int) -> int:
+    """How many evaluations of the plan can be left out before the part. Raises HaloTooShort."""
     if part.start is None:
         return 0
-    known = None if part.since is None else settled(planned, part.since)
-    if part.since is not None and (known is None or known >= part.start):
-        raise Short
+    known = None if part.halo_start is None else first_exact_arrival(planned, part.halo_start)
+    if part.halo_start is not None and (known is None or known >= part.start):
+        raise HaloTooShort
     start = part.start
     instants = (
-        planned.arrivals[at.arrival].app for at in incremental.evaluations(planned, max_reports)
+        planned.arrivals[at.arrival].app
+        for at in incremental.schedule_evaluations(planned, max_reports)
     )
     before = list(takewhile(lambda app: app < start, instants))
-    needed = depth(query, planned.semantics)
+    needed = evaluations_needed(query, planned.semantics)
     if known is not None and sum(app > known for app in before) < needed:
-        raise Short
+        raise HaloTooShort
     return max(0, len(before) - needed)
 
 
-def reports(
+def reports_of_part(
     query: Query,
     streams: Mapping[str, Stream],
     semantics: Semantics,
     firsts: Mapping[str, int],
     part: Part,
     **options: Unpack[Options],
-) -> tuple[Iterator[Report], Run]:
+) -> tuple[Iterator[Report], IncrementalRun]:
     """ENG-7: the reports that the arrivals of a part trigger, and the run that they are of, which
     has the provenance. `streams` have what is given for the part; `firsts` is the first instant of
     each whole stream that has an element. The part with the last element has no `stop`: the horizon
     is its. `options` are those of engine.evaluate.
 
-    Raises Short where what is given begins too late, Unsupported for what is not computed in parts,
-    and what engine.evaluate raises.
+    Raises HaloTooShort where what is given begins too late, Unsupported for what is not computed in
+    parts, and what engine.evaluate raises.
     """
-    planned = plan(query, streams, semantics, firsts, part)
-    skip = passed(query, planned, part, options.get("max_reports", MAX_REPORTS))
-    run = incremental.run(query, planned, skip=skip, **options)
+    planned = plan_part(query, streams, semantics, firsts, part)
+    skip = evaluations_to_skip(query, planned, part, options.get("max_reports", MAX_REPORTS))
+    run = incremental.evaluate_plan(query, planned, skip=skip, **options)
     return (report for report in run if part.start is None or report.trigger >= part.start), run
 
 
-def candidates(
+def halo_starts(
     query: Query,
     semantics: Semantics,
     firsts: Mapping[str, int],
@@ -236,13 +241,13 @@ def candidates(
     that are shortly before.
     """
     own, here = tick.own(semantics, 0), bisect_left(instants, start)
-    frame_of = [frame for frame in frames(query, semantics, firsts, None) if frame]
+    frame_of = [frame for frame in whole_stream_frames(query, semantics, firsts, None) if frame]
     dense = semantics.report <= {Condition.CHANGE, Condition.NON_EMPTY} and all(
         frame.kind is WindowKind.TIME for frame in frame_of
     )
     # how long until an evaluation, about
     often = 0 if dense else max([semantics.period or 1, *(frame.slide for frame in frame_of)])
-    step, least = depth(query, semantics) * often, start
+    step, least = evaluations_needed(query, semantics) * often, start
     for further in takewhile(lambda exponent: 2 << exponent <= here, count()):
         place = min(here - (2 << further), bisect_left(instants, start - (step << further)))
         if place <= 0 or not frame_of:
@@ -251,13 +256,13 @@ def candidates(
         extents = [scope for scope in scopes if scope is not None]
         if len(extents) < len(scopes):
             break
-        if (since := min(first for first, _ in extents)) < least:
-            yield since
-            least = since
+        if (halo_start := min(first for first, _ in extents)) < least:
+            yield halo_start
+            least = halo_start
     yield None
 
 
-def evaluate(
+def evaluate_in_parts(
     query: Query,
     streams: Mapping[str, Stream],
     semantics: Semantics,
@@ -267,7 +272,7 @@ def evaluate(
     """ENG-7: the reports of engine.evaluate, computed in parts that begin at ascending instants,
     and one before these.
     """
-    check(query, engine.plan(query, streams, semantics))
+    check_parts(query, engine.plan(query, streams, semantics))
     named = {spec.stream for spec in query.windows}
     given = {name: stream for name, stream in streams.items() if name in named}
     instants = sorted({element.app for stream in given.values() for element in stream})
@@ -279,18 +284,18 @@ def evaluate(
     }
 
     def of(start: int | None, stop: int | None) -> Iterator[Report]:
-        for since in (
-            [None] if start is None else candidates(query, semantics, firsts, start, instants)
+        for halo_start in (
+            [None] if start is None else halo_starts(query, semantics, firsts, start, instants)
         ):
             some = {
-                name: Stream(CanonicalElements(_within(stream, since, stop)), stream.ordered)
+                name: Stream(CanonicalElements(_within(stream, halo_start, stop)), stream.ordered)
                 for name, stream in given.items()
             }
             try:
-                return reports(query, some, semantics, firsts, Part(start, stop, since), **options)[
-                    0
-                ]
-            except Short:
+                return reports_of_part(
+                    query, some, semantics, firsts, Part(start, stop, halo_start), **options
+                )[0]
+            except HaloTooShort:
                 continue
         raise AssertionError("the whole stream is never too short")
 
@@ -299,7 +304,9 @@ def evaluate(
     )
 
 
-def _within(stream: Stream, since: int | None, stop: int | None) -> Iterator[Element]:
+def _within(stream: Stream, halo_start: int | None, stop: int | None) -> Iterator[Element]:
     return (
-        e for e in stream if (since is None or e.app >= since) and (stop is None or e.app < stop)
+        e
+        for e in stream
+        if (halo_start is None or e.app >= halo_start) and (stop is None or e.app < stop)
     )

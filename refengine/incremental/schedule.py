@@ -19,7 +19,7 @@ from refengine.incremental import partitions
 from refengine.model.errors import require
 
 
-class Together(Sequence[Evaluation]):
+class SimultaneousEvaluations(Sequence[Evaluation]):
     """The evaluations of arrivals that come at one instant, over what has come by then of one
     window: made when they are asked for.
     """
@@ -33,31 +33,33 @@ class Together(Sequence[Evaluation]):
     @overload
     def __getitem__(self, index: int) -> Evaluation: ...
     @overload
-    def __getitem__(self, index: slice) -> Together: ...
-    def __getitem__(self, index: int | slice) -> Evaluation | Together:
+    def __getitem__(self, index: slice) -> SimultaneousEvaluations: ...
+    def __getitem__(self, index: int | slice) -> Evaluation | SimultaneousEvaluations:
         if isinstance(index, slice):
-            return Together(self.t, self.n, self.start, self.arrivals[index])
+            return SimultaneousEvaluations(self.t, self.n, self.start, self.arrivals[index])
         k = self.arrivals[index]
         return Evaluation(self.t, k, (Held(self.n, range(self.start, k)),))
 
 
-def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
+def schedule_evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
     """Yield what core.schedule.evaluations yields, quicker where an arrival meets one
     window alone.
     """
-    return chain.from_iterable(stretches(planned, max_reports))
+    return chain.from_iterable(schedule_stretches(planned, max_reports))
 
 
-def stretches(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Iterable[Evaluation]]:
+def schedule_stretches(
+    planned: Plan, max_reports: int = MAX_REPORTS
+) -> Iterator[Iterable[Evaluation]]:
     """Yield what core.schedule.stretches yields, likewise."""
-    if within_one(planned):
-        return within(planned, max_reports)
-    if partitions.covers(planned):
-        return partitions.stretches(planned, max_reports)
+    if is_single_time_window(planned):
+        return time_window_stretches(planned, max_reports)
+    if partitions.is_single_partition(planned):
+        return partitions.partition_stretches(planned, max_reports)
     return schedule.stretches(planned, max_reports)
 
 
-def within_one(planned: Plan) -> bool:
+def is_single_time_window(planned: Plan) -> bool:
     """Whether there is one window of SECRET over points, and what matters of an arrival is whether
     a window closes, or whether there is another element than at the last report.
     """
@@ -85,8 +87,8 @@ def within_one(planned: Plan) -> bool:
     )
 
 
-def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
-    """Yield the stretches where `within_one` holds.
+def time_window_stretches(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
+    """Yield the stretches where `is_single_time_window` holds.
 
     As long as no other window becomes the active one in an arrival's interval (TICK-4), none
     closes, and the content at all its instants is what has arrived since the window's first one,
@@ -133,7 +135,7 @@ def within(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
                     (reported,),
                     schedule.bounded(seen.count + len(run), max_reports, planned.arrivals, k),
                 )
-                yield Together(before, n, low, run)
+                yield SimultaneousEvaluations(before, n, low, run)
             elif not closes and k > low:
                 if k != reported.stop or low != reported.start:
                     reported = range(low, k)
@@ -169,13 +171,13 @@ def without_early(planned: Plan, start: int) -> tuple[Iterator[tuple[int, int]],
     """
     own = planned.own
     if not isinstance(own, list):
-        return enumerate(instants(planned)), start
+        return enumerate(own_instants(planned)), start
     early = bisect_left(own, start)
     before = own[early - 1] if early and planned.semantics.tick is Tick.TUPLE else start
     return enumerate(islice(own, early, None), early), before
 
 
-def instants(planned: Plan) -> Iterator[int]:
+def own_instants(planned: Plan) -> Iterator[int]:
     """The arrivals' own instants, as they come."""
     shift = tick.own(planned.semantics, 0)
     for arrival in planned.arrivals:

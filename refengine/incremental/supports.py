@@ -11,15 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from refengine.core.query import Body
-from refengine.incremental.algebra import Basic, Emit, Network, Solution
-from refengine.incremental.answer_delta import Kept
-from refengine.incremental.numbers import Beyond
+from refengine.incremental.algebra import Basic, Emit, MaintainedBody, Solution
+from refengine.incremental.answer_delta import AnswerDelta
+from refengine.incremental.numbers import NotCovered
 from refengine.model.elements import Bag, Element, Row, Term, Triple, row
 
 Numbered = tuple[Term, Term, Term, int]
 
 
-class Dated(NamedTuple):
+class SupportedSolution(NamedTuple):
     """A solution of a basic graph pattern, and the elements whose triples it rests on: the last,
     the first, all.
     """
@@ -30,23 +30,23 @@ class Dated(NamedTuple):
     elements: tuple[int, ...]
 
 
-class Extents:
+class SupportedSolutions:
     """The solutions that rest on elements at most `span` apart, of each of a body's basic graph
-    patterns in the order of their last element. Raises Beyond for a body that is not covered, and
-    where a triple that matters comes again within the span.
+    patterns in the order of their last element. Raises NotCovered for a body that is not covered,
+    and where a triple that matters comes again within the span.
     """
 
     def __init__(
         self, body: Body, elements: Sequence[Element], times: Sequence[int], span: int
     ) -> None:
         self.body, self.times, self.span = body, times, span
-        network = Network(body, lambda row, count: None, dated=True)
-        self.found: list[list[Dated]] = [[] for _ in network.basics]
+        network = MaintainedBody(body, lambda row, count: None, dated=True)
+        self.found: list[list[SupportedSolution]] = [[] for _ in network.basics]
         for basic, found in zip(network.basics, self.found, strict=True):
             basic.emit = _into(found, basic.width)
-        self.kept = Kept(False, False)
-        self.top = Network(body, self.kept.change)
-        self.fed: list[list[Dated]] = [[] for _ in network.basics]
+        self.kept = AnswerDelta(False, False)
+        self.top = MaintainedBody(body, self.kept.change)
+        self.fed: list[list[SupportedSolution]] = [[] for _ in network.basics]
         projected = self.top.top
         self.is_one_pattern = projected.adds_nothing and isinstance(projected.child, Basic)
         self.rows: dict[Solution, Row] = {}
@@ -64,7 +64,7 @@ class Extents:
                 oldest += 1
             for triple in sorted(element.graph):
                 if triple in there:
-                    raise Beyond("a triple that comes again")
+                    raise NotCovered("a triple that comes again")
                 enter((*triple, k))
                 if (*triple, k) in present:
                     there.add(triple)
@@ -73,7 +73,7 @@ class Extents:
         """Whether a content is within the span."""
         return not content or self.times[content[-1]] - self.times[content[0]] <= self.span
 
-    def within(self, number: int, content: range) -> list[Dated]:
+    def within(self, number: int, content: range) -> list[SupportedSolution]:
         """The solutions of a basic graph pattern over a content."""
         found = self.found[number]
         begin = bisect_left(found, content.start, key=lambda dated: dated.last)
@@ -111,9 +111,9 @@ class Extents:
         return self.rows[solution]
 
 
-def _into(found: list[Dated], width: int) -> Emit:
+def _into(found: list[SupportedSolution], width: int) -> Emit:
     def take(solution: Solution, count: int) -> None:
         elements = cast("tuple[int, ...]", solution[width:])
-        found.append(Dated(max(elements), min(elements), solution[:width], elements))
+        found.append(SupportedSolution(max(elements), min(elements), solution[:width], elements))
 
     return take

@@ -13,8 +13,8 @@ from refengine.core.engine import Plan
 from refengine.core.query import Body
 from refengine.core.question import Setting
 from refengine.core.semantics import Collection, Semantics
-from refengine.incremental import Asked
-from refengine.incremental.numbers import Beyond
+from refengine.incremental import AnswerCache
+from refengine.incremental.numbers import NotCovered
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Triple
 from refengine.oracle.derivations import Derivation, derivations, projects
@@ -89,7 +89,7 @@ class Answers:
 
     def incremental(
         self, recorded: Recorded, planned: Plan, *, for_derivations: bool = False
-    ) -> Asked | str:
+    ) -> AnswerCache | str:
         """Return incremental answers over contents of the windows, which all plans of the same
         elements share; or say why there are none.
 
@@ -105,10 +105,10 @@ class Answers:
         if planned.semantics.collection is Collection.SET and not projects(body):
             return "a set of what is computed"
 
-        def make() -> Asked | str:
+        def make() -> AnswerCache | str:
             try:
-                return Asked(recorded.query, planned.views, recorded.static)
-            except Beyond as error:
+                return AnswerCache(recorded.query, planned.views, recorded.static)
+            except NotCovered as error:
                 return str(error)
 
         elements = [view.elements for view in planned.views]

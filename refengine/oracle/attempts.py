@@ -13,8 +13,8 @@ from refengine import incremental
 from refengine.core import engine
 from refengine.core.engine import Plan, Report, Step
 from refengine.core.semantics import Semantics
-from refengine.incremental import Asked
-from refengine.incremental.numbers import Beyond
+from refengine.incremental import AnswerCache
+from refengine.incremental.numbers import NotCovered
 from refengine.model.errors import TooManyReports
 from refengine.oracle import orders
 from refengine.oracle.answers import Answers
@@ -36,15 +36,17 @@ def attempt(recorded: Recorded, semantics: Semantics, origin: Origin, answers: A
     else:
         try:
             return attempt_incrementally(recorded, planned, origin, asked)
-        except Beyond as error:
+        except NotCovered as error:
             reason = str(error)
     trial = attempt_by_definition(recorded, planned, origin, answers)
     return replace(trial, by=f"the definition ({reason})")
 
 
-def attempt_incrementally(recorded: Recorded, planned: Plan, origin: Origin, asked: Asked) -> Trial:
-    """Hold one assignment against the recording, by incremental evaluation. Raises Beyond."""
-    steps = incremental.looked_up(recorded.query, planned, asked)
+def attempt_incrementally(
+    recorded: Recorded, planned: Plan, origin: Origin, asked: AnswerCache
+) -> Trial:
+    """Hold one assignment against the recording, by incremental evaluation. Raises NotCovered."""
+    steps = incremental.cached_steps(recorded.query, planned, asked)
     return replace(_follow(recorded, planned, origin, steps), by="incremental evaluation")
 
 
@@ -101,14 +103,14 @@ def _reports(recorded: Recorded, semantics: Semantics, answers: Answers) -> Iter
     asked = answers.incremental(recorded, planned)
     done = 0
     with suppress(TooManyReports):
-        if isinstance(asked, Asked):
+        if isinstance(asked, AnswerCache):
             try:
-                for step in incremental.looked_up(recorded.query, planned, asked):
+                for step in incremental.cached_steps(recorded.query, planned, asked):
                     if step.emitted:
                         yield step.report
                         done += 1
                 return
-            except Beyond:  # the definition goes on
+            except NotCovered:  # the definition goes on
                 pass
         reports = engine.evaluate(
             recorded.query, recorded.streams, semantics, static=recorded.static, answer=answers

@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from refengine import incremental
 from refengine.core import engine, r2r, window
-from refengine.incremental import Asked
-from refengine.incremental.numbers import Beyond
+from refengine.incremental import AnswerCache
+from refengine.incremental.numbers import NotCovered
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation
@@ -51,7 +51,7 @@ def _contents(planned: engine.Plan, trial: Trial) -> Iterator[tuple[window.Conte
     if not trial.ordered:
         elements = planned.views[0].elements
         final = {element.app: index + 1 for index, element in enumerate(elements)}
-    for at in incremental.evaluations(planned):
+    for at in incremental.schedule_evaluations(planned):
         if end is not None and at.t > end:
             return
         if not trial.ordered:
@@ -62,14 +62,14 @@ def _contents(planned: engine.Plan, trial: Trial) -> Iterator[tuple[window.Conte
 
 
 def _check_incremental(
-    confirmed: Relation, asked: Asked | str, contents: tuple[window.Content, ...]
+    confirmed: Relation, asked: AnswerCache | str, contents: tuple[window.Content, ...]
 ) -> None:
     """ORA-8: make sure that incremental evaluation answers as the definition does. Raises
     Disputed.
     """
     if isinstance(asked, str):
         return
-    with suppress(Beyond):
+    with suppress(NotCovered):
         if not compare.equal(confirmed.rows, asked(contents)):
             raise _disagreement(confirmed)
 

@@ -202,7 +202,7 @@ def _fate(is_gone: bool, is_early: bool, is_late: bool) -> Fate:
 
 
 def _completions(
-    body: Body, report: engine.Report, asked: incremental.Asked | str, answers: Answers
+    body: Body, report: engine.Report, asked: incremental.AnswerCache | str, answers: Answers
 ) -> list[tuple[Row, int]]:
     """Return the rows of an answer, each with the earliest instant at which it was complete."""
     completed: dict[Row, int] = {}
@@ -217,11 +217,11 @@ def _is_nowhere(gaps: Sequence[Gap], line: Row, mode: Mode) -> bool:
 
 
 def _completed(
-    body: Body, report: engine.Report, asked: incremental.Asked | str, answers: Answers
+    body: Body, report: engine.Report, asked: incremental.AnswerCache | str, answers: Answers
 ) -> Iterator[tuple[Row, int]]:
     """Yield the rows of an answer, each with the instant of the last element that it rests on."""
     content = report.contents[0]
-    if isinstance(content, incremental.Contents) and isinstance(asked, incremental.Asked):
+    if isinstance(content, incremental.Contents) and isinstance(asked, incremental.AnswerCache):
         found = asked.completed(content.indices)
         if found is not None:
             yield from (

@@ -677,10 +677,10 @@ def test_elements_of_one_instant(t0, slide, fields, bound):
         asked("SELECT ?x {?x <urn:p> ?y}", size=4, slide=slide), {"s": stream(items)}, semantics
     )
     assert (
-        taken(incremental.evaluations, planned, bound)[0]
+        taken(incremental.schedule_evaluations, planned, bound)[0]
         == taken(engine.evaluations, planned, bound)[0]
     )
-    assert str(taken(incremental.evaluations, planned, bound)[1]) == str(
+    assert str(taken(incremental.schedule_evaluations, planned, bound)[1]) == str(
         taken(engine.evaluations, planned, bound)[1]
     )
 

@@ -23,7 +23,7 @@ from refengine.model.elements import XSD
 from refengine.model.errors import Disputed
 from refengine.strategies import bodies, graphs, queries, semantics
 
-right = parts.reports
+right = parts.reports_of_part
 
 
 # Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made
@@ -84,12 +84,12 @@ def agree(query, streams, picked, static, cuts) -> str:
 
     def noted(query, streams, picked, firsts, part, **options):
         found = right(query, streams, picked, firsts, part, **options)
-        given_from.append(part.since)
+        given_from.append(part.halo_start)
         return found
 
     def in_parts(*args: Any, **options: Any):
-        with patch.object(parts, "reports", noted):
-            yield from parts.evaluate(*args, **options)
+        with patch.object(parts, "reports_of_part", noted):
+            yield from parts.evaluate_in_parts(*args, **options)
 
     found, other = taken(in_parts, query, streams, picked, cuts, static=static)
     if other is not None and other.rule == "ENG-7":
@@ -126,7 +126,7 @@ def test_more_is_given_each_time(size, slide, report):
     )
     picked = profile("cqels").but(t0=0, report=report, tick="tuple").semantics()
     for start in (1, 2, 99, 2001, 2013, 9999):
-        found = list(parts.candidates(query, picked, {"s": 0}, start, range(10_000)))
+        found = list(parts.halo_starts(query, picked, {"s": 0}, start, range(10_000)))
         assert found.pop() is None and all(
             earlier < later for later, earlier in zip([start, *found], found, strict=False)
         )

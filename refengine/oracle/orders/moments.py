@@ -14,8 +14,8 @@ from typing import NamedTuple, cast
 from refengine import incremental
 from refengine.core import engine, r2r, window
 from refengine.core.semantics import R2S, Closure, Empty, Semantics
-from refengine.incremental import Asked, Together
-from refengine.incremental.numbers import Beyond
+from refengine.incremental import AnswerCache, SimultaneousEvaluations
+from refengine.incremental.numbers import NotCovered
 from refengine.model.elements import Bag, Dataset, Element, Row, Triple
 from refengine.oracle import derivations
 from refengine.oracle.answers import Answers
@@ -97,8 +97,8 @@ class OrderSearch:
         collection = self.semantics.collection
         if not more:
             asked = self.answers.incremental(self.recorded, self.planned)
-            if isinstance(asked, Asked):
-                with suppress(Beyond):
+            if isinstance(asked, AnswerCache):
+                with suppress(NotCovered):
                     return r2r.collected(collection, asked((kept or range(0),)))
         content = [*self.elements[kept.start : max(kept.start, kept.stop)]]
         content += [self.elements[i] for i in more]
@@ -129,7 +129,7 @@ class OrderSearch:
         if derivations.pattern(self.recorded.query.body) is None:
             return None
         asked = self.answers.incremental(self.recorded, self.planned, for_derivations=True)
-        if isinstance(asked, Asked):
+        if isinstance(asked, AnswerCache):
             start = (moment.kept or moment.arriving).start
             completed = asked.completed(range(start, moment.arriving.stop))
             if completed is not None:
@@ -202,8 +202,8 @@ def _visits(search: OrderSearch) -> Iterator[tuple[engine.Evaluation, int]]:
     answer is invisible, of a stretch of evaluations over one content the first stands for all.
     """
     is_silent = search.is_silent
-    for stretch in incremental.stretches(search.planned):
-        if isinstance(stretch, Together):  # which is of one moment
+    for stretch in incremental.schedule_stretches(search.planned):
+        if isinstance(stretch, SimultaneousEvaluations):  # which is of one moment
             for at in stretch[-1:]:
                 yield at, len(stretch)
         elif is_silent:
