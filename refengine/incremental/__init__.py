@@ -14,9 +14,9 @@ from refengine.incremental.engine import evaluate_incrementally as evaluate
 from refengine.incremental.engine import evaluate_plan as evaluate_plan
 from refengine.incremental.maintained import ContentFollower as ContentFollower
 from refengine.incremental.maintained import MaintainedWhileCovered as MaintainedWhileCovered
-from refengine.incremental.schedule import SimultaneousEvaluations as SimultaneousEvaluations
 from refengine.incremental.schedule import schedule_evaluations as schedule_evaluations
 from refengine.incremental.schedule import schedule_stretches as schedule_stretches
+from refengine.incremental.time_windows import SimultaneousEvaluations as SimultaneousEvaluations
 
 __all__ = [
     "AnswerCache",
