@@ -21,7 +21,7 @@ from refengine.core.query import Query, WindowKind
 from refengine.core.question import Setting
 from refengine.core.semantics import R2S, Condition
 from refengine.core.window import View
-from refengine.incremental.numbers import NotCovered
+from refengine.incremental.coverage import NotCovered
 from refengine.incremental.supports import SupportedSolutions
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag

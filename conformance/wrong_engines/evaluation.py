@@ -17,6 +17,7 @@ from refengine.core.semantics import End, Gap, Instant, Semantics
 from refengine.core.window import Content, View
 from refengine.incremental import ContentFollower, parts
 from refengine.incremental.numbers import ExactSum
+from refengine.incremental.whole_stream import whole_stream_frames
 from refengine.model.elements import Element, Stream
 from refengine.sparql.values import Number
 
@@ -158,7 +159,9 @@ def ready_without_a_scope(right: Right, semantics: Semantics, view: View, *conte
 
 
 @wrong(
-    "ENG-6", replaces=ContentFollower.leave, half="The reports may be computed from what changed"
+    "ENG-6",
+    replaces=ContentFollower.retract_outside,
+    half="The reports may be computed from what changed",
 )
 def nothing_leaves(right: Right, moving: ContentFollower, contents: Iterable[Any]) -> None:
     """Elements come, and none goes."""
@@ -171,7 +174,7 @@ def sums_in_doubles(right: Right, total: ExactSum, one: Number, count: int) -> N
     running: float = vars(total).get("running", 0.0) + count * float(one.value)
     vars(total)["running"] = running
     above, below = running.as_integer_ratio()
-    total.exact[1] = above * (2**1074 // below)
+    total.doubles.sum = above * (2**1074 // below)
 
 
 @wrong("ENG-7", replaces=parts.evaluations_needed, half="the last evaluation")
@@ -182,7 +185,7 @@ def nothing_was_before(right: Right, query: Query, semantics: Semantics) -> int:
 
 @wrong(
     "ENG-7",
-    replaces=parts.whole_stream_frames,
+    replaces=whole_stream_frames,
     half="t0, anchor and horizon are those of the whole stream",
 )
 def periods_from_anywhere(

@@ -1,44 +1,58 @@
-"""SPARQL expressions as functions of a solution, as the definition has them (§7, R2R-11 to R2R-13),
-and NotCovered for the others.
+"""SPARQL's expressions, compiled to functions of a solution, as the definition has them (§7, R2R-11
+to R2R-13). NotCovered is raised for the others: of a form when it is compiled, of a value when it
+is met.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from refengine.incremental.numbers import NotCovered, bounded, number, operated, order
+from refengine.incremental.coverage import NotCovered
+from refengine.incremental.numbers import calculate, check_computed, compare_numbers, number_of
 from refengine.model.elements import Term, parse_literal
 from refengine.sparql.algebra import Call, Expression, Var
 from refengine.sparql.values import Computed, Number
 
-Solution = Sequence[Term | None]  # by slot; None is unbound
-Test = Callable[[Solution], bool | None]  # None: an error, as of what is unbound
+# A solution by slot; None is unbound
+Terms = Sequence[Term | None]
+
+# Whether a condition holds of a solution; None is an error, such as that of an unbound variable
+Condition = Callable[[Terms], bool | None]
+
+# What an expression gives: a term, or the number that arithmetic comes to; None is an error
+Operand = Callable[[Terms], Term | Number | None]
+
+# How its operands stand to each other where a relation holds: less (-1), equal (0), greater (1)
 SIGNS = {"=": (0,), "!=": (-1, 1), "<": (-1,), ">": (1,), "<=": (-1, 0), ">=": (0, 1)}
 
 
-def test(expression: Expression, slots: Mapping[str, int]) -> Test:
-    """Return a condition as a function. Raises NotCovered for what is not covered.
+def compile_condition(expression: Expression, slots: Mapping[str, int]) -> Condition:
+    """Return an expression as a condition on solutions whose variables stand in `slots`.
 
-    The function raises NotCovered where the definition has no single answer. It gives an error only
-    of a variable that is unbound.
+    The condition gives an error only of an unbound variable, and raises NotCovered for what else
+    the definition calls an error, and where it has no single answer. Raises NotCovered for an
+    expression that is not covered.
     """
     match expression:
-        case Call("&&" | "||" as name, arguments):
-            parts = [test(part, slots) for part in arguments]
-            return _all(parts) if name == "&&" else _any(parts)
+        case Call("&&", arguments):
+            return _all_of([compile_condition(part, slots) for part in arguments])
+        case Call("||", arguments):
+            return _any_of([compile_condition(part, slots) for part in arguments])
         case Call("!", (argument,)):
-            inner = test(argument, slots)
-            return lambda solution: None if (holds := inner(solution)) is None else not holds
+            return _not(compile_condition(argument, slots))
         case Call("BOUND", (Var(name),)):
             slot = slots.get(name)
-            return lambda solution: slot is not None and solution[slot] is not None
+            return lambda terms: slot is not None and terms[slot] is not None
         case Call(name, (left, right)) if name in SIGNS:
-            return _related(SIGNS[name], _operand(left, slots), _operand(right, slots))
+            return _relation(
+                SIGNS[name], _compile_operand(left, slots), _compile_operand(right, slots)
+            )
         case _:
             raise NotCovered(f"{_kind(expression)} as a condition")
 
 
 def _kind(expression: Expression) -> str:
+    """Return what a message calls an expression."""
     match expression:
         case Call(name, _):
             return name
@@ -48,91 +62,135 @@ def _kind(expression: Expression) -> str:
             return type(expression).__name__
 
 
-def _all(parts: list[Test]) -> Test:
-    def holds(solution: Solution) -> bool | None:
-        found = [part(solution) for part in parts]
-        return False if False in found else None if None in found else True
+def _not(inner: Condition) -> Condition:
+    def negated(terms: Terms) -> bool | None:
+        holds = inner(terms)
+        if holds is None:
+            return None
+        return not holds
 
-    return holds
-
-
-def _any(parts: list[Test]) -> Test:
-    def holds(solution: Solution) -> bool | None:
-        found = [part(solution) for part in parts]
-        return True if True in found else None if None in found else False
-
-    return holds
+    return negated
 
 
-Operand = Callable[[Solution], Term | Number | None]
+def _all_of(parts: list[Condition]) -> Condition:
+    """Return the conjunction: false if a part is, else an error if a part is. All parts are asked,
+    since one without a single answer leaves the whole without.
+    """
+
+    def all_hold(terms: Terms) -> bool | None:
+        results = [part(terms) for part in parts]
+        if False in results:
+            return False
+        return None if None in results else True
+
+    return all_hold
 
 
-def _operand(expression: Expression, slots: Mapping[str, int]) -> Operand:
-    """Return what gives a term, or the number that arithmetic comes to."""
+def _any_of(parts: list[Condition]) -> Condition:
+    """Return the disjunction: true if a part is, else an error if a part is. All parts are
+    asked.
+    """
+
+    def any_holds(terms: Terms) -> bool | None:
+        results = [part(terms) for part in parts]
+        if True in results:
+            return True
+        return None if None in results else False
+
+    return any_holds
+
+
+def _compile_operand(expression: Expression, slots: Mapping[str, int]) -> Operand:
+    """Return what gives an operand's term or number. Raises NotCovered."""
     match expression:
         case Var(name):
             slot = slots.get(name)
-            return (lambda solution: None) if slot is None else (lambda solution: solution[slot])
+            if slot is None:
+                return lambda terms: None
+            return lambda terms: terms[slot]
         case str():
-            return lambda solution: expression
+            return lambda terms: expression
         case Call("+" | "-" | "*" as sign, (left, right)):
-            return _calculated(sign, _operand(left, slots), _operand(right, slots))
+            return _arithmetic(sign, _compile_operand(left, slots), _compile_operand(right, slots))
         case Call("unary -", (argument,)):
-            inner = _operand(argument, slots)
-            return lambda solution: (
-                None if (one := inner(solution)) is None else _negated(_numeric(one))
-            )
+            return _negative(_compile_operand(argument, slots))
         case Call("/", _):
             raise NotCovered("division")
         case _:
             raise NotCovered(f"{_kind(expression)} in an expression")
 
 
-def _calculated(sign: str, left: Operand, right: Operand) -> Operand:
-    def calculated(solution: Solution) -> Number | None:
-        a, b = left(solution), right(solution)
-        return None if a is None or b is None else operated(sign, _numeric(a), _numeric(b))
+def _arithmetic(sign: str, left: Operand, right: Operand) -> Operand:
+    def calculated(terms: Terms) -> Number | None:
+        a = left(terms)
+        b = right(terms)
+        if a is None or b is None:
+            return None
+        return calculate(sign, _number_needed(a), _number_needed(b))
 
     return calculated
 
 
-def _negated(found: Number) -> Number:
-    return bounded(found._replace(value=-found.value))
+def _negative(inner: Operand) -> Operand:
+    def negated(terms: Terms) -> Number | None:
+        operand = inner(terms)
+        if operand is None:
+            return None
+        number = _number_needed(operand)
+        return check_computed(number._replace(value=-number.value))
+
+    return negated
 
 
-def _numeric(what: Term | Number) -> Number:
-    found = _number(what)
-    if found is None:
+def _number_needed(operand: Term | Number) -> Number:
+    number = _number_if_any(operand)
+    if number is None:
         raise NotCovered("arithmetic of what is no number")
-    return found
+    return number
 
 
-def _number(what: Term | Number) -> Number | None:
-    if isinstance(what, Number):
-        return what
-    return what.number if isinstance(what, Computed) else number(what)
+def _number_if_any(operand: Term | Number) -> Number | None:
+    if isinstance(operand, Number):
+        return operand
+    if isinstance(operand, Computed):
+        return operand.number
+    return number_of(operand)
 
 
-def _related(signs: tuple[int, ...], left: Operand, right: Operand) -> Test:
-    def holds(solution: Solution) -> bool | None:
-        a, b = left(solution), right(solution)
-        return None if a is None or b is None else _sign(a, b, signs) in signs
+def _relation(signs: tuple[int, ...], left: Operand, right: Operand) -> Condition:
+    is_equality = signs in (SIGNS["="], SIGNS["!="])
+
+    def holds(terms: Terms) -> bool | None:
+        a = left(terms)
+        b = right(terms)
+        if a is None or b is None:
+            return None
+        return _compare(a, b, is_equality) in signs
 
     return holds
 
 
-def _sign(a: Term | Number, b: Term | Number, signs: tuple[int, ...]) -> int:
-    """Return how two terms stand to each other: numbers by value, plain strings by code points,
-    IRIs and blank nodes as the same or not. Raises NotCovered for all others: of some the
-    definition has no single answer.
+def _compare(a: Term | Number, b: Term | Number, is_equality: bool) -> int:
+    """Return how two operands stand to each other: -1, 0 or 1.
+
+    Numbers are compared by value, plain strings by code points. Of IRIs and blank nodes it is known
+    whether they are the same, which is enough for `=` and `!=` (`is_equality`). Raises NotCovered
+    for all others: of some the definition has no single answer.
     """
-    x, y = _number(a), _number(b)
+    x = _number_if_any(a)
+    y = _number_if_any(b)
     if x is not None and y is not None:
-        return order(x, y)
+        return compare_numbers(x, y)
     if isinstance(a, str) and isinstance(b, str) and x is None and y is None:
-        if not a.startswith('"') and not b.startswith('"') and signs in (SIGNS["="], SIGNS["!="]):
+        if is_equality and not a.startswith('"') and not b.startswith('"'):
             return int(a != b)
-        if a.startswith('"') and b.startswith('"') and a.endswith('"') and b.endswith('"'):
-            left, right = parse_literal(a).lexical, parse_literal(b).lexical
+        if _is_plain_string(a) and _is_plain_string(b):
+            left = parse_literal(a).lexical
+            right = parse_literal(b).lexical
             return (left > right) - (left < right)
     raise NotCovered("comparing terms of two kinds, or of a kind that is not covered")
+
+
+def _is_plain_string(term: Term) -> bool:
+    """Return whether a term is a literal without datatype and language tag."""
+    return term.startswith('"') and term.endswith('"')

@@ -14,7 +14,7 @@ from refengine.core.query import Body
 from refengine.core.question import Setting
 from refengine.core.semantics import Collection, Semantics
 from refengine.incremental import AnswerCache
-from refengine.incremental.numbers import NotCovered
+from refengine.incremental.coverage import NotCovered
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Triple
 from refengine.oracle.derivations import Derivation, derivations, projects

@@ -14,7 +14,7 @@ from refengine.core import engine
 from refengine.core.engine import Plan, Report, Step
 from refengine.core.semantics import Semantics
 from refengine.incremental import AnswerCache
-from refengine.incremental.numbers import NotCovered
+from refengine.incremental.coverage import NotCovered
 from refengine.model.errors import TooManyReports
 from refengine.oracle import orders
 from refengine.oracle.answers import Answers

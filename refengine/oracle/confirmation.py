@@ -8,7 +8,7 @@ from contextlib import suppress
 from refengine import incremental
 from refengine.core import engine, r2r, window
 from refengine.incremental import AnswerCache
-from refengine.incremental.numbers import NotCovered
+from refengine.incremental.coverage import NotCovered
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation

@@ -222,7 +222,7 @@ def _completed(
     """Yield the rows of an answer, each with the instant of the last element that it rests on."""
     content = report.contents[0]
     if isinstance(content, incremental.Contents) and isinstance(asked, incremental.AnswerCache):
-        found = asked.completed(content.indices)
+        found = asked.supported_rows(content.indices)
         if found is not None:
             yield from (
                 (line, content.elements[max(elements)].app) for line, elements in found if elements

@@ -15,7 +15,7 @@ from refengine import incremental
 from refengine.core import engine, r2r, window
 from refengine.core.semantics import R2S, Closure, Empty, Semantics
 from refengine.incremental import AnswerCache, SimultaneousEvaluations
-from refengine.incremental.numbers import NotCovered
+from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Bag, Dataset, Element, Row, Triple
 from refengine.oracle import derivations
 from refengine.oracle.answers import Answers
@@ -131,7 +131,7 @@ class OrderSearch:
         asked = self.answers.incremental(self.recorded, self.planned, for_derivations=True)
         if isinstance(asked, AnswerCache):
             start = (moment.kept or moment.arriving).start
-            completed = asked.completed(range(start, moment.arriving.stop))
+            completed = asked.supported_rows(range(start, moment.arriving.stop))
             if completed is not None:
                 return _waiting(completed, moment.arriving)
         return self._derivations_by_triples(moment)
