@@ -16,7 +16,7 @@ from refengine.core.report import Firing
 from refengine.core.semantics import End, Gap, Instant, Semantics
 from refengine.core.window import Content, View
 from refengine.incremental import ContentFollower, parts
-from refengine.incremental.numbers import ExactSum
+from refengine.incremental.algebra.numbers import ExactSum
 from refengine.incremental.whole_stream import whole_stream_frames
 from refengine.model.elements import Element, Stream
 from refengine.sparql.values import Number

@@ -1,8 +1,20 @@
 """Incremental evaluation (SPEC.md §9, ENG-6 and ENG-7): the reports of `core.engine`, each of which
-costs what changed since the last.
+costs what changed since the one before. `core.engine` is the definition; this package is held to
+it, and leaves to it what is not covered (`coverage.NotCovered`).
 
-Imports `model`, `sparql` and `core`. Begin with `engine.evaluate_incrementally`, then `algebra`,
-which keeps an answer up to date.
+Imports `model`, `sparql` and `core`. Begin with `engine.evaluate_incrementally`, which puts three
+things together; the modules in reading order:
+
+1. *When* is the query evaluated? `schedule`, with fast paths for one window: `time_windows` and
+   `partitions`.
+2. *What* is the answer? `maintained` has the answers of a run. Below it, `content_follower` inserts
+   and retracts the elements by which contents differ, `algebra` is the query's body, which turns
+   them into rows that come and go, and `answer_delta` is the answer beside its baseline.
+3. From which streams? From whole ones, or from one that is read meanwhile: `arrival_buffer`.
+
+Two other uses of the same answers: `answer_cache` is for the oracle, which asks for contents in any
+order; it uses `supports`, the solutions of a whole stream with the elements that they rest on.
+`parts` evaluates a part of a stream by itself, with `whole_stream` for where the windows lie.
 """
 
 from refengine.core.reports import Contents as Contents

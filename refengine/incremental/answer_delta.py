@@ -6,7 +6,7 @@ from collections import Counter
 
 from sortedcontainers import SortedList
 
-from refengine.incremental.counts import add_count
+from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.coverage import NotCovered
 from refengine.model import compare
 from refengine.model.compare import Mode

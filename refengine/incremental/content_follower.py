@@ -8,7 +8,7 @@ from typing import cast
 from refengine.core import r2r
 from refengine.core.query import Query
 from refengine.core.window import Content, View
-from refengine.incremental.body import MaintainedBody
+from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.coverage import NotCovered
 from refengine.incremental.partitions import PartitionContent, PartitionDelta
 from refengine.model.elements import Dataset, Row, Triple

@@ -80,42 +80,60 @@ def evaluate_in_parts(
     raises.
     """
     check_parts(query, engine.plan(query, streams, semantics))
-    names = {spec.stream for spec in query.windows}
-    in_use = {name: stream for name, stream in streams.items() if name in names}
-    instants = sorted({element.app for stream in in_use.values() for element in stream})
-    firsts = {
-        name: min(element.app for element in stream)
-        for name, stream in in_use.items()
-        if stream.elements
-    }
+    whole = WholeStreams(query, streams)
 
     def reports_between(start: int | None, stop: int | None) -> Iterator[Report]:
         tries: Iterator[int | None] = iter([None])
         if start is not None:
-            tries = halo_starts(query, semantics, firsts, start, instants)
+            tries = halo_starts(query, semantics, whole.firsts, start, whole.instants)
         for halo_start in tries:
             part = Part(start, stop, halo_start)
-            some = {name: _elements_for(part, stream) for name, stream in in_use.items()}
+            some = whole.elements_for(part)
             try:
-                reports, _ = reports_of_part(query, some, semantics, firsts, part, **options)
+                reports, _ = reports_of_part(query, some, semantics, whole.firsts, part, **options)
             except HaloTooShort:
                 continue
             return reports
         raise AssertionError("the whole stream is never too short")
 
-    cuts = [cut for cut in cuts if instants and instants[0] < cut <= instants[-1]]
-    borders = zip([None, *cuts], [*cuts, None], strict=True)
+    # a cut elsewhere would leave a part without arrivals
+    used_cuts = [cut for cut in cuts if cut in whole.span]
+    borders = zip([None, *used_cuts], [*used_cuts, None], strict=True)
     return chain.from_iterable(reports_between(start, stop) for start, stop in borders)
 
 
-def _elements_for(part: Part, stream: Stream) -> Stream:
-    """Return the elements of a stream from a part's halo on up to its end."""
+class WholeStreams:
+    """The streams that a query's windows range over, of which parts are taken.
 
-    def is_given(element: Element) -> bool:
-        is_after_start = part.halo_start is None or element.app >= part.halo_start
-        return is_after_start and (part.stop is None or element.app < part.stop)
+    `instants` are those at which something arrives, ascending; `firsts` is the first one of each
+    stream that has an element; `span` are the instants after the first of all up to the last.
+    """
 
-    return Stream(CanonicalElements(filter(is_given, stream)), stream.ordered)
+    def __init__(self, query: Query, streams: Mapping[str, Stream]) -> None:
+        names = {spec.stream for spec in query.windows}
+        self.streams = {name: stream for name, stream in streams.items() if name in names}
+        self.firsts: dict[str, int] = {}
+        instants: set[int] = set()
+        for name, stream in self.streams.items():
+            if stream.elements:
+                instants.update(element.app for element in stream)
+                self.firsts[name] = min(element.app for element in stream)
+        self.instants = sorted(instants)
+        self.span = range(0)
+        if instants:
+            self.span = range(self.instants[0] + 1, self.instants[-1] + 1)
+
+    def elements_for(self, part: Part) -> dict[str, Stream]:
+        """Return the elements of each stream from the part's halo on up to its end."""
+
+        def is_given(element: Element) -> bool:
+            is_after_start = part.halo_start is None or element.app >= part.halo_start
+            return is_after_start and (part.stop is None or element.app < part.stop)
+
+        return {
+            name: Stream(CanonicalElements(filter(is_given, stream)), stream.ordered)
+            for name, stream in self.streams.items()
+        }
 
 
 def reports_of_part(

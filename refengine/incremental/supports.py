@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from refengine.core.query import Body
+from refengine.incremental.algebra.body import MaintainedBody
+from refengine.incremental.algebra.nodes import Emit, Solution
+from refengine.incremental.algebra.patterns import MaintainedBasicPattern
 from refengine.incremental.answer_delta import AnswerDelta
-from refengine.incremental.body import MaintainedBody
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.nodes import Emit, Solution
-from refengine.incremental.patterns import MaintainedBasicPattern
 from refengine.model.elements import Bag, Element, Row, Term, Triple, row
 
 # A triple, and the number of its element, its index in the stream

@@ -58,26 +58,29 @@ def is_single_time_window(planned: Plan) -> bool:
     report must depend on nothing but these: whether a window closes, or whether the content differs
     from the one last reported.
     """
+    semantics = planned.semantics
+    if not _has_one_time_window(planned) or semantics.tick is Tick.BATCH:
+        return False
+    if Condition.PERIODIC in semantics.report:
+        return False
+
+    has_change = Condition.CHANGE in semantics.report
+    if has_change and semantics.against is not Against.LAST:
+        return False
+    if Condition.CLOSE in semantics.report:
+        return True
+    sees_own_instant = semantics.closing is Closing.REACHED or semantics.tick is Tick.TUPLE
+    return has_change and semantics.change is Change.ELEMENTS and sees_own_instant
+
+
+def _has_one_time_window(planned: Plan) -> bool:
     view = planned.views[0]
-    has_one_window = (
+    return (
         len(planned.views) == 1
         and view.spec.kind is WindowKind.TIME
         and view.frame is not None
         and view.ends is None
     )
-    semantics = planned.semantics
-    if not has_one_window or semantics.tick is Tick.BATCH:
-        return False
-    if Condition.PERIODIC in semantics.report:
-        return False
-
-    changes = Condition.CHANGE in semantics.report
-    if changes and semantics.against is not Against.LAST:
-        return False
-    if Condition.CLOSE in semantics.report:
-        return True
-    sees_own_instant = semantics.closing is Closing.REACHED or semantics.tick is Tick.TUPLE
-    return changes and semantics.change is Change.ELEMENTS and sees_own_instant
 
 
 def time_window_stretches(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:

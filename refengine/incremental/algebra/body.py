@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from functools import reduce
 
 from refengine.core.query import Body, Form
-from refengine.incremental.coverage import NotCovered
-from refengine.incremental.groups import MaintainedGroup, compile_aggregate
-from refengine.incremental.joins import MaintainedJoin, MaintainedOptional
-from refengine.incremental.nodes import Emit, MaintainedNode
-from refengine.incremental.operators import (
+from refengine.incremental.algebra.groups import MaintainedGroup, compile_aggregate
+from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional
+from refengine.incremental.algebra.nodes import Emit, MaintainedNode
+from refengine.incremental.algebra.operators import (
     MaintainedFilter,
     MaintainedProjection,
     MaintainedUnion,
 )
-from refengine.incremental.patterns import IndexedPattern, MaintainedBasicPattern
+from refengine.incremental.algebra.patterns import IndexedPattern, MaintainedBasicPattern
+from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term, Triple
 from refengine.sparql import algebra
 from refengine.sparql.algebra import Expression, TriplePattern, Var, conjuncts

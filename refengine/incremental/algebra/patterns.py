@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from refengine.incremental.algebra.expressions import Condition
+from refengine.incremental.algebra.nodes import MaintainedNode, PickKey, pick_key
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.expressions import Condition
-from refengine.incremental.nodes import MaintainedNode, PickKey, pick_key
 from refengine.model.elements import Term, Triple
 from refengine.sparql.algebra import Expression, TriplePattern, Var, all_variables, without_path
 
@@ -146,8 +146,7 @@ class MaintainedBasicPattern(MaintainedNode):
     ) -> None:
         if not all(isinstance(triple.predicate, Var | str) for triple in triples):
             raise NotCovered("a property path")
-        terms = [term for triple in triples for term in triple]
-        names = dict.fromkeys(term.name for term in terms if isinstance(term, Var))
+        names = _variable_names(triples)
         super().__init__([*names, *number_names], names)
         self.width = len(names)
         self.patterns = [
@@ -158,9 +157,12 @@ class MaintainedBasicPattern(MaintainedNode):
 
         conditions = [self._with_slots(part) for part in filters]
         for pattern in self.patterns:
-            its_own = [each for each in conditions if _is_on_one_pattern(each, pattern)]
-            others = [each for each in conditions if not _is_on_one_pattern(each, pattern)]
-            pattern.conditions = [each.holds for each in its_own]
+            others = []
+            for condition in conditions:
+                if condition.slots and condition.slots <= pattern.place.keys():
+                    pattern.conditions.append(condition.holds)
+                else:
+                    others.append(condition)
             pattern.join = self._join_from(pattern, others)
 
     def insert(self, triple: Triple, pattern: IndexedPattern, is_bound: bool) -> None:
@@ -227,8 +229,10 @@ class MaintainedBasicPattern(MaintainedNode):
         return emit_if
 
 
-def _is_on_one_pattern(condition: NeededSlots, pattern: IndexedPattern) -> bool:
-    return bool(condition.slots) and condition.slots <= pattern.place.keys()
+def _variable_names(triples: Sequence[TriplePattern]) -> dict[str, None]:
+    """Return the names of the variables, each once, in the order of their first places."""
+    terms = [term for triple in triples for term in triple]
+    return dict.fromkeys(term.name for term in terms if isinstance(term, Var))
 
 
 def _join_step(

@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from refengine.incremental.algebra.numbers import (
+    check_computed,
+    compare_numbers,
+    do_arithmetic,
+    number_of,
+)
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.numbers import calculate, check_computed, compare_numbers, number_of
 from refengine.model.elements import Term, parse_literal
 from refengine.sparql.algebra import Call, Expression, Var
 from refengine.sparql.values import Computed, Number
@@ -126,7 +131,7 @@ def _arithmetic(sign: str, left: Operand, right: Operand) -> Operand:
         b = right(terms)
         if a is None or b is None:
             return None
-        return calculate(sign, _number_needed(a), _number_needed(b))
+        return do_arithmetic(sign, _number_needed(a), _number_needed(b))
 
     return calculated
 

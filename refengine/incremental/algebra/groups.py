@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from refengine.incremental.aggregates import (
+from refengine.incremental.algebra.aggregates import (
     RunningAggregate,
     RunningCount,
     RunningExtreme,
     RunningSum,
     has_rounding,
 )
+from refengine.incremental.algebra.nodes import MaintainedNode, Solution, pick_terms
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.nodes import MaintainedNode, Solution, pick_terms
 from refengine.sparql import algebra
 from refengine.sparql.algebra import Var
 

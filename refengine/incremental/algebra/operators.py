@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from refengine.incremental.counts import add_count
-from refengine.incremental.nodes import Emit, MaintainedNode, Solution
+from refengine.incremental.algebra.counts import add_count
+from refengine.incremental.algebra.nodes import Emit, MaintainedNode, Solution
 from refengine.model.elements import Row, Term
 from refengine.sparql.algebra import Expression, conjuncts
 from refengine.sparql.values import Computed

@@ -7,10 +7,10 @@ from typing import Any
 
 from sortedcontainers import SortedList
 
-from refengine.incremental.counts import add_count
+from refengine.incremental.algebra.counts import add_count
+from refengine.incremental.algebra.nodes import Solution
+from refengine.incremental.algebra.numbers import ExactSum, check_computed, number_of
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.nodes import Solution
-from refengine.incremental.numbers import ExactSum, check_computed, number_of
 from refengine.model.elements import XSD, Term, literal
 from refengine.sparql.values import Computed, Number, number_term
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
+from refengine.incremental.algebra.expressions import Condition, compile_condition
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.expressions import Condition, compile_condition
 from refengine.model.elements import Term
 from refengine.sparql.algebra import Expression, all_variables
 

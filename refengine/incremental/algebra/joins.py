@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from refengine.incremental.counts import add_count
+from refengine.incremental.algebra.counts import add_count
+from refengine.incremental.algebra.nodes import MaintainedNode, Solution, pick_key, pick_terms
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.nodes import MaintainedNode, Solution, pick_key, pick_terms
 from refengine.sparql.algebra import Expression
 
 NO_PARTNERS: Counter[Solution] = Counter()  # not to be changed

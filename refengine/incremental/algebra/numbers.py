@@ -73,7 +73,7 @@ def compare_numbers(a: Number, b: Number) -> int:
     return sign
 
 
-def calculate(sign: str, a: Number, b: Number) -> Number:
+def do_arithmetic(sign: str, a: Number, b: Number) -> Number:
     """Return a + b, a - b or a * b, as `sign` says. Raises NotCovered where that has no single
     answer or is infinite.
     """
