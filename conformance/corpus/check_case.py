@@ -147,7 +147,9 @@ def _in_parts(
     """
     cuts = sorted({element.app for stream in streams.values() for element in stream})
     try:
-        return parts.evaluate(asked, streams, chosen, cuts, max_reports=max_reports, **options)
+        return parts.evaluate_in_parts(
+            asked, streams, chosen, cuts, max_reports=max_reports, **options
+        )
     except Unsupported as error:
         if error.rule != "ENG-7":
             raise

@@ -21,8 +21,8 @@ from refengine.core.query import Query, WindowKind
 from refengine.core.question import Setting
 from refengine.core.semantics import R2S, Condition
 from refengine.core.window import View
-from refengine.incremental.numbers import Beyond
-from refengine.incremental.supports import Extents
+from refengine.incremental.coverage import NotCovered
+from refengine.incremental.supports import SupportedSolutions
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag
 from refengine.model.errors import RefengineError, Unsupported
@@ -119,10 +119,12 @@ def _contents(
     if len(views) > 1 or view.spec.kind is not WindowKind.TIME or view.ends:
         return None
 
-    extents: Extents | None = None
+    extents: SupportedSolutions | None = None
     if is_incremental and not setting.static and derivations.projects(query.body):
-        with suppress(Beyond):
-            extents = Extents(query.body, view.elements, view.times, SHIFTED * view.spec.span)
+        with suppress(NotCovered):
+            extents = SupportedSolutions(
+                query.body, view.elements, view.times, SHIFTED * view.spec.span
+            )
 
     def rows(content: range) -> Bag:
         if extents is not None and extents.covers(content):

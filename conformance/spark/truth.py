@@ -30,7 +30,7 @@ from refengine.core.engine import Report
 from refengine.core.query import Body, Query
 from refengine.core.semantics import Semantics
 from refengine.incremental import parts
-from refengine.incremental.parts import Part, Short
+from refengine.incremental.parts import HaloTooShort, Part
 from refengine.model.canonical import CanonicalElements
 from refengine.model.elements import Dataset, Element, Relation
 from refengine.model.elements import Stream as ElementStream
@@ -98,7 +98,7 @@ def cuts(asked: TruthQuery, extent: StreamExtent, count: int) -> tuple[list[int]
     """Return where the stream is cut, and why it is not, if it is not. Within a slide, a cut is
     where the part needs the fewest elements from before it.
     """
-    if reason := parts.refused(asked.query, asked.semantics):
+    if reason := parts.why_not_in_parts(asked.query, asked.semantics):
         return [], reason
     slide = max(window.slide(spec, asked.semantics.slide).step for spec in asked.query.windows)
     chosen = set()
@@ -152,9 +152,9 @@ def _halo_starts(
     """Return instants from which a part's elements may have to be given, the likeliest first; None
     is the beginning of the stream.
     """
-    if start is None or parts.refused(asked.query, asked.semantics):
+    if start is None or parts.why_not_in_parts(asked.query, asked.semantics):
         return iter([None])
-    return parts.candidates(
+    return parts.halo_starts(
         asked.query, asked.semantics, {asked.name: extent.first}, start, extent.instants
     )
 
@@ -163,7 +163,7 @@ def _job(asked: TruthQuery, stream: Stream, part: Part) -> Callable[[], DataFram
     """Return what makes the DataFrame of a part's reports."""
 
     def frame() -> DataFrame:
-        rows, reader = stream.part(part.since, part.stop)
+        rows, reader = stream.part(part.halo_start, part.stop)
         return rows.mapInArrow(partial(_reports, asked, stream.extent.first, part, reader), SCHEMA)
 
     return frame
@@ -182,12 +182,12 @@ def _reports(
     try:
         streams = {asked.name: ElementStream(CanonicalElements(elements(reader(batches))))}
         reports: Iterator[Report]
-        if parts.refused(asked.query, asked.semantics):
+        if parts.why_not_in_parts(asked.query, asked.semantics):
             reports = run = incremental.evaluate(
                 asked.query, streams, asked.semantics, static=asked.static, answer=asked.answer
             )
         else:
-            reports, run = parts.reports(
+            reports, run = parts.reports_of_part(
                 asked.query,
                 streams,
                 asked.semantics,
@@ -200,7 +200,7 @@ def _reports(
         while some := list(islice(rows, BATCH)):
             yield batch(SCHEMA, some)
         end = "done", str(run.provenance)
-    except Short:
+    except HaloTooShort:
         end = "short", ""
     except RefengineError as error:
         end = "error", text_of(error)

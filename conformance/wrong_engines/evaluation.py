@@ -15,8 +15,9 @@ from refengine.core.query import Query, Window, WindowKind
 from refengine.core.report import Firing
 from refengine.core.semantics import End, Gap, Instant, Semantics
 from refengine.core.window import Content, View
-from refengine.incremental import Moving, parts
-from refengine.incremental.numbers import Sum
+from refengine.incremental import ContentFollower, parts
+from refengine.incremental.algebra.numbers import ExactSum
+from refengine.incremental.whole_stream import whole_stream_frames
 from refengine.model.elements import Element, Stream
 from refengine.sparql.values import Number
 
@@ -157,28 +158,36 @@ def ready_without_a_scope(right: Right, semantics: Semantics, view: View, *conte
     return right(semantics, view, *contents)
 
 
-@wrong("ENG-6", replaces=Moving.leave, half="The reports may be computed from what changed")
-def nothing_leaves(right: Right, moving: Moving, contents: Iterable[Any]) -> None:
+@wrong(
+    "ENG-6",
+    replaces=ContentFollower.retract_outside,
+    half="The reports may be computed from what changed",
+)
+def nothing_leaves(right: Right, moving: ContentFollower, contents: Iterable[Any]) -> None:
     """Elements come, and none goes."""
 
 
-@wrong("ENG-6", replaces=Sum.add, half="A sum is then exact, rounded once")
-def sums_in_doubles(right: Right, total: Sum, one: Number, count: int) -> None:
+@wrong("ENG-6", replaces=ExactSum.add, half="A sum is then exact, rounded once")
+def sums_in_doubles(right: Right, total: ExactSum, one: Number, count: int) -> None:
     """A sum is a double, from which what goes is subtracted."""
     right(total, one, count)
     running: float = vars(total).get("running", 0.0) + count * float(one.value)
     vars(total)["running"] = running
     above, below = running.as_integer_ratio()
-    total.exact[1] = above * (2**1074 // below)
+    total.doubles.sum = above * (2**1074 // below)
 
 
-@wrong("ENG-7", replaces=parts.depth, half="the last evaluation")
+@wrong("ENG-7", replaces=parts.evaluations_needed, half="the last evaluation")
 def nothing_was_before(right: Right, query: Query, semantics: Semantics) -> int:
     """A part begins like a stream."""
     return 0
 
 
-@wrong("ENG-7", replaces=parts.frames, half="t0, anchor and horizon are those of the whole stream")
+@wrong(
+    "ENG-7",
+    replaces=whole_stream_frames,
+    half="t0, anchor and horizon are those of the whole stream",
+)
 def periods_from_anywhere(
     right: Right, query: Query, semantics: Semantics, firsts: Mapping[str, int], since: int | None
 ) -> Any:

@@ -1,19 +1,46 @@
 """Incremental evaluation (SPEC.md §9, ENG-6 and ENG-7): the reports of `core.engine`, each of which
-costs what changed since the last.
+costs what changed since the one before. `core.engine` is the definition; this package is held to
+it, and leaves to it what is not covered (`coverage.NotCovered`).
 
-Imports `model`, `sparql` and `core`. Begin with `engine.evaluate`, then `algebra`, which keeps an
-answer up to date.
+Imports `model`, `sparql` and `core`. Begin with `engine.evaluate_incrementally`, which puts three
+things together; the modules in reading order:
+
+1. *When* is the query evaluated? `schedule`, with fast paths for one window: `time_windows` and
+   `partitions`.
+2. *What* is the answer? `maintained` has the answers of a run. Below it, `content_follower` inserts
+   and retracts the elements by which contents differ, `algebra` is the query's body, which turns
+   them into rows that come and go, and `answer_delta` is the answer beside its baseline.
+3. From which streams? From whole ones, or from one that is read meanwhile: `arrival_buffer`.
+
+Two other uses of the same answers: `answer_cache` is for the oracle, which asks for contents in any
+order; it uses `supports`, the solutions of a whole stream with the elements that they rest on.
+`parts` evaluates a part of a stream by itself, with `whole_stream` for where the windows lie.
 """
 
 from refengine.core.reports import Contents as Contents
-from refengine.incremental.content_cache import Asked as Asked
-from refengine.incremental.content_cache import looked_up as looked_up
+from refengine.incremental.answer_cache import AnswerCache as AnswerCache
+from refengine.incremental.answer_cache import cached_steps as cached_steps
+from refengine.incremental.content_follower import ContentFollower as ContentFollower
+from refengine.incremental.engine import IncrementalRun as IncrementalRun
 from refengine.incremental.engine import Provenance as Provenance
-from refengine.incremental.engine import Run as Run
-from refengine.incremental.engine import evaluate as evaluate
-from refengine.incremental.engine import run as run
+from refengine.incremental.engine import evaluate_incrementally as evaluate
+from refengine.incremental.engine import evaluate_plan as evaluate_plan
 from refengine.incremental.maintained import MaintainedWhileCovered as MaintainedWhileCovered
-from refengine.incremental.maintained import Moving as Moving
-from refengine.incremental.schedule import Together as Together
-from refengine.incremental.schedule import evaluations as evaluations
-from refengine.incremental.schedule import stretches as stretches
+from refengine.incremental.schedule import schedule_evaluations as schedule_evaluations
+from refengine.incremental.schedule import schedule_stretches as schedule_stretches
+from refengine.incremental.time_windows import SimultaneousEvaluations as SimultaneousEvaluations
+
+__all__ = [
+    "AnswerCache",
+    "ContentFollower",
+    "Contents",
+    "IncrementalRun",
+    "MaintainedWhileCovered",
+    "Provenance",
+    "SimultaneousEvaluations",
+    "cached_steps",
+    "evaluate",
+    "evaluate_plan",
+    "schedule_evaluations",
+    "schedule_stretches",
+]

@@ -1,117 +1,122 @@
-"""§8 by differences: an answer as it is, and what it has more and less than the base that it is
-compared with.
-"""
+"""§8 An answer as it is now, and how it differs from the baseline that R2S subtracts."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
-from typing import TypeVar
 
 from sortedcontainers import SortedList
 
-from refengine.incremental.numbers import Beyond
+from refengine.incremental.algebra.counts import add_count
+from refengine.incremental.coverage import NotCovered
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Row
 
-T = TypeVar("T", bound=Hashable)
 
+class AnswerDelta:
+    """An answer that is told by `change` of each row that comes or goes.
 
-class Kept:
-    """An answer that is told of the rows that come and go. `sets`: one of the rows that are the
-    same by value (R2R-9); `differs`: whether it is asked for differences. Raises Beyond for rows
-    that are nearly equal: what they differ in depends on all rows (CMP-3).
+    `now` is the answer, and `since` what it has more of than the baseline: a row's count there is
+    negative if the answer has less of it. With `is_set` one row stands for all that are the same by
+    value (R2R-9). Without `has_baseline` no differences are asked for, and `since` stays empty.
+
+    Raises NotCovered for rows that are nearly equal: how they differ from a baseline depends on all
+    rows (CMP-3).
     """
 
-    def __init__(self, sets: bool, differs: bool) -> None:
+    def __init__(self, is_set: bool, has_baseline: bool) -> None:
         self.now: Bag = Counter()
-        self.since: Counter[Row] = Counter()  # now less the base; counts may be negative
-        self.near = Near() if differs else None
-        self.classes: dict[tuple[object, ...], SortedList] = {}
+        self.since: Counter[Row] = Counter()
+        self.nearly_equal: NearEqualIndex | None = None
+        if has_baseline:
+            self.nearly_equal = NearEqualIndex()
+        # of a set: the bag that it is made of, and its rows by value, of which the first is shown
         self.bag: Bag = Counter()
-        self.change = self._change_of_set if sets else self._change
-
-    def _change(self, row: Row, count: int) -> None:
-        if self.near is None:
-            add(self.now, row, count)
-            return
-        if row not in self.now and row not in self.since:
-            self.near.add(row)
-        add(self.now, row, count)
-        add(self.since, row, count)
-        if row not in self.now and row not in self.since:
-            self.near.remove(row)
-
-    def _change_of_set(self, row: Row, count: int) -> None:
-        came = add(self.bag, row, count)
-        if not came:
-            return
-        key = compare.identity(row)
-        rows = self.classes.setdefault(key, SortedList())
-        first = rows[0] if rows else None
-        (rows.add if came > 0 else rows.remove)(row)
-        now = rows[0] if rows else None
-        if not rows:
-            del self.classes[key]
-        if now != first:
-            for shown, sign in ((first, -1), (now, 1)):
-                if shown is not None:
-                    self._change(shown, sign)
+        self.rows_by_value: dict[tuple[object, ...], SortedList] = {}
+        self.change = self._change_set if is_set else self._change_bag
 
     def rebase(self) -> None:
-        """The answer is the base from now on."""
-        if self.near is not None:
+        """Make the answer as it is now the baseline."""
+        if self.nearly_equal is not None:
             for row in self.since:
                 if row not in self.now:
-                    self.near.remove(row)
+                    self.nearly_equal.remove(row)
         self.since.clear()
 
+    def _change_bag(self, row: Row, count: int) -> None:
+        """Add to the count of a row, or subtract from it. The index of nearly equal rows has those
+        of the answer and those of the difference.
+        """
+        if self.nearly_equal is None:
+            add_count(self.now, row, count)
+            return
+        if row not in self.now and row not in self.since:
+            self.nearly_equal.insert(row)
+        add_count(self.now, row, count)
+        add_count(self.since, row, count)
+        if row not in self.now and row not in self.since:
+            self.nearly_equal.remove(row)
 
-def add(counts: Counter[T], what: T, count: int) -> int:
-    """So many more of something: 1 if there was none before, -1 if there is
-    none any more, else 0.
-    """
-    before = counts[what]
-    if now := before + count:
-        counts[what] = now
-    else:
-        del counts[what]
-    return bool(now) - bool(before)
+    def _change_set(self, row: Row, count: int) -> None:
+        """Add to the count of a row of the bag, or subtract from it, and change the set if another
+        row is shown of those with its value, or none.
+        """
+        change = add_count(self.bag, row, count)
+        if not change:
+            return
+        value = compare.identity(row)
+        rows = self.rows_by_value.setdefault(value, SortedList())
+        shown_before = rows[0] if rows else None
+        if change > 0:
+            rows.add(row)
+        else:
+            rows.remove(row)
+        shown_now = rows[0] if rows else None
+        if not rows:
+            del self.rows_by_value[value]
+
+        if shown_now != shown_before:
+            if shown_before is not None:
+                self._change_bag(shown_before, -1)
+            if shown_now is not None:
+                self._change_bag(shown_now, 1)
 
 
-class Near:
-    """Rows with numbers, by all the rest and in the order of these, so that those that are nearly
-    equal are noticed.
+class NearEqualIndex:
+    """Rows with numbers, so arranged that two nearly equal ones lie close together: by all their
+    other terms, and then in the order of their numbers.
     """
 
     def __init__(self) -> None:
         self.rows: dict[compare.Exact, SortedList] = {}
 
-    def add(self, row: Row) -> None:
-        """A row comes. Raises Beyond if another is nearly equal to it, and not equal."""
+    def insert(self, row: Row) -> None:
+        """Insert a row. Raises NotCovered for a row with NaN, and if another row is nearly equal
+        to this one but not equal.
+        """
         key, numbers = compare.split(row, Mode.VALUE)
         if not numbers:
             return
         values = [number.value for number in numbers]
         if any(value != value for value in values):
-            raise Beyond("a row with NaN")
-        there = self.rows.setdefault(key, SortedList())
-        place = there.bisect_left((values, row))
-        for step in (-1, 1):
-            at = place + min(step, 0)
-            while 0 <= at < len(there) and compare.maybe_near(there[at][0][0], values[0]):
-                others = compare.split(there[at][1], Mode.VALUE)[1]
-                if there[at][0] != values and all(map(compare.is_near, numbers, others)):
-                    raise Beyond("rows that are nearly equal")
+            raise NotCovered("a row with NaN")
+        neighbours = self.rows.setdefault(key, SortedList())
+        place = neighbours.bisect_left((values, row))
+        # downwards from the row before, and upwards from the row at this place
+        for step, at in ((-1, place - 1), (1, place)):
+            while 0 <= at < len(neighbours) and compare.maybe_near(neighbours[at][0][0], values[0]):
+                other_values, other = neighbours[at]
+                other_numbers = compare.split(other, Mode.VALUE)[1]
+                if other_values != values and all(map(compare.is_near, numbers, other_numbers)):
+                    raise NotCovered("rows that are nearly equal")
                 at += step
-        there.add((values, row))
+        neighbours.add((values, row))
 
     def remove(self, row: Row) -> None:
-        """A row goes."""
+        """Remove a row. It must be present, if it has numbers."""
         key, numbers = compare.split(row, Mode.VALUE)
         if numbers:
-            there = self.rows[key]
-            there.remove(([number.value for number in numbers], row))
-            if not there:
+            neighbours = self.rows[key]
+            neighbours.remove(([number.value for number in numbers], row))
+            if not neighbours:
                 del self.rows[key]

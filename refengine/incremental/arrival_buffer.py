@@ -1,5 +1,5 @@
-"""Streams that are read while they are evaluated: the sequences that a plan is made of, which grow
-at one end and are forgotten at the other.
+"""Streams that are read while they are evaluated: sequences for a plan that grow at one end, as
+elements arrive, and are forgotten at the other, once no window can hold them.
 """
 
 from __future__ import annotations
@@ -7,13 +7,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from operator import attrgetter
 from typing import Any, cast
 
 from refengine.core import engine, tick, window
 from refengine.core.engine import Plan
-from refengine.core.query import Query, Unit, WindowKind
+from refengine.core.query import Query, Unit, Window, WindowKind
 from refengine.core.semantics import Against, Change, Closing, Disorder, End, Semantics, Tick
 from refengine.core.window import Content
 from refengine.model import elements
@@ -21,27 +21,41 @@ from refengine.model.canonical import canonical_iterator
 from refengine.model.elements import TIME_BOUND, Element, Stream
 from refengine.model.errors import RefengineError, Unsupported
 
-AT_ONCE = 1024  # items that are forgotten together, at least
+# Elements are forgotten so many at a time, at least: to forget moves all that are left
+FORGOTTEN_AT_ONCE = 1024
+
+# More elements than will ever arrive
+ENDLESS = 2**62
+
+# Kinds whose content at an instant begins with the scope
+SCOPED = frozenset({WindowKind.TIME, WindowKind.RANGE, WindowKind.NOW, WindowKind.TUPLE})
 
 
-class Tape(Sequence[Element]):
-    """The arrivals of one stream, which come as they are iterated over and keep their places while
-    the first are forgotten. The last may be the horizon's (ENG-1).
+class ArrivalBuffer(Sequence[Element]):
+    """The arrivals of one stream. Iterating reads the stream; an arrival keeps its index while
+    those before it are forgotten.
+
+    `make_sentinel` gives the arrival at the horizon (ENG-1), by the last element, or None.
+    `find_first_needed` gives the index before which no element is needed any more.
     """
 
     def __init__(
-        self, elements: Iterator[Element], last: Callable[[Element | None], Element | None]
+        self,
+        elements: Iterator[Element],
+        make_sentinel: Callable[[Element | None], Element | None],
     ) -> None:
-        self.elements, self.last = elements, last
+        self.elements = elements
+        self.make_sentinel = make_sentinel
         self.items: list[Element] = []
-        self.gone = 0
-        # the place before which nothing is needed any more
-        self.behind: Callable[[], int] = lambda: 0
+        self.number_forgotten = 0
+        self.find_first_needed: Callable[[], int] = lambda: 0
 
     def __iter__(self) -> Iterator[Element]:
-        before, append = None, self.items.append
+        before: Element | None = None
+        append = self.items.append
         for element in self.elements:
             _, app, sys, batch, end = element
+            # checked here as far as most elements go, since the full check takes ten times as long
             if before is None or not (
                 batch is None is before.batch
                 and end is None
@@ -49,55 +63,86 @@ class Tape(Sequence[Element]):
                 and before.app <= app < TIME_BOUND
                 and before.sys < sys < TIME_BOUND
             ):
-                check(before, element, len(self) + 1)
+                check_streamed(before, element, len(self) + 1)
             append(element)
             yield element
             before = element
-            if not len(self.items) % AT_ONCE:
-                self.forget(self.behind())
-        if (final := self.last(before)) is not None:
-            append(final)
-            yield final
+            if not len(self.items) % FORGOTTEN_AT_ONCE:
+                self.forget_before(self.find_first_needed())
 
-    def forget(self, before: int) -> None:
-        """What stands before a place goes, if it is much."""
-        if before - self.gone >= max(AT_ONCE, len(self.items) // 4):
-            del self.items[: before - self.gone]
-            self.gone = before
+        sentinel = self.make_sentinel(before)
+        if sentinel is not None:
+            append(sentinel)
+            yield sentinel
+
+    def forget_before(self, index: int) -> None:
+        """Forget the elements before an index, if they are many."""
+        count = index - self.number_forgotten
+        if count >= max(FORGOTTEN_AT_ONCE, len(self.items) // 4):
+            del self.items[:count]
+            self.number_forgotten = index
 
     def __len__(self) -> int:
-        return self.gone + len(self.items)
+        return self.number_forgotten + len(self.items)
 
-    def __getitem__(self, place: Any) -> Any:
-        if place < self.gone:
+    def __getitem__(self, index: Any) -> Any:
+        if index < self.number_forgotten:
             raise LookupError(
-                f"element {place + 1} of the stream is no longer kept: it was streamed"
+                f"element {index + 1} of the stream is no longer kept: it was streamed"
             )
-        return self.items[place - self.gone]
+        return self.items[index - self.number_forgotten]
 
 
-class Times(Sequence[int]):
-    """What is known of each arrival on a tape; of the forgotten ones, that it was less."""
+class ArrivalTimes(Sequence[int]):
+    """An instant of each arrival in a buffer, as `instant_of` gives it. The first is known for
+    ever (WIN-7 asks for it); that of another forgotten arrival is less than any instant.
+    """
 
-    def __init__(self, tape: Tape, of: Callable[[Element], int], first: int) -> None:
-        self.tape, self.of, self.first = tape, of, first
+    def __init__(
+        self, buffer: ArrivalBuffer, instant_of: Callable[[Element], int], first: int
+    ) -> None:
+        self.buffer = buffer
+        self.instant_of = instant_of
+        self.first = first
 
     def __len__(self) -> int:
-        return len(self.tape)
+        return len(self.buffer)
 
-    def __getitem__(self, place: Any) -> Any:
-        tape = self.tape
-        return (
-            self.of(tape.items[place - tape.gone])
-            if place >= tape.gone
-            else -TIME_BOUND - 1
-            if place
-            else self.first
-        )
+    def __getitem__(self, index: Any) -> Any:
+        buffer = self.buffer
+        if index >= buffer.number_forgotten:
+            return self.instant_of(buffer.items[index - buffer.number_forgotten])
+        if index == 0:
+            return self.first
+        return -TIME_BOUND - 1
 
 
-def check(before: Element | None, element: Element, position: int) -> None:
-    """MOD-1 to MOD-3 for an element and the one before it."""
+class ArrivalIds(Sequence[int]):
+    """The ids 1, 2, … of the arrivals in a buffer (WIN-16). Iterating goes on as long as it
+    grows.
+    """
+
+    def __init__(self, buffer: ArrivalBuffer) -> None:
+        self.buffer = buffer
+
+    def __len__(self) -> int:
+        return len(self.buffer)
+
+    def __getitem__(self, index: Any) -> Any:
+        return index + 1
+
+    def __iter__(self) -> Iterator[int]:
+        index = 0
+        while index < len(self.buffer):
+            index += 1
+            yield index
+
+
+def check_streamed(before: Element | None, element: Element, position: int) -> None:
+    """MOD-1 to MOD-3: Check an element, the `position`-th of a stream, beside the one before it.
+
+    Raises InvalidStream, with its place, and Unsupported for an element with an interval.
+    """
     place = f"element {position}"
     if element.end not in (None, element.app):
         raise Unsupported(
@@ -114,14 +159,56 @@ def check(before: Element | None, element: Element, position: int) -> None:
         raise
 
 
-def plan(
+def plan_streamed(
     query: Query, streams: Mapping[str, Stream | Iterable[Element]], semantics: Semantics
 ) -> Plan:
-    """ENG-6: engine.plan, of a query with one window over a stream of points that comes in the
-    order of time.
+    """ENG-6: Plan a query with one window over a stream of points that is read in the order of
+    time. Its first element is read now.
+
+    Raises what `core.engine.plan` raises, and Unsupported for a query that needs its stream whole.
     """
-    # QRY-4, QRY-5
-    engine.plan(query, {name: Stream(()) for name in streams}, replace(semantics, horizon=End.NONE))
+    no_elements = {name: Stream(()) for name in streams}
+    # QRY-4, QRY-5; without elements no horizon is wrong
+    engine.plan(query, no_elements, replace(semantics, horizon=End.NONE))
+    spec = _streamed_window(query, semantics)
+
+    source = canonical_iterator(streams[spec.stream])
+    first = next(source, None)
+    if first is None:
+        return engine.plan(query, no_elements, semantics)
+    check_streamed(None, first, 1)
+    view = window.view(spec, [first], semantics, query.registered)
+
+    def make_sentinel(last: Element | None) -> Element | None:
+        known = [] if last is None else [last]
+        horizon = engine.horizon([view.spec], known, semantics.horizon)
+        if horizon is None:
+            return None
+        if last is None:
+            return Element(frozenset(), horizon, 1, 1)
+        return Element(frozenset(), horizon, last.sys + 1, (last.batch or 0) + 1)
+
+    buffer = ArrivalBuffer(chain([first], source), make_sentinel)
+    ids = range(1, ENDLESS)
+    times: Sequence[int] = ids
+    own: Sequence[int] = ArrivalIds(buffer)
+    if spec.kind is not WindowKind.TUPLE:
+        times = own = ArrivalTimes(buffer, attrgetter("app"), view.times[0])
+        if semantics.closing is not Closing.REACHED:
+            shift = tick.shift_of_own_instants(semantics)
+            own = ArrivalTimes(buffer, lambda element: element.app + shift, view.times[0])
+    return Plan(
+        semantics,
+        views=(replace(view, elements=buffer, times=times, ids=ids),),
+        arrivals=buffer,
+        own=own,
+        counts=(range(ENDLESS),),
+        late=(),
+    )
+
+
+def _streamed_window(query: Query, semantics: Semantics) -> Window:
+    """Return the one window of a query. Raises Unsupported where the stream is needed whole."""
     if len(query.windows) > 1:
         raise Unsupported(
             "a query with several windows needs its streams whole", rule="ENG-6", place="windows"
@@ -137,86 +224,38 @@ def plan(
         raise Unsupported(
             "windows by key or by triples need their stream whole", rule="ENG-6", place="windows[0]"
         )
-    source = canonical_iterator(streams[spec.stream])
-    if not (head := list(islice(source, 1))):
-        return engine.plan(query, {name: Stream(()) for name in streams}, semantics)
-    check(None, head[0], 1)
-    view = window.view(spec, head, semantics, query.registered)
-
-    def last(element: Element | None) -> Element | None:
-        end = engine.horizon([view.spec], [] if element is None else [element], semantics.horizon)
-        if end is None:
-            return None
-        sys, batch = (0, 0) if element is None else (element.sys, element.batch or 0)
-        return Element(frozenset(), end, sys + 1, batch + 1)
-
-    tape = Tape(chain(head, source), last)
-    ids = range(1, 2**62)
-    first = view.times[0]
-    times: Sequence[int] = ids
-    own: Sequence[int] = Counted(tape)
-    shift = tick.shift_of_own_instants(semantics)
-    if spec.kind is not WindowKind.TUPLE:
-        times = Times(tape, attrgetter("app"), first)
-        own = (
-            times
-            if semantics.closing is Closing.REACHED
-            else Times(tape, lambda element: element.app + shift, first)
-        )
-    return Plan(
-        semantics,
-        (replace(view, elements=tape, times=times, ids=ids),),
-        tape,
-        own,
-        (range(2**62),),
-        (),
-    )
+    return spec
 
 
-def tape_of(planned: Plan) -> Tape | None:
-    """The tape that a plan's arrivals are on; None where they are given whole."""
+def buffer_of(planned: Plan) -> ArrivalBuffer | None:
+    """Return the buffer of a plan's arrivals; None where they are given whole."""
     arrivals: Sequence[Element] = planned.arrivals
-    return arrivals if isinstance(arrivals, Tape) else None
+    return arrivals if isinstance(arrivals, ArrivalBuffer) else None
 
 
-class Counted(Sequence[int]):
-    """The ids of what is on a tape."""
-
-    def __init__(self, tape: Tape) -> None:
-        self.tape = tape
-
-    def __len__(self) -> int:
-        return len(self.tape)
-
-    def __getitem__(self, place: Any) -> Any:
-        return place + 1
-
-    def __iter__(self) -> Iterator[int]:
-        place = 0
-        while place < len(self.tape):
-            place += 1
-            yield place
-
-
-def behind(planned: Plan, content: Content) -> int:
-    """The place before which no element is in a content, now that the last arrival was looked at:
-    neither in the one evaluated last, nor in a later one.
+def first_needed(planned: Plan, content: Content) -> int:
+    """Return the index before which no element is needed any more, now that the last arrival was
+    looked at: none is in the content evaluated last, nor in a later one. Return 0 where all are.
     """
-    view, semantics, tape = planned.views[0], planned.semantics, planned.arrivals
-    # at contents that were not reported
+    view = planned.views[0]
+    semantics = planned.semantics
+    arrivals = planned.arrivals
+    # the graph is compared with that of the previous instant, whose content may be no report's
     looks_back = semantics.against is Against.PREVIOUS and semantics.change is Change.GRAPH
     if not isinstance(content, range) or semantics.tick is Tick.BATCH or looks_back:
         return 0
-    match view.spec.kind:
-        case WindowKind.TIME | WindowKind.RANGE | WindowKind.NOW | WindowKind.TUPLE if (
-            view.frame is not None
-        ):
-            extent = window.scope(view.frame, planned.own[len(tape) - 1])
-            first = extent[0] if extent else view.frame.first + view.frame.least * view.frame.slide
-            place = min(bisect_left(view.times, first), len(tape))
-        case WindowKind.ROWS:
-            place = cast("range", window.rows(view, len(tape))).start
-        case _:
-            return 0
-    # an arrival's forerunner may be its stamp (ENG-4)
-    return min(place, content.start if content else place, len(tape) - 1)
+    if view.spec.kind is WindowKind.ROWS:
+        index = cast("range", window.rows(view, len(arrivals))).start
+    elif view.spec.kind in SCOPED and view.frame is not None:
+        scope = window.scope(view.frame, planned.own[len(arrivals) - 1])
+        if scope is not None:
+            first_instant = scope[0]
+        else:
+            first_instant = view.frame.first + view.frame.least * view.frame.slide
+        index = min(bisect_left(view.times, first_instant), len(arrivals))
+    else:
+        return 0
+    if content:
+        index = min(index, content.start)
+    # a report may be stamped with the arrival before the last (ENG-4)
+    return min(index, len(arrivals) - 1)

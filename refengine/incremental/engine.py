@@ -1,10 +1,9 @@
-"""§9 again, and fast: the reports of core.engine.evaluate, each of which costs what changed since
-the one before.
+"""§9 The reports of `core.engine.evaluate`, each of which costs what changed since the one before.
 
-Never a second definition: which windows are evaluated when is the schedule's, and R2S is r2s's on
-the rows that came and went; R2R is kept up to date by `maintained`. What is not covered the
-definition computes, and the provenance says so. Held to the definition by
-tests/incremental/test_incremental.py.
+This is no second definition. Which windows are evaluated when is `schedule`'s, which is held to
+`core.schedule`; the answers are `maintained`'s; R2S is `core.r2s`, on the rows that came and went.
+What is not covered the definition computes, and the provenance says so. All is held to the
+definition by tests/incremental/test_incremental.py.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ from refengine.core.query import Query
 from refengine.core.reports import Report, ReportMaker
 from refengine.core.schedule import MAX_REPORTS
 from refengine.core.semantics import Semantics
-from refengine.incremental import arrival_buffer
+from refengine.incremental.arrival_buffer import buffer_of, first_needed, plan_streamed
 from refengine.incremental.maintained import MaintainedWhileCovered
-from refengine.incremental.schedule import evaluations
+from refengine.incremental.schedule import schedule_evaluations
 from refengine.model.elements import Dataset, Element, Stream
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """Who computed the reports: `incremental` those of the first `until` evaluations (None: of
-    all), the definition the others, for a reason.
+    """Who computed the reports: incremental evaluation those of the first `until` evaluations
+    (None: of all), and the definition the others, for a reason.
     """
 
     until: int | None = None
@@ -44,8 +43,8 @@ class Provenance:
         return f"{first}the definition: {self.reason}"
 
 
-class Run(Iterator[Report]):
-    """The reports of a plan, one after the other, and where they come from so far."""
+class IncrementalRun(Iterator[Report]):
+    """The reports of a plan, one after the other. The first `skip` evaluations are left out."""
 
     def __init__(
         self,
@@ -71,17 +70,17 @@ class Run(Iterator[Report]):
     def _reports(self, query: Query, max_reports: int, skip: int) -> Iterator[Report]:
         planned = self.planned
         answers = self.answers
-        buffer = arrival_buffer.tape_of(planned)
+        buffer = buffer_of(planned)
         if buffer is not None:
-            buffer.behind = lambda: arrival_buffer.behind(planned, answers.contents[0])
+            buffer.find_first_needed = lambda: first_needed(planned, answers.contents[0])
         maker = ReportMaker(query, planned, answers)
-        for at in islice(evaluations(planned, max_reports), skip, None):
+        for at in islice(schedule_evaluations(planned, max_reports), skip, None):
             report = maker.report(at)
             if report is not None:
                 yield report
 
 
-def evaluate(
+def evaluate_incrementally(
     query: Query,
     streams: Mapping[str, Stream | Iterable[Element]],
     semantics: Semantics,
@@ -89,26 +88,27 @@ def evaluate(
     static: Dataset = frozenset(),
     answer: Answer = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
-) -> Run:
-    """ENG-6: return the reports of engine.evaluate, equal value for value (CMP-4), and those, too,
-    that no witness confirms. `contents` are looked up when they are asked for. `answer` is asked
-    where the body, or a value that it meets, is not covered.
+) -> IncrementalRun:
+    """ENG-6: Return the reports of `core.engine.evaluate`, with rows that are equal value for value
+    (CMP-4). Reports that no witness confirms are given, too. `answer` is R2R for what incremental
+    evaluation does not cover. A report's `contents` are looked up when they are asked for.
 
-    A stream may be an iterator of elements in the order of time: then what no window can hold any
-    more is forgotten, with the `contents` of its reports. There the definition cannot take over,
-    and what is not covered is Unsupported.
+    A stream may be an iterator of elements in the order of time. Then it is read while it is
+    evaluated, and elements that no window can hold any more are forgotten, with the `contents` of
+    the reports that had them. The definition cannot take over there: what is not covered is
+    Unsupported.
 
-    Raises what engine.evaluate raises.
+    Raises what `core.engine.evaluate` raises.
     """
     whole = {name: stream for name, stream in streams.items() if isinstance(stream, Stream)}
     if len(whole) == len(streams):
         planned = engine.plan(query, whole, semantics)
     else:
-        planned = arrival_buffer.plan(query, streams, semantics)
-    return run(query, planned, static=static, answer=answer, max_reports=max_reports)
+        planned = plan_streamed(query, streams, semantics)
+    return evaluate_plan(query, planned, static=static, answer=answer, max_reports=max_reports)
 
 
-def run(
+def evaluate_plan(
     query: Query,
     planned: Plan,
     *,
@@ -116,8 +116,10 @@ def run(
     answer: Answer = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
     skip: int = 0,
-) -> Run:
-    """The same of a plan. The first `skip` evaluations may be left out, as if the answer had been
-    empty before the next one.
+) -> IncrementalRun:
+    """Return the reports of a plan, as `evaluate_incrementally` does. The first `skip` evaluations
+    may be left out, as if the answer had been empty before the next one.
+
+    Raises what `core.engine.evaluate` raises.
     """
-    return Run(query, planned, static, answer, max_reports, skip)
+    return IncrementalRun(query, planned, static, answer, max_reports, skip)

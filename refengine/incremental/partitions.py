@@ -1,5 +1,5 @@
-"""§4's partitions by differences: of each key the latest N elements, of which one comes with an
-arrival and one may go.
+"""§4 Partitions by differences: a content has the latest N elements of each key, so each arrival
+enters it, and the oldest element of its key may leave.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from refengine.core.window import Content, View
 from refengine.model.errors import require
 
 
-class Latest(Sequence[int]):
-    """WIN-15: the content of a partition after some arrivals, which is looked up when it is asked
-    for.
+class PartitionContent(Sequence[int]):
+    """WIN-15: the content of a partition after the first `arrived` elements. Its indices are looked
+    up when they are asked for.
     """
 
     def __init__(self, view: View, arrived: int) -> None:
-        self.view, self.arrived = view, arrived
+        self.view = view
+        self.arrived = arrived
 
     @cached_property
     def indices(self) -> Content:
-        """The content itself."""
+        """The indices of its elements, ascending."""
         return window.partition(self.view, self.arrived)
 
     def __len__(self) -> int:
@@ -39,62 +40,79 @@ class Latest(Sequence[int]):
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, Latest) and other.arrived == self.arrived and other.view is self.view
+            isinstance(other, PartitionContent)
+            and other.arrived == self.arrived
+            and other.view is self.view
         )
 
     def __hash__(self) -> int:
         return hash(self.arrived)
 
 
-class Turnover:
-    """What comes and what goes from one content of a partition to a later one."""
+class PartitionDelta:
+    """The content of a partition by key, and what enters and leaves as it moves on."""
 
     def __init__(self) -> None:
         self.arrived = 0
-        self.kept: dict[tuple[str, ...], deque[int]] = defaultdict(deque)
+        self.latest: dict[tuple[str, ...], deque[int]] = defaultdict(deque)
 
-    def to(self, content: Latest) -> tuple[list[int], list[int]]:
-        """The elements that go, and those that come."""
-        since, view = self.arrived, content.view
-        going: list[int] = []
-        if content.arrived < since:  # another beginning
-            going, since = sorted(i for kept in self.kept.values() for i in kept), 0
-            self.kept.clear()
-        out = set()
+    def move_to(self, content: PartitionContent) -> tuple[list[int], list[int]]:
+        """Move to another content. Return the indices of the elements that leave, and of those that
+        enter; one that arrives and is at once pushed out by later ones is in neither.
+
+        With N = 1 and keys x, y, x, the move from one arrival to three gives ([0], [1, 2]).
+        """
+        view = content.view
         size = require(view.spec.size)
+        leaving: list[int] = []
+        since = self.arrived
+        if content.arrived < since:  # an earlier content: begin anew
+            leaving = sorted(i for latest in self.latest.values() for i in latest)
+            self.latest.clear()
+            since = 0
+
+        pushed_out = set()
         for i in range(since, content.arrived):
-            kept = self.kept[view.keys[i]]
-            kept.append(i)
-            if len(kept) > size:
-                out.add(kept.popleft())
+            latest = self.latest[view.keys[i]]
+            latest.append(i)
+            if len(latest) > size:
+                pushed_out.add(latest.popleft())
         self.arrived = content.arrived
-        return going + sorted(i for i in out if i < since), [
-            i for i in range(since, content.arrived) if i not in out
-        ]
+        leaving += sorted(i for i in pushed_out if i < since)
+        entering = [i for i in range(since, content.arrived) if i not in pushed_out]
+        return leaving, entering
 
 
-def covers(planned: Plan) -> bool:
-    """Whether the one window is a partition that is reported by its elements alone."""
-    semantics, view = planned.semantics, planned.views[0]
+def is_single_partition(planned: Plan) -> bool:
+    """Whether `partition_stretches` covers a plan: its one window is a partition, and it is
+    reported when its elements are others than at the last report.
+    """
+    semantics = planned.semantics
+    view = planned.views[0]
     return (
         len(planned.views) == 1
         and view.spec.kind is WindowKind.PARTITION
         and view.frame is not None
         and Condition.CHANGE in semantics.report
         and Condition.PERIODIC not in semantics.report
-        and (semantics.change, semantics.against) == (Change.ELEMENTS, Against.LAST)
+        and semantics.change is Change.ELEMENTS
+        and semantics.against is Against.LAST
         and semantics.tick is not Tick.BATCH
     )
 
 
-def stretches(planned: Plan, max_reports: int) -> Iterator[Sequence[Evaluation]]:
-    """engine.stretches, where a partition is covered: its content changes with every arrival, and
-    with nothing else.
+def partition_stretches(planned: Plan, max_reports: int) -> Iterator[Sequence[Evaluation]]:
+    """Yield the stretches of a plan that `is_single_partition` covers, one evaluation each: the
+    content changes with every arrival, and with nothing else. Raises TooManyReports.
     """
-    view, start = planned.views[0], window.s0(require(planned.views[0].frame))
-    reported = count = 0
-    for k, interval in tick.ticks(planned.arrivals, planned.own, planned.semantics.tick, start):
-        t = max(interval.start, start)
-        if k > reported and t < interval.stop:
-            reported, count = k, bounded(count + 1, max_reports, planned.arrivals, k)
-            yield (Evaluation(t, k, (WindowContent(None, Latest(view, k)),)),)
+    view = planned.views[0]
+    start = window.s0(require(view.frame))
+    ticks = tick.ticks(planned.arrivals, planned.own, planned.semantics.tick, start)
+    reported = 0  # how many elements had arrived at the last report
+    count = 0
+    for k, interval in ticks:
+        instant = max(interval.start, start)
+        if k > reported and instant < interval.stop:
+            reported = k
+            count = bounded(count + 1, max_reports, planned.arrivals, k)
+            yield (Evaluation(instant, k, (WindowContent(None, PartitionContent(view, k)),)),)

@@ -1,8 +1,14 @@
-"""§9 in parts: the reports of a part of the arrivals, from the elements that they rest on and no
-others.
+"""§9 In parts: the reports that some of the arrivals trigger, from the elements that they rest on
+and no others (ENG-7).
 
-When the query is evaluated costs little to find, so what was before a part is found by the schedule
-alone: which evaluations it has before the part, and which of these are the whole stream's.
+A part is the arrivals of an interval of time. Besides these it is given a *halo*: the elements for
+some time before, since windows reach back. To find when the query is evaluated costs little, so
+the schedule alone tells what was before a part: which evaluations fall into its halo, which of
+these are exactly the whole stream's, and so whether the halo is long enough. One that is too short
+is tried again with an earlier start.
+
+For windows [0, 10), [10, 20), … and the part from 40 on, a halo from 30 on has the contents of
+[30, 40), and with them the answer that Istream compares the first one of the part with.
 """
 
 from __future__ import annotations
@@ -11,10 +17,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count, takewhile
-from math import gcd
 from typing import NamedTuple, Unpack
 
-from refengine import incremental
 from refengine.core import engine, tick, window
 from refengine.core.engine import MAX_REPORTS, Options, Plan, Report
 from refengine.core.query import Query, WindowKind
@@ -27,279 +31,283 @@ from refengine.core.semantics import (
     Empty,
     End,
     Gap,
-    Partial,
     Semantics,
     Tick,
 )
-from refengine.core.window import Frame, View
-from refengine.incremental import Run
+from refengine.core.window import Frame
+from refengine.incremental.engine import IncrementalRun, evaluate_plan
+from refengine.incremental.schedule import schedule_evaluations
+from refengine.incremental.whole_stream import (
+    opening_of_first_window,
+    whole_stream_frames,
+    window_start_at,
+)
 from refengine.model.canonical import CanonicalElements
 from refengine.model.elements import Element, Stream
-from refengine.model.errors import Unsupported, require
+from refengine.model.errors import Unsupported
 
-# kinds whose windows are bounded in time
+# Kinds whose windows are bounded in time
 BOUNDED = frozenset({WindowKind.TIME, WindowKind.RANGE, WindowKind.NOW})
 
 
 class Part(NamedTuple):
-    """The arrivals with t_app in [start, stop); None is no bound. `since`: the elements from then
-    on are given, and none that comes after the part (None: all that come before its end).
+    """The arrivals with t_app in [start, stop), of which None is no bound.
+
+    The elements from `halo_start` on are given for it (None: from the beginning of the stream), and
+    none that comes after the part.
     """
 
     start: int | None = None
     stop: int | None = None
-    since: int | None = None
+    halo_start: int | None = None
 
 
-class Short(Exception):
-    """What is given begins too late to tell what was before the part."""
+class HaloTooShort(Exception):
+    """The elements that are given for a part begin too late to tell what was before it."""
 
 
-def check(query: Query, planned: Plan) -> None:
-    """Raises Unsupported for what is not computed in parts."""
-    reason = refused(query, planned.semantics)
-    reason = reason or (
-        "elements with intervals" if any(view.ends is not None for view in planned.views) else None
-    )
-    if reason := reason or ("elements that are dropped as late" if planned.late else None):
-        raise Unsupported(f"not computed in parts: {reason}", rule="ENG-7")
-
-
-def refused(query: Query, semantics: Semantics) -> str | None:
-    """Why a query is not computed in parts, whatever its streams are; None if it is."""
-    change, several = Condition.CHANGE in semantics.report, len(query.windows) > 1
-    unbounded = next((spec.kind for spec in query.windows if spec.kind not in BOUNDED), None)
-    reasons = {
-        f"windows of kind {unbounded}, which have no bounds in time": unbounded,
-        "the batch tick": semantics.tick is Tick.BATCH,
-        "base=previous-new, which may be any time ago": semantics.base is Base.NEW,
-        "content change beside gap=latest": change and semantics.gap is Gap.LATEST,
-        "content change of several windows": change and several,
-        "append under content change of the graph": change
-        and semantics.change is Change.GRAPH
-        and engine.operator(query, semantics) is R2S.APPEND,
-        "anchor=first-element over several streams": semantics.anchor is Anchor.FIRST
-        and len({spec.stream for spec in query.windows}) > 1,
-        "a body that makes blank nodes": query.body.makes_blanks,
-    }
-    return next((reason for reason, holds in reasons.items() if holds), None)
-
-
-def depth(query: Query, semantics: Semantics) -> int:
-    """How many evaluations before a part matter to it."""
-    if semantics.empty is Empty.ONCE:
-        return 2
-    return int(
-        Condition.CHANGE in semantics.report or engine.operator(query, semantics) is not R2S.RSTREAM
-    )
-
-
-def origins(
-    query: Query, semantics: Semantics, firsts: Mapping[str, int]
-) -> tuple[int | None, ...]:
-    """The t0 of each window, by the first instant of each stream that has one (WIN-7, WIN-10)."""
-    specs = [window.slide(spec, semantics.slide) for spec in query.windows]
-    return tuple(
-        window.origin(spec, semantics, firsts.get(spec.stream), query.registered) for spec in specs
-    )
-
-
-def frames(
-    query: Query, semantics: Semantics, firsts: Mapping[str, int], since: int | None
-) -> list[Frame | None]:
-    """The windows of the whole stream, from the last one on that ended before `since`; None for a
-    window that never opens.
-    """
-    turns = 1 if semantics.period is None else semantics.period
-    found: list[Frame | None] = []
-    for spec, t0 in zip(query.windows, origins(query, semantics, firsts), strict=True):
-        spec = window.slide(spec, semantics.slide)
-        frame = None if t0 is None else window.frame(spec, semantics.closure, t0, semantics.partial)
-        if t0 is not None and frame is not None and since is not None:
-            ended = (since - 1 - frame.last) // frame.slide
-            # so that periods count from t0 (REP-11)
-            passed = ended - ended % (turns // gcd(turns, frame.slide))
-            if passed > 0:
-                frame = window.frame(
-                    spec, semantics.closure, t0 + passed * frame.slide, Partial.SUPPRESSED
-                )
-        found.append(frame)
-    return found
-
-
-def plan(
-    query: Query,
-    streams: Mapping[str, Stream],
-    semantics: Semantics,
-    firsts: Mapping[str, int],
-    part: Part,
-) -> Plan:
-    """engine.plan of what is given for a part, with the whole stream's windows. Raises Unsupported
-    for what is not computed in parts.
-    """
-    anchor = (
-        min(firsts.values()) if firsts and semantics.anchor is Anchor.FIRST else semantics.anchor
-    )
-    horizon = semantics.horizon if part.stop is None else End.NONE
-    planned = engine.plan(
-        query, streams, replace(semantics, t0=0, offset=None, anchor=anchor, horizon=horizon)
-    )
-    check(query, planned)
-    found = zip(planned.views, frames(query, semantics, firsts, part.since), strict=True)
-    return replace(
-        planned,
-        views=tuple(
-            replace(view, t0=_opens(view, semantics, frame), frame=frame) for view, frame in found
-        ),
-    )
-
-
-def _opens(view: View, semantics: Semantics, frame: Frame | None) -> int | None:
-    """Where window 0 opens."""
-    return (
-        None
-        if frame is None
-        else frame.first - window.borders(window.closure_of(view.spec, semantics.closure))[0]
-    )
-
-
-def settled(planned: Plan, since: int) -> int | None:
-    """The instant after which arrivals see what they see in the whole stream: that of the first
-    arrival at which, and at the instant before, every window begins at `since` or later; None if
-    there is none.
-    """
-    own = tick.shift_of_own_instants(planned.semantics)
-    for arrival in planned.arrivals:
-        if all(
-            begins(view, arrival.app + own - 1) >= since for view in planned.views if view.frame
-        ):
-            return arrival.app
-    return None
-
-
-def begins(view: View, t: int) -> int:
-    """The first instant of the window at t; where there is none yet, that of the first to come."""
-    frame = require(view.frame)
-    extent = window.scope(frame, t)
-    return extent[0] if extent else frame.first + frame.least * frame.slide
-
-
-def passed(query: Query, planned: Plan, part: Part, max_reports: int) -> int:
-    """How many evaluations of the plan can be left out before the part. Raises Short."""
-    if part.start is None:
-        return 0
-    known = None if part.since is None else settled(planned, part.since)
-    if part.since is not None and (known is None or known >= part.start):
-        raise Short
-    start = part.start
-    instants = (
-        planned.arrivals[at.arrival].app for at in incremental.evaluations(planned, max_reports)
-    )
-    before = list(takewhile(lambda app: app < start, instants))
-    needed = depth(query, planned.semantics)
-    if known is not None and sum(app > known for app in before) < needed:
-        raise Short
-    return max(0, len(before) - needed)
-
-
-def reports(
-    query: Query,
-    streams: Mapping[str, Stream],
-    semantics: Semantics,
-    firsts: Mapping[str, int],
-    part: Part,
-    **options: Unpack[Options],
-) -> tuple[Iterator[Report], Run]:
-    """ENG-7: the reports that the arrivals of a part trigger, and the run that they are of, which
-    has the provenance. `streams` have what is given for the part; `firsts` is the first instant of
-    each whole stream that has an element. The part with the last element has no `stop`: the horizon
-    is its. `options` are those of engine.evaluate.
-
-    Raises Short where what is given begins too late, Unsupported for what is not computed in parts,
-    and what engine.evaluate raises.
-    """
-    planned = plan(query, streams, semantics, firsts, part)
-    skip = passed(query, planned, part, options.get("max_reports", MAX_REPORTS))
-    run = incremental.run(query, planned, skip=skip, **options)
-    return (report for report in run if part.start is None or report.trigger >= part.start), run
-
-
-def candidates(
-    query: Query,
-    semantics: Semantics,
-    firsts: Mapping[str, int],
-    start: int,
-    instants: Sequence[int],
-) -> Iterator[int | None]:
-    """Instants from which on to give elements for a part from `start` on, each before it and
-    earlier than the one before, the last None. By ascending instants at which something arrives, or
-    that are shortly before.
-    """
-    own, here = tick.shift_of_own_instants(semantics), bisect_left(instants, start)
-    frame_of = [frame for frame in frames(query, semantics, firsts, None) if frame]
-    dense = semantics.report <= {Condition.CHANGE, Condition.NON_EMPTY} and all(
-        frame.kind is WindowKind.TIME for frame in frame_of
-    )
-    # how long until an evaluation, about
-    often = 0 if dense else max([semantics.period or 1, *(frame.slide for frame in frame_of)])
-    step, least = depth(query, semantics) * often, start
-    for further in takewhile(lambda exponent: 2 << exponent <= here, count()):
-        place = min(here - (2 << further), bisect_left(instants, start - (step << further)))
-        if place <= 0 or not frame_of:
-            break
-        scopes = [window.scope(frame, instants[place] + own - 1) for frame in frame_of]
-        extents = [scope for scope in scopes if scope is not None]
-        if len(extents) < len(scopes):
-            break
-        if (since := min(first for first, _ in extents)) < least:
-            yield since
-            least = since
-    yield None
-
-
-def evaluate(
+def evaluate_in_parts(
     query: Query,
     streams: Mapping[str, Stream],
     semantics: Semantics,
     cuts: Sequence[int],
     **options: Unpack[Options],
 ) -> Iterator[Report]:
-    """ENG-7: the reports of engine.evaluate, computed in parts that begin at ascending instants,
-    and one before these.
-    """
-    check(query, engine.plan(query, streams, semantics))
-    named = {spec.stream for spec in query.windows}
-    given = {name: stream for name, stream in streams.items() if name in named}
-    instants = sorted({element.app for stream in given.values() for element in stream})
-    cuts = [cut for cut in cuts if instants and instants[0] < cut <= instants[-1]]
-    firsts = {
-        name: min(element.app for element in stream)
-        for name, stream in given.items()
-        if stream.elements
-    }
+    """ENG-7: Return the reports of `core.engine.evaluate`, computed in parts: one that begins at
+    each of the `cuts`, which are ascending instants, and one before these.
 
-    def of(start: int | None, stop: int | None) -> Iterator[Report]:
-        for since in (
-            [None] if start is None else candidates(query, semantics, firsts, start, instants)
-        ):
-            some = {
-                name: Stream(CanonicalElements(_within(stream, since, stop)), stream.ordered)
-                for name, stream in given.items()
-            }
+    Raises Unsupported for a query that is not computed in parts, and what `core.engine.evaluate`
+    raises.
+    """
+    check_parts(query, engine.plan(query, streams, semantics))
+    whole = WholeStreams(query, streams)
+
+    def reports_between(start: int | None, stop: int | None) -> Iterator[Report]:
+        tries: Iterator[int | None] = iter([None])
+        if start is not None:
+            tries = halo_starts(query, semantics, whole.firsts, start, whole.instants)
+        for halo_start in tries:
+            part = Part(start, stop, halo_start)
+            some = whole.elements_for(part)
             try:
-                return reports(query, some, semantics, firsts, Part(start, stop, since), **options)[
-                    0
-                ]
-            except Short:
+                reports, _ = reports_of_part(query, some, semantics, whole.firsts, part, **options)
+            except HaloTooShort:
                 continue
+            return reports
         raise AssertionError("the whole stream is never too short")
 
-    return chain.from_iterable(
-        of(*borders) for borders in zip([None, *cuts], [*cuts, None], strict=True)
-    )
+    # a cut elsewhere would leave a part without arrivals
+    used_cuts = [cut for cut in cuts if cut in whole.span]
+    borders = zip([None, *used_cuts], [*used_cuts, None], strict=True)
+    return chain.from_iterable(reports_between(start, stop) for start, stop in borders)
 
 
-def _within(stream: Stream, since: int | None, stop: int | None) -> Iterator[Element]:
-    return (
-        e for e in stream if (since is None or e.app >= since) and (stop is None or e.app < stop)
+class WholeStreams:
+    """The streams that a query's windows range over, of which parts are taken.
+
+    `instants` are those at which something arrives, ascending; `firsts` is the first one of each
+    stream that has an element; `span` are the instants after the first of all up to the last.
+    """
+
+    def __init__(self, query: Query, streams: Mapping[str, Stream]) -> None:
+        names = {spec.stream for spec in query.windows}
+        self.streams = {name: stream for name, stream in streams.items() if name in names}
+        self.firsts: dict[str, int] = {}
+        instants: set[int] = set()
+        for name, stream in self.streams.items():
+            if stream.elements:
+                instants.update(element.app for element in stream)
+                self.firsts[name] = min(element.app for element in stream)
+        self.instants = sorted(instants)
+        self.span = range(0)
+        if instants:
+            self.span = range(self.instants[0] + 1, self.instants[-1] + 1)
+
+    def elements_for(self, part: Part) -> dict[str, Stream]:
+        """Return the elements of each stream from the part's halo on up to its end."""
+
+        def is_given(element: Element) -> bool:
+            is_after_start = part.halo_start is None or element.app >= part.halo_start
+            return is_after_start and (part.stop is None or element.app < part.stop)
+
+        return {
+            name: Stream(CanonicalElements(filter(is_given, stream)), stream.ordered)
+            for name, stream in self.streams.items()
+        }
+
+
+def reports_of_part(
+    query: Query,
+    streams: Mapping[str, Stream],
+    semantics: Semantics,
+    firsts: Mapping[str, int],
+    part: Part,
+    **options: Unpack[Options],
+) -> tuple[Iterator[Report], IncrementalRun]:
+    """ENG-7: Return the reports that the arrivals of a part trigger, and the run that they are of,
+    which has their provenance.
+
+    `streams` have the elements that are given for the part, and `firsts` is the first instant of
+    each whole stream that has an element. The part with the last element has no `stop`: the horizon
+    belongs to it. `options` are those of `core.engine.evaluate`.
+
+    Raises HaloTooShort where the elements begin too late, Unsupported for a query that is not
+    computed in parts, and what `core.engine.evaluate` raises.
+    """
+    planned = plan_part(query, streams, semantics, firsts, part)
+    skip = evaluations_to_skip(query, planned, part, options.get("max_reports", MAX_REPORTS))
+    run = evaluate_plan(query, planned, skip=skip, **options)
+    reports = (report for report in run if part.start is None or report.trigger >= part.start)
+    return reports, run
+
+
+def check_parts(query: Query, planned: Plan) -> None:
+    """Check that a plan is computed in parts. Raises Unsupported, with the reason."""
+    reason = why_not_in_parts(query, planned.semantics)
+    if reason is None and any(view.ends is not None for view in planned.views):
+        reason = "elements with intervals"
+    if reason is None and planned.late:
+        reason = "elements that are dropped as late"
+    if reason is not None:
+        raise Unsupported(f"not computed in parts: {reason}", rule="ENG-7")
+
+
+def why_not_in_parts(query: Query, semantics: Semantics) -> str | None:
+    """Return why a query is not computed in parts, whatever its streams are; None if it is."""
+    has_change = Condition.CHANGE in semantics.report
+    has_several_windows = len(query.windows) > 1
+    has_several_streams = len({spec.stream for spec in query.windows}) > 1
+    is_append = engine.operator(query, semantics) is R2S.APPEND
+    unbounded = next((spec.kind for spec in query.windows if spec.kind not in BOUNDED), None)
+    reasons = {
+        f"windows of kind {unbounded}, which have no bounds in time": unbounded,
+        "the batch tick": semantics.tick is Tick.BATCH,
+        "base=previous-new, which may be any time ago": semantics.base is Base.NEW,
+        "content change beside gap=latest": has_change and semantics.gap is Gap.LATEST,
+        "content change of several windows": has_change and has_several_windows,
+        "append under content change of the graph": (
+            has_change and semantics.change is Change.GRAPH and is_append
+        ),
+        "anchor=first-element over several streams": (
+            semantics.anchor is Anchor.FIRST and has_several_streams
+        ),
+        "a body that makes blank nodes": query.body.makes_blanks,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def plan_part(
+    query: Query,
+    streams: Mapping[str, Stream],
+    semantics: Semantics,
+    firsts: Mapping[str, int],
+    part: Part,
+) -> Plan:
+    """Plan a query over the elements that are given for a part, with the windows of the whole
+    stream. Raises Unsupported for a query that is not computed in parts.
+    """
+    anchor = semantics.anchor
+    if firsts and anchor is Anchor.FIRST:
+        anchor = min(firsts.values())
+    # only the last part goes on to the horizon
+    horizon = semantics.horizon if part.stop is None else End.NONE
+    # any t0 will do: the frames are replaced
+    planned = engine.plan(
+        query, streams, replace(semantics, t0=0, offset=None, anchor=anchor, horizon=horizon)
     )
+    check_parts(query, planned)
+    frames = whole_stream_frames(query, semantics, firsts, part.halo_start)
+    views = tuple(
+        replace(view, t0=opening_of_first_window(view, semantics, frame), frame=frame)
+        for view, frame in zip(planned.views, frames, strict=True)
+    )
+    return replace(planned, views=views)
+
+
+def evaluations_needed(query: Query, semantics: Semantics) -> int:
+    """Return how many evaluations before a part matter to it: the last one, where its content or
+    its answer is compared with; under empty=once the last two.
+    """
+    if semantics.empty is Empty.ONCE:
+        return 2
+    compares_answers = engine.operator(query, semantics) is not R2S.RSTREAM
+    return int(Condition.CHANGE in semantics.report or compares_answers)
+
+
+def evaluations_to_skip(query: Query, planned: Plan, part: Part, max_reports: int) -> int:
+    """Return how many of the plan's evaluations can be left out: those before the part but the last
+    few, which matter to it. Raises HaloTooShort if those few are not exact.
+    """
+    start = part.start
+    if start is None:
+        return 0
+    exact_after = None
+    if part.halo_start is not None:
+        exact_after = first_exact_arrival(planned, part.halo_start)
+        if exact_after is None or exact_after >= start:
+            raise HaloTooShort
+    triggers = (
+        planned.arrivals[at.arrival].app for at in schedule_evaluations(planned, max_reports)
+    )
+    before = list(takewhile(lambda trigger: trigger < start, triggers))
+    needed = evaluations_needed(query, planned.semantics)
+    if exact_after is not None and sum(trigger > exact_after for trigger in before) < needed:
+        raise HaloTooShort
+    return max(0, len(before) - needed)
+
+
+def first_exact_arrival(planned: Plan, halo_start: int) -> int | None:
+    """Return the t_app of the first arrival that sees in its windows what it sees in the whole
+    stream: at its instant and the one before, every window begins at `halo_start` or later. The
+    arrivals after it are exact, too. Return None if there is none.
+    """
+    own = tick.shift_of_own_instants(planned.semantics)
+    views = [view for view in planned.views if view.frame]
+    for arrival in planned.arrivals:
+        before = arrival.app + own - 1
+        if all(window_start_at(view, before) >= halo_start for view in views):
+            return arrival.app
+    return None
+
+
+def halo_starts(
+    query: Query,
+    semantics: Semantics,
+    firsts: Mapping[str, int],
+    start: int,
+    instants: Sequence[int],
+) -> Iterator[int | None]:
+    """Yield instants from which a halo may begin, for a part from `start` on: each is before the
+    part and earlier than the one before. The last is None, the beginning of the stream.
+
+    `instants` are ascending: those at which something arrives, or shortly before. The n-th halo
+    spans about 2 ** n arrivals, or 2 ** n times as long as the evaluations that matter need.
+    """
+    frames = [frame for frame in whole_stream_frames(query, semantics, firsts, None) if frame]
+    own = tick.shift_of_own_instants(semantics)
+    time_needed = evaluations_needed(query, semantics) * _time_between_evaluations(
+        semantics, frames
+    )
+    arrived = bisect_left(instants, start)
+    earliest = start
+    for n in takewhile(lambda n: 2 << n <= arrived, count()):
+        place = min(arrived - (2 << n), bisect_left(instants, start - (time_needed << n)))
+        if place <= 0 or not frames:
+            break
+        # a halo that begins with the windows at this place has all that they hold
+        scopes = [window.scope(frame, instants[place] + own - 1) for frame in frames]
+        begins = [scope[0] for scope in scopes if scope is not None]
+        if len(begins) < len(scopes):
+            break
+        if min(begins) < earliest:
+            earliest = min(begins)
+            yield earliest
+    yield None
+
+
+def _time_between_evaluations(semantics: Semantics, frames: Sequence[Frame]) -> int:
+    """Return about how much time lies between two evaluations; 0 where each arrival has one."""
+    is_reported_by_content = semantics.report <= {Condition.CHANGE, Condition.NON_EMPTY}
+    if is_reported_by_content and all(frame.kind is WindowKind.TIME for frame in frames):
+        return 0
+    return max([semantics.period or 1, *(frame.slide for frame in frames)])

@@ -1,27 +1,30 @@
-"""The solutions of a body over a whole stream, each with the elements that it rests on: a content
-has those whose elements it holds, so that any number of windows are answered from one pass (ORA-1
-tries many).
+"""The solutions of a body over a whole stream, each with the elements that support it. A content
+has those whose elements it holds, so that any number of windows are answered from one pass over the
+stream: the oracle tries many (ORA-1).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from refengine.core.query import Body
-from refengine.incremental.algebra import Basic, Emit, Network, Solution
-from refengine.incremental.answer_delta import Kept
-from refengine.incremental.numbers import Beyond
+from refengine.incremental.algebra.body import MaintainedBody
+from refengine.incremental.algebra.nodes import Emit, Solution
+from refengine.incremental.algebra.patterns import MaintainedBasicPattern
+from refengine.incremental.answer_delta import AnswerDelta
+from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Bag, Element, Row, Term, Triple, row
 
-Numbered = tuple[Term, Term, Term, int]
+# A triple, and the number of its element, its index in the stream
+NumberedTriple = tuple[Term, Term, Term, int]
 
 
-class Dated(NamedTuple):
-    """A solution of a basic graph pattern, and the elements whose triples it rests on: the last,
-    the first, all.
+class SupportedSolution(NamedTuple):
+    """A solution of a basic graph pattern, and the elements of its triples: the last, the first,
+    and one for each triple pattern.
     """
 
     last: int
@@ -30,90 +33,122 @@ class Dated(NamedTuple):
     elements: tuple[int, ...]
 
 
-class Extents:
-    """The solutions that rest on elements at most `span` apart, of each of a body's basic graph
-    patterns in the order of their last element. Raises Beyond for a body that is not covered, and
-    where a triple that matters comes again within the span.
+class SupportedSolutions:
+    """The solutions whose elements are at most `span` apart in time, of each basic graph pattern of
+    a body, in the order of their last element.
+
+    With a span of 10 and elements at 1, 4 and 12, solutions over the first two are there, and over
+    the last two, but none over all three. So any content that is no longer than the span has all
+    its solutions here.
+
+    Raises NotCovered for a body that is not covered, and where a triple that matters comes again
+    within the span: its solutions would rest on either element.
     """
 
     def __init__(
         self, body: Body, elements: Sequence[Element], times: Sequence[int], span: int
     ) -> None:
-        self.body, self.times, self.span = body, times, span
-        network = Network(body, lambda row, count: None, dated=True)
-        self.found: list[list[Dated]] = [[] for _ in network.basics]
-        for basic, found in zip(network.basics, self.found, strict=True):
-            basic.emit = _into(found, basic.width)
-        self.kept = Kept(False, False)
-        self.top = Network(body, self.kept.change)
-        self.fed: list[list[Dated]] = [[] for _ in network.basics]
-        projected = self.top.top
-        self.is_one_pattern = projected.adds_nothing and isinstance(projected.child, Basic)
+        self.body = body
+        self.times = times
+        self.span = span
+        numbered = MaintainedBody(body, lambda row, count: None, has_numbers=True)
+        # by basic graph pattern
+        self.solutions: list[list[SupportedSolution]] = []
+        for basic in numbered.basic_patterns:
+            collected: list[SupportedSolution] = []
+            basic.emit = _collect_into(collected, basic.width)
+            self.solutions.append(collected)
+
+        # what is above the basic graph patterns, which is fed with their solutions directly, and
+        # the solutions that it was fed with for the content before
+        self.delta = AnswerDelta(is_set=False, has_baseline=False)
+        self.above = MaintainedBody(body, self.delta.change)
+        self.fed: list[list[SupportedSolution]] = [[] for _ in self.above.basic_patterns]
+        projection = self.above.projection
+        is_one_pattern = isinstance(projection.child, MaintainedBasicPattern)
+        self.is_projected_pattern = is_one_pattern and projection.is_bag_of_child
         self.rows: dict[Solution, Row] = {}
-        # of a dated network, which knows triples by their terms and the number of the element
-        enter = cast("Callable[[Numbered], None]", network.enter)
-        forget = cast("Callable[[Numbered], None]", network.forget)
-        present = cast("Mapping[Numbered, object]", network.present)
-        oldest = 0
-        there: set[Triple] = set()
-        for k, element in enumerate(elements):
-            while times[oldest] < times[k] - span:
-                for triple in elements[oldest].graph:
-                    forget((*triple, oldest))
-                    there.discard(triple)
-                oldest += 1
-            for triple in sorted(element.graph):
-                if triple in there:
-                    raise Beyond("a triple that comes again")
-                enter((*triple, k))
-                if (*triple, k) in present:
-                    there.add(triple)
+        self._join(numbered, elements)
 
     def covers(self, content: range) -> bool:
-        """Whether a content is within the span."""
+        """Return whether a content is no longer than the span."""
         return not content or self.times[content[-1]] - self.times[content[0]] <= self.span
 
-    def within(self, number: int, content: range) -> list[Dated]:
-        """The solutions of a basic graph pattern over a content."""
-        found = self.found[number]
-        begin = bisect_left(found, content.start, key=lambda dated: dated.last)
-        end = bisect_left(found, content.stop, key=lambda dated: dated.last)
-        return [dated for dated in found[begin:end] if dated.first >= content.start]
-
     def answer(self, content: range) -> Bag:
-        """The body's answer over a content."""
-        if self.is_one_pattern:  # its solutions, projected
-            return Counter([self._row(dated.solution) for dated in self.within(0, content)])
-        for number, basic in enumerate(self.top.basics):
-            for sign, solutions in ((-1, self.fed[number]), (1, self.within(number, content))):
-                for dated in solutions:
-                    basic.emit(dated.solution, sign)
-                self.fed[number] = solutions
-        self.top.settle()
-        return Counter(self.kept.now)
+        """Return the body's answer over a content, which must be covered. Raises NotCovered."""
+        if self.is_projected_pattern:
+            return Counter([self._row(found.solution) for found in self._within(0, content)])
+        for place, basic in enumerate(self.above.basic_patterns):
+            solutions = list(self._within(place, content))
+            for found in self.fed[place]:
+                basic.emit(found.solution, -1)
+            for found in solutions:
+                basic.emit(found.solution, 1)
+            self.fed[place] = solutions
+        self.above.flush()
+        return Counter(self.delta.now)
 
-    def completed(self, content: range) -> list[tuple[Row, tuple[int, ...]]] | None:
-        """Of a body whose WHERE clause is one basic graph pattern under filters, its solutions over
-        a content, projected, with the elements that each rests on.
+    def supported_rows(self, content: range) -> list[tuple[Row, tuple[int, ...]]] | None:
+        """Return the solutions over a content, which must be covered, each as a row of the body's
+        variables with the elements that it rests on. Return None for a body whose WHERE clause is
+        more than one basic graph pattern under filters.
         """
-        if len(self.found) > 1:
+        if len(self.solutions) > 1:
             return None
-        return [(self._row(dated.solution), dated.elements) for dated in self.within(0, content)]
+        return [(self._row(found.solution), found.elements) for found in self._within(0, content)]
+
+    def _join(self, numbered: MaintainedBody, elements: Sequence[Element]) -> None:
+        """Collect the solutions: insert each element's triples, after those have been forgotten
+        that are further away than the span.
+        """
+        # its triples are followed by a number, of which its methods know nothing
+        insert = cast("Callable[[NumberedTriple], None]", numbered.insert)
+        forget = cast("Callable[[NumberedTriple], None]", numbered.forget)
+        present = cast("Mapping[NumberedTriple, object]", numbered.present)
+        oldest = 0
+        within_span: set[Triple] = set()
+        for k, element in enumerate(elements):
+            while self.times[oldest] < self.times[k] - self.span:
+                for triple in elements[oldest].graph:
+                    forget((*triple, oldest))
+                    within_span.discard(triple)
+                oldest += 1
+            for triple in sorted(element.graph):
+                if triple in within_span:
+                    raise NotCovered("a triple that comes again")
+                insert((*triple, k))
+                if (*triple, k) in present:
+                    within_span.add(triple)
+
+    def _within(self, place: int, content: range) -> Iterator[SupportedSolution]:
+        """Yield the solutions of a basic graph pattern over a content."""
+        solutions = self.solutions[place]
+        begin = bisect_left(solutions, content.start, key=lambda found: found.last)
+        end = bisect_left(solutions, content.stop, key=lambda found: found.last)
+        for found in solutions[begin:end]:
+            if found.first >= content.start:
+                yield found
 
     def _row(self, solution: Solution) -> Row:
-        """A solution of the first basic graph pattern, projected to the body's variables."""
+        """Return a solution of the first basic graph pattern as a row of the body's variables."""
         if solution not in self.rows:
-            named = zip(self.top.basics[0].names, solution, strict=True)
-            wanted = set(self.body.variables)
+            names = self.above.basic_patterns[0].names
+            variables = set(self.body.variables)
             self.rows[solution] = row(
-                (name, term) for name, term in named if name in wanted and term is not None
+                (name, term)
+                for name, term in zip(names, solution, strict=True)
+                if name in variables and term is not None
             )
         return self.rows[solution]
 
 
-def _into(found: list[Dated], width: int) -> Emit:
-    def take(solution: Solution, count: int) -> None:
-        elements = cast("tuple[int, ...]", solution[width:])
-        found.append(Dated(max(elements), min(elements), solution[:width], elements))
+def _collect_into(collected: list[SupportedSolution], width: int) -> Emit:
+    """Return what takes solutions of `width` variables and then the numbers of elements."""
 
-    return take
+    def collect(solution: Solution, count: int) -> None:
+        elements = cast("tuple[int, ...]", solution[width:])
+        collected.append(
+            SupportedSolution(max(elements), min(elements), solution[:width], elements)
+        )
+
+    return collect

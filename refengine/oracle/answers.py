@@ -13,8 +13,8 @@ from refengine.core.engine import Plan
 from refengine.core.query import Body
 from refengine.core.question import Setting
 from refengine.core.semantics import Collection, Semantics
-from refengine.incremental import Asked
-from refengine.incremental.numbers import Beyond
+from refengine.incremental import AnswerCache
+from refengine.incremental.coverage import NotCovered
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Triple
 from refengine.oracle.derivations import Derivation, derivations, projects
@@ -102,7 +102,7 @@ class AnswerTable:
 
     def incremental_answers(
         self, recorded: RecordedAnswer, planned: Plan, *, for_derivations: bool = False
-    ) -> Asked | str:
+    ) -> AnswerCache | str:
         """Return the incremental answers over contents of the windows, or the reason in words why
         there are none. All plans over the same elements share them.
 
@@ -119,10 +119,10 @@ class AnswerTable:
         if planned.semantics.collection is Collection.SET and not projects(body):
             return "a set of what is computed"
 
-        def make() -> Asked | str:
+        def make() -> AnswerCache | str:
             try:
-                return Asked(recorded.query, planned.views, recorded.static)
-            except Beyond as error:
+                return AnswerCache(recorded.query, planned.views, recorded.static)
+            except NotCovered as error:
                 return str(error)
 
         elements = [view.elements for view in planned.views]

@@ -13,8 +13,8 @@ from refengine import incremental
 from refengine.core import engine
 from refengine.core.engine import Plan, Report, Step
 from refengine.core.semantics import Semantics
-from refengine.incremental import Asked
-from refengine.incremental.numbers import Beyond
+from refengine.incremental import AnswerCache
+from refengine.incremental.coverage import NotCovered
 from refengine.model.errors import TooManyReports
 from refengine.oracle import orders
 from refengine.oracle.answers import AnswerTable
@@ -47,19 +47,19 @@ def attempt(
     else:
         try:
             return attempt_incrementally(recorded, planned, t0_class, cache_or_reason)
-        except Beyond as error:
+        except NotCovered as error:
             reason = str(error)
     trial = attempt_by_definition(recorded, planned, t0_class, answers)
     return replace(trial, computed_by=f"the definition ({reason})")
 
 
 def attempt_incrementally(
-    recorded: RecordedAnswer, planned: Plan, t0_class: T0Class, answer_cache: Asked
+    recorded: RecordedAnswer, planned: Plan, t0_class: T0Class, answer_cache: AnswerCache
 ) -> Trial:
-    """Hold one assignment against the recording, by incremental evaluation. Raises Beyond for what
-    incremental evaluation does not cover.
+    """Hold one assignment against the recording, by incremental evaluation. Raises NotCovered for
+    what incremental evaluation does not cover.
     """
-    steps = incremental.looked_up(recorded.query, planned, answer_cache)
+    steps = incremental.cached_steps(recorded.query, planned, answer_cache)
     return replace(
         _follow(recorded, planned, t0_class, steps), computed_by="incremental evaluation"
     )
@@ -132,14 +132,14 @@ def _reports(
     cache_or_reason = answers.incremental_answers(recorded, planned)
     count = 0
     with suppress(TooManyReports):
-        if isinstance(cache_or_reason, Asked):
+        if isinstance(cache_or_reason, AnswerCache):
             try:
-                for step in incremental.looked_up(recorded.query, planned, cache_or_reason):
+                for step in incremental.cached_steps(recorded.query, planned, cache_or_reason):
                     if step.emitted:
                         yield step.report
                         count += 1
                 return
-            except Beyond:
+            except NotCovered:
                 pass  # the definition goes on where incremental evaluation ended
         reports = engine.evaluate(
             recorded.query, recorded.streams, semantics, static=recorded.static, answer=answers

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 from refengine import incremental
 from refengine.core import engine, r2r, window
-from refengine.incremental import Asked
-from refengine.incremental.numbers import Beyond
+from refengine.incremental import AnswerCache
+from refengine.incremental.coverage import NotCovered
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation
@@ -57,7 +57,7 @@ def _contents(planned: engine.Plan, trial: Trial) -> Iterator[tuple[window.Conte
     if not trial.is_order_known:
         elements = planned.views[0].elements
         stops = {element.app: index + 1 for index, element in enumerate(elements)}
-    for at in incremental.evaluations(planned):
+    for at in incremental.schedule_evaluations(planned):
         if end is not None and at.t > end:
             return
         if not trial.is_order_known:
@@ -68,14 +68,14 @@ def _contents(planned: engine.Plan, trial: Trial) -> Iterator[tuple[window.Conte
 
 
 def _check_incremental(
-    confirmed: Relation, cache_or_reason: Asked | str, contents: tuple[window.Content, ...]
+    confirmed: Relation, cache_or_reason: AnswerCache | str, contents: tuple[window.Content, ...]
 ) -> None:
     """ORA-8: make sure that incremental evaluation gives a `confirmed` answer, too. Raises
     Disputed.
     """
     if isinstance(cache_or_reason, str):  # the reason why there is no incremental answer
         return
-    with suppress(Beyond):
+    with suppress(NotCovered):
         if not compare.equal(confirmed.rows, cache_or_reason(contents)):
             raise _disagreement(confirmed)
 

@@ -233,7 +233,7 @@ def _fate(is_gone: bool, is_early: bool, is_late: bool) -> Fate:
 def _completions(
     body: Body,
     report: engine.Report,
-    cache_or_reason: incremental.Asked | str,
+    cache_or_reason: incremental.AnswerCache | str,
     answers: AnswerTable,
 ) -> list[tuple[Row, int]]:
     """Return the rows of a report's answer, in order, each with the earliest instant at which all
@@ -255,15 +255,17 @@ def _is_nowhere(differences: Sequence[RowDifference], line: Row, mode: Mode) -> 
 def _completed(
     body: Body,
     report: engine.Report,
-    cache_or_reason: incremental.Asked | str,
+    cache_or_reason: incremental.AnswerCache | str,
     answers: AnswerTable,
 ) -> Iterator[tuple[Row, int]]:
     """Yield the derivations of a report's answer as pairs: the row, and the instant of the last
     element that it rests on.
     """
     content = report.contents[0]
-    if isinstance(content, incremental.Contents) and isinstance(cache_or_reason, incremental.Asked):
-        completed = cache_or_reason.completed(content.indices)
+    if isinstance(content, incremental.Contents) and isinstance(
+        cache_or_reason, incremental.AnswerCache
+    ):
+        completed = cache_or_reason.supported_rows(content.indices)
         if completed is not None:
             for line, elements in completed:
                 if elements:

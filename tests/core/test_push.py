@@ -195,7 +195,7 @@ def test_what_was_maintained_is_counted_from_the_first_evaluation_that_is_not_le
     """ENG-6: an ASK is not covered, so that nothing is."""
     asked = from_table({"body": "ASK { ?s ?p ?o }", "windows": [TUMBLING]})
     planned = core.plan(asked, {"s": stream([(A, 3), (A, 12), (A, 25)])}, chosen())
-    run = incremental.run(asked, planned, skip=2)
+    run = incremental.evaluate_plan(asked, planned, skip=2)
     assert len(list(run)) == 1
     assert str(run.provenance).startswith("the definition: ")
 

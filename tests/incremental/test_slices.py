@@ -1,5 +1,5 @@
-"""parts.py is the definition, in parts: the same reports wherever a
-stream is cut, in gaps, too.
+"""Evaluation in parts gives the reports of the definition, wherever a stream is cut, in gaps,
+too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 from conftest import draws
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from test_incremental import PLAIN, covered, same, taken, trials
+from incremental_trials import PLAIN, collect, covered, is_same_report, trials
 
 from conformance import corpus
 from refengine import from_table, literal, profile, stream
@@ -23,7 +23,7 @@ from refengine.model.elements import XSD
 from refengine.model.errors import Disputed
 from refengine.strategies import bodies, graphs, queries, semantics
 
-right = parts.reports
+reports_of_part = parts.reports_of_part
 
 
 # Hypothesis examines a strategy at its first draw, which takes longer than the draw: each is made
@@ -45,8 +45,8 @@ GRAPHS = graphs(max_size=2) | st.frozensets(PLAIN, max_size=2)
 
 @st.composite
 def cut(draw: st.DrawFn) -> tuple:
-    """What is computed in parts: windows that are short beside the stream, which has bursts and
-    gaps.
+    """Draw a query that is computed in parts, with its streams, semantics and cuts. Windows are
+    short beside the stream, which has bursts and gaps.
     """
     query = draw(draw(QUERIES))
     open_ = {
@@ -76,30 +76,30 @@ def cut(draw: st.DrawFn) -> tuple:
 
 
 def agree(query, streams, picked, static, cuts) -> str:
-    """Asserts that the parts' reports are the whole's, or that both end alike, and tells from where
-    the parts were computed.
+    """Assert that the parts' reports are those of the definition, or that both end in the same
+    error. Return whether parts were computed from halos, or why there are none.
     """
-    wanted, error = taken(engine.evaluate, query, streams, picked, static=static)
-    given_from = []
+    expected, error = collect(engine.evaluate, query, streams, picked, static=static)
+    starts = []
 
-    def noted(query, streams, picked, firsts, part, **options):
-        found = right(query, streams, picked, firsts, part, **options)
-        given_from.append(part.since)
-        return found
+    def note_halo_start(query, streams, picked, firsts, part, **options):
+        result = reports_of_part(query, streams, picked, firsts, part, **options)
+        starts.append(part.halo_start)
+        return result
 
     def in_parts(*args: Any, **options: Any):
-        with patch.object(parts, "reports", noted):
-            yield from parts.evaluate(*args, **options)
+        with patch.object(parts, "reports_of_part", note_halo_start):
+            yield from parts.evaluate_in_parts(*args, **options)
 
-    found, other = taken(in_parts, query, streams, picked, cuts, static=static)
+    actual, other = collect(in_parts, query, streams, picked, cuts, static=static)
     if other is not None and other.rule == "ENG-7":
         return str(other).partition("parts: ")[2].partition(",")[0]
     if not isinstance(error, Disputed):  # else the definition has no answer here
-        assert len(found) == len(wanted) and all(map(same, found, wanted))
+        assert len(actual) == len(expected) and all(map(is_same_report, actual, expected))
         assert str(other) == str(error)
     return (
         "in parts, some not from the beginning"
-        if any(since is not None for since in given_from)
+        if any(start is not None for start in starts)
         else "in parts"
     )
 
@@ -117,7 +117,9 @@ def test_a_case_holds_in_parts(case):
 )
 @pytest.mark.parametrize("report", ["window-close", "content-change"])
 def test_more_is_given_each_time(size, slide, report):
-    """In gaps between windows, too: what is given begins before the part, and earlier each time."""
+    """A halo begins before the part, and each one earlier than the one before; in gaps between
+    windows, too.
+    """
     query = from_table(
         {
             "body": "SELECT * { ?s ?p ?o }",
@@ -126,7 +128,7 @@ def test_more_is_given_each_time(size, slide, report):
     )
     picked = profile("cqels").but(t0=0, report=report, tick="tuple").semantics()
     for start in (1, 2, 99, 2001, 2013, 9999):
-        found = list(parts.candidates(query, picked, {"s": 0}, start, range(10_000)))
+        found = list(parts.halo_starts(query, picked, {"s": 0}, start, range(10_000)))
         assert found.pop() is None and all(
             earlier < later for later, earlier in zip([start, *found], found, strict=False)
         )

@@ -56,7 +56,7 @@ def test_evidence_and_measures_evaluate_a_pass_no_second_time(monkeypatch, lost)
         raise AssertionError("the reports are evaluated again")
 
     monkeypatch.setattr(engine, "steps", again)
-    monkeypatch.setattr(incremental, "looked_up", again)
+    monkeypatch.setattr(incremental, "cached_steps", again)
     monkeypatch.setattr(incremental, "evaluate", again)
     found = evidence.of_benchmark(QUESTION, list(map(EngineReport, relations)), judgement)
     assert [report["window"] for report in found["expected"]] == [[0, 5], [5, 10], [10, 15]]

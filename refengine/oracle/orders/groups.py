@@ -14,8 +14,8 @@ from typing import NamedTuple, cast
 from refengine import incremental
 from refengine.core import engine, r2r, window
 from refengine.core.semantics import R2S, Closure, Empty, Semantics
-from refengine.incremental import Asked, Together
-from refengine.incremental.numbers import Beyond
+from refengine.incremental import AnswerCache, SimultaneousEvaluations
+from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Bag, Dataset, Element, Row, Triple
 from refengine.oracle import derivations
 from refengine.oracle.answers import AnswerTable
@@ -108,8 +108,8 @@ class OrderSearch:
         collection = self.semantics.collection
         if not more:
             cache_or_reason = self.answers.incremental_answers(self.recorded, self.planned)
-            if isinstance(cache_or_reason, Asked):
-                with suppress(Beyond):
+            if isinstance(cache_or_reason, AnswerCache):
+                with suppress(NotCovered):
                     return r2r.collect_rows(collection, cache_or_reason((kept or range(0),)))
         content = [*self.elements[kept.start : max(kept.start, kept.stop)]]
         content += [self.elements[i] for i in more]
@@ -144,9 +144,9 @@ class OrderSearch:
         cache_or_reason = self.answers.incremental_answers(
             self.recorded, self.planned, for_derivations=True
         )
-        if isinstance(cache_or_reason, Asked):
+        if isinstance(cache_or_reason, AnswerCache):
             start = (group.kept_elements or group.arriving_elements).start
-            completed = cache_or_reason.completed(range(start, group.arriving_elements.stop))
+            completed = cache_or_reason.supported_rows(range(start, group.arriving_elements.stop))
             if completed is not None:
                 return _pending(completed, group.arriving_elements)
         return self._derivations_by_triples(group)
@@ -226,8 +226,8 @@ def _visits(search: OrderSearch) -> Iterator[tuple[engine.Evaluation, int]]:
     over the same content.
     """
     is_silent = search.is_silent
-    for stretch in incremental.stretches(search.planned):
-        if isinstance(stretch, Together):  # all at one instant
+    for stretch in incremental.schedule_stretches(search.planned):
+        if isinstance(stretch, SimultaneousEvaluations):  # all at one instant
             for at in stretch[-1:]:
                 yield at, len(stretch)
         elif is_silent:

@@ -1,0 +1,267 @@
+"""§7 Basic graph patterns, maintained: an inserted triple is joined with the triples that are there
+already, and so is one that is retracted.
+
+For `?x :p ?y . ?y :q ?z` a new triple `(a, :p, b)` matches the first pattern. It binds ?x and ?y,
+and the index of the second pattern by ?y gives the triples `(b, :q, …)` that complete a solution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from refengine.incremental.algebra.expressions import Condition
+from refengine.incremental.algebra.nodes import MaintainedNode, PickKey, pick_key
+from refengine.incremental.coverage import NotCovered
+from refengine.model.elements import Term, Triple
+from refengine.sparql.algebra import Expression, TriplePattern, Var, all_variables, without_path
+
+# A solution while it is being made, slot by slot
+Slots = list[Term | None]
+
+# Goes on with a join, from the slots that are bound so far, and with the change's count
+Continue = Callable[[Slots, int], None]
+
+# Key -> the terms of the other slots, each once, in the order in which they came
+Index = dict[Any, dict[Any, None]]
+
+ELEMENT_NUMBER = 3  # the place of an element's number in a triple that is followed by it
+
+
+class NeededSlots(NamedTuple):
+    """A condition, and the slots that must be bound before it is asked."""
+
+    slots: frozenset[int]
+    holds: Condition
+
+
+class IndexedPattern:
+    """One triple pattern, and the triples that match it now, in an index for each join that looks
+    them up.
+
+    `place` is where in a triple the term of each slot stands. With a `number_slot`, triples are
+    followed by the number of the element that they come from, which goes into that slot.
+    """
+
+    def __init__(
+        self, terms: TriplePattern, slots: Mapping[str, int], number_slot: int | None = None
+    ) -> None:
+        self.place: dict[int, int] = {}
+        self.predicate: Term | None = None
+        # constants to compare with; the predicate is known from the route that a triple takes
+        self.constants: list[tuple[int, Term]] = []
+        self.repeated: list[tuple[int, int]] = []  # places that must hold the same term
+        for position, term in enumerate(without_path(terms)):
+            if isinstance(term, Var):
+                first = self.place.setdefault(slots[term.name], position)
+                if first != position:
+                    self.repeated.append((first, position))
+            elif position == 1:
+                self.predicate = term
+            else:
+                self.constants.append((position, term))
+        if number_slot is not None:
+            self.place[number_slot] = ELEMENT_NUMBER
+
+        self.bound = tuple(self.place.items())
+        self.conditions: list[Condition] = []  # filters on this pattern's variables alone
+        self.indexes: list[tuple[PickKey, PickKey, Index]] = []
+        self.join: Continue = lambda solution, count: None
+
+    @property
+    def number_of_constants(self) -> int:
+        """How many of its three terms are no variables."""
+        return len(self.constants) + (self.predicate is not None)
+
+    def accepts(self, triple: Triple, solution: Slots) -> bool:
+        """Return whether a triple with this pattern's predicate matches it and passes its filters.
+        If it does, its terms are in the solution.
+        """
+        for position, term in self.constants:
+            if triple[position] != term:
+                return False
+        for first, second in self.repeated:
+            if triple[first] != triple[second]:
+                return False
+        self.bind(triple, solution)
+        # all() would make a generator, and take three times as long, of every triple
+        for holds in self.conditions:  # noqa: SIM110
+            if not holds(solution):
+                return False
+        return True
+
+    def bind(self, triple: Triple, solution: Slots) -> None:
+        """Put the terms of a triple that matches into a solution."""
+        for slot, position in self.bound:
+            solution[slot] = triple[position]
+
+    def add_index(self, slots: Sequence[int]) -> tuple[Index, tuple[int, ...]]:
+        """Add an index by some slots, empty so far. Return it, and the other slots: those whose
+        terms it gives.
+        """
+        key = tuple(self.place[slot] for slot in slots)
+        free = tuple(slot for slot in self.place if slot not in slots)
+        free_places = tuple(self.place[slot] for slot in free)
+        index: Index = {}
+        self.indexes.append((pick_key(key), pick_key(free_places), index))
+        return index, free
+
+    def insert(self, triple: Triple) -> None:
+        """Insert a triple into every index. The triple must match."""
+        for key, value, index in self.indexes:
+            at = key(triple)
+            if at in index:
+                index[at][value(triple)] = None
+            else:
+                index[at] = {value(triple): None}
+
+    def remove(self, triple: Triple) -> None:
+        """Remove a triple from every index. The triple must be present."""
+        for key, value, index in self.indexes:
+            at = key(triple)
+            there = index[at]
+            if len(there) == 1:
+                del index[at]
+            else:
+                del there[value(triple)]
+
+
+class MaintainedBasicPattern(MaintainedNode):
+    """A basic graph pattern under filters: it emits the solutions that an inserted triple
+    completes, and those that a retracted one was part of.
+
+    The body's blank nodes are variables, with names that no other has. `number_names` are given
+    where triples are followed by the number of their element: one for each triple pattern. Those
+    slots follow the `width` slots of the variables.
+
+    Raises NotCovered for a property path, and for a filter that is not covered.
+    """
+
+    def __init__(
+        self,
+        triples: Sequence[TriplePattern],
+        filters: Sequence[Expression],
+        number_names: Sequence[str] = (),
+    ) -> None:
+        if not all(isinstance(triple.predicate, Var | str) for triple in triples):
+            raise NotCovered("a property path")
+        names = _variable_names(triples)
+        super().__init__([*names, *number_names], names)
+        self.width = len(names)
+        self.patterns = [
+            IndexedPattern(triple, self.slots, self.slots.get(number_name))
+            for triple, number_name in zip_longest(triples, number_names)
+        ]
+        self.solution: Slots = [None] * len(self.names)
+
+        conditions = [self._with_slots(part) for part in filters]
+        for pattern in self.patterns:
+            others = []
+            for condition in conditions:
+                if condition.slots and condition.slots <= pattern.place.keys():
+                    pattern.conditions.append(condition.holds)
+                else:
+                    others.append(condition)
+            pattern.join = self._join_from(pattern, others)
+
+    def insert(self, triple: Triple, pattern: IndexedPattern, is_bound: bool) -> None:
+        """Insert a triple as a match of one pattern, and emit the solutions that it completes.
+
+        A triple that matches several patterns is inserted as one after the other. It is joined
+        before it enters this pattern's index, and so meets itself as the earlier ones alone: each
+        solution that it completes is emitted once. `is_bound` says that its terms are still in the
+        solution, since `accepts` was not called for another pattern in between.
+        """
+        if not is_bound:
+            pattern.bind(triple, self.solution)
+        pattern.join(self.solution, 1)
+        pattern.insert(triple)
+
+    def retract(self, triple: Triple, pattern: IndexedPattern) -> None:
+        """Retract a triple as a match of one pattern, and emit the solutions that it was part of,
+        with a count of -1.
+        """
+        pattern.remove(triple)
+        pattern.bind(triple, self.solution)
+        pattern.join(self.solution, -1)
+
+    def _with_slots(self, expression: Expression) -> NeededSlots:
+        holds = self.condition(expression)
+        slots = frozenset(self.slots[variable.name] for variable in all_variables(expression))
+        return NeededSlots(slots, holds)
+
+    def _join_from(self, start: IndexedPattern, conditions: list[NeededSlots]) -> Continue:
+        """Return what joins a triple of one pattern with the others: the most bound pattern first,
+        and each condition as soon as its slots are bound.
+        """
+        bound = set(start.place)
+        left = [pattern for pattern in self.patterns if pattern is not start]
+        steps = []
+        while left:
+            pattern = max(left, key=lambda each: self._preference(each, bound))
+            left.remove(pattern)
+            key_slots = [slot for slot in pattern.place if slot in bound]
+            bound |= pattern.place.keys()
+            ready = [each.holds for each in conditions if each.slots <= bound]
+            conditions = [each for each in conditions if not each.slots <= bound]
+            steps.append((pattern, key_slots, ready))
+
+        # the steps are linked from the last one, which emits, to the first
+        following = self._emit_if([each.holds for each in conditions])
+        for pattern, key_slots, ready in reversed(steps):
+            index, free_slots = pattern.add_index(key_slots)
+            following = _join_step(index, key_slots, free_slots, ready, following)
+        return following
+
+    def _preference(self, pattern: IndexedPattern, bound: Collection[int]) -> tuple[int, int, int]:
+        """Return how soon a pattern is joined, the greatest first: by how many of its terms are
+        known, then of its variables, then by its place in the query.
+        """
+        known = sum(slot in bound for slot in pattern.place)
+        return known + pattern.number_of_constants, known, -self.patterns.index(pattern)
+
+    def _emit_if(self, conditions: list[Condition]) -> Continue:
+        def emit_if(solution: Slots, count: int) -> None:
+            if all(holds(solution) for holds in conditions):
+                self.emit(tuple(solution), count)
+
+        return emit_if
+
+
+def _variable_names(triples: Sequence[TriplePattern]) -> dict[str, None]:
+    """Return the names of the variables, each once, in the order of their first places."""
+    terms = [term for triple in triples for term in triple]
+    return dict.fromkeys(term.name for term in terms if isinstance(term, Var))
+
+
+def _join_step(
+    index: Index,
+    key_slots: Sequence[int],
+    free_slots: Sequence[int],
+    conditions: Sequence[Condition],
+    following: Continue,
+) -> Continue:
+    """Return one step of a join: look up what the index has under the terms that are bound, bind
+    the free slots to each, and go on with those that pass the conditions.
+    """
+    key = pick_key(tuple(key_slots))
+    only_free_slot = free_slots[0] if len(free_slots) == 1 else None
+
+    def step(solution: Slots, count: int) -> None:
+        matches = index.get(key(solution))
+        if matches is None:
+            return
+        for terms in matches:
+            if only_free_slot is not None:
+                solution[only_free_slot] = terms
+            else:
+                for slot, term in zip(free_slots, terms, strict=True):
+                    solution[slot] = term
+            for holds in conditions:
+                if not holds(solution):
+                    break
+            else:
+                following(solution, count)
+
+    return step

@@ -1,0 +1,302 @@
+"""§9 When a query over one time-based window is evaluated: the evaluations of `core.schedule`,
+found without visiting each arrival's instants.
+
+`core.schedule` looks at every instant at which a window's content can change. Here most arrivals
+are settled by comparing two integers: as long as the same window stays active, nothing closes, and
+its content is all that has arrived since its first instant. Only where another window becomes
+active is `core.schedule.of_arrival` asked.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple, overload
+
+from refengine.core import schedule, tick, window
+from refengine.core.plan import Plan
+from refengine.core.query import WindowKind
+from refengine.core.schedule import Evaluation, ReportState, WindowContent
+from refengine.core.semantics import Against, Change, Closing, Condition, Expiry, Tick
+from refengine.model.errors import require
+
+
+class SimultaneousEvaluations(Sequence[Evaluation]):
+    """The evaluations at one instant that arrivals of the same instant trigger, one for each.
+
+    Arrival k sees the elements `first_index`, …, k - 1. An evaluation is made when it is asked for,
+    so that a thousand arrivals at once cost nothing to a caller who looks at the last one alone.
+    """
+
+    def __init__(self, instant: int, number: int, first_index: int, arrivals: range) -> None:
+        self.instant = instant
+        self.number = number
+        self.first_index = first_index
+        self.arrivals = arrivals
+
+    def __len__(self) -> int:
+        return len(self.arrivals)
+
+    @overload
+    def __getitem__(self, index: int) -> Evaluation: ...
+    @overload
+    def __getitem__(self, index: slice) -> SimultaneousEvaluations: ...
+    def __getitem__(self, index: int | slice) -> Evaluation | SimultaneousEvaluations:
+        if isinstance(index, slice):
+            some = self.arrivals[index]
+            return SimultaneousEvaluations(self.instant, self.number, self.first_index, some)
+        k = self.arrivals[index]
+        return Evaluation(
+            self.instant, k, (WindowContent(self.number, range(self.first_index, k)),)
+        )
+
+
+def is_single_time_window(planned: Plan) -> bool:
+    """Whether `time_window_stretches` covers a plan.
+
+    The query must have one time-based window of SECRET, over elements without intervals, and the
+    report must depend on nothing but these: whether a window closes, or whether the content differs
+    from the one last reported.
+    """
+    semantics = planned.semantics
+    if not _has_one_time_window(planned) or semantics.tick is Tick.BATCH:
+        return False
+    if Condition.PERIODIC in semantics.report:
+        return False
+
+    has_change = Condition.CHANGE in semantics.report
+    if has_change and semantics.against is not Against.LAST:
+        return False
+    if Condition.CLOSE in semantics.report:
+        return True
+    sees_own_instant = semantics.closing is Closing.REACHED or semantics.tick is Tick.TUPLE
+    return has_change and semantics.change is Change.ELEMENTS and sees_own_instant
+
+
+def _has_one_time_window(planned: Plan) -> bool:
+    view = planned.views[0]
+    return (
+        len(planned.views) == 1
+        and view.spec.kind is WindowKind.TIME
+        and view.frame is not None
+        and view.ends is None
+    )
+
+
+def time_window_stretches(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
+    """Yield the stretches of a plan that `is_single_time_window` covers. Raises TooManyReports."""
+    evaluator = TimeWindowSchedule(planned, max_reports)
+    if Condition.CLOSE in planned.semantics.report:
+        return evaluator.where_windows_close()
+    if tick.shift_of_own_instants(planned.semantics) < 0:
+        return evaluator.where_contents_change_late()
+    return evaluator.where_contents_change()
+
+
+class ActiveWindow(NamedTuple):
+    """The active window (WIN-4) at some instant: its number; the first and the last instant at
+    which it is active and has begun; and the index of its first element, present or to come.
+    """
+
+    number: int
+    first_instant: int
+    last_instant: int
+    first_index: int
+
+
+NO_WINDOW = ActiveWindow(number=0, first_instant=0, last_instant=-1, first_index=0)
+
+
+class TimeWindowSchedule:
+    """The evaluations of one time-based window, arrival after arrival.
+
+    An arrival is evaluated at the instants from that of the arrival before up to its own, which is
+    not included (TICK-4). Three cases are told apart. The example has windows [0, 10), [10, 20), …
+    and reports when the content changes; elements a, b, c and d arrive at 1, 4, 4 and 12:
+
+    ======= ========= ================= ===================================================
+    arrival instants  case              evaluations
+    ======= ========= ================= ===================================================
+    a@1     -1 and 0  window changes    none: the content is empty, as it was before
+    b@4     1, 2, 3   quiet stretch     at 1, over {a}: at 2 and 3 the content is the same
+    c@4     4         same instant      at 4, over {a, b}
+    d@12    4 to 11   window changes    at 4, over {a, b, c}; at 10, over the empty [10, 20)
+    ======= ========= ================= ===================================================
+
+    - *Quiet stretch*: one window is active at all the instants. None closes, and the content is the
+      same at all of them: what has arrived since the window's first instant, a range of indices.
+    - *Same instant*: a quiet stretch of one instant. All further arrivals of that instant are
+      handed on together, since each sees just one element more than the one before it.
+    - *Window changes*: `core.schedule.of_arrival` visits the instants.
+
+    `last_looked_at` is the instant of the arrival looked at last, and `window` the active window
+    there.
+    """
+
+    def __init__(self, planned: Plan, max_reports: int) -> None:
+        semantics = planned.semantics
+        (view,) = planned.views
+        self.planned = planned
+        self.max_reports = max_reports
+        self.frame = require(view.frame)
+        self.start = window.s0(self.frame)
+        self.times = view.times
+        self.is_tick_by_time = semantics.tick is Tick.TIME
+        # each arrival's own instant, where all are known beforehand
+        self.own: list[int] | None = None
+        if isinstance(planned.own, list):
+            self.own = planned.own
+
+        # An arrival just after a window's last instant does not look at its own instant (TICK-4),
+        # at which the next window is active, unless expiry is eager (TICK-7).
+        self.extra_quiet_instants = 0
+        if Condition.CLOSE not in semantics.report and semantics.expiry is Expiry.REPLAYED:
+            self.extra_quiet_instants = 1
+
+        self.window = NO_WINDOW
+        self.seen = ReportState(reported=(range(0),), before=(range(0),))
+        self.last_looked_at = self.start
+        self.arrivals: Iterator[tuple[int, int]] = self._arrivals()
+
+    def where_windows_close(self) -> Iterator[Iterable[Evaluation]]:
+        """Yield the evaluations of a query that is reported when a window closes: in a quiet
+        stretch there are none, and its arrivals are passed over.
+        """
+        for k, instant in self.arrivals:
+            if self.is_tick_by_time and instant <= self.last_looked_at:
+                continue  # TICK-2: time has not advanced
+            if not self._is_quiet(instant):
+                yield from self._visit_instants(k, instant)
+            elif self.own is None:
+                self.last_looked_at = instant
+            else:
+                # go on with the first arrival at which the window can close
+                stop = bisect_right(self.own, self.window.last_instant, k)
+                self._pass_over(stop - k - 1)
+                self.last_looked_at = self.own[stop - 1]
+
+    def where_contents_change(self) -> Iterator[Iterable[Evaluation]]:
+        """Yield the evaluations of a query that is reported when its window's content changes."""
+        for k, instant in self.arrivals:
+            if self.is_tick_by_time and instant <= self.last_looked_at:
+                continue  # TICK-2: time has not advanced
+            # a window without an element has been emptied, or was empty before: REP-3 and ENG-5
+            # decide whether that is reported
+            is_empty = k <= self.window.first_index
+            if is_empty or not self._is_quiet(instant):
+                yield from self._visit_instants(k, instant)
+            elif instant == self.last_looked_at and self.own is not None:
+                yield self._at_same_instant(k, instant, self.own)
+            else:
+                yield self._in_quiet_stretch(k, instant)
+
+    def where_contents_change_late(self) -> Iterator[Iterable[Evaluation]]:
+        """Yield the evaluations of a query that is reported when its window's content changes,
+        where windows are closed by an arrival that passes their end (TICK-6).
+
+        There each arrival comes one instant before its element is in scope. Of the arrivals at an
+        instant the first looks at the instants before it, and the second at the instant itself. No
+        element of that instant is in scope yet, so the third and all further ones see what the
+        second has seen.
+        """
+        instant_looked_at = None
+        for k, instant in self.arrivals:
+            if instant == self.last_looked_at:
+                if instant == instant_looked_at:
+                    continue
+                instant_looked_at = instant
+            yield from self._visit_instants(k, instant)
+
+    def _arrivals(self) -> Iterator[tuple[int, int]]:
+        """Return the arrivals, each as its index and its own instant (TICK-6).
+
+        Those before `start`, where no window has a scope, are left out if all are known beforehand:
+        nothing is evaluated there.
+        """
+        if self.own is None:
+            shift = tick.shift_of_own_instants(self.planned.semantics)
+            return enumerate(arrival.app + shift for arrival in self.planned.arrivals)
+        early = bisect_left(self.own, self.start)
+        if early and not self.is_tick_by_time:
+            self.last_looked_at = self.own[early - 1]
+        return enumerate(islice(self.own, early, None), early)
+
+    def _is_quiet(self, instant: int) -> bool:
+        """Return whether one window is active at all instants from the arrival looked at last up to
+        this one.
+        """
+        _, first_instant, last_instant, _ = self.window
+        return (
+            first_instant <= self.last_looked_at <= last_instant
+            and instant <= last_instant + self.extra_quiet_instants
+        )
+
+    def _in_quiet_stretch(self, k: int, instant: int) -> Iterable[Evaluation]:
+        """Return the one evaluation of arrival k, at the first of its instants. It is new: the
+        arrival before has seen one element less.
+        """
+        number, _, _, first_index = self.window
+        content = range(first_index, k)
+        self._note_reports(1, content, k)
+        at = Evaluation(self.last_looked_at, k, (WindowContent(number, content),))
+        self.last_looked_at = instant
+        return (at,)
+
+    def _at_same_instant(self, k: int, instant: int, own: list[int]) -> SimultaneousEvaluations:
+        """Return the evaluations of arrival k and of all further ones at its instant, but no more
+        than the bound on reports allows (ENG-3).
+        """
+        stop = bisect_right(own, instant, k)
+        # at least one, so that the bound is noticed
+        allowed = max(1, self.max_reports - self.seen.count)
+        arrivals = range(k, min(stop, k + allowed))
+        self._pass_over(len(arrivals) - 1)
+
+        first_index = self.window.first_index
+        self._note_reports(len(arrivals), range(first_index, arrivals[-1]), k)
+        return SimultaneousEvaluations(instant, self.window.number, first_index, arrivals)
+
+    def _visit_instants(self, k: int, instant: int) -> Iterator[Iterable[Evaluation]]:
+        """Yield the stretches of arrival k by the definition, and find the window that is active at
+        its instant.
+        """
+        interval = tick.interval(self.last_looked_at, instant)
+        from_start = range(max(interval.start, self.start), interval.stop)
+        yield from schedule.of_arrival(
+            self.planned, k, from_start, self.seen, [self.frame], self.max_reports
+        )
+        self.last_looked_at = instant
+        self.window = self._active_window(instant)
+
+    def _active_window(self, instant: int) -> ActiveWindow:
+        frame = self.frame
+        number = window.active(frame, instant)
+        first_instant = frame.first + number * frame.slide
+        last_instant = frame.last + number * frame.slide
+        if frame.floor is not None:
+            first_instant = max(first_instant, frame.floor)
+
+        # where windows overlap, it is active only once the one before it has ended
+        active_from = self.start
+        if number > frame.least:
+            active_from = last_instant - frame.slide + 1
+        return ActiveWindow(
+            number,
+            max(first_instant, active_from),
+            last_instant,
+            bisect_left(self.times, first_instant),
+        )
+
+    def _note_reports(self, count: int, content: range, k: int) -> None:
+        """ENG-3, REP-8: Count the reports of arrival k, and remember the content of the last."""
+        seen = self.seen
+        seen.reported = (content,)
+        seen.count += count
+        if seen.count > self.max_reports:
+            schedule.bounded(seen.count, self.max_reports, self.planned.arrivals, k)  # raises
+
+    def _pass_over(self, count: int) -> None:
+        """Take some arrivals that need no further look."""
+        deque(islice(self.arrivals, count), maxlen=0)

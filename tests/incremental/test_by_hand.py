@@ -1,0 +1,66 @@
+"""The examples in the docstrings of incremental evaluation, by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from refengine import Body, from_table, profile, stream
+from refengine.core import engine
+from refengine.incremental.algebra.body import MaintainedBody
+from refengine.incremental.partitions import PartitionContent, PartitionDelta
+from refengine.incremental.supports import SupportedSolutions
+from refengine.incremental.whole_stream import whole_stream_frames
+
+P, Q = "<urn:p>", "<urn:q>"
+A, B, C = "<urn:a>", "<urn:b>", "<urn:c>"
+ALL = "SELECT * { ?s ?p ?o }"
+
+
+def over_one_window(body, **window):
+    return from_table({"body": body, "windows": [{"stream": "s", **window}]})
+
+
+def test_a_body_emits_what_a_triple_changes():
+    changes = []
+    query = f"SELECT ?x {{ ?x {P} ?y . ?y {Q} ?z }}"
+    body = MaintainedBody(Body(query), lambda row, count: changes.append((row, count)))
+    body.insert((B, Q, C))
+    assert changes == []
+    body.insert((A, P, B))
+    body.retract((B, Q, C))
+    assert changes == [((("x", A),), 1), ((("x", A),), -1)]
+
+
+def test_a_triple_that_matches_twice_completes_a_solution_once():
+    changes = Counter()
+    body = MaintainedBody(
+        Body(f"SELECT * {{ ?x {P} ?y . ?y {P} ?z }}"),
+        lambda row, count: changes.update({row: count}),
+    )
+    body.insert((A, P, A))
+    assert changes == {(("x", A), ("y", A), ("z", A)): 1}
+
+
+def test_what_enters_and_leaves_a_partition():
+    elements = stream([((key, P, C), t) for t, key in enumerate((A, B, A))])
+    query = over_one_window(ALL, kind="partition", size=1, by=["subject"])
+    semantics = profile("csparql").but(t0=0, report="content-change", closure="none").semantics()
+    (view,) = engine.plan(query, {"s": elements}, semantics).views
+    delta = PartitionDelta()
+    assert delta.move_to(PartitionContent(view, 1)) == ([], [0])
+    assert delta.move_to(PartitionContent(view, 3)) == ([0], [1, 2])
+
+
+def test_solutions_within_a_span():
+    elements = stream([((A, P, B), 1), ((B, P, C), 4), ((C, P, A), 12)])
+    body = Body(f"SELECT * {{ ?x {P} ?y . ?y {P} ?z }}")
+    supported = SupportedSolutions(body, elements.elements, [1, 4, 12], span=10)
+    assert [found.elements for found in supported.solutions[0]] == [(0, 1), (1, 2)]
+    assert supported.covers(range(2)) and not supported.covers(range(3))
+
+
+def test_frames_begin_with_the_last_window_before_the_halo():
+    query = over_one_window(ALL, kind="time", size=10, slide=10)
+    semantics = profile("csparql").but(t0=0).semantics()
+    (frame,) = whole_stream_frames(query, semantics, {"s": 0}, halo_start=35)
+    assert (frame.first, frame.last) == (20, 29)
