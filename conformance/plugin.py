@@ -17,7 +17,7 @@ import pytest
 
 if TYPE_CHECKING:
     from conformance.harness.pool import Harnesses
-    from conformance.suite import Asked, Item
+    from conformance.suite import Item, SuiteOptions
     from conformance.verdict.results import Result
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -84,9 +84,9 @@ MARKERS = {
     "rule(id)": "the rule that the case is about",
 }
 ITEMS: pytest.StashKey[list[Item]] = pytest.StashKey()
-ASKED: pytest.StashKey[Asked] = pytest.StashKey()
+SUITE_OPTIONS: pytest.StashKey[SuiteOptions] = pytest.StashKey()
 # with --spark, what gives an item's result
-ELSEWHERE: pytest.StashKey[Callable[[Item], Result]] = pytest.StashKey()
+RESULT_OF: pytest.StashKey[Callable[[Item], Result]] = pytest.StashKey()
 RESULT: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
 
 
@@ -144,8 +144,8 @@ def pytest_configure(config: pytest.Config) -> None:
         ) from None
     try:
         _check_outputs(config)
-        config.stash[ASKED] = _asked_of_suite(config)
-        config.stash[ITEMS] = config.stash[ASKED].items()
+        config.stash[SUITE_OPTIONS] = _suite_options(config)
+        config.stash[ITEMS] = config.stash[SUITE_OPTIONS].items()
     except RefengineError as error:
         raise pytest.UsageError(str(error)) from None
     except ModuleNotFoundError as error:
@@ -182,9 +182,9 @@ def _check_outputs(config: pytest.Config) -> None:
         raise RefengineError("two outputs to one file", rule="usage")
 
 
-def _asked_of_suite(config: pytest.Config) -> Asked:
+def _suite_options(config: pytest.Config) -> SuiteOptions:
     """Return what the command line asks of the suite. Raises RefengineError."""
-    from conformance.suite import Asked
+    from conformance.suite import SuiteOptions
     from refengine.model.errors import RefengineError
 
     command = None
@@ -199,7 +199,7 @@ def _asked_of_suite(config: pytest.Config) -> Asked:
         raise RefengineError(
             f"must be >= 0, got {words['missing']}", rule="ORA-3", place="--missing"
         )
-    return Asked(
+    return SuiteOptions(
         _option(config, "--engine"),
         command,
         **words,
@@ -267,9 +267,9 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
         if isinstance(one, pytest.Function) and "conformance_item" in one.fixturenames
     ]
     try:
-        with shard.elsewhere(
-            config.stash[ASKED], items, _option(config, "--spark") or None
-        ) as config.stash[ELSEWHERE]:
+        with shard.results_from_spark(
+            config.stash[SUITE_OPTIONS], items, _option(config, "--spark") or None
+        ) as config.stash[RESULT_OF]:
             return (yield)
     except RefengineError as error:  # of Spark: an item's own is its failure
         raise pytest.UsageError(str(error)) from None
@@ -293,11 +293,11 @@ def conformance_settle(
     failures, and strict ones.
     """
     from conformance.spark.session import NoSpark
-    from conformance.suite import unexpected
+    from conformance.suite import why_unexpected
     from conformance.verdict.outcomes import Outcome
     from refengine.model.errors import RefengineError
 
-    run = pytestconfig.stash.get(ELSEWHERE, None) or (lambda item: item.run(conformance_harnesses))
+    run = pytestconfig.stash.get(RESULT_OF, None) or (lambda item: item.run(conformance_harnesses))
 
     def settle(item: Item) -> None:
         request.node.stash[RESULT] = {"engine": item.engine}
@@ -313,7 +313,7 @@ def conformance_settle(
         request.node.stash[RESULT]["result"] = json.dumps(result.as_json())
         for name in ("outcome", "rule", "argument"):
             request.node.user_properties.append((name, str(getattr(result, name))))
-        if reason := unexpected(item, result):
+        if reason := why_unexpected(item, result):
             pytest.fail(reason, pytrace=False)
         if result.known:
             pytest.xfail("; ".join(f"{reason} ({link})" for reason, link in result.known))
@@ -364,7 +364,7 @@ class _Collector:
             self.results.append(from_json(json.loads(own["result"])))
 
     @property
-    def unheld(self) -> list[str]:
+    def unjudged_engines(self) -> list[str]:
         """The engines of which nothing was judged."""
         return sorted(engine for engine, count in self.ran.items() if self.skipped[engine] == count)
 
@@ -376,7 +376,7 @@ class _Collector:
         if self.ran:
             self._write()
         if (
-            self.unheld
+            self.unjudged_engines
             and not _option(self.config, "--allow-missing")
             and session.exitstatus == pytest.ExitCode.OK
         ):
@@ -397,5 +397,8 @@ class _Collector:
         """Write a line an engine."""
         from conformance.verdict import results
 
-        for line in (*results.summary(self.results), *map(results.unheld, self.unheld)):
+        for line in (
+            *results.summary(self.results),
+            *map(results.unjudged_line, self.unjudged_engines),
+        ):
             terminalreporter.write_line(f"conformance: {line}")

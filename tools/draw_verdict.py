@@ -25,7 +25,7 @@ INK, PALE = "#1f2933", "#9aa5b1"
 
 def judged(folder: Path, engine: str, query: str, suffix: str) -> tuple[judge.Judgement, str, int]:
     """The judgement on one recording, its name and the query's slide."""
-    cells = csrbench.selected(csrbench.cells(folder), engine)[query]
+    cells = csrbench.group_by_query(csrbench.answer_files(folder), engine)[query]
     cell = next(cell for cell in cells if cell.suffix == suffix)
     asked = csrbench.query(query)
     streams = {asked.windows[0].stream: csrbench.stream(folder)}

@@ -22,7 +22,9 @@ SPEC = Path(__file__).resolve().parent.parent / "SPEC.md"
 def filled(text: str) -> str:
     """The specification with its tables made anew."""
     text = _put(text, "profiles", profiles.markdown(profiles.table()))
-    return _put(text, "dimensions", specification.markdown(specification.table(text)))
+    return _put(
+        text, "dimensions", specification.table_in_markdown(specification.value_table(text))
+    )
 
 
 def _put(text: str, name: str, lines: Iterable[str]) -> str:

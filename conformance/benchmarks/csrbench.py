@@ -40,7 +40,7 @@ ANSWER_FOLDERS = ("answers", "src/main/resources/answers", ".")
 
 
 @dataclass(frozen=True, order=True)
-class Cell:
+class AnswerFile:
     """One recording to judge: engine and query, the suffix of an extra recording ('' in the table),
     and its file.
 
@@ -91,7 +91,7 @@ def query_table(name: str) -> dict[str, Any]:
     return tomllib.loads((OURS.folder / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def cells(folder: Path) -> list[Cell]:
+def answer_files(folder: Path) -> list[AnswerFile]:
     """Return the recordings ENGINE-answer-N[-SUFFIX].json of a folder in CSRBench's layout, by
     engine, query and suffix.
 
@@ -115,18 +115,20 @@ def cells(folder: Path) -> list[Cell]:
         )
         raise InvalidStream(reason, rule="IO-2", place=str(folder))
     return sorted(
-        map(_cell, found), key=lambda cell: (cell.query, _column(cell.engine), cell.suffix)
+        map(_answer_file, found), key=lambda cell: (cell.query, _column(cell.engine), cell.suffix)
     )
 
 
-def _cell(path: Path) -> Cell:
+def _answer_file(path: Path) -> AnswerFile:
     """Return the cell of a file, by its name."""
     match = RECORDING.fullmatch(path.name)
     if match is None:
         name = plain(path.name)
         engine = name.partition("-answer-")[0] or name
         reason = "a recording is named ENGINE-answer-N.json, N from 1 to 7"
-        return Cell(engine, name, "", path, InvalidStream(reason, rule="IO-2", place=str(path)))
+        return AnswerFile(
+            engine, name, "", path, InvalidStream(reason, rule="IO-2", place=str(path))
+        )
 
     engine, number, suffix = match.groups()
     fault = None
@@ -134,7 +136,7 @@ def _cell(path: Path) -> Cell:
         fault = InvalidStream(
             f"no profile {engine!r}{nearest(engine, PROFILES)}", rule="SEM-1", place=str(path)
         )
-    return Cell(engine, f"Q{number}", suffix or "", path, fault)
+    return AnswerFile(engine, f"Q{number}", suffix or "", path, fault)
 
 
 def _column(engine: str) -> tuple[int, str]:
@@ -158,7 +160,7 @@ def stream(folder: Path) -> Stream:
 def judge_query(
     folder: Path,
     name: str,
-    chosen: tuple[Cell, ...],
+    chosen: tuple[AnswerFile, ...],
     judging: Judging,
     written: QueryFolder = OURS,
 ) -> list[Result]:
@@ -189,7 +191,7 @@ def judge_query(
         if judging.keep:
             reports = list(map(EngineReport, recording.relations, recording.timestamps))
             found = with_evidence(found, question, reports)
-        results.append(of_cell(found, cell.engine, cell.case))
+        results.append(as_csrbench_result(found, cell.engine, cell.case))
     return results
 
 
@@ -198,7 +200,7 @@ def question_over(query: Query, folder: Path) -> Question:
     return Question(query, {query.windows[0].stream: stream(folder)})
 
 
-def _unread(cell: Cell, error: RefengineError | None) -> Result:
+def _unread(cell: AnswerFile, error: RefengineError | None) -> Result:
     """Return the result of a recording that cannot be read."""
     return Result(cell.engine, "csrbench", cell.case, "", Outcome.ERROR, str(error))
 
@@ -210,7 +212,7 @@ def with_evidence(found: Result, question: Question, reports: list[EngineReport]
     return replace(found, evidence=evidence.of_benchmark(question, reports, found.judgement))
 
 
-def of_cell(found: Result, engine: str, case: str) -> Result:
+def as_csrbench_result(found: Result, engine: str, case: str) -> Result:
     """Return a verdict as the result of a cell; the judgement stays in the process that judged."""
     return replace(found, engine=engine, suite="csrbench", case=case, judgement=None)
 
@@ -223,10 +225,12 @@ def suffix(result: Result) -> str:
     return result.case
 
 
-def selected(all_cells: Iterable[Cell], engine: str | None = None) -> dict[str, tuple[Cell, ...]]:
+def group_by_query(
+    files: Iterable[AnswerFile], engine: str | None = None
+) -> dict[str, tuple[AnswerFile, ...]]:
     """Return the cells by query, of one engine or of all."""
-    chosen: dict[str, list[Cell]] = {}
-    for cell in all_cells:
+    chosen: dict[str, list[AnswerFile]] = {}
+    for cell in files:
         if engine is None or cell.engine == engine:
             chosen.setdefault(cell.query, []).append(cell)
     return {name: tuple(found) for name, found in sorted(chosen.items())}

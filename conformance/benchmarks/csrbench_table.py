@@ -9,7 +9,7 @@ from conformance.verdict.results import Outcome, Result
 from refengine.oracle.explanations import AS_SETS
 
 
-def table(results: Iterable[Result]) -> Mapping[str, Mapping[str, Outcome]]:
+def outcome_table(results: Iterable[Result]) -> Mapping[str, Mapping[str, Outcome]]:
     """Return query → engine → outcome, without the extra recordings."""
     rows: dict[str, dict[str, Outcome]] = {name: {} for name in QUERIES}
     for result in results:
@@ -22,7 +22,7 @@ def as_tsv(results: list[Result]) -> Iterator[str]:
     """Yield the table in the form of CSRBench's Table 2, one line a query."""
     engines = columns(result.engine for result in results if not suffix(result))
     yield "\t".join(["query", *engines])
-    for name, row in table(results).items():
+    for name, row in outcome_table(results).items():
         if row:
             yield "\t".join([name, *(str(row.get(engine, "-")) for engine in engines)])
 

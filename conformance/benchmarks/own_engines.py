@@ -15,7 +15,7 @@ from conformance.benchmarks.csrbench import (
     OURS,
     TABLE_ORDER,
     QueryFolder,
-    of_cell,
+    as_csrbench_result,
     query,
     question_over,
     stream,
@@ -114,7 +114,7 @@ def judge_ours(
         )
         if judging.keep:
             found = with_evidence(found, question, list(map(EngineReport, recording)))
-        results.append(of_cell(found, recorder.name, name))
+        results.append(as_csrbench_result(found, recorder.name, name))
     return results
 
 

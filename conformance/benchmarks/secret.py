@@ -41,13 +41,13 @@ class Vector:
     triggers: bool
 
 
-def read(path: Path) -> Iterator[Vector]:
+def read_vectors(path: Path) -> Iterator[Vector]:
     """Yield the vectors of a file, one JSON object a line, in either of the two forms (`contents`
     or `reports`), or of every .jsonl file of a folder.
     """
     if os.path.isdir(path):
         for file in list_files(path, "*.jsonl", "vector"):
-            yield from read(file)
+            yield from read_vectors(file)
         return
     text = read_text(path, InvalidStream, "vector")
     for number, line in enumerate(text.splitlines(), 1):

@@ -26,7 +26,7 @@ from refengine.rdf.streams import read_stream
 
 
 @dataclass(frozen=True)
-class Run:
+class RecordedRun:
     """One run of an engine: QR_name, what it answered; SG_name, the stream; QUERY_name, the query
     in the engine's language.
     """
@@ -59,10 +59,10 @@ class Run:
         return list(map(EngineReport, recording.relations, recording.timestamps))
 
 
-def runs(engine: str, folder: Path) -> list[Run]:
+def recorded_runs(engine: str, folder: Path) -> list[RecordedRun]:
     """Return the runs of an engine that a folder has, by name; none if it has no QR_ file."""
     return [
-        Run(engine, folder, path.name.removeprefix("QR_"))
+        RecordedRun(engine, folder, path.name.removeprefix("QR_"))
         for path in list_files(folder, "QR_*", "IO-2")
     ]
 
@@ -80,7 +80,7 @@ def first_window(query: Query, profile: Profile) -> int:
     return window.step - window.span
 
 
-def judge_run(run: Run, judging: Judging) -> Result:
+def judge_run(run: RecordedRun, judging: Judging) -> Result:
     """Judge a run. A run with a malformed file is an error.
 
     Its windows are YABench's, unless the engine's profile states another t0; it begins with the

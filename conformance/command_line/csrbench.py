@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from conformance.command_line.options import check_missing, check_positive
-from conformance.command_line.processes import spread
+from conformance.command_line.processes import run_in_processes
 from refengine import cli
 from refengine.model.messages import plain
 
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     if options.results is not None:
         target = results.target(options.results)
     tasks = _tasks(options)
-    found = [result for some in spread(tasks, options.jobs) for result in some]
+    found = [result for some in run_in_processes(tasks, options.jobs) for result in some]
     if target is not None:
         results.write(target, found)
     try:
@@ -110,7 +110,7 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
     written = csrbench.QueryFolder(options.queries or csrbench.OURS.folder, options.dialect)
     if options.folder is None:
         return [(own_engines.judge_ours, name, judging, None, written) for name in csrbench.QUERIES]
-    chosen = csrbench.selected(csrbench.cells(options.folder))
+    chosen = csrbench.group_by_query(csrbench.answer_files(options.folder))
     csrbench.stream(options.folder)
     tasks: list[Task] = []
     for name, cells in chosen.items():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Task = tuple[Callable[..., list[Result]], *tuple[Any, ...]]  # a function and its arguments
 
 
-def spread(tasks: Sequence[Task], jobs: int) -> Iterator[list[Result]]:
+def run_in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[list[Result]]:
     """Yield the results of all tasks in their order, over several processes where that helps."""
     bar = progress_bar(total=len(tasks), desc="verdicts", unit="verdict")
     jobs = min(jobs, len(tasks))

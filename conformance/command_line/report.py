@@ -51,13 +51,13 @@ def run(options: argparse.Namespace) -> int:
     paths = {form: getattr(options, form) for form in FORMS}
     targets = {form: results.target(path) for form, path in paths.items() if path is not None}
     _check(options, targets)
-    found = source.read(options.files)
+    found = source.read_results(options.files)
     for line in found.warnings:
         print(f"conformance: {line}", file=sys.stderr)
     makers: dict[str, Callable[[source.Results], Iterable[str]]] = {
         "html": lambda found: [page.page(found)],
         "earl": lambda found: earl.turtle(found.entries, options.date),
-        "markdown": markdown.markdown,
+        "markdown": markdown.markdown_lines,
         "badge": lambda found: [badge.badge(found.entries)],
     }
     # all are made before the first is written
@@ -80,7 +80,7 @@ def _check(options: argparse.Namespace, targets: Mapping[str, Path]) -> None:
             raise RefengineError(
                 "is the date of --earl, which is not asked for", rule="usage", place="--date"
             )
-        earl.check(options.date)
+        earl.check_date(options.date)
     sources = {Path(os.path.realpath(path)) for path in options.files}
     for target in targets.values():
         if target in sources:

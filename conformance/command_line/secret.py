@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
 
     agreeing = total = 0
     for path in options.files:
-        for vector in secret.read(path):
+        for vector in secret.read_vectors(path):
             total += 1
             line = secret.disagreement(vector)
             agreeing += line is None

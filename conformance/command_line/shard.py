@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from conformance.command_line.options import Commands
     from conformance.spark.folder import Folder
-    from conformance.suite import Asked, Item
+    from conformance.suite import Item, SuiteOptions
     from conformance.verdict.results import Result
 
 
@@ -78,12 +78,12 @@ def add_parser(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Ask and judge over Spark; return the exit code."""
     from conformance.spark import folder, session
-    from conformance.suite import Asked
+    from conformance.suite import SuiteOptions
 
     bar = progress_bar(desc="items", unit="item")  # it is missed before anything is written
     check_positive("--parallel", options.parallel)
     check_missing(options.missing)
-    asked = Asked(
+    asked = SuiteOptions(
         options.engine,
         None,
         options.answers,
@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"conformance: {missing}", file=sys.stderr)
     runnable = [item for item in items if not item.missing]
     if runnable and not options.resume:
-        session.check(options.spark)  # before anything is written
+        session.check_master(options.spark)  # before anything is written
     with folder.open_run(options.out, asked, options.resume) as run:
         try:
             _spread_over_spark(run, asked, runnable, options, bar)
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _spread_over_spark(
     run: Folder,
-    asked: Asked,
+    asked: SuiteOptions,
     items: list[Item],
     options: argparse.Namespace,
     bar: Callable[..., tqdm[NoReturn]],
@@ -127,7 +127,7 @@ def _spread_over_spark(
         began = time.monotonic()
         with (
             bar(total=len(items), initial=len(run.done)) as progress,
-            closing(shard.spread(spark, asked, rest, parallel)) as shards,
+            closing(shard.run_shards(spark, asked, rest, parallel)) as shards,
         ):
             for records in shards:
                 run.add(records)
@@ -155,12 +155,12 @@ def _conclude(
             found.append(result)
         if reason or _says_something(result):
             judged.add(item.engine)
-    unheld = sorted({item.engine for item in items} - judged)
-    for line in (*results.summary(found), *map(results.unheld, unheld)):
+    unjudged_engines = sorted({item.engine for item in items} - judged)
+    for line in (*results.summary(found), *map(results.unjudged_line, unjudged_engines)):
         print(f"conformance: {line}")
     if is_wrong:
         return 1
-    if unheld and not allow_missing:
+    if unjudged_engines and not allow_missing:
         return 4
     return 0
 
@@ -175,8 +175,8 @@ def _became(
     if item.missing:
         return None, ""
     try:
-        result = shard.result(done[item.key])
-        return result, suite.unexpected(item, result)
+        result = shard.result_of(done[item.key])
+        return result, suite.why_unexpected(item, result)
     except RefengineError as error:
         return None, f"error: {error}"
 
@@ -185,4 +185,4 @@ def _says_something(result: Result | None) -> bool:
     """Whether there is a result by which an engine is judged."""
     from conformance import suite
 
-    return result is not None and suite.judged(result)
+    return result is not None and suite.is_judged(result)

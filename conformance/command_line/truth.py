@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
     from conformance.command_line.options import Commands
-    from conformance.spark.output import Run, Truth
+    from conformance.spark.output import Truth, TruthPlan
     from conformance.spark.truth import TruthQuery
     from refengine.core.semantics import Semantics
 
@@ -130,28 +130,28 @@ def run(options: argparse.Namespace) -> int:
     check_missing(options.missing)
     check_positive("--parts", options.parts)
     check_positive("--parallel", options.parallel)
-    plan = _run_of(options)
+    plan = _plan(options)
     plan.check()
-    session.check(options.spark)  # before anything is written
+    session.check_master(options.spark)  # before anything is written
     with output.open_folder(options.out, plan, options.resume) as done:
         try:
             truth = _compute(plan, done, options, bar)
         except KeyboardInterrupt:
             return end_interrupted(f"{len(done)} parts are done")
-    print("\n".join(output.summary(truth)))
+    print("\n".join(output.describe_truth(truth)))
     return 0
 
 
-def _run_of(options: argparse.Namespace) -> Run:
+def _plan(options: argparse.Namespace) -> TruthPlan:
     """Return the run that is asked for. Raises RefengineError for files that are none."""
-    from conformance.spark.output import Run
+    from conformance.spark.output import TruthPlan
     from refengine.rdf.recordings import read_recording
 
     query = _query(options)
     recording = None
     if options.answers is not None:
         recording = read_recording(options.answers)
-    return Run(
+    return TruthPlan(
         query,
         options.stream,
         options.parts,
@@ -188,7 +188,7 @@ def _semantics(profile: str, *words: str) -> Semantics:
 
 
 def _compute(
-    plan: Run, done: set[int], options: argparse.Namespace, bar: Callable[..., tqdm[NoReturn]]
+    plan: TruthPlan, done: set[int], options: argparse.Namespace, bar: Callable[..., tqdm[NoReturn]]
 ) -> Truth:
     """Do what is left of a run, and say how long it took."""
     from conformance.spark import jobs, output, session
@@ -204,6 +204,6 @@ def _compute(
                 progress.n = count
                 progress.set_description("parts")
 
-            truth = output.run(spark, plan, options.out, done, parallel, show)
+            truth = output.compute_truth(spark, plan, options.out, done, parallel, show)
         print(f"conformance: {time.monotonic() - began:.1f} s", file=sys.stderr)
     return truth

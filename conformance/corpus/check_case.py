@@ -24,7 +24,7 @@ from conformance.corpus.case_file import (
     streams_of,
 )
 from conformance.verdict import outcomes
-from conformance.verdict.explain import counted
+from conformance.verdict.explain import count_text
 from refengine import dialects, incremental
 from refengine.core import engine, r2r, semantics
 from refengine.core.arrivals import order_of_pushes
@@ -82,7 +82,7 @@ def _expectation(kind: str, block: Mapping[str, Any]) -> str:
     """Return what a block expects, in words."""
     match kind:
         case "expect":
-            return counted(len(block["reports"]), "report")
+            return count_text(len(block["reports"]), "report")
         case "judge":
             return str(block["outcome"])
         case "read" | "render":
@@ -331,7 +331,7 @@ def _unrefused(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -
     reports: list[engine.Report] = []
     if "semantics" in block:
         reports = _reports(case, asked, block, MANY)
-    return counted(len(reports), "report")
+    return count_text(len(reports), "report")
 
 
 # Showing

@@ -54,7 +54,7 @@ RULES: dict[str, str | dict[str, str]] = {
 }
 
 
-def means(field: str, value: Any) -> list[str]:
+def rules_of_value(field: str, value: Any) -> list[str]:
     """Return the rules that say what a field's value means: of a report, one for each condition; of
     an open t0, ORA-2.
     """

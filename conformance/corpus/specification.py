@@ -23,7 +23,7 @@ SHARED = {"": 1, "of both ": 2, "of the three ": 3}
 BLOCKS = ("expect", "judge", "refuse")  # those that have a semantics
 
 
-class Row(NamedTuple):
+class ValueRow(NamedTuple):
     """A row of the table: a value of a field of Semantics, or of a window's kind or unit; the rule
     and its functions; a case and a miniature.
     """
@@ -88,13 +88,13 @@ def _values(field: str) -> list[str]:
     return [INTEGER] * (field in INTEGRAL) + words + ["none"] * (field in OPTIONAL)
 
 
-def table(text: str) -> list[Row]:
+def value_table(text: str) -> list[ValueRow]:
     """Return the table for a specification. Raises LookupError for a value that no case has, or
     that no miniature gets wrong there.
     """
     functions = rules(text)
     every_case = corpus.cases()
-    rows: list[Row] = []
+    rows: list[ValueRow] = []
     for field, value, rule in values():
         of_rule = [only(case, field, value) for case in every_case if case.rule == rule]
         cases = [case for case in of_rule if case is not None]
@@ -108,7 +108,7 @@ def table(text: str) -> list[Row]:
                 f"{field}={value}: of {len(cases)} cases of {rule} with it none "
                 f"catches a miniature of {rule}"
             )
-        rows.append(Row(field, value, rule, functions[rule], *pair))
+        rows.append(ValueRow(field, value, rule, functions[rule], *pair))
     return rows
 
 
@@ -173,7 +173,7 @@ def _has(block: Mapping[str, Any], field: str, value: str) -> bool:
     return show(own) == value
 
 
-def markdown(rows: list[Row]) -> Iterator[str]:
+def table_in_markdown(rows: list[ValueRow]) -> Iterator[str]:
     """Yield the lines of the table in Markdown."""
     yield "| field | value | rule | function | case | miniature |"
     yield "|---|---|---|---|---|---|"

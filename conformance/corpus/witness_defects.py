@@ -140,7 +140,7 @@ def term_of(text: str) -> Term:
     return statement[2]
 
 
-def text_of(term: Term) -> str:
+def turtle_of(term: Term) -> str:
     """Return a short Turtle text of a term; the inverse of `term_of`."""
     if plain := re.fullmatch(r"<urn:(\w+)>", term):
         return f":{plain[1]}"

@@ -59,7 +59,7 @@ class Deviation:
     crashes: bool = False
 
     @property
-    def grants(self) -> bool:
+    def is_known_to_oracle(self) -> bool:
         """Whether the oracle can be told of it."""
         return bool(self.fields or self.told)
 
@@ -125,7 +125,7 @@ class Engine:
         """Whether its command has a place for a classpath."""
         return any(CLASSPATH in word for word in self.command)
 
-    def on(self, classpath: str) -> Engine:
+    def with_classpath(self, classpath: str) -> Engine:
         """Return the engine with its classpath, by default that of the environment, if it takes
         one. Raises InvalidEngine for one that is not there, and for one that is given to an engine
         that takes none.
@@ -172,7 +172,7 @@ class Engine:
             return json.dumps(table)
         return dialects.render(query, self.dialect, self._operator(), static)
 
-    def claim(self, query: Query) -> Profile:
+    def profile_for(self, query: Query) -> Profile:
         """Return what it sets out to do with a query: the operator that one states, with the base
         that it needs (QRY-5).
         """
@@ -199,7 +199,7 @@ def _variable(name: str) -> str:
     return f"CONFORMANCE_CLASSPATH_{re.sub(r'[^A-Z0-9]', '_', name.upper())}"
 
 
-def read(path: Path) -> Engine:
+def read_engine_file(path: Path) -> Engine:
     """Return the engine of a file. Raises InvalidEngine with the file and the key."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -290,7 +290,7 @@ def pair(word: str, form: str) -> tuple[str, str]:
 
 def engines() -> dict[str, Engine]:
     """Return the engines that have a file here, by name."""
-    return {path.stem: read(path) for path in sorted(FILES.glob("*.toml"))}
+    return {path.stem: read_engine_file(path) for path in sorted(FILES.glob("*.toml"))}
 
 
 def engine(name: str) -> Engine:
@@ -298,10 +298,10 @@ def engine(name: str) -> Engine:
     path of its file (*.toml). Raises InvalidEngine with the nearest valid name.
     """
     if name.endswith(".toml"):
-        return read(Path(name))
+        return read_engine_file(Path(name))
     ours = FILES / f"{name}.toml"
     if ours.parent == FILES and ours.is_file():
-        return read(ours)
+        return read_engine_file(ours)
     theirs = {point.name: point for point in entry_points(group=GROUP)}
     if name not in theirs:
         raise InvalidEngine(f"no engine {shown(name)}{nearest(name, names())}", rule="engine")
@@ -309,7 +309,7 @@ def engine(name: str) -> Engine:
         entry = theirs[name].load()
         if isinstance(entry, Engine):
             return entry
-        return replace(read(Path(entry)), name=name)
+        return replace(read_engine_file(Path(entry)), name=name)
     except (ImportError, AttributeError, TypeError) as error:
         raise InvalidEngine(
             f"its entry point {theirs[name].value!r} gives none: {error}", rule="engine", place=name

@@ -79,7 +79,7 @@ def _relations_with(second: Output, first: Output, mode: Mode) -> dict[Row, list
     return {line: sorted({numbers[place] for place in where}) for line, where in found.items()}
 
 
-def pairs(
+def mismatch_of_pairs(
     outputs: Mapping[str, Output], eager: Collection[str] = (), mode: Mode = Mode.VALUE
 ) -> Iterator[tuple[tuple[str, str], Fraction | None]]:
     """Yield every ordered pair of engines with its mismatch; `eager` are the engines whose rows are
@@ -107,7 +107,9 @@ def comp(
     """
     if not 0 <= epsilon <= 100:
         raise RefengineError(f"epsilon is a percentage, from 0 to 100, got {epsilon}", rule="comp")
-    return all(found is None or found <= epsilon for _, found in pairs(outputs, eager, mode))
+    return all(
+        found is None or found <= epsilon for _, found in mismatch_of_pairs(outputs, eager, mode)
+    )
 
 
 def mismatches(
@@ -117,7 +119,7 @@ def mismatches(
     of engines.
     """
     percent: dict[tuple[str, str], float | None] = {}
-    for pair, found in pairs(outputs, eager, mode):
+    for pair, found in mismatch_of_pairs(outputs, eager, mode):
         percent[pair] = None
         if found is not None:
             percent[pair] = float(found)

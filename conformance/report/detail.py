@@ -11,7 +11,7 @@ from conformance.report.drawings.drawing import WIDTH
 from conformance.report.source import Entry
 from conformance.report.template import template
 from conformance.report.texts import Shorten
-from conformance.verdict.explain import counted
+from conformance.verdict.explain import count_text
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
 
@@ -37,8 +37,8 @@ def detail(entry: Entry) -> str:
 
 def _evidence(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the template shows of evidence."""
-    every, first = pairs.pairs(evidence, result.outcome)
-    shorten = texts.shortener(evidence["query"])
+    every, first = pairs.pair_reports(evidence, result.outcome)
+    shorten = texts.term_shortener(evidence["query"])
     bounds = timeline.bounds_of(evidence)
     lines = [
         {**_line(pair, bounds, shorten), "first": pair.number == first}
@@ -74,14 +74,14 @@ def _line(pair: pairs.Pair, bounds: str, shorten: Shorten) -> dict[str, Any]:
     rows = report["rows"]
     first_rows: list[str] = []
     if not pair.lacking and not pair.surplus:
-        first_rows = [texts.json_row(row, shorten) for row in rows[:2]]
+        first_rows = [texts.json_mapping_text(row, shorten) for row in rows[:2]]
     return {
         "number": pair.number + 1,
         "due": _place_and_rows(pair.due, bounds),
         "given": _place_and_rows(pair.given, bounds),
         "differs": pair.differs,
-        "lacking": [texts.row(row, shorten) for row in pair.lacking],
-        "surplus": [texts.row(row, shorten) for row in pair.surplus],
+        "lacking": [texts.mapping_text(row, shorten) for row in pair.lacking],
+        "surplus": [texts.mapping_text(row, shorten) for row in pair.surplus],
         "more": pair.more,
         "note": texts.clean(pair.note, 300),
         "rows": first_rows,
@@ -96,7 +96,7 @@ def _place_and_rows(report: pairs.Report | None, bounds: str) -> dict[str, str] 
     place = timeline.place_of(report, bounds)
     if not place and "instant" in report:
         place = f"at {report['instant']}"
-    return {"place": place, "rows": counted(pairs.total(report), "row")}
+    return {"place": place, "rows": count_text(pairs.total(report), "row")}
 
 
 def _elements(evidence: Mapping[str, Any], shorten: Shorten) -> Iterator[str]:

@@ -52,7 +52,7 @@ def turtle(entries: Iterable[Entry], date: str | None = None) -> Iterator[str]:
     when they were made.
     """
     if date is not None:
-        check(date)
+        check_date(date)
     ordered = sorted(entries, key=lambda entry: entry.result.key)
     for prefix, namespace in PREFIXES.items():
         yield f"@prefix {prefix}: <{namespace}> ."
@@ -85,7 +85,7 @@ def turtle(entries: Iterable[Entry], date: str | None = None) -> Iterator[str]:
         yield from _assertion(entry, date)
 
 
-def check(date: str) -> None:
+def check_date(date: str) -> None:
     """Raise RefengineError for what is no date."""
     try:
         if day.fromisoformat(date).isoformat() == date:

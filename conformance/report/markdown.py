@@ -14,7 +14,7 @@ NOTHING = "\u200b"
 LISTED = 100  # fails and errors of each kind
 
 
-def markdown(results: Results) -> Iterator[str]:
+def markdown_lines(results: Results) -> Iterator[str]:
     """Yield the lines of the summary."""
     yield "# Conformance"
     yield ""
@@ -27,7 +27,7 @@ def markdown(results: Results) -> Iterator[str]:
     if warnings := list(results.warnings):
         yield from ("", "## Notes", "")
         for line in warnings:
-            yield f"- {safe(line, 400)}"
+            yield f"- {escape_markdown(line, 400)}"
 
 
 def _engines(entries: Iterable[Entry]) -> Iterator[str]:
@@ -41,7 +41,7 @@ def _engines(entries: Iterable[Entry]) -> Iterator[str]:
     yield f"|---|{'---:|' * (len(Outcome) + 1)}"
     for name, of_engine in sorted(counts.items()):
         cells = " | ".join(str(of_engine[outcome]) for outcome in [*Outcome, "known"])
-        yield f"| {safe(name)} | {cells} |"
+        yield f"| {escape_markdown(name)} | {cells} |"
 
 
 def _failures(title: str, failures: Sequence[Entry]) -> Iterator[str]:
@@ -56,13 +56,15 @@ def _failures(title: str, failures: Sequence[Entry]) -> Iterator[str]:
     for entry in failures[:LISTED]:
         result = entry.result
         reasons = "; ".join(reason for reason, _ in result.known)
-        why = safe(reasons or texts.first_line(result.argument), texts.FIRST)
-        yield f"| {safe(result.engine)} | {safe(result.case)} | {result.outcome} | {why} |"
+        why = escape_markdown(reasons or texts.most_telling_line(result.argument), texts.FIRST)
+        engine = escape_markdown(result.engine)
+        case = escape_markdown(result.case)
+        yield f"| {engine} | {case} | {result.outcome} | {why} |"
     if len(failures) > LISTED:
         yield f"\n… {len(failures) - LISTED} more"
 
 
-def safe(text: str, most: int = texts.NAME) -> str:
+def escape_markdown(text: str, most: int = texts.NAME) -> str:
     """Return a text that Markdown shows as it stands, in a table too, and at the beginning of a
     line.
 

@@ -38,7 +38,7 @@ Rank = tuple[int, str, int]
 
 
 @dataclass(frozen=True)
-class Cell:
+class MatrixCell:
     """Of one engine and one row of the matrix: the worst kind, how many there are of it, of how
     many, and all counts in words.
     """
@@ -50,14 +50,14 @@ class Cell:
     link: str
 
 
-class Line(NamedTuple):
+class MatrixLine(NamedTuple):
     """A row of the matrix: a rule, or a query of a benchmark."""
 
     name: str
-    cells: list[Cell | None]
+    cells: list[MatrixCell | None]
 
 
-class Row(NamedTuple):
+class MatrixRow(NamedTuple):
     """What a row is about, in the order of the matrix: a rule, or a suite and, if it has a row of
     its own, a case.
     """
@@ -87,12 +87,12 @@ def rank(rule: str) -> Rank:
     return places.get(match[1], len(SECTIONS)), match[1], int(match[2])
 
 
-def cut(kind: str, name: str) -> str:
+def cut_name(kind: str, name: str) -> str:
     """Return the name of an engine, a suite, a rule or a case as the list has it."""
     return texts.clean(name, CUTS[kind])
 
 
-def engines(entries: Iterable[Entry], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+def engine_rows(entries: Iterable[Entry], names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield for each engine its name and link, how many results it has of each kind, and the shares
     of the kinds in percent.
     """
@@ -114,10 +114,12 @@ def engines(entries: Iterable[Entry], names: Sequence[str]) -> Iterator[dict[str
         }
 
 
-def sections(entries: Sequence[Entry], names: Sequence[str]) -> Iterator[tuple[str, list[Line]]]:
+def sections(
+    entries: Sequence[Entry], names: Sequence[str]
+) -> Iterator[tuple[str, list[MatrixLine]]]:
     """Yield title and lines of each section: the rules by section, then the benchmarks."""
     with_a_row_each = _short_benchmarks(entries)
-    counts: dict[Row, dict[str, Counter[str]]] = {}
+    counts: dict[MatrixRow, dict[str, Counter[str]]] = {}
     columns = set(names)
     for entry in entries:
         if entry.result.engine in columns:
@@ -137,37 +139,37 @@ def _short_benchmarks(entries: Iterable[Entry]) -> set[str]:
     return {suite for suite, cases in queries.items() if len(cases) <= OWN_ROW}
 
 
-def _row_of(result: Result, with_a_row_each: set[str]) -> Row:
+def _row_of(result: Result, with_a_row_each: set[str]) -> MatrixRow:
     """Return the row that a result belongs to."""
     if not result.rule:
         case = ""
         if result.suite in with_a_row_each:
             case = result.case
         last = len(SECTIONS) + 2, result.suite, 0
-        return Row(last, result.suite, "", case, result.suite)
+        return MatrixRow(last, result.suite, "", case, result.suite)
     section = result.rule.partition("-")[0]
     if section in SECTIONS:
         section = f"{section} · {SECTIONS[section]}"
-    return Row(rank(result.rule), section, result.rule, "", result.suite)
+    return MatrixRow(rank(result.rule), section, result.rule, "", result.suite)
 
 
-def _line(row: Row, by_engine: Mapping[str, Counter[str]]) -> Line:
+def _line(row: MatrixRow, by_engine: Mapping[str, Counter[str]]) -> MatrixLine:
     cells = [_cell(kinds, {**row.filters, "engine": name}) for name, kinds in by_engine.items()]
-    return Line(texts.clean(row.rule or row.case or row.suite, 60), cells)
+    return MatrixLine(texts.clean(row.rule or row.case or row.suite, 60), cells)
 
 
-def _cell(kinds: Counter[str], filters: Mapping[str, str]) -> Cell | None:
+def _cell(kinds: Counter[str], filters: Mapping[str, str]) -> MatrixCell | None:
     """Return the cell of an engine's results; None where there is none."""
     present = [kind for kind in KINDS if kinds[kind]]
     if not present:
         return None
     words_of = {"known": "known to fail"}
     words = ", ".join(f"{kinds[kind]} {words_of.get(kind, kind)}" for kind in present)
-    return Cell(present[0], kinds[present[0]], kinds.total(), words, _link(filters))
+    return MatrixCell(present[0], kinds[present[0]], kinds.total(), words, _link(filters))
 
 
 def _link(filters: Mapping[str, str]) -> str:
     """Return a place in the list: the page's script reads it."""
     return "#" + "&".join(
-        f"{kind}={quote(cut(kind, name), safe='')}" for kind, name in filters.items()
+        f"{kind}={quote(cut_name(kind, name), safe='')}" for kind, name in filters.items()
     )

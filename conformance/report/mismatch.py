@@ -16,7 +16,7 @@ from refengine.model.errors import RefengineError
 ENGINES, QUERIES, ROWS = 12, 60, 20_000
 
 
-class Table(NamedTuple):
+class MismatchTable(NamedTuple):
     """The mismatches of one query: the engines, and mm(row, column) of each ordered pair in words;
     or a note why there are none.
     """
@@ -28,7 +28,7 @@ class Table(NamedTuple):
     note: str = ""
 
 
-def tables(entries: Iterable[Entry]) -> list[Table]:
+def tables(entries: Iterable[Entry]) -> list[MismatchTable]:
     """Return a table for each benchmark query that two engines answered."""
     by_query: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
@@ -38,7 +38,7 @@ def tables(entries: Iterable[Entry]) -> list[Table]:
     return [_table(*query, answers[:ENGINES]) for query, answers in several[:QUERIES]]
 
 
-def _table(suite: str, case: str, answers: Sequence[Entry]) -> Table:
+def _table(suite: str, case: str, answers: Sequence[Entry]) -> MismatchTable:
     names = [texts.clean(entry.result.engine, 40) for entry in answers]
     outputs = [entry.evidence["actual"] for entry in answers if entry.evidence is not None]
     rows: list[tuple[str, list[str]]] = []
@@ -55,7 +55,7 @@ def _table(suite: str, case: str, answers: Sequence[Entry]) -> Table:
                 (name, list(_cells(str(place), len(names), percents)))
                 for place, name in enumerate(names)
             ]
-    return Table(texts.clean(suite), texts.clean(case), names, rows, note)
+    return MismatchTable(texts.clean(suite), texts.clean(case), names, rows, note)
 
 
 def _why_not(outputs: Sequence[Sequence[Report]]) -> str:

@@ -14,9 +14,9 @@ from markupsafe import Markup
 
 from conformance.report import matrix, mismatch, texts
 from conformance.report.detail import detail
-from conformance.report.matrix import KINDS, Rank, cut, rank
+from conformance.report.matrix import KINDS, Rank, cut_name, rank
 from conformance.report.source import Entry, Gap, Results
-from conformance.report.template import template, text_of
+from conformance.report.template import read_asset, template
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
 
@@ -37,16 +37,16 @@ def page(results: Results) -> str:
     if len(names) > ENGINES:
         left_out.append(f"the matrix has {ENGINES} of {len(names)} engines")
     outcomes = Counter(entry.result.outcome for entry in entries)
-    script = text_of("page.js")
+    script = read_asset("page.js")
     return template("page.html.j2").render(
-        engines=list(matrix.engines(entries, names[:ENGINES])),
+        engines=list(matrix.engine_rows(entries, names[:ENGINES])),
         columns=[texts.clean(name, 40) for name in names[:ENGINES]],
         sections=list(matrix.sections(entries, names[:ENGINES])),
         total=len(entries),
         outcomes=[(str(outcome), outcomes[outcome]) for outcome in Outcome],
         deviations=_deviations(entries),
         unexplained=sum(entry.kind in ("fail", "error") for entry in entries),
-        names=[cut("engine", name) for name in names],
+        names=[cut_name("engine", name) for name in names],
         duplicates=[" · ".join(map(texts.clean, key)) for key in results.duplicates[:NOTED]],
         duplicates_total=len(results.duplicates),
         gaps=[_gap(gap) for gap in results.gaps[:NOTED]],
@@ -54,7 +54,7 @@ def page(results: Results) -> str:
         left_out=left_out,
         mismatches=mismatch.tables(entries),
         data=_inert(listed.data),
-        style=Markup(text_of("page.css")),
+        style=Markup(read_asset("page.css")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
@@ -142,14 +142,14 @@ class ResultList:
         case = self._case(result)
         self.data["rows"].append(
             [
-                self._place("engines", cut("engine", result.engine), result.engine),
+                self._place("engines", cut_name("engine", result.engine), result.engine),
                 case,
                 list(Outcome).index(result.outcome),
                 [
                     self._place("known", texts.clean(reason, 300), (reason, link))
                     for reason, link in result.known[:8]
                 ],
-                self._place("texts", texts.first_line(result.argument)),
+                self._place("texts", texts.most_telling_line(result.argument)),
                 details,
             ]
         )
@@ -168,8 +168,8 @@ class ResultList:
         return self.details[key]
 
     def _case(self, result: Result) -> int:
-        suite = self._place("suites", cut("suite", result.suite))
-        case = suite, cut("rule", result.rule), cut("case", result.case)
+        suite = self._place("suites", cut_name("suite", result.suite))
+        case = suite, cut_name("rule", result.rule), cut_name("case", result.case)
         return self._place("cases", case, (result.suite, result.rule, result.case))
 
     def _place(self, kind: str, value: Any, key: Any = None) -> int:

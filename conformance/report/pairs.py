@@ -39,7 +39,7 @@ class Pair:
     note: str = ""
 
 
-def pairs(evidence: Mapping[str, Any], outcome: str) -> tuple[list[Pair], int | None]:
+def pair_reports(evidence: Mapping[str, Any], outcome: str) -> tuple[list[Pair], int | None]:
     """Return all pairs, and the place of the first that differs. Of a pass none does: the oracle
     may have found an order of arrival that is not the one under which the reports due are listed.
     """

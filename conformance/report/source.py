@@ -92,7 +92,7 @@ def _first(names: list[str]) -> str:
     return text
 
 
-def read(paths: Iterable[Path]) -> Results:
+def read_results(paths: Iterable[Path]) -> Results:
     """Return the results of files. Raises InvalidResults, which names file and line."""
     return merge(entry for path in paths for entry in _entries(path))
 

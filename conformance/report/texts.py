@@ -35,7 +35,7 @@ def block(text: str, most: int = ARGUMENT) -> str:
     return "\n".join(map(escaped, lines))
 
 
-def first_line(argument: str) -> str:
+def most_telling_line(argument: str) -> str:
     """Return the line of an argument that says most: of a fail the first divergence, else its
     first line.
     """
@@ -51,7 +51,7 @@ def link(text: str) -> str:
     return ""
 
 
-def shortener(query: str) -> Shorten:
+def term_shortener(query: str) -> Shorten:
     """Return a function that writes a term (N-Triples) with the prefixes of a query."""
     declared = re.findall(r"PREFIX\s+([\w.-]*:)\s*<([^<>\s]+)>", query, re.IGNORECASE)[:100]
     prefixes = sorted([*declared, ("xsd:", XSD)], key=lambda pair: -len(pair[1]))
@@ -67,12 +67,12 @@ def shortener(query: str) -> Shorten:
     return lambda term: clean(re.sub(r"<([^<>\s]*)>", prefixed, term), WIDTH)
 
 
-def row(line: Row, shorten: Shorten) -> str:
+def mapping_text(line: Row, shorten: Shorten) -> str:
     """Return a solution mapping as `{x: :a, y: "1"}`."""
     return _in_braces(line, shorten)
 
 
-def json_row(bindings: Mapping[str, Any], shorten: Shorten) -> str:
+def json_mapping_text(bindings: Mapping[str, Any], shorten: Shorten) -> str:
     """Return a row of SPARQL JSON as `row` writes it: what cannot be read as terms is shown all the
     same.
     """

@@ -24,7 +24,7 @@ from conformance.metrics import lsbench, yabench
 from conformance.metrics.run import of_run
 from conformance.spark import jobs
 from conformance.spark.streams.rows import batch
-from conformance.spark.truth import TruthQuery, error_of, text_of
+from conformance.spark.truth import TruthQuery, pickle_error, unpickle_error
 from conformance.verdict import explain
 from conformance.verdict.outcomes import Outcome
 from refengine.core.engine import Report
@@ -82,7 +82,7 @@ def compare_recording(
         for number in range(len(parts))
         if starts[number] < starts[number + 1]
     }
-    tables = (table for _, table in jobs.run(work, parallel))
+    tables = (table for _, table in jobs.run_jobs(work, parallel))
     return fold(asked, parts, recording, tables, missing)
 
 
@@ -116,7 +116,7 @@ def fold(
         after = len(by_before[0]) - before - recorded
         outcome = Outcome.PASS
         argument = [
-            f"pass: {explain.counted(recorded, 'relation')}; "
+            f"pass: {explain.count_text(recorded, 'relation')}; "
             f"not recorded: {before} before the first, {after} after the last"
         ]
     else:
@@ -148,7 +148,7 @@ def _by_before(
     for table in tables:
         for row in table.to_pylist():
             if row["error"] is not None:
-                raise error_of(row["error"])
+                raise unpickle_error(row["error"])
             by_before[row["before"]][row["place"]] = row
     return by_before
 
@@ -221,7 +221,7 @@ def _places(
     try:
         lines = list(_beside(asked, recorded, batches, missing))
     except RefengineError as error:
-        lines = [(*[None] * SCHEMA.count(","), text_of(error))]
+        lines = [(*[None] * SCHEMA.count(","), pickle_error(error))]
     yield batch(SCHEMA, lines)
 
 
@@ -236,7 +236,7 @@ def _beside(
     for some in batches:
         columns = (column.to_pylist() for column in some.columns)
         for is_recorded, place, text in zip(*columns, strict=True):
-            rows = relation(asked, text).rows
+            rows = parse_relation(asked, text).rows
             if is_recorded:
                 actual_at[place] = rows
             else:
@@ -260,7 +260,7 @@ def _beside(
             )
 
 
-def relation(asked: TruthQuery, rows: str) -> Relation:
+def parse_relation(asked: TruthQuery, rows: str) -> Relation:
     """Return a report's relation from its rows as JSON."""
     return relation_from_json(json.loads(rows), asked.query.body.variables, "rows", {})
 
@@ -278,7 +278,7 @@ def _divergence(
     """Return the argument of a fail: where the recording first differs, and how."""
     place = first + before
     count = len(recording)
-    where = f"after the last of {explain.counted(count, 'relation')}"
+    where = f"after the last of {explain.count_text(count, 'relation')}"
     actual = None
     if first < count:
         where = f"relation {first + 1} of {count}"
@@ -293,11 +293,11 @@ def _divergence(
     (row,) = parts[number].slice(place - starts[number], 1).to_pylist()
     window = ""
     if row["opens"] is not None:
-        window = f" window {explain.bordered((row['opens'], row['closes']), asked.semantics)}"
-    expected = relation(asked, row["rows"]).rows
+        window = f" window {explain.window_text((row['opens'], row['closes']), asked.semantics)}"
+    expected = parse_relation(asked, row["rows"]).rows
     return [
         f"fail: first divergence, {where}:{window} at t={row['evaluation']}, "
-        f"{explain.counted(row['elements'], 'element')}",
+        f"{explain.count_text(row['elements'], 'element')}",
         *explain.differing(asked.query, expected, actual, compare.Mode.VALUE),
     ]
 
@@ -317,7 +317,7 @@ def _reports(asked: TruthQuery, parts: Sequence[pyarrow.Table]) -> Iterator[Repo
                 row["instant"],
                 (content,),
                 0,
-                relation(asked, row["rows"]),
+                parse_relation(asked, row["rows"]),
             )
 
 
@@ -411,7 +411,7 @@ def _mismatch(
     count = sum(rows.total() for rows in actual)
     for part in parts:
         for text in part["rows"].to_pylist():
-            expected.append(relation(asked, text).rows)
+            expected.append(parse_relation(asked, text).rows)
             count += expected[-1].total()
             if count > FOLDED:
                 return None, None

@@ -17,7 +17,7 @@ from typing import Any
 
 from conformance.spark import shard
 from conformance.spark.shard import Record
-from conformance.suite import Asked
+from conformance.suite import SuiteOptions
 from conformance.verdict import results
 from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
@@ -52,7 +52,7 @@ class Folder:
 
     def write(self) -> None:
         """Write the results, both files or neither. An item that ended with an error has none."""
-        found = [shard.result(record) for record in self.done.values() if "error" not in record]
+        found = [shard.result_of(record) for record in self.done.values() if "error" not in record]
         results.replace(
             {
                 self.path / "results.ndjson": results.lines(found),
@@ -62,7 +62,7 @@ class Folder:
 
 
 @contextmanager
-def open_run(path: Path, asked: Asked, resume: bool) -> Iterator[Folder]:
+def open_run(path: Path, asked: SuiteOptions, resume: bool) -> Iterator[Folder]:
     """Open the folder of a new run, or with `resume` that of a run that was asked the same, nothing
     of which is lost but a line that was not written to its end. Raises RefengineError.
     """

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
 
-from conformance.spark.session import NoSpark, first_line
+from conformance.spark.session import NoSpark, first_line_of_error
 from refengine.model.messages import plain
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def slots(spark: SparkSession) -> int:
     return len(collect(spark.range(10**6).select(part).distinct()))
 
 
-def run(
+def run_jobs(
     jobs: Mapping[K, Callable[[], DataFrame]], parallel: int
 ) -> Iterator[tuple[K, pyarrow.Table]]:
     """Yield each job's rows, as the jobs end, in the order in which they were given as far as
@@ -94,5 +94,5 @@ def reason(error: BaseException) -> str:
         for line in lines
         if line.strip().startswith("Caused by: ")
     ]
-    best = [*exceptions[:1], *causes[-1:], first_line(error)][0]
+    best = [*exceptions[:1], *causes[-1:], first_line_of_error(error)][0]
     return plain(best)[:500]

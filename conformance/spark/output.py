@@ -26,7 +26,7 @@ from conformance.spark.streams.stream import Stream
 from conformance.spark.streams.survey import StreamExtent
 from conformance.spark.truth import TruthQuery
 from conformance.verdict import results
-from conformance.verdict.explain import counted
+from conformance.verdict.explain import count_text
 from conformance.verdict.results import Result
 from refengine.core import engine
 from refengine.core.query import Window
@@ -51,7 +51,7 @@ SHOWN = 5  # faults of a stream
 
 
 @dataclass(frozen=True)
-class Run:
+class TruthPlan:
     """What a run is to do. `path` is the stream's; `parts` how many, by default one a slot or
     `SOME` triples; `quarantine`: whether lines that are no triples are set aside, and not an error.
     `recording`: what an engine answered, for a result under the names `engine` and `case`;
@@ -173,7 +173,7 @@ class Truth:
 
 
 @contextmanager
-def open_folder(path: Path, plan: Run, resume: bool) -> Iterator[set[int]]:
+def open_folder(path: Path, plan: TruthPlan, resume: bool) -> Iterator[set[int]]:
     """Open the folder of a run; give the numbers of the parts that are done there. Raises
     RefengineError.
     """
@@ -195,9 +195,9 @@ def open_folder(path: Path, plan: Run, resume: bool) -> Iterator[set[int]]:
         yield done
 
 
-def run(
+def compute_truth(
     spark: SparkSession,
-    plan: Run,
+    plan: TruthPlan,
     path: Path,
     done: set[int],
     parallel: int,
@@ -206,7 +206,7 @@ def run(
     """Do what is left to do, and write it; `show_progress` is called with how many parts are done,
     of how many. What is written stays valid, whatever ends the run. Raises RefengineError.
     """
-    stream = streams.read(spark, plan.path)
+    stream = streams.open_stream(spark, plan.path)
     faults = _faults(stream, plan.quarantine)
     extent = stream.extent
     facts = {
@@ -243,12 +243,12 @@ def run(
     return Truth(extent.triples, parts, uncut, len(faults), stream.unread, compared)
 
 
-def summary(found: Truth) -> Iterator[str]:
+def describe_truth(found: Truth) -> Iterator[str]:
     """Yield what was found, a line each."""
     counts = (
-        counted(found.triples, "triple"),
-        counted(len(found.parts), "part"),
-        counted(found.reports, "report"),
+        count_text(found.triples, "triple"),
+        count_text(len(found.parts), "part"),
+        count_text(found.reports, "report"),
     )
     yield f"{', '.join(counts)}; by {'; or by '.join(found.provenance)}"
     if found.uncut:
@@ -258,7 +258,7 @@ def summary(found: Truth) -> Iterator[str]:
     elif found.quarantined:
         yield f"{found.quarantined} lines set aside that are no triples: {QUARANTINE}"
     if found.unread:
-        yield f"{counted(found.unread, 'file')} of other kinds not read"
+        yield f"{count_text(found.unread, 'file')} of other kinds not read"
     if found.comparison:
         yield found.comparison.argument
 
@@ -284,7 +284,7 @@ def _place(fault: Mapping[str, Any]) -> str:
 
 
 def _cuts(
-    path: Path, plan: Run, extent: StreamExtent, facts: Mapping[str, Any], parallel: int
+    path: Path, plan: TruthPlan, extent: StreamExtent, facts: Mapping[str, Any], parallel: int
 ) -> tuple[list[int], str | None]:
     """Return where the stream is cut, and why it is not: where it was when the run began, of a
     stream of the same facts. Raises RefengineError if it is another stream.
@@ -346,7 +346,7 @@ def _bytes(table: pyarrow.Table) -> bytes:
     return file.getvalue()
 
 
-def _write(path: Path, plan: Run, compared: Comparison) -> None:
+def _write(path: Path, plan: TruthPlan, compared: Comparison) -> None:
     """Write the measures of a recording, and its result."""
     integers = ("opens", "closes", "elements", "expected", "actual", "delay")
     schema = pyarrow.schema(

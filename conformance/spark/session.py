@@ -62,7 +62,7 @@ def open_session(
     the Python of executors, as venv-pack makes it. Raises NoSpark.
     """
     master = _or_environment(master)
-    is_remote = check(master)
+    is_remote = check_master(master)
     if environment is not None and not environment.is_file():
         raise NoSpark("no such archive", place=str(environment))
     from pyspark.errors import PySparkException
@@ -78,9 +78,11 @@ def open_session(
             spark.addArtifacts(f"{environment.absolute()}#{UNPACKED}", archive=True)
             spark.conf.set("spark.sql.execution.pyspark.python", f"{UNPACKED}/bin/python")
     except (PySparkException, OSError, RuntimeError) as error:
-        raise NoSpark(first_line(error), place=master or "") from None
+        raise NoSpark(first_line_of_error(error), place=master or "") from None
     except Exception as error:  # py4j and gRPC have bases of their own
-        raise NoSpark(f"{type(error).__name__}: {first_line(error)}", place=master or "") from None
+        raise NoSpark(
+            f"{type(error).__name__}: {first_line_of_error(error)}", place=master or ""
+        ) from None
     try:
         if interrupts:
             raise KeyboardInterrupt
@@ -150,7 +152,7 @@ def _or_environment(master: str | None) -> str | None:
     return master
 
 
-def check(master: str | None) -> bool:
+def check_master(master: str | None) -> bool:
     """Whether a master is one of Spark Connect. Raises NoSpark for what is no master, does not
     answer, or has no Java or pyspark here.
     """
@@ -209,7 +211,7 @@ def _check_java() -> None:
             errors="replace",
         ).stderr
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise NoSpark(f"Java does not run: {first_line(error)}", place=java) from None
+        raise NoSpark(f"Java does not run: {first_line_of_error(error)}", place=java) from None
     match = re.search(r'version "(?:1\.)?([0-9]+)', answer)
     if match is None:
         raise NoSpark(f"no Java: {shown(answer[:200])}; {NEEDS_JAVA}", place=java)
@@ -264,6 +266,6 @@ def _stderr_to(log: Path | None) -> Iterator[None]:
         os.close(file)
 
 
-def first_line(error: BaseException) -> str:
+def first_line_of_error(error: BaseException) -> str:
     """Return an error's first line, of bounded length."""
     return (str(error).strip() or type(error).__name__).splitlines()[0][:500]

@@ -22,7 +22,7 @@ import conformance
 import refengine
 from conformance.harness.pool import Harnesses
 from conformance.spark import jobs, session
-from conformance.suite import Asked, Item
+from conformance.suite import Item, SuiteOptions
 from conformance.verdict.results import Result, from_json
 from refengine.model.errors import RefengineError
 
@@ -38,7 +38,7 @@ CLASSPATHS = "CONFORMANCE_CLASSPATH_"
 Record = dict[str, Any]
 
 
-def run(item: Item, harnesses: Harnesses) -> Record:
+def run_item(item: Item, harnesses: Harnesses) -> Record:
     """Run an item; return its record, in which a RefengineError is an `error`."""
     try:
         return item.run(harnesses).as_json()
@@ -57,7 +57,7 @@ def key(record: Record) -> tuple[str, str, str]:
     return record["engine"], record["suite"], record["case"]
 
 
-def result(record: Record) -> Result:
+def result_of(record: Record) -> Result:
     """Return the item's result. Raises the RefengineError that it ended with."""
     if "error" in record:
         raise RefengineError(**record["error"])
@@ -67,8 +67,8 @@ def result(record: Record) -> Result:
 # On the driver
 
 
-def spread(
-    spark: SparkSession, asked: Asked, items: Sequence[Item], parallel: int
+def run_shards(
+    spark: SparkSession, asked: SuiteOptions, items: Sequence[Item], parallel: int
 ) -> Generator[list[Record], None, None]:
     """Yield the records of items, shard by shard as they end; `parallel` shards run at a time.
     Raises NoSpark for a shard that Spark, or what an executor lacks, does not let run.
@@ -83,10 +83,10 @@ def spread(
         "classpaths": paths,
     }
     work = {}
-    for number, some in enumerate(cut(items, parallel)):
+    for number, some in enumerate(cut_into_shards(items, parallel)):
         text = json.dumps({**common, "keys": [item.key for item in some]})
         work[number] = partial(_job, spark, text)
-    for _, table in jobs.run(work, parallel):
+    for _, table in jobs.run_jobs(work, parallel):
         records = [json.loads(line) for line in table["record"].to_pylist()]
         for record in records:
             if "refused" in record:
@@ -95,8 +95,8 @@ def spread(
 
 
 @contextmanager
-def elsewhere(
-    asked: Asked, items: Sequence[Item], master: str | None
+def results_from_spark(
+    asked: SuiteOptions, items: Sequence[Item], master: str | None
 ) -> Iterator[Callable[[Item], Result]]:
     """Give a function that waits for an item's result, which comes from executors. Raises NoSpark,
     as the function does; that raises the RefengineError of an item, too.
@@ -104,22 +104,22 @@ def elsewhere(
     runnable = [item for item in items if not item.missing]
     records: dict[tuple[str, str, str], Record] = {}
     if not runnable:
-        yield lambda item: result(records[item.key])
+        yield lambda item: result_of(records[item.key])
         return
     with (
         session.open_session(master, light=True) as spark,
-        closing(spread(spark, asked, runnable, jobs.slots(spark))) as shards,
+        closing(run_shards(spark, asked, runnable, jobs.slots(spark))) as shards,
     ):
 
         def wait(item: Item) -> Result:
             while item.key not in records:
                 records.update((key(record), record) for record in next(shards))
-            return result(records[item.key])
+            return result_of(records[item.key])
 
         yield wait
 
 
-def cut(items: Iterable[Item], parallel: int) -> list[list[Item]]:
+def cut_into_shards(items: Iterable[Item], parallel: int) -> list[list[Item]]:
     """Return shards, each of one engine: large ones first and ever smaller ones, so that all slots
     end at about the same time, whatever an item takes (guided self-scheduling: Polychronopoulos and
     Kuck 1987).
@@ -135,7 +135,7 @@ def cut(items: Iterable[Item], parallel: int) -> list[list[Item]]:
     return shards
 
 
-def versions(asked: Asked) -> dict[str, str]:
+def versions(asked: SuiteOptions) -> dict[str, str]:
     """Return digests of what must be the same wherever items of one run are made: this project, and
     the engines' files.
     """
@@ -191,16 +191,18 @@ def _run_items(work: Mapping[str, Any]) -> list[Record]:
     the driver.
     """
     with _as_on_the_driver(work["folder"], work["classpaths"]):
-        items = _items(Asked(**work["asked"]), work["versions"], list(map(tuple, work["keys"])))
+        options = SuiteOptions(**work["asked"])
+        keys = list(map(tuple, work["keys"]))
+        items = _items(options, work["versions"], keys)
         harnesses = Harnesses()
         try:
-            return [run(item, harnesses) for item in items]
+            return [run_item(item, harnesses) for item in items]
         finally:
             harnesses.stop()
 
 
 def _items(
-    asked: Asked, expected: Mapping[str, str], keys: Sequence[tuple[str, ...]]
+    asked: SuiteOptions, expected: Mapping[str, str], keys: Sequence[tuple[str, ...]]
 ) -> list[Item]:
     """Return the items of some keys. Raises RefengineError for another version than the expected
     ones, and for items that are not there or lack something.

@@ -135,13 +135,13 @@ def evaluate(
             for number, since in left.items()
         }
         left = {}
-        for number, table in jobs.run(work, parallel):
+        for number, table in jobs.run_jobs(work, parallel):
             end = table["end"][-1].as_py()
             detail = table["detail"][-1].as_py()
             if end == "short":
                 left[number] = next(starts[number])
             elif end == "error":
-                raise error_of(detail)
+                raise unpickle_error(detail)
             else:
                 yield number, table.select(REPORT).slice(0, table.num_rows - 1), detail
 
@@ -203,10 +203,10 @@ def _reports(
     except Short:
         end = "short", ""
     except RefengineError as error:
-        end = "error", text_of(error)
+        end = "error", pickle_error(error)
     except OverflowError:
         too_long = Unsupported("a report whose times need more than 64 bits", rule="MOD-1")
-        end = "error", text_of(too_long)
+        end = "error", pickle_error(too_long)
     yield batch(SCHEMA, [(*[None] * len(REPORT), *end)])
 
 
@@ -234,12 +234,12 @@ def _row(report: Report) -> tuple[Any, ...]:
     )
 
 
-def text_of(error: RefengineError) -> str:
+def pickle_error(error: RefengineError) -> str:
     """Return an error as a text, which leaves a worker."""
     return pickle.dumps(error, 0).decode("latin-1")
 
 
-def error_of(text: str) -> RefengineError:
+def unpickle_error(text: str) -> RefengineError:
     """Return the error of such a text."""
     error = pickle.loads(text.encode("latin-1"))
     assert isinstance(error, RefengineError)

@@ -7,12 +7,12 @@ Imports refengine and the packages `harness`, `corpus`, `verdict` and `benchmark
 
 from conformance.suite.check import NonConformance as NonConformance
 from conformance.suite.check import check_engine as check_engine
-from conformance.suite.check import judged as judged
-from conformance.suite.check import unexpected as unexpected
-from conformance.suite.chosen import Chosen as Chosen
-from conformance.suite.item import Asked as Asked
+from conformance.suite.check import is_judged as is_judged
+from conformance.suite.check import why_unexpected as why_unexpected
+from conformance.suite.chosen import ItemSelection as ItemSelection
 from conformance.suite.item import Item as Item
+from conformance.suite.item import SuiteOptions as SuiteOptions
 from conformance.suite.item import items as items
-from conformance.suite.item import live as live
+from conformance.suite.item import live_items as live_items
 from conformance.suite.item import questions as questions
-from conformance.suite.item import recorded as recorded
+from conformance.suite.item import recorded_items as recorded_items

@@ -7,8 +7,8 @@ from pathlib import Path
 from conformance.harness import engine_file
 from conformance.harness.engine_file import Engine, InvalidEngine
 from conformance.harness.pool import Harnesses
-from conformance.suite.chosen import Chosen
-from conformance.suite.item import Item, live
+from conformance.suite.chosen import ItemSelection
+from conformance.suite.item import Item, live_items
 from conformance.verdict.results import Outcome, Result
 
 
@@ -20,7 +20,7 @@ class NonConformance(AssertionError):
         self.results = results
 
 
-def unexpected(item: Item, result: Result) -> str:
+def why_unexpected(item: Item, result: Result) -> str:
     """Return why a result is a failure of the run, or nothing: a fail or an error that no known
     deviation explains, or a known deviation that does not show where it must.
     """
@@ -37,7 +37,7 @@ def unexpected(item: Item, result: Result) -> str:
     )
 
 
-def judged(result: Result) -> bool:
+def is_judged(result: Result) -> bool:
     """Whether a result says something of the engine: what is unsupported or disputed does not."""
     return bool(result.known) or result.outcome not in (Outcome.UNSUPPORTED, Outcome.DISPUTED)
 
@@ -49,17 +49,19 @@ def check_engine(engine: Engine | str | Path, *, smoke: bool = False) -> list[Re
     """
     if not isinstance(engine, Engine):
         engine = engine_file.engine(str(engine))
-    tested = engine.on("")
+    tested = engine.with_classpath("")
     if tested.missing:
         raise InvalidEngine(tested.missing, rule="engine", place=tested.name)
     harnesses = Harnesses()
     try:
-        pairs = [(item, item.run(harnesses)) for item in live(tested, Chosen(smoke=smoke))]
+        pairs = [
+            (item, item.run(harnesses)) for item in live_items(tested, ItemSelection(smoke=smoke))
+        ]
     finally:
         harnesses.stop()
     results = [result for _, result in pairs]
     arguments = [
-        f"{item.id}: {reason}" for item, result in pairs if (reason := unexpected(item, result))
+        f"{item.id}: {reason}" for item, result in pairs if (reason := why_unexpected(item, result))
     ]
     if arguments:
         raise NonConformance(arguments, results)

@@ -14,7 +14,7 @@ from refengine.model.messages import nearest, shown
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ItemSelection:
     """What items are wanted: of which engines, from recordings in `answers`, with CSRBench's stream
     from `csrbench`, the cases for a first look alone (`smoke`); `more` are engines that have no
     name. `keep`: with what verdicts on benchmarks rest on. `classpaths` are of engines on the JVM,

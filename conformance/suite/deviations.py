@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from conformance.corpus import Case
-from conformance.corpus.rules import means
+from conformance.corpus.rules import rules_of_value
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.exchange import BenchmarkQuery, Exchange
 from refengine.core.semantics import show
@@ -36,7 +36,7 @@ def _in_no_field(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation
     return tuple(
         one
         for one in tested.deviations
-        if not one.grants and not one.crashes and case.id in one.cases
+        if not one.is_known_to_oracle and not one.crashes and case.id in one.cases
     )
 
 
@@ -46,7 +46,7 @@ def _least_set(tested: Engine, exchange: Exchange) -> tuple[Deviation, ...]:
     in force all the time, so all of them together explain whatever some do.
     """
     explain = partial(_explain, tested, exchange, Answers())
-    needed = [one for one in tested.deviations if one.grants]
+    needed = [one for one in tested.deviations if one.is_known_to_oracle]
     if not needed or not explain(needed):
         return ()
     while True:
@@ -67,7 +67,7 @@ def _explain(
     question = exchange.question
     if "r2s" in fields:
         question = replace(question, query=replace(question.query, r2s=None))
-    profile = tested.claim(question.query).but(**fields)
+    profile = tested.profile_for(question.query).but(**fields)
     recorded = Recorded.of(question, exchange.relations, **exchange.terms)
     try:
         judgement = judge_recorded(recorded, profile, answers, EVERY_WITNESS)
@@ -95,7 +95,7 @@ def _rules(case: Case | BenchmarkQuery, deviation: Deviation) -> str:
     """Write the rules that a deviation is about."""
     if deviation.fields:
         return " ".join(
-            f"{name}={show(value)} ({', '.join(means(name, value))})"
+            f"{name}={show(value)} ({', '.join(rules_of_value(name, value))})"
             for name, value in deviation.fields.items()
         )
     if deviation.told:

@@ -18,7 +18,7 @@ from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Engine, InvalidEngine
 from conformance.harness.pool import Harnesses
 from conformance.suite import probe
-from conformance.suite.chosen import Chosen, classpaths_of, folder
+from conformance.suite.chosen import ItemSelection, classpaths_of, folder
 from conformance.suite.exchange import BenchmarkQuery
 from conformance.suite.expectations import expects_reports
 from conformance.verdict.outcomes import Judging
@@ -29,7 +29,7 @@ from refengine.model.messages import nearest, shown
 
 EMBEDDED = "embedded-"  # before the name of a query over the stream that is embedded here
 AS_EVER = Judging()
-ALL = Chosen()
+ALL = ItemSelection()
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SuiteOptions:
     """What a command line asks for, word by word, in values that JSON has: other processes,
     elsewhere, make the same items of it. `command` is a harness's, with its dialect and its
     semantics; `classpaths` are NAME=PATH; `missing` is a bound of ORA-3.
@@ -78,7 +78,7 @@ class Asked:
         more: tuple[Engine, ...] = ()
         if self.command is not None:
             more = (engine_file.command(*self.command),)
-        chosen = Chosen(
+        chosen = ItemSelection(
             tuple(self.engines),
             more,
             folder(self.answers),
@@ -91,12 +91,12 @@ class Asked:
         return items(chosen)
 
 
-def items(chosen: Chosen) -> list[Item]:
+def items(chosen: ItemSelection) -> list[Item]:
     """Return the items that are wanted, by engine. Raises a RefengineError for what there is
     not.
     """
     of_engines = [_items_of_name(name, chosen) for name in dict.fromkeys(chosen.names)]
-    of_engines += [live(engine, chosen) for engine in chosen.more]
+    of_engines += [live_items(engine, chosen) for engine in chosen.more]
     counts = Counter(engine for some in of_engines for engine in {item.engine for item in some})
     for engine, count in counts.items():
         if count > 1:
@@ -108,12 +108,12 @@ def items(chosen: Chosen) -> list[Item]:
     return [item for some in of_engines for item in some]
 
 
-def _items_of_name(name: str, chosen: Chosen) -> list[Item]:
+def _items_of_name(name: str, chosen: ItemSelection) -> list[Item]:
     """Return the items of an engine by its name: of its recordings, of the engine itself, or of one
     of ours.
     """
     if chosen.answers is not None:
-        return recorded(name, chosen.answers, chosen.judging)
+        return recorded_items(name, chosen.answers, chosen.judging)
     own = [
         recorder for recorder in own_engines.recorders() if recorder.name.partition("/")[0] == name
     ]
@@ -121,21 +121,21 @@ def _items_of_name(name: str, chosen: Chosen) -> list[Item]:
         engine = engine_file.engine(name)
     except InvalidEngine as error:
         if own:
-            return ours(own, chosen.judging)
+            return own_items(own, chosen.judging)
         if name in profiles.PROFILES:
             raise InvalidEngine(
                 f"{name!r} is judged by its recordings: give --answers=DIR", rule="engine"
             ) from error
         raise
     if chosen.smoke:
-        return live(engine, chosen)
-    return live(engine, chosen) + ours(own, chosen.judging)
+        return live_items(engine, chosen)
+    return live_items(engine, chosen) + own_items(own, chosen.judging)
 
 
-def live(engine: Engine, chosen: Chosen = ALL) -> list[Item]:
+def live_items(engine: Engine, chosen: ItemSelection = ALL) -> list[Item]:
     """Return the items of an engine that is started."""
     _check_deviations(engine)
-    engine = engine.on(chosen.classpaths.get(engine.name, ""))
+    engine = engine.with_classpath(chosen.classpaths.get(engine.name, ""))
     engine = replace(engine, unreported=chosen.missing or 0)
     make = {"corpus": _of_corpus, "csrbench": _of_csrbench}
     return [
@@ -175,27 +175,27 @@ def questions() -> tuple[Case, ...]:
     return tuple(case for case in corpus.cases() if "expect" in case.table or "judge" in case.table)
 
 
-def _of_corpus(engine: Engine, chosen: Chosen) -> Iterator[Item]:
+def _of_corpus(engine: Engine, chosen: ItemSelection) -> Iterator[Item]:
     """Yield the items of the corpus."""
     for case in questions():
         if engine.profile is None and not expects_reports(case):
             continue
         if chosen.smoke and not case.table.get("smoke"):
             continue
-        run = partial(_probe_case, engine, case)
+        run = partial(_run_case, engine, case)
         shows = _shown_deviations(engine, case.id)
         yield Item(engine.name, "corpus", case.id, run, case.rule, shows)
 
 
-def _probe_case(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
+def _run_case(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
     """Ask an engine a case."""
     try:
-        return probe.result(engine, harnesses.of(engine), case)
+        return probe.probe_case(engine, harnesses.of(engine), case)
     except Broken as error:
         return Result(engine.name, "corpus", case.id, case.rule, Outcome.ERROR, str(error))
 
 
-def _of_csrbench(engine: Engine, chosen: Chosen) -> Iterator[Item]:
+def _of_csrbench(engine: Engine, chosen: ItemSelection) -> Iterator[Item]:
     """Yield the items of CSRBench's queries, over its own stream or the embedded one."""
     source, prefix = chosen.csrbench, ""
     if source is None:
@@ -203,11 +203,11 @@ def _of_csrbench(engine: Engine, chosen: Chosen) -> Iterator[Item]:
     csrbench.stream(source)
     for query in csrbench.QUERIES:
         name = prefix + query
-        run = partial(_probe_csrbench, engine, name, query, source)
+        run = partial(_run_csrbench, engine, name, query, source)
         yield Item(engine.name, "csrbench", name, run, shows=_shown_deviations(engine, name))
 
 
-def _probe_csrbench(
+def _run_csrbench(
     engine: Engine, name: str, query: str, source: Path, harnesses: Harnesses
 ) -> Result:
     """Ask an engine a query of CSRBench; its evidence has the resources that were used."""
@@ -225,24 +225,24 @@ def _with_samples(
 ) -> Result:
     """Ask an engine a benchmark's query, and add the samples of resources to the evidence."""
     before = len(harness.samples)
-    result = probe.benchmark(engine, harness, about, question)
+    result = probe.probe_benchmark(engine, harness, about, question)
     if not result.evidence:
         return result
     samples = [sample._asdict() for sample in harness.samples[before:]]
     return replace(result, evidence={**result.evidence, "samples": samples})
 
 
-def recorded(name: str, answers: Path, judging: Judging = AS_EVER) -> list[Item]:
+def recorded_items(name: str, answers: Path, judging: Judging = AS_EVER) -> list[Item]:
     """Return the items of an engine's recordings in a folder: CSRBench's ENGINE-answer-N.json, or
     YABench's QR_ files.
 
     A file that cannot be read costs its own item alone. Raises a RefengineError for a name without
     a profile or recordings, and for CSRBench's stream, which all items need.
     """
-    if runs := yabench.runs(name, answers):
+    if runs := yabench.recorded_runs(name, answers):
         profiles.profile(name)
         return [Item(name, "yabench", run.name, _of_run(run, judging)) for run in runs]
-    cells = csrbench.cells(answers)
+    cells = csrbench.answer_files(answers)
     chosen = [cell for cell in cells if cell.engine == name]
     if not chosen:
         there = ", ".join(sorted({cell.engine for cell in cells}))
@@ -258,7 +258,7 @@ def recorded(name: str, answers: Path, judging: Judging = AS_EVER) -> list[Item]
     ]
 
 
-def ours(recorders: list[own_engines.Recorder], judging: Judging = AS_EVER) -> list[Item]:
+def own_items(recorders: list[own_engines.Recorder], judging: Judging = AS_EVER) -> list[Item]:
     """Return the items of our own engines over CSRBench's queries, recorded here, under the names
     of their profiles or defects.
     """
@@ -269,11 +269,13 @@ def ours(recorders: list[own_engines.Recorder], judging: Judging = AS_EVER) -> l
     ]
 
 
-def _of_run(run: yabench.Run, judging: Judging) -> Callable[[Harnesses], Result]:
+def _of_run(run: yabench.RecordedRun, judging: Judging) -> Callable[[Harnesses], Result]:
     return lambda _: yabench.judge_run(run, judging)
 
 
-def _of_cell(folder: Path, cell: csrbench.Cell, judging: Judging) -> Callable[[Harnesses], Result]:
+def _of_cell(
+    folder: Path, cell: csrbench.AnswerFile, judging: Judging
+) -> Callable[[Harnesses], Result]:
     return lambda _: csrbench.judge_query(folder, cell.query, (cell,), judging)[0]
 
 

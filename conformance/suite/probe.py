@@ -22,7 +22,7 @@ from refengine.core.question import Question
 from refengine.model.errors import Disputed, InvalidStream, RefengineError, Unsupported
 
 
-def result(tested: Engine, harness: Harness, case: Case) -> Result:
+def probe_case(tested: Engine, harness: Harness, case: Case) -> Result:
     """Return the result of a case and an engine. Whatever the engine does, there is one; a case
     that is bad input asks nothing.
     """
@@ -35,7 +35,7 @@ def result(tested: Engine, harness: Harness, case: Case) -> Result:
     return _settle(tested, case, ask)
 
 
-def benchmark(
+def probe_benchmark(
     tested: Engine, harness: Harness, query: BenchmarkQuery, question: Question
 ) -> Result:
     """Return the result of a benchmark's query and an engine: its relations are judged, as a
@@ -88,7 +88,7 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
     that explain it, if they do.
     """
     question = exchange.question
-    profile = tested.claim(question.query)
+    profile = tested.profile_for(question.query)
     try:
         verdict = outcomes.verdict(question, profile, exchange.relations, **exchange.terms)
     except InvalidStream as error:

@@ -11,12 +11,12 @@ from conformance.verdict.wording import (
     Shortener,
     bag_text,
     first_rows,
+    printable_line,
     row_text,
-    safe_line,
     shortener,
 )
-from conformance.verdict.wording import bordered as bordered
-from conformance.verdict.wording import counted as counted
+from conformance.verdict.wording import count_text as count_text
+from conformance.verdict.wording import window_text as window_text
 from refengine.core.profiles import brief
 from refengine.core.query import Body, Query
 from refengine.core.r2r import Testimony
@@ -65,7 +65,7 @@ def explain_fail(profile: Profile, judgement: Judgement, far: FarRow | None, nea
     assert trial.divergence is not None  # it fails
     lines += _first_divergence(judgement, trial, trial.divergence, shorten)
     lines += border_lines(trial, near, shorten)
-    lines += [safe_line(f"  {reading}") for reading in near.readings]
+    lines += [printable_line(f"  {reading}") for reading in near.readings]
     if far is not None:
         lines.append(far_line(query, far, shorten))
     elif near.changes or not near.readings:
@@ -104,7 +104,7 @@ def _extent(judgement: Judgement) -> list[str]:
     alignment = judgement.alignment
     if alignment is None or not (alignment.before or alignment.after):
         return []
-    before = counted(alignment.before, "output")
+    before = count_text(alignment.before, "output")
     return [
         f"  beside it: {before} not recorded before the first relation, {alignment.after} "
         "after the last"
@@ -116,7 +116,7 @@ def disputed(query: Query, error: Disputed) -> str:
     shorten = shortener(query)
     lines = [f"disputed: {error.reason} ({error.rule}); no engine fails on it"]
     for name, relation in sorted(error.answers.items()):
-        lines.append(f"  {name}: {counted(relation.rows.total(), 'row')}")
+        lines.append(f"  {name}: {count_text(relation.rows.total(), 'row')}")
         own = _only_here(name, error.answers)
         lines += [f"    only here: {row_text(line, shorten)}" for line in first_rows(own)]
     return "\n".join(lines)
@@ -149,7 +149,7 @@ def _terms_of_judgement(judgement: Judgement) -> str:
     witnesses = "no witness was asked"
     if judgement.standing.confirming:
         witnesses = f"confirmed by {' and '.join(judgement.standing.confirming)}"
-    tried = f"{counted(judgement.tried, 'assignment')} tried"
+    tried = f"{count_text(judgement.tried, 'assignment')} tried"
     if judgement.trial is not None:
         tried += f" by {judgement.trial.by}"
     if judgement.t0 is not None:
@@ -157,7 +157,7 @@ def _terms_of_judgement(judgement: Judgement) -> str:
     bound = f"at most {judgement.missing} not recorded"
     lines = [f"  judged by {mode}, {bound}; {tried}; {witnesses}"]
     lines += [
-        f"  {safe_line(_difference(name, testimony))}"
+        f"  {printable_line(_difference(name, testimony))}"
         for name, testimony in sorted(judgement.standing.others.items())
     ]
     return "\n".join(lines)
@@ -169,7 +169,7 @@ def _difference(name: str, testimony: Testimony) -> str:
     """
     answer = testimony.others[name]
     if isinstance(answer, str):
-        rows = counted(testimony.relation.rows.total(), "row")
+        rows = count_text(testimony.relation.rows.total(), "row")
         return f"{name} has no say on an answer of {rows}: {answer}"
     only_ours, only_theirs = compare.difference(testimony.relation.rows, answer.rows)
     parts = [f"only by definition {row_text(line, str)}" for line in first_rows(only_ours)[:1]]
@@ -193,7 +193,7 @@ def _first_divergence(
 
     window = ""
     if where.window is not None:
-        window = f"window {bordered(where.window, trial.semantics)} "
+        window = f"window {window_text(where.window, trial.semantics)} "
     query = judgement.recorded.query
     lines = [f"  first divergence, {place}: {window}at t={where.evaluation}: {where.reason}"]
     if where.reason in (LOST, LATE):
@@ -228,7 +228,7 @@ def _content(
     if not content:
         return ["    no element is in the window"]
     first, last = content[0].app, content[-1].app
-    heading = f"    {counted(len(content), 'element')} in the window, from {first} to {last}"
+    heading = f"    {count_text(len(content), 'element')} in the window, from {first} to {last}"
     shown = content
     if len(content) > ELEMENTS:
         support = _support(query.body, content, set(rows))

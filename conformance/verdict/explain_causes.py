@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from conformance.verdict.wording import ROWS, Shortener, bordered, row_text
+from conformance.verdict.wording import ROWS, Shortener, row_text, window_text
 from refengine.core.query import Query
 from refengine.core.semantics import show
 from refengine.oracle.comparison import BorderRow, Fate
@@ -33,7 +33,7 @@ def border_lines(trial: Trial, near: Nearest, shorten: Shortener) -> list[str]:
         where = "on a window border"
     lines = [f"  rows completed by an element {where}:"]
     for row in moved[:ROWS]:
-        window = bordered(row.window, trial.semantics)
+        window = window_text(row.window, trial.semantics)
         lines.append(f"    {_border_row(row, shorten)} belongs to {window}")
     lines += _more("not in place", moved)
     if on_borders:

@@ -115,7 +115,7 @@ def summary(results: Iterable[Result]) -> list[str]:
     ]
 
 
-def unheld(engine: str) -> str:
+def unjudged_line(engine: str) -> str:
     """Return the sentence about an engine of which nothing was judged."""
     return f"every item of {engine} was skipped (exit code 4; 0 with --allow-missing)"
 

@@ -18,14 +18,14 @@ WIDTH = 96  # characters of a term
 Shortener = Callable[[Term], str]
 
 
-def counted(number: int, noun: str) -> str:
+def count_text(number: int, noun: str) -> str:
     """Write `1 row`, `2 rows`."""
     if number == 1:
         return f"1 {noun}"
     return f"{number} {noun}s"
 
 
-def bordered(window: tuple[int, int], semantics: Semantics) -> str:
+def window_text(window: tuple[int, int], semantics: Semantics) -> str:
     """Write a window with its borders: `[0, 10)`."""
     assert semantics.closure is not None  # where windows have borders
     left, right = semantics.closure
@@ -39,7 +39,7 @@ def bag_text(rows: Bag, shorten: Shortener) -> str:
         return "no rows"
     if total == 1:
         return f"1 row: {row_text(next(rows.elements()), shorten)}"
-    return counted(total, "row")
+    return count_text(total, "row")
 
 
 def first_rows(rows: Bag) -> list[Row]:
@@ -49,7 +49,7 @@ def first_rows(rows: Bag) -> list[Row]:
 
 def row_text(line: Row, shorten: Shortener) -> str:
     """Write a row: `{x: :a, y: 1}`."""
-    return "{" + ", ".join(f"{safe(name, 40)}: {shorten(term)}" for name, term in line) + "}"
+    return "{" + ", ".join(f"{printable(name, 40)}: {shorten(term)}" for name, term in line) + "}"
 
 
 def shortener(query: Query) -> Shortener:
@@ -59,12 +59,12 @@ def shortener(query: Query) -> Shortener:
 
     def shorten(term: Term) -> str:
         if not term.startswith("<"):
-            return safe(_literal(term), WIDTH)
+            return printable(_literal(term), WIDTH)
         for prefix, namespace in longest_first:
             local = term[1 + len(namespace) : -1]
             if term.startswith(f"<{namespace}") and re.fullmatch(r"[\w-]+", local):
-                return safe(prefix + local, WIDTH)
-        return safe(term.replace(XSD, "xsd:"), WIDTH)
+                return printable(prefix + local, WIDTH)
+        return printable(term.replace(XSD, "xsd:"), WIDTH)
 
     return shorten
 
@@ -75,12 +75,12 @@ def _literal(term: Term) -> str:
     return f"{text}{quote}{rest.replace(XSD, 'xsd:')}"
 
 
-def safe_line(text: str) -> str:
+def printable_line(text: str) -> str:
     """Make a sentence that may hold what an engine supplied printable and of bounded length."""
-    return safe(text, 400)
+    return printable(text, 400)
 
 
-def safe(text: str, width: int) -> str:
+def printable(text: str, width: int) -> str:
     """Make text printable and at most `width` characters long."""
     if len(text) > width:
         text = text[: width - 1] + "…"

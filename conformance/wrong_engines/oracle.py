@@ -44,7 +44,7 @@ def the_first_assignment(right: Right, *values: Any) -> Iterator[tuple[Semantics
 
 
 @wrong("ORA-2", replaces=assignments.origins, half="every value is tried")
-def t0_is_0(right: Right, planned: Plan, found: Candidates) -> list[Origin]:
+def an_open_t0_is_0(right: Right, planned: Plan, found: Candidates) -> list[Origin]:
     """An unknown t0 is 0."""
     return [Origin(0, 0, 0)]
 

@@ -99,7 +99,7 @@ def test_the_engines_file_is_one(tmp_path):
     """The keys are the schema's, and the case is one of the corpus."""
     [block] = re.findall(r"```toml\n(title = .*?)```", README, re.DOTALL)
     (tmp_path / "mine.toml").write_text(block)
-    found = engine_file.read(tmp_path / "mine.toml")
+    found = engine_file.read_engine_file(tmp_path / "mine.toml")
     assert found.command[-1] == f"{tmp_path}/Harness.java"
     [deviation] = found.deviations
     assert {*deviation.cases} <= {case.id for case in corpus.cases()}

@@ -223,7 +223,7 @@ def test_an_engine_whose_program_is_nowhere_is_skipped(tmp_path, monkeypatch):
         ),
     ):
         monkeypatch.setenv("PATH", str(place))
-        tested = engine_file.engine("cqels").on(str(tmp_path))
+        tested = engine_file.engine("cqels").with_classpath(str(tmp_path))
         assert tested.missing.startswith(missing) and bool(tested.missing) == bool(missing)
 
 
@@ -376,7 +376,9 @@ def test_two_engines_of_one_name_are_refused(tmp_path):
         mine(tmp_path / folder, "")
     with pytest.raises(RefengineError, match="mine: engine: 2 engines have this name"):
         suite.items(
-            suite.Chosen((str(tmp_path / "a" / "mine.toml"), str(tmp_path / "b" / "mine.toml")))
+            suite.ItemSelection(
+                (str(tmp_path / "a" / "mine.toml"), str(tmp_path / "b" / "mine.toml"))
+            )
         )
 
 
@@ -575,12 +577,12 @@ def test_a_recording_of_yabench_is_an_item(yabench):
 )
 def test_a_malformed_recording_of_yabench_costs_its_item(yabench, text, reason):
     (yabench / "QR_small1").write_text(text)
-    [item] = suite.recorded("csparql", yabench)
+    [item] = suite.recorded_items("csparql", yabench)
     result = item.run(Harnesses())
     assert (
         result.outcome == "error" and str(yabench) in result.argument and reason in result.argument
     )
-    assert suite.unexpected(item, result) == f"error: {result.argument}"
+    assert suite.why_unexpected(item, result) == f"error: {result.argument}"
 
 
 @pytest.mark.parametrize(
@@ -623,7 +625,7 @@ def test_a_malformed_recording_of_csrbench_costs_its_item(tmp_path):
     ):
         (tmp_path / f"{name}.json").write_text(text)
     (tmp_path / "rdfox-answer-1.json").write_text("{}")
-    items = suite.recorded("sparqlstream", tmp_path)
+    items = suite.recorded_items("sparqlstream", tmp_path)
     found = {result.case: result for result in (item.run(Harnesses()) for item in items)}
     assert {case: str(result.outcome) for case, result in found.items()} == {
         "Q1": "pass",
@@ -632,11 +634,11 @@ def test_a_malformed_recording_of_csrbench_costs_its_item(tmp_path):
     }
     assert f"{tmp_path}/sparqlstream-answer-2.json:1: IO-2: not JSON" in found["Q2"].argument
     with pytest.raises(RefengineError, match="SEM-1: unknown profile 'rdfox'"):
-        suite.recorded("rdfox", tmp_path)
+        suite.recorded_items("rdfox", tmp_path)
     csrbench.stream.cache_clear()
     (tmp_path / "data_00.ttl").write_text("<urn:a>")
     with pytest.raises(RefengineError, match=r"data_00\.ttl:1: IO-1: "):
-        suite.recorded("sparqlstream", tmp_path)
+        suite.recorded_items("sparqlstream", tmp_path)
 
 
 # RSP-JS, live

@@ -80,7 +80,7 @@ def _statements(text: str) -> Dataset:
     return read_static(Text("text.nq", text, "text"))
 
 
-def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
+def run_command(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
     """The reply to a command, without its number."""
     command = asked.pop("command")
     try:
@@ -105,7 +105,7 @@ def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
         return {"reply": "error", "context": f"{type(error).__name__}: {error}"}
 
 
-def wrong(name: str) -> AbstractContextManager[None]:
+def wrong_engine(name: str) -> AbstractContextManager[None]:
     """The wrong engine of a name such as `WIN-8 nothing expires`. Raises ArgumentTypeError."""
     from conformance.wrong_engines import MINIATURES  # not before: the right engine needs none
 
@@ -120,7 +120,7 @@ def serve(reference: Reference) -> None:
     for line in sys.stdin:
         asked = json.loads(line)
         seq, command = asked.pop("seq"), asked["command"]
-        print(json.dumps({"seq": seq, **reply(reference, asked)}), flush=True)
+        print(json.dumps({"seq": seq, **run_command(reference, asked)}), flush=True)
         if command == "stop":
             break
 
@@ -131,7 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="The reference engine behind the protocol.")
     parser.add_argument("profile")
     parser.add_argument("fields", nargs="*", metavar="key=value")
-    parser.add_argument("--wrong", type=wrong, default=nullcontext(), metavar="'RULE name'")
+    parser.add_argument("--wrong", type=wrong_engine, default=nullcontext(), metavar="'RULE name'")
     parser.add_argument("--incremental", action="store_true", help="by incremental evaluation")
     options = parser.parse_args()
     fields = dict(word.split("=", 1) for word in options.fields)

@@ -92,7 +92,7 @@ class Spark:
         shutil.rmtree(self.case, ignore_errors=True)
 
 
-def reply(spark: Spark, /, seq: int, command: str = "", **fields: Any) -> dict[str, Any]:
+def reply_to(spark: Spark, /, seq: int, command: str = "", **fields: Any) -> dict[str, Any]:
     """Return the reply to a command. Append mode knows of no end, and of no time but that of
     rows.
     """
@@ -139,6 +139,6 @@ if __name__ == "__main__":
         subprocess.Popen(clean, stdin=subprocess.PIPE, start_new_session=True),
     ):
         for message in map(json.loads, sys.stdin):
-            print(json.dumps(reply(engine, **message)), file=replies, flush=True)
+            print(json.dumps(reply_to(engine, **message)), file=replies, flush=True)
             if message.get("command") == "stop":
                 break

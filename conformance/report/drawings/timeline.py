@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from conformance.report import pairs as pairing
 from conformance.report.drawings.drawing import WIDTH, Axis, Drawing, lanes
 from conformance.report.pairs import Pair, Report
-from conformance.report.texts import clean, shortener
-from conformance.verdict.explain import counted
+from conformance.report.texts import clean, term_shortener
+from conformance.verdict.explain import count_text
 
 REPORTS, ELEMENTS, STREAMS = 32, 300, 8  # drawn at most
 LEFT, RIGHT = 132, WIDTH - 30
@@ -221,7 +221,7 @@ def _stream(
     """Draw a lane of points, the simultaneous ones one above the other, and of intervals; return
     the y below it.
     """
-    shorten = shortener(query)
+    shorten = term_shortener(query)
     together = Counter(element["at"] for element in elements)
     most = min(STACKED, max(together.values(), default=1))
     base = y + 8 * most + 6
@@ -282,7 +282,7 @@ def _reports(
 
 
 def _rows(one: Placed) -> str:
-    return counted(one.report["total"], "row")
+    return count_text(one.report["total"], "row")
 
 
 def _span(one: Placed) -> tuple[float, float]:

@@ -22,7 +22,7 @@ from conformance.spark.streams.in_memory import InMemory, in_memory
 from conformance.spark.streams.lines import Lines
 from conformance.spark.streams.rows import Reader
 from conformance.spark.streams.survey import File, StreamExtent
-from conformance.spark.streams.table import Table
+from conformance.spark.streams.table import TripleTable
 from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import InvalidStream
 from refengine.rdf.streams import read_stream
@@ -43,7 +43,7 @@ class Stream:
     """A stream by its path; `unread` is how many files there are of other kinds."""
 
     path: str
-    source: Lines | Table | InMemory
+    source: Lines | TripleTable | InMemory
     unread: int = 0
 
     @cached_property
@@ -91,7 +91,7 @@ class Stream:
         return rows.coalesce(1), reader
 
 
-def read(spark: SparkSession, path: str) -> Stream:
+def open_stream(spark: SparkSession, path: str) -> Stream:
     """Return the stream at a path. Raises InvalidStream for what is none."""
     place = _url(path)
     there = _files(spark, place)
@@ -110,7 +110,7 @@ def read(spark: SparkSession, path: str) -> Stream:
         source = Lines(_files_of_kind(spark, place, N3T, len(lines)))
         return Stream(path, source, len(there) - len(lines))
     if tables:
-        rows = Table(_files_of_kind(spark, place, PARQUET, len(tables)))
+        rows = TripleTable(_files_of_kind(spark, place, PARQUET, len(tables)))
         return Stream(path, rows, len(there) - len(tables))
     if URL.match(path):
         raise InvalidStream("neither .n3t nor .parquet files", rule="IO-1", place=path)

@@ -40,7 +40,7 @@ GroupsOf = dict[str, tuple[Mapping[int, int], bool]]
 
 
 @dataclass(frozen=True)
-class Table:
+class TripleTable:
     """A stream of Parquet files."""
 
     files: Files
