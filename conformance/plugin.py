@@ -96,9 +96,9 @@ def pytest_load_initial_conftests(parser: pytest.Parser, args: list[str]) -> Ite
     names.
     """
     result = yield
-    asked = any(word.partition("=")[0] in (*OPTIONS, "-h", "--help") for word in args)
+    is_named = any(word.partition("=")[0] in (*OPTIONS, "-h", "--help") for word in args)
     probes = [_probe(option, words) for option, words in OPTIONS.items()]
-    if asked and len(parser.parse_known_and_unknown_args(probes)[1]) == len(OPTIONS):
+    if is_named and len(parser.parse_known_and_unknown_args(probes)[1]) == len(OPTIONS):
         group = parser.getgroup("conformance", "conformance of RDF stream engines")
         for option, words in OPTIONS.items():
             group.addoption(option, dest=_dest(option), **words)
@@ -262,9 +262,9 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
     from refengine.model.errors import RefengineError
 
     items = [
-        cast("Item", one.callspec.params["conformance_item"])
-        for one in session.items
-        if isinstance(one, pytest.Function) and "conformance_item" in one.fixturenames
+        cast("Item", test.callspec.params["conformance_item"])
+        for test in session.items
+        if isinstance(test, pytest.Function) and "conformance_item" in test.fixturenames
     ]
     try:
         with shard.results_from_spark(

@@ -104,8 +104,8 @@ def answer_files(folder: Path) -> list[AnswerFile]:
             reason = "not a folder"
         raise InvalidStream(reason, rule="IO-1", place=str(folder))
     for name in ANSWER_FOLDERS:
-        found = list_files(folder / name, "*-answer-*.json", "IO-2")
-        if found:
+        files = list_files(folder / name, "*-answer-*.json", "IO-2")
+        if files:
             break
     else:
         *places, _itself = ANSWER_FOLDERS
@@ -115,7 +115,7 @@ def answer_files(folder: Path) -> list[AnswerFile]:
         )
         raise InvalidStream(reason, rule="IO-2", place=str(folder))
     return sorted(
-        map(_answer_file, found), key=lambda cell: (cell.query, _column(cell.engine), cell.suffix)
+        map(_answer_file, files), key=lambda file: (file.query, _column(file.engine), file.suffix)
     )
 
 
@@ -170,18 +170,18 @@ def judge_query(
     rests on takes one more evaluation each.
     """
     if name not in QUERIES:  # a file that is named after none
-        return [_unread(cell, cell.fault) for cell in chosen]
+        return [_unread(file, file.fault) for file in chosen]
     question, answers = question_over(query(name, written), folder), Answers()
     results = []
-    for cell in chosen:
+    for file in chosen:
         try:
-            recording = cell.recording()
+            recording = file.recording()
         except RefengineError as error:
-            results.append(_unread(cell, error))
+            results.append(_unread(file, error))
             continue
-        found = verdict(
+        result = verdict(
             question,
-            profile(cell.engine),
+            profile(file.engine),
             recording.relations,
             timestamps=recording.timestamps,
             missing=judging.bound,
@@ -190,8 +190,8 @@ def judge_query(
         )
         if judging.keep:
             reports = list(map(EngineReport, recording.relations, recording.timestamps))
-            found = with_evidence(found, question, reports)
-        results.append(as_csrbench_result(found, cell.engine, cell.case))
+            result = with_evidence(result, question, reports)
+        results.append(as_csrbench_result(result, file.engine, file.case))
     return results
 
 
@@ -200,21 +200,21 @@ def question_over(query: Query, folder: Path) -> Question:
     return Question(query, {query.windows[0].stream: stream(folder)})
 
 
-def _unread(cell: AnswerFile, error: RefengineError | None) -> Result:
+def _unread(file: AnswerFile, error: RefengineError | None) -> Result:
     """Return the result of a recording that cannot be read."""
-    return Result(cell.engine, "csrbench", cell.case, "", Outcome.ERROR, str(error))
+    return Result(file.engine, "csrbench", file.case, "", Outcome.ERROR, str(error))
 
 
-def with_evidence(found: Result, question: Question, reports: list[EngineReport]) -> Result:
+def with_evidence(result: Result, question: Question, reports: list[EngineReport]) -> Result:
     """Return a verdict with what it rests on."""
     from conformance.verdict import evidence
 
-    return replace(found, evidence=evidence.of_benchmark(question, reports, found.judgement))
+    return replace(result, evidence=evidence.of_benchmark(question, reports, result.judgement))
 
 
-def as_csrbench_result(found: Result, engine: str, case: str) -> Result:
+def as_csrbench_result(result: Result, engine: str, case: str) -> Result:
     """Return a verdict as the result of a cell; the judgement stays in the process that judged."""
-    return replace(found, engine=engine, suite="csrbench", case=case, judgement=None)
+    return replace(result, engine=engine, suite="csrbench", case=case, judgement=None)
 
 
 def suffix(result: Result) -> str:
@@ -230,7 +230,7 @@ def group_by_query(
 ) -> dict[str, tuple[AnswerFile, ...]]:
     """Return the cells by query, of one engine or of all."""
     chosen: dict[str, list[AnswerFile]] = {}
-    for cell in files:
-        if engine is None or cell.engine == engine:
-            chosen.setdefault(cell.query, []).append(cell)
-    return {name: tuple(found) for name, found in sorted(chosen.items())}
+    for file in files:
+        if engine is None or file.engine == engine:
+            chosen.setdefault(file.query, []).append(file)
+    return {name: tuple(files) for name, files in sorted(chosen.items())}

@@ -69,12 +69,12 @@ def embedded() -> Path:
     return next(path for path in EMBEDDED if path.is_dir())
 
 
-def record(recorder: Recorder, name: str, asked: Query, folder: Path) -> list[Relation]:
+def record(recorder: Recorder, name: str, benchmark_query: Query, folder: Path) -> list[Relation]:
     """Return what an engine of ours answers: t0 and the arrival order of simultaneous elements are
     drawn with a fixed seed, as a live engine draws them, and kept from the judge.
     """
     draw = Random(f"{SEED} {recorder.profile} {name}")
-    spec, elements = asked.windows[0], list(stream(folder))
+    spec, elements = benchmark_query.windows[0], list(stream(folder))
     draw.shuffle(elements)
     elements = [e._replace(sys=n) for n, e in enumerate(sorted(elements, key=lambda e: e.app), 1)]
     t0 = elements[0].app - spec.span - draw.randrange(spec.step)
@@ -82,7 +82,7 @@ def record(recorder: Recorder, name: str, asked: Query, folder: Path) -> list[Re
     streams = {spec.stream: Stream(tuple(elements))}
 
     def answered() -> list[Relation]:
-        return [report.relation for report in evaluate(asked, streams, chosen)]
+        return [report.relation for report in evaluate(benchmark_query, streams, chosen)]
 
     if recorder.miniature is None:
         return answered()
@@ -104,7 +104,7 @@ def judge_ours(
     results = []
     for recorder in chosen:
         recording = record(recorder, name, question.query, embedded())
-        found = verdict(
+        result = verdict(
             question,
             profile(recorder.profile),
             recording,
@@ -113,8 +113,8 @@ def judge_ours(
             answers=answers,
         )
         if judging.keep:
-            found = with_evidence(found, question, list(map(EngineReport, recording)))
-        results.append(as_csrbench_result(found, recorder.name, name))
+            result = with_evidence(result, question, list(map(EngineReport, recording)))
+        results.append(as_csrbench_result(result, recorder.name, name))
     return results
 
 
@@ -126,9 +126,9 @@ def self_check(results: Iterable[Result]) -> list[str]:
     for result in results:
         outcomes.setdefault(result.engine, []).append(result.outcome)
     problems = []
-    for engine, found in outcomes.items():
-        if engine.startswith("reference/") and set(found) != {Outcome.PASS}:
+    for engine, of_engine in outcomes.items():
+        if engine.startswith("reference/") and set(of_engine) != {Outcome.PASS}:
             problems.append(f"{engine} must pass every query")
-        if engine.startswith("wrong/") and Outcome.FAIL not in found:
+        if engine.startswith("wrong/") and Outcome.FAIL not in of_engine:
             problems.append(f"{engine} must fail a query")
     return problems

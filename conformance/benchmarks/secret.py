@@ -104,15 +104,15 @@ def _vector(place: str, table: dict[str, Any]) -> Vector:
 
 def computed(vector: Vector) -> tuple[Any, ...]:
     """Return what the reference engine reports, in the vector's own form."""
-    found: list[tuple[Any, ...]] = []
+    reports: list[tuple[Any, ...]] = []
     planned = plan(vector.query, {"stream": vector.stream}, vector.semantics)
     for at in evaluations(planned):
         content = tuple(vector.tuples[i] for i in at.content)
         if vector.triggers:
-            found.append((planned.arrivals[at.arrival].sys, content))
+            reports.append((planned.arrivals[at.arrival].sys, content))
         else:
-            found.append(content)
-    return tuple(found)
+            reports.append(content)
+    return tuple(reports)
 
 
 def disagreement(vector: Vector) -> str | None:

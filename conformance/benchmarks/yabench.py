@@ -42,10 +42,10 @@ class RecordedRun:
         dialect = "csparql"
         if self.engine in DIALECTS:
             dialect = self.engine
-        found = read_query(path, dialect)
-        if len({window.stream for window in found.windows}) > 1:
+        query = read_query(path, dialect)
+        if len({window.stream for window in query.windows}) > 1:
             raise InvalidQuery("a run of YABench has one stream", rule="IO-2", place=str(path))
-        return found
+        return query
 
     @property
     def stream(self) -> Stream:
@@ -97,7 +97,7 @@ def judge_run(run: RecordedRun, judging: Judging) -> Result:
     missing: int | Missing = Missing(0, 1)
     if judging.missing is not None:
         missing = judging.missing
-    found = verdict(
+    result = verdict(
         question,
         chosen,
         [answer.relation for answer in answers],
@@ -106,6 +106,6 @@ def judge_run(run: RecordedRun, judging: Judging) -> Result:
         witnesses=judging.witnesses,
     )
     if judging.keep:
-        rests_on = evidence.of_benchmark(question, answers, found.judgement)
-        found = replace(found, evidence=rests_on)
-    return replace(found, engine=run.engine, suite="yabench", case=run.name, judgement=None)
+        evidence_of_run = evidence.of_benchmark(question, answers, result.judgement)
+        result = replace(result, evidence=evidence_of_run)
+    return replace(result, engine=run.engine, suite="yabench", case=run.name, judgement=None)

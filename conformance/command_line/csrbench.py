@@ -79,11 +79,11 @@ def run(options: argparse.Namespace) -> int:
     if options.results is not None:
         target = results.target(options.results)
     tasks = _tasks(options)
-    found = [result for some in run_in_processes(tasks, options.jobs) for result in some]
+    verdicts = [result for some in run_in_processes(tasks, options.jobs) for result in some]
     if target is not None:
-        results.write(target, found)
+        results.write(target, verdicts)
     try:
-        _print(found, options.format)
+        _print(verdicts, options.format)
     except KeyboardInterrupt:
         if target is None:
             raise
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
         return 130
     if options.folder is not None:
         return 0
-    problems = own_engines.self_check(found)
+    problems = own_engines.self_check(verdicts)
     for problem in problems:
         print(f"conformance: {problem}", file=sys.stderr)
     return min(len(problems), 1)
@@ -113,28 +113,30 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
     chosen = csrbench.group_by_query(csrbench.answer_files(options.folder))
     csrbench.stream(options.folder)
     tasks: list[Task] = []
-    for name, cells in chosen.items():
-        groups = [cells]
+    for name, files in chosen.items():
+        groups = [files]
         # with two a self-join's fail takes a third of all; with one, engines share more than that,
         # and so they do in one process
         if len(witnesses) > 1 and options.jobs > 1:
-            groups = [(cell,) for cell in cells]
+            groups = [(file,) for file in files]
         for group in groups:
             tasks.append((csrbench.judge_query, options.folder, name, group, judging, written))
     return tasks
 
 
-def _print(found: list[Result], form: str) -> None:
+def _print(verdicts: list[Result], form: str) -> None:
     """Print the verdicts, and with TSV the arguments of those that need one on standard error."""
     from conformance.benchmarks import csrbench, csrbench_table
 
     match form:
         case "json":
-            print(json.dumps([result.as_json() for result in found], indent=2, ensure_ascii=False))
+            print(
+                json.dumps([result.as_json() for result in verdicts], indent=2, ensure_ascii=False)
+            )
         case "tsv":
-            print("\n".join(csrbench_table.as_tsv(found)))
-            for result in found:
+            print("\n".join(csrbench_table.as_tsv(verdicts)))
+            for result in verdicts:
                 if csrbench.suffix(result) or result.outcome == "error":
                     print(f"{result.engine} {result.case}\n{result.argument}", file=sys.stderr)
         case _:
-            print("\n".join(csrbench_table.as_text(found)))
+            print("\n".join(csrbench_table.as_text(verdicts)))

@@ -51,17 +51,17 @@ def run(options: argparse.Namespace) -> int:
     paths = {form: getattr(options, form) for form in FORMS}
     targets = {form: results.target(path) for form, path in paths.items() if path is not None}
     _check(options, targets)
-    found = source.read_results(options.files)
-    for line in found.warnings:
+    merged = source.read_results(options.files)
+    for line in merged.warnings:
         print(f"conformance: {line}", file=sys.stderr)
     makers: dict[str, Callable[[source.Results], Iterable[str]]] = {
-        "html": lambda found: [page.page(found)],
-        "earl": lambda found: earl.turtle(found.entries, options.date),
+        "html": lambda merged: [page.page(merged)],
+        "earl": lambda merged: earl.turtle(merged.entries, options.date),
         "markdown": markdown.markdown_lines,
-        "badge": lambda found: [badge.badge(found.entries)],
+        "badge": lambda merged: [badge.badge(merged.entries)],
     }
     # all are made before the first is written
-    results.replace({target: list(makers[form](found)) for form, target in targets.items()})
+    results.replace({target: list(makers[form](merged)) for form, target in targets.items()})
     return 0
 
 

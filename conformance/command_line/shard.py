@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     bar = progress_bar(desc="items", unit="item")  # it is missed before anything is written
     check_positive("--parallel", options.parallel)
     check_missing(options.missing)
-    asked = SuiteOptions(
+    suite_options = SuiteOptions(
         options.engine,
         None,
         options.answers,
@@ -93,15 +93,15 @@ def run(options: argparse.Namespace) -> int:
         options.engine_classpath,
         options.missing,
     )
-    items = asked.items()
+    items = suite_options.items()
     for missing in dict.fromkeys(item.missing for item in items if item.missing):
         print(f"conformance: {missing}", file=sys.stderr)
     runnable = [item for item in items if not item.missing]
     if runnable and not options.resume:
         session.check_master(options.spark)  # before anything is written
-    with folder.open_run(options.out, asked, options.resume) as run:
+    with folder.open_run(options.out, suite_options, options.resume) as run:
         try:
-            _spread_over_spark(run, asked, runnable, options, bar)
+            _spread_over_spark(run, suite_options, runnable, options, bar)
             run.write()
         except KeyboardInterrupt:
             return end_interrupted(f"{run.count()} of {len(runnable)} items are done")
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _spread_over_spark(
     run: Folder,
-    asked: SuiteOptions,
+    suite_options: SuiteOptions,
     items: list[Item],
     options: argparse.Namespace,
     bar: Callable[..., tqdm[NoReturn]],
@@ -127,7 +127,7 @@ def _spread_over_spark(
         began = time.monotonic()
         with (
             bar(total=len(items), initial=len(run.done)) as progress,
-            closing(shard.run_shards(spark, asked, rest, parallel)) as shards,
+            closing(shard.run_shards(spark, suite_options, rest, parallel)) as shards,
         ):
             for records in shards:
                 run.add(records)
@@ -143,8 +143,8 @@ def _conclude(
     """Say what is not as expected, and sum up; return the exit code."""
     from conformance.verdict import results
 
-    judged: set[str] = set()  # engines
-    found: list[Result] = []
+    judged_engines: set[str] = set()
+    found_results: list[Result] = []
     is_wrong = False
     for item in items:
         result, reason = _became(item, done)
@@ -152,11 +152,11 @@ def _conclude(
             print(f"{item.id}: {reason}")
             is_wrong = True
         if result is not None:
-            found.append(result)
+            found_results.append(result)
         if reason or _says_something(result):
-            judged.add(item.engine)
-    unjudged_engines = sorted({item.engine for item in items} - judged)
-    for line in (*results.summary(found), *map(results.unjudged_line, unjudged_engines)):
+            judged_engines.add(item.engine)
+    unjudged_engines = sorted({item.engine for item in items} - judged_engines)
+    for line in (*results.summary(found_results), *map(results.unjudged_line, unjudged_engines)):
         print(f"conformance: {line}")
     if is_wrong:
         return 1

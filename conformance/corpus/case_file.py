@@ -207,9 +207,9 @@ def term(turtle: str) -> Term:
     return objects[0]
 
 
-def relation(rows: Iterable[Mapping[str, str]], asked: Query) -> Relation:
+def relation(rows: Iterable[Mapping[str, str]], case_query: Query) -> Relation:
     """Return a relation from tables of Turtle terms, headed by the query's variables."""
-    variables = asked.body.variables
+    variables = case_query.body.variables
     bag: Bag = Counter()
     for table in rows:
         for name in table:
@@ -248,10 +248,10 @@ def semantics_of(table: Mapping[str, Any]) -> Semantics:
     return profile_of(table).semantics()
 
 
-def recording(block: Mapping[str, Any], asked: Query) -> list[Relation]:
+def recording(block: Mapping[str, Any], case_query: Query) -> list[Relation]:
     """Return the recorded relations of a judge block, in order."""
     if "answers" in block:
-        return [relation(rows, asked) for rows in block["answers"]]
+        return [relation(rows, case_query) for rows in block["answers"]]
     if "tabbed" in block:
         return list(read_recording(Text("QR_recording", block["tabbed"])))
     return list(read_recording(Text("recording.json", block["text"])))

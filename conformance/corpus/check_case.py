@@ -96,7 +96,7 @@ def _expect(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> l
     evaluation (ENG-6), too, and of its own cases of evaluation in parts (ENG-7) and by pushes
     (ENG-8).
     """
-    asked = ask()
+    case_query = ask()
     most = len(block["reports"]) + 1
     ways: dict[str, Evaluate] = {"": engine.evaluate, " incremental:": incremental.evaluate}
     if case.rule == "ENG-7":
@@ -104,8 +104,8 @@ def _expect(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> l
     if case.rule == "ENG-8":
         ways[" by pushes:"] = _by_pushes
     for label, evaluate in ways.items():
-        reports = _reports(case, asked, block, most, evaluate)
-        if lines := _differences(block, asked, reports):
+        reports = _reports(case, case_query, block, most, evaluate)
+        if lines := _differences(block, case_query, reports):
             return [f"{label}{line}" for line in lines]
     return []
 
@@ -126,16 +126,16 @@ def by_pushes(case: Case) -> list[str]:
 
 def _differences_of(case: Case, label: str, evaluate: Evaluate) -> list[str]:
     """Return a line for each way in which reports differ from those that the case expects."""
-    asked = query_of(case)
+    case_query = query_of(case)
     lines: list[str] = []
     for block in case.table.get("expect", []):
-        found = _reports(case, asked, block, len(block["reports"]) + 1, evaluate)
-        lines += [f"{case.rule}{label}{line}" for line in _differences(block, asked, found)]
+        reports = _reports(case, case_query, block, len(block["reports"]) + 1, evaluate)
+        lines += [f"{case.rule}{label}{line}" for line in _differences(block, case_query, reports)]
     return lines
 
 
 def _in_parts(
-    asked: Query,
+    case_query: Query,
     streams: Mapping[str, Stream],
     chosen: Semantics,
     *,
@@ -147,24 +147,26 @@ def _in_parts(
     """
     cuts = sorted({element.app for stream in streams.values() for element in stream})
     try:
-        return parts.evaluate(asked, streams, chosen, cuts, max_reports=max_reports, **options)
+        return parts.evaluate(case_query, streams, chosen, cuts, max_reports=max_reports, **options)
     except Unsupported as error:
         if error.rule != "ENG-7":
             raise
-        return engine.evaluate(asked, streams, chosen, max_reports=max_reports, **options)
+        return engine.evaluate(case_query, streams, chosen, max_reports=max_reports, **options)
 
 
 def _by_pushes(
-    asked: Query, streams: Mapping[str, Stream], chosen: Semantics, **options: Any
+    case_query: Query, streams: Mapping[str, Stream], chosen: Semantics, **options: Any
 ) -> Iterator[engine.Report]:
     """Yield the reports of a query whose elements are pushed one after the other."""
-    pushed = engine.Engine(asked, streams, chosen, **options)
-    for name, element in order_of_pushes(asked, streams, chosen):
+    pushed = engine.Engine(case_query, streams, chosen, **options)
+    for name, element in order_of_pushes(case_query, streams, chosen):
         yield from pushed.push(name, element)
     yield from pushed.finish()
 
 
-def _differences(block: Mapping[str, Any], asked: Query, got: Sequence[engine.Report]) -> list[str]:
+def _differences(
+    block: Mapping[str, Any], case_query: Query, got: Sequence[engine.Report]
+) -> list[str]:
     """Return one line for each way in which reports differ from those that a block expects."""
     closure = semantics_of(block["semantics"]).closure
     mode = compare.Mode(block.get("mode", "value"))
@@ -174,7 +176,7 @@ def _differences(block: Mapping[str, Any], asked: Query, got: Sequence[engine.Re
         at = expected.get("evaluation", report.evaluation)
         lines += [
             f" at t={at}: {line}"
-            for line in _differences_of_report(expected, asked, report, closure, mode)
+            for line in _differences_of_report(expected, case_query, report, closure, mode)
         ]
     for report in got[len(every_expected) :]:
         here = show_windows(report.windows, closure)
@@ -184,7 +186,7 @@ def _differences(block: Mapping[str, Any], asked: Query, got: Sequence[engine.Re
         )
     for expected in every_expected[len(got) :]:
         here = show_windows(_borders(expected, ()), closure)
-        rows = relation(expected["rows"], asked).rows
+        rows = relation(expected["rows"], case_query).rows
         line = f": expected {here}: {show(rows)}, got no report"
         if "evaluation" in expected:
             line = f" at t={expected['evaluation']}{line}"
@@ -194,7 +196,7 @@ def _differences(block: Mapping[str, Any], asked: Query, got: Sequence[engine.Re
 
 def _differences_of_report(
     expected: Mapping[str, Any],
-    asked: Query,
+    case_query: Query,
     report: engine.Report,
     closure: Closure | None,
     mode: compare.Mode,
@@ -208,7 +210,7 @@ def _differences_of_report(
         value = getattr(report, key)
         if key in expected and expected[key] != value:
             yield f"{here}: expected {key} {expected[key]}, got {value}"
-    rows = relation(expected["rows"], asked).rows
+    rows = relation(expected["rows"], case_query).rows
     if not compare.equal(rows, report.relation.rows, mode):
         yield f"{here}: expected {show(rows)}, got {show(report.relation.rows)}"
 
@@ -230,7 +232,7 @@ def _borders(expected: Mapping[str, Any], got: tuple[Borders, ...]) -> tuple[Bor
 
 def _reports(
     case: Case,
-    asked: Query,
+    case_query: Query,
     block: Mapping[str, Any],
     most: int,
     evaluate: Evaluate = engine.evaluate,
@@ -239,21 +241,21 @@ def _reports(
     chosen = semantics_of(block["semantics"])
     bound = block.get("max_reports", engine.MAX_REPORTS)
     options = {"answer": r2r.confirmed, "static": static_of(case), "max_reports": bound}
-    return list(islice(evaluate(asked, streams_of(case), chosen, **options), most))
+    return list(islice(evaluate(case_query, streams_of(case), chosen, **options), most))
 
 
 def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
     """Return how the oracle's verdict on a recording differs from the expected one."""
-    asked = ask()
+    case_query = ask()
     options = {name: block[name] for name in ("missing", "timestamps") if name in block}
     if "windows" in block:
         options["windows"] = [tuple(borders) or None for borders in block["windows"]]
     if "window_closure" in block:
         options["window_closure"] = Closure(block["window_closure"])
     options["mode"] = compare.Mode(block.get("mode", "value"))
-    question = Question(asked, streams_of(case))
+    question = Question(case_query, streams_of(case))
     verdict = outcomes.verdict(
-        question, profile_of(block["profile"]), recording(block, asked), **options
+        question, profile_of(block["profile"]), recording(block, case_query), **options
     )
     argument = " / ".join(verdict.argument.splitlines())
     if verdict.outcome != block["outcome"]:
@@ -267,20 +269,20 @@ def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> li
 
 def _read(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
     """Return how the query that is read from a text differs from the case's."""
-    asked = ask()
+    case_query = ask()
     query = dialects.read(block["text"], block["dialect"], block.get("static", False))
     return [
         f": {block['dialect']}: expected {expected!r}, got {got!r}"
-        for expected, got in _differing_parts(asked, query)
+        for expected, got in _differing_parts(case_query, query)
     ]
 
 
-def _differing_parts(asked: Query, other: Query) -> list[tuple[Any, Any]]:
+def _differing_parts(case_query: Query, other: Query) -> list[tuple[Any, Any]]:
     """Return the parts of two queries that differ."""
     parts = (
-        (asked.windows, other.windows),
-        (asked.r2s, other.r2s),
-        (asked.body.text, other.body.text),
+        (case_query.windows, other.windows),
+        (case_query.r2s, other.r2s),
+        (case_query.body.text, other.body.text),
     )
     return [(one, two) for one, two in parts if one != two]
 
@@ -289,17 +291,17 @@ def _render(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> l
     """Return how the text of the query differs from the expected one, or what is read back from it
     from the query.
     """
-    asked = ask()
+    case_query = ask()
     r2s = _r2s(block)
-    text = dialects.render(asked, block["dialect"], r2s, block.get("static", False))
+    text = dialects.render(case_query, block["dialect"], r2s, block.get("static", False))
     if text != block["text"]:
         return [f": {block['dialect']}: expected {block['text']!r}, got {text!r}"]
     query = dialects.read(text, block["dialect"], block.get("static", False))
     if r2s is not None:
-        asked = replace(asked, r2s=query.r2s)
+        case_query = replace(case_query, r2s=query.r2s)
     return [
         f": {block['dialect']}: reads back as {got!r}, not {expected!r}"
-        for expected, got in _differing_parts(asked, query)
+        for expected, got in _differing_parts(case_query, query)
     ]
 
 
@@ -324,13 +326,13 @@ def _unrefused(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -
     static = block.get("static", False)
     if "text" in block:
         return repr(dialects.read(block["text"], block["dialect"], static))
-    asked = ask()
+    case_query = ask()
     if "dialect" in block:
-        return repr(dialects.render(asked, block["dialect"], _r2s(block), static))
+        return repr(dialects.render(case_query, block["dialect"], _r2s(block), static))
     streams_of(case)
     reports: list[engine.Report] = []
     if "semantics" in block:
-        reports = _reports(case, asked, block, MANY)
+        reports = _reports(case, case_query, block, MANY)
     return count_text(len(reports), "report")
 
 
@@ -339,26 +341,26 @@ def _unrefused(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -
 
 def show_windows(windows: Iterable[Borders], closure: Closure | None) -> str:
     """Return the windows of a report as text: `window [0,10)`, `windows [0,10), [5,15)`."""
-    shown = tuple(windows)
-    match len(shown):
+    every = tuple(windows)
+    match len(every):
         case 0:
             return "a window"
         case 1:
-            return f"window {show_borders(shown, closure)}"
+            return f"window {show_borders(every, closure)}"
         case _:
-            return f"windows {show_borders(shown, closure)}"
+            return f"windows {show_borders(every, closure)}"
 
 
 def show_borders(windows: Iterable[Borders], closure: Closure | None) -> str:
     """Return borders as text: `[0,10), [5,15)`; a window that has none is `without borders`."""
     brackets = str(closure or "[]")
-    shown = []
+    texts = []
     for window in windows:
         if window is None:
-            shown.append("without borders")
+            texts.append("without borders")
         else:
-            shown.append(f"{brackets[0]}{window[0]},{window[1]}{brackets[1]}")
-    return ", ".join(shown)
+            texts.append(f"{brackets[0]}{window[0]},{window[1]}{brackets[1]}")
+    return ", ".join(texts)
 
 
 def show(rows: Bag) -> str:

@@ -55,13 +55,13 @@ class Deviation:
     link: str
     cases: tuple[str, ...]
     fields: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    told: str = ""
+    misstates: str = ""
     crashes: bool = False
 
     @property
     def is_known_to_oracle(self) -> bool:
         """Whether the oracle can be told of it."""
-        return bool(self.fields or self.told)
+        return bool(self.fields or self.misstates)
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,14 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
 def _deviation(entry: Mapping[str, Any]) -> Deviation:
     """Return a known deviation. Raises RefengineError for fields that the semantics has not."""
     fields = corpus.profile_of(entry.get("fields", {})).fields
-    return Deviation(**{**entry, "cases": tuple(entry["cases"]), "fields": fields})
+    return Deviation(
+        entry["reason"],
+        entry["link"],
+        tuple(entry["cases"]),
+        fields,
+        misstates=entry.get("told", ""),
+        crashes=entry.get("crashes", False),
+    )
 
 
 def _with_places(word: str, path: Path, tolerance: float) -> str:

@@ -45,7 +45,7 @@ class EngineQuery:
 
 def play(
     harness: Harness,
-    asked: EngineQuery,
+    engine_query: EngineQuery,
     streams: Mapping[str, Stream],
     static: Dataset = frozenset(),
     heartbeat: int = 0,
@@ -57,32 +57,38 @@ def play(
     Raises Declined if it does not support them, and Broken where the harness breaks down, or
     answers with what are no terms.
     """
-    pushes = _pushes(asked.query, streams)
+    pushes = _pushes(engine_query.query, streams)
     if heartbeat:
-        longest = max(window.span for window in asked.query.windows)
+        longest = max(window.span for window in engine_query.query.windows)
         pushes = _with_heartbeats(pushes, heartbeat, 1 + longest)
-    register = "register", _registration(asked, streams, static)
+    register = "register", _registration(engine_query, streams, static)
     reports: list[EngineReport] = []
     labels: dict[Term, Term] = {}
     for command, fields in chain([register], pushes, [("end", {})]):
         reply = harness.ask(command, **fields)
         _check_result(reply, command, len(reports))
-        for report in _reports(reply, asked.query.body.variables, command, labels):
+        for report in _reports(reply, engine_query.query.body.variables, command, labels):
             reports.append(report._replace(came=fields.get("at")))
     return reports
 
 
 def _registration(
-    asked: EngineQuery, streams: Mapping[str, Stream], static: Dataset
+    engine_query: EngineQuery, streams: Mapping[str, Stream], static: Dataset
 ) -> dict[str, Any]:
     """Return the fields of `register`."""
     # what is not declared is for the judge (QRY-4)
-    names = list(streams) or sorted({window.stream for window in asked.query.windows})
-    fields: dict[str, Any] = {"query": asked.text, "dialect": asked.dialect, "streams": names}
+    names = list(streams) or sorted({window.stream for window in engine_query.query.windows})
+    fields: dict[str, Any] = {
+        "query": engine_query.text,
+        "dialect": engine_query.dialect,
+        "streams": names,
+    }
     if static:
         fields["static"] = to_nquads(static)
-    if asked.semantics is not None:
-        fields["semantics"] = {name: _value(value) for name, value in vars(asked.semantics).items()}
+    if engine_query.semantics is not None:
+        fields["semantics"] = {
+            name: _value(value) for name, value in vars(engine_query.semantics).items()
+        }
     return fields
 
 

@@ -76,7 +76,7 @@ class Program(NamedTuple):
     terms: dict[str, Term]
     equal: list[tuple[str, str]]
     columns: dict[str, str]
-    shown: tuple[str, ...]
+    variables: tuple[str, ...]
     distinct: bool = False
     aggregates: dict[str, Aggregate] | None = None
 
@@ -111,7 +111,7 @@ class Program(NamedTuple):
         hold.
         """
         aggregates = (self.aggregates or {}).values()
-        functions = {one.function for one in aggregates if one.column == "n"}
+        functions = {aggregate.function for aggregate in aggregates if aggregate.column == "n"}
         if functions & {"min", "max"}:
             return True
         return bool(functions) and _datatype(term) in NUMERIC
@@ -127,18 +127,18 @@ class Program(NamedTuple):
             if value is not None
         }
         return elements.row(
-            (name, term) for name, term in {**keys, **terms}.items() if name in self.shown
+            (name, term) for name, term in {**keys, **terms}.items() if name in self.variables
         )
 
 
-def program(asked: Query, static: str = "") -> Program:
+def program(query: Query, static: str = "") -> Program:
     """Return a query as a program. Raises Unsupported, with what would have to be otherwise."""
-    _has(len(asked.windows) == 1 and asked.windows[0].name is None, "one window, without a name")
-    _has(asked.windows[0].kind is WindowKind.TIME, "windows over time")
-    _has(asked.body.form is Form.SELECT, "SELECT")
-    _has(asked.r2s in (None, R2S.RSTREAM), f"Rstream, not {asked.r2s}")
+    _has(len(query.windows) == 1 and query.windows[0].name is None, "one window, without a name")
+    _has(query.windows[0].kind is WindowKind.TIME, "windows over time")
+    _has(query.body.form is Form.SELECT, "SELECT")
+    _has(query.r2s in (None, R2S.RSTREAM), f"Rstream, not {query.r2s}")
     _has(not static, "no static data")
-    node = asked.body.algebra.pattern
+    node = query.body.algebra.pattern
     if distinct := isinstance(node, Distinct):
         node = node.pattern
     _has(isinstance(node, Project), f"no {type(node).__name__} around the projection")
@@ -150,11 +150,11 @@ def program(asked: Query, static: str = "") -> Program:
         node = node.pattern
     if isinstance(node, Group):
         _has(not distinct, "no DISTINCT around aggregates")
-        return _grouped(asked, node, named)
+        return _grouped(query, node, named)
     terms, equal, columns = _pattern(node)
     _has(not named, "no expressions and no BIND")
-    shown = {name: columns[name] for name in asked.body.variables if name in columns}
-    return Program(terms, equal, shown, asked.body.variables, distinct)
+    variables = {name: columns[name] for name in query.body.variables if name in columns}
+    return Program(terms, equal, variables, query.body.variables, distinct)
 
 
 def _pattern(node: Pattern) -> tuple[dict[str, Term], list[tuple[str, str]], dict[str, str]]:
@@ -185,7 +185,7 @@ def _pattern(node: Pattern) -> tuple[dict[str, Term], list[tuple[str, str]], dic
     )
 
 
-def _grouped(asked: Query, node: Group, named: Mapping[str, Expression]) -> Program:
+def _grouped(query: Query, node: Group, named: Mapping[str, Expression]) -> Program:
     """Return the program of aggregates, of all rows or by keys; `named` is what SELECT gives a name
     to.
     """
@@ -198,7 +198,7 @@ def _grouped(asked: Query, node: Group, named: Mapping[str, Expression]) -> Prog
     _has(len(keys) == len(node.keys or ()), "GROUP BY variables of the pattern")
     functions = dict(node.aggregates)
     aggregates = {}
-    for name in asked.body.variables:
+    for name in query.body.variables:
         if name in keys:
             continue
         what = named[name]
@@ -213,7 +213,7 @@ def _grouped(asked: Query, node: Group, named: Mapping[str, Expression]) -> Prog
         terms,
         equal,
         {name: columns[name] for name in keys},
-        asked.body.variables,
+        query.body.variables,
         aggregates=aggregates,
     )
 

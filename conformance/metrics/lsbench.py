@@ -75,8 +75,8 @@ def _relations_with(second: Output, first: Output, mode: Mode) -> dict[Row, list
     """
     lines = [line for rows in second for line in rows]
     numbers = [number for number, rows in enumerate(second) for _ in rows]
-    found = compare.places(lines, (line for rows in first for line in rows), mode)
-    return {line: sorted({numbers[place] for place in where}) for line, where in found.items()}
+    places = compare.places(lines, (line for rows in first for line in rows), mode)
+    return {line: sorted({numbers[place] for place in where}) for line, where in places.items()}
 
 
 def mismatch_of_pairs(
@@ -108,7 +108,8 @@ def comp(
     if not 0 <= epsilon <= 100:
         raise RefengineError(f"epsilon is a percentage, from 0 to 100, got {epsilon}", rule="comp")
     return all(
-        found is None or found <= epsilon for _, found in mismatch_of_pairs(outputs, eager, mode)
+        percent is None or percent <= epsilon
+        for _, percent in mismatch_of_pairs(outputs, eager, mode)
     )
 
 
@@ -119,8 +120,8 @@ def mismatches(
     of engines.
     """
     percent: dict[tuple[str, str], float | None] = {}
-    for pair, found in mismatch_of_pairs(outputs, eager, mode):
+    for pair, mismatch in mismatch_of_pairs(outputs, eager, mode):
         percent[pair] = None
-        if found is not None:
-            percent[pair] = float(found)
+        if mismatch is not None:
+            percent[pair] = float(mismatch)
     return percent

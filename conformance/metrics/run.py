@@ -172,8 +172,8 @@ class _ClosedWindows:
                 window, closure, self.contents.expects, expected, actual, mode=self.mode
             )
         counts = (sum(map(len, report.contents)), expected.total(), actual.total())
-        found = yabench.score(expected, actual, self.mode)
-        return _entry(window, found, shifted, _delay(window, at), counts)
+        score = yabench.score(expected, actual, self.mode)
+        return _entry(window, score, shifted, _delay(window, at), counts)
 
     def _by_code(self, report: Report, actual: Bag, at: int | None) -> Entry:
         """Return the entry of a report and its answer, as YABench's code has them."""
@@ -189,8 +189,8 @@ class _ClosedWindows:
             window, self.contents.expects, expected, actual, mode=self.mode
         )
         counts = (len(self.contents.content(*window)), expected.total(), actual.total())
-        found = yabench.score(expected, actual, self.mode)
-        return _entry(window, found, shifted, _delay(window, at), counts)
+        score = yabench.score(expected, actual, self.mode)
+        return _entry(window, score, shifted, _delay(window, at), counts)
 
 
 def _delay(window: Borders | None, at: int | None) -> int | None:
@@ -268,7 +268,7 @@ def _slide_entries(
 
 def _entry(
     window: Borders | None,
-    found: Score,
+    score: Score,
     shifted: Shifted | None,
     delay: int | None,
     counts: tuple[int, int, int],
@@ -277,7 +277,7 @@ def _entry(
     elements, expected, actual = counts
     return {
         "window": window and list(window),
-        **_floats(found),
+        **_floats(score),
         "gracious": shifted and {**_floats(shifted.score), "window": list(shifted.window)},
         "delay": delay,
         "elements": elements,
@@ -286,6 +286,6 @@ def _entry(
     }
 
 
-def _floats(found: Score) -> dict[str, float]:
+def _floats(score: Score) -> dict[str, float]:
     """Return a score's parts as floats, by name."""
-    return {"precision": float(found.precision), "recall": float(found.recall)}
+    return {"precision": float(score.precision), "recall": float(score.recall)}

@@ -27,15 +27,15 @@ def deal_to_slides(
     """
     if not expected:
         return []
-    found: list[Bag] = [Counter() for _ in expected]
+    dealt: list[Bag] = [Counter() for _ in expected]
     rows = [line for relation in actual for line in sorted(relation.elements())]
-    between, rows = _deal_exact(expected, rows, found, mode)
-    _deal_others(expected, rows, between, found, mode)
-    return found
+    between, rows = _deal_exact(expected, rows, dealt, mode)
+    _deal_others(expected, rows, between, dealt, mode)
+    return dealt
 
 
 def _deal_exact(
-    expected: Sequence[Bag], rows: list[Row], found: list[Bag], mode: Mode
+    expected: Sequence[Bag], rows: list[Row], dealt: list[Bag], mode: Mode
 ) -> tuple[range, list[Row]]:
     """Put the rows of the slides that are answered exactly, from the first on and from the last
     back, where they are found. Returns the other slides and the other rows.
@@ -47,7 +47,7 @@ def _deal_exact(
         came = Counter(rows[:at])
         if not compare.equal(expected[first], came, mode):
             break
-        found[first] = came
+        dealt[first] = came
         rows = rows[at:]
         first += 1
     while first < last:
@@ -56,13 +56,13 @@ def _deal_exact(
         if not compare.equal(expected[last - 1], came, mode):
             break
         last -= 1
-        found[last] = came
+        dealt[last] = came
         rows = rows[:at]
     return range(first, last), rows
 
 
 def _deal_others(
-    expected: Sequence[Bag], rows: list[Row], between: range, found: list[Bag], mode: Mode
+    expected: Sequence[Bag], rows: list[Row], between: range, dealt: list[Bag], mode: Mode
 ) -> None:
     """Add each other row to a slide, by a longest common subsequence of rows expected and rows that
     came.
@@ -82,7 +82,7 @@ def _deal_others(
         if place is not None:
             used.add(place)
             now = slide[place]
-        found[now][line] += 1
+        dealt[now][line] += 1
 
 
 def _next_slides(rows: int, slides: Mapping[int, int], between: range) -> list[int]:
@@ -118,9 +118,9 @@ def _common(rows: Sequence[Row], places: Mapping[Row, Sequence[int]]) -> dict[in
                 before = nodes[at - 1]
             tails[at : at + 1] = [place]
             nodes[at : at + 1] = [Pairing(index, place, before)]
-    found: dict[int, int] = {}
+    common: dict[int, int] = {}
     node = next(reversed(nodes), None)
     while node is not None:
-        found[node.index] = node.place
+        common[node.index] = node.place
         node = node.before
-    return found
+    return common

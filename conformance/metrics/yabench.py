@@ -31,18 +31,18 @@ class Score(NamedTuple):
     recall: Fraction
 
     @staticmethod
-    def of(found: int, expected: int, actual: int) -> Score:
+    def of(pairs: int, expected: int, actual: int) -> Score:
         """Return the score where so many rows are expected, came, and pair up. What would be
         divided by zero is 0.
         """
-        return Score(_share(found, actual), _share(found, expected))
+        return Score(_share(pairs, actual), _share(pairs, expected))
 
 
-def _share(found: int, total: int) -> Fraction:
+def _share(pairs: int, total: int) -> Fraction:
     """Return a share of the whole; 0 of nothing."""
     if total == 0:
         return Fraction(0)
-    return Fraction(found, total)
+    return Fraction(pairs, total)
 
 
 PERFECT = Score(Fraction(1), Fraction(1))
@@ -127,10 +127,10 @@ def slide_score(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> Score:
     most = max(expected.total(), actual.total())
     if not most:
         return PERFECT
-    found = matched(expected, actual, mode)
+    pairs = matched(expected, actual, mode)
     return Score(
-        Fraction(found + most - actual.total(), most),
-        Fraction(found + most - expected.total(), most),
+        Fraction(pairs + most - actual.total(), most),
+        Fraction(pairs + most - expected.total(), most),
     )
 
 
@@ -163,20 +163,20 @@ def gracious(
         rows = expects.answer(start, end)
         if not _can_be_better(_greatest_score(rows.total(), actual.total()), best.score, least):
             continue
-        found = score(rows, actual, mode)
-        if _can_be_better(found, best.score, least):
-            best = Shifted(found, (start - low, end - high))
+        shifted_score = score(rows, actual, mode)
+        if _can_be_better(shifted_score, best.score, least):
+            best = Shifted(shifted_score, (start - low, end - high))
     return best
 
 
-def _can_be_better(found: Score, best: Score, least: Score) -> bool:
+def _can_be_better(tried: Score, best: Score, least: Score) -> bool:
     """Whether a score has a greater sum than the best one, and neither part is worse than that of
     the window in its own place.
     """
     return (
-        sum(found) > sum(best)
-        and found.precision >= least.precision
-        and found.recall >= least.recall
+        sum(tried) > sum(best)
+        and tried.precision >= least.precision
+        and tried.recall >= least.recall
     )
 
 

@@ -82,10 +82,10 @@ def steps_code(
         if waiting is None:
             yield from (Step(LOST, window, None, 1, 0) for _ in due)
 
-        found = False
-        while waiting is not None and not found:
-            waiting, found = yield from _hold(waiting, coming, due, window, mode)
-            if waiting is not None and not found:
+        is_found = False
+        while waiting is not None and not is_found:
+            waiting, is_found = yield from _hold(waiting, coming, due, window, mode)
+            if waiting is not None and not is_found:
                 waiting = next(coming, None)
         before = now
 
@@ -122,28 +122,28 @@ def _hold(
     """Hold the engine's relations against what is due, which loses what is found. Returns the
     relation that waits, and whether any was found.
     """
-    found = False
+    is_found = False
     while True:
         rows, clock = waiting
         line = _due_row(rows, due, mode)
         if line is None:
             # The code means to note how many rows were due here, but counts none.
             yield Step(OTHER, window, None, 0, rows.total())
-            return waiting, found
+            return waiting, is_found
 
-        found = True
+        is_found = True
         due.remove(line)
         delay = None
         if clock is not None:
             delay = clock - window[1]
         yield Step(FOUND, window, delay, 1, 1)
         if not due:
-            return None, found
+            return None, is_found
 
         following = next(coming, None)
         if following is None:
             yield from (Step(LOST, window, None, 1, 0) for _ in due)
-            return None, found
+            return None, is_found
         waiting = following
 
 
@@ -174,21 +174,21 @@ def slides_code(steps: Iterable[Step], size: int, slide: int) -> Iterator[Slide]
     OCCORWriter, but that it writes of no step at all.
     """
     current = 0
-    kept: list[Step] = []
+    of_slide: list[Step] = []
     for step in steps:
         number = _slide_of(step.window[1], slide)
-        if kept and number != current:
-            yield _merged(kept)
-            kept = []
+        if of_slide and number != current:
+            yield _merged(of_slide)
+            of_slide = []
             current += 1
         yield from (
             Slide(PERFECT, (k * slide, k * slide + size), 0, 0, 0, 0)
             for k in range(current, number)
         )
-        kept.append(step)
+        of_slide.append(step)
         current = number
-    if kept:
-        yield _merged(kept)
+    if of_slide:
+        yield _merged(of_slide)
 
 
 def _slide_of(instant: int, slide: int) -> int:
@@ -234,15 +234,15 @@ def gracious_code(
     for t in instants[inside][1:]:
         if best.recall == 1:
             break
-        found = score(expects.answer(t, end), actual, mode)
-        if found.recall < best.recall:
+        shifted = score(expects.answer(t, end), actual, mode)
+        if shifted.recall < best.recall:
             break
-        start, best = t, found
+        start, best = t, shifted
     for t in instants[inside.stop :]:
         if best.precision == 1:
             break
-        found = score(expects.answer(start, t), actual, mode)
-        if found.precision < best.precision or found.recall < best.recall:
+        shifted = score(expects.answer(start, t), actual, mode)
+        if shifted.precision < best.precision or shifted.recall < best.recall:
             break
-        end, best = t, found
+        end, best = t, shifted
     return Shifted(best, (start, end))

@@ -21,9 +21,9 @@ ELEMENTS, TRIPLES = 60, 4  # of a case's elements, those listed as text
 def detail(entry: Entry) -> str:
     """Return the HTML of a result: its argument, and what its evidence shows."""
     evidence = entry.evidence
-    shown: dict[str, Any] = {"query": None}
+    fields: dict[str, Any] = {"query": None}
     if evidence is not None:
-        shown = _evidence(entry.result, evidence)
+        fields = _evidence(entry.result, evidence)
     known = [
         (texts.clean(reason, 600), texts.link(link)) for reason, link in entry.result.known[:20]
     ]
@@ -31,7 +31,7 @@ def detail(entry: Entry) -> str:
         outcome=str(entry.result.outcome),
         argument=texts.block(entry.result.argument),
         known=known,
-        **shown,
+        **fields,
     )
 
 
@@ -69,7 +69,7 @@ def _line(pair: pairs.Pair, bounds: str, shorten: Shorten) -> dict[str, Any]:
     """Return a row of the table of reports: what is due, what was given, what differs; where
     nothing does, the first rows.
     """
-    report = pair.due or pair.given
+    report = pair.due or pair.actual
     assert report is not None  # a pair has one of them
     rows = report["rows"]
     first_rows: list[str] = []
@@ -78,7 +78,7 @@ def _line(pair: pairs.Pair, bounds: str, shorten: Shorten) -> dict[str, Any]:
     return {
         "number": pair.number + 1,
         "due": _place_and_rows(pair.due, bounds),
-        "given": _place_and_rows(pair.given, bounds),
+        "given": _place_and_rows(pair.actual, bounds),
         "differs": pair.differs,
         "lacking": [texts.mapping_text(row, shorten) for row in pair.lacking],
         "surplus": [texts.mapping_text(row, shorten) for row in pair.surplus],

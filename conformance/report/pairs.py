@@ -31,7 +31,7 @@ class Pair:
 
     number: int
     due: Report | None
-    given: Report | None
+    actual: Report | None
     differs: bool = False
     lacking: tuple[Row, ...] = ()
     surplus: tuple[Row, ...] = ()
@@ -44,11 +44,11 @@ def pair_reports(evidence: Mapping[str, Any], outcome: str) -> tuple[list[Pair],
     may have found an order of arrival that is not the one under which the reports due are listed.
     """
     due = evidence.get("expected")
-    given = evidence["actual"]
+    actual = evidence["actual"]
     if due is None:
-        return [Pair(number, None, report) for number, report in enumerate(given)], None
+        return [Pair(number, None, report) for number, report in enumerate(actual)], None
     before = min(evidence.get("before", 0), len(due))
-    placed = enumerate(zip_longest(due, [*[None] * before, *given]))
+    placed = enumerate(zip_longest(due, [*[None] * before, *actual]))
     if outcome == "pass":
         return [Pair(number, one, other) for number, (one, other) in placed], None
     compared = [_pair(number, one, other, number < before) for number, (one, other) in placed]
@@ -59,25 +59,25 @@ def pair_reports(evidence: Mapping[str, Any], outcome: str) -> tuple[list[Pair],
     return compared, first
 
 
-def _pair(number: int, due: Report | None, given: Report | None, is_unseen: bool) -> Pair:
+def _pair(number: int, due: Report | None, actual: Report | None, is_unseen: bool) -> Pair:
     """Return a pair, compared unless the report due was not seen, or rows are left out."""
-    pair = Pair(number, due, given)
+    pair = Pair(number, due, actual)
     if is_unseen:
         return pair
-    if is_cut(due) or is_cut(given):
+    if is_cut(due) or is_cut(actual):
         note = "rows are left out of the results, so they are not compared"
-        return replace(pair, differs=total(due) != total(given), note=note)
+        return replace(pair, differs=total(due) != total(actual), note=note)
     try:
         return _with_differences(pair)
     except RefengineError as error:
-        return replace(pair, differs=due is None or given is None, note=f"not compared: {error}")
+        return replace(pair, differs=due is None or actual is None, note=f"not compared: {error}")
 
 
 def _with_differences(pair: Pair) -> Pair:
     """Return the pair with what differs. Raises RefengineError for what are no terms."""
     expected = bag(pair.due)
-    actual = bag(pair.given)
-    same = _is_same_window(pair.due, pair.given)
+    actual = bag(pair.actual)
+    same = _is_same_window(pair.due, pair.actual)
     note = ""
     lacking, surplus = Bag(), Bag()
     if (expected - actual).total() + (actual - expected).total() > NEAR:
@@ -91,20 +91,22 @@ def _with_differences(pair: Pair) -> Pair:
     elif not (same and compare.equal(expected, actual)):
         same = False
         lacking, surplus = compare.difference(expected, actual)
-    some = tuple(sorted(lacking.elements())[:ROWS])
-    others = tuple(sorted(surplus.elements())[:ROWS])
-    more = lacking.total() - len(some), surplus.total() - len(others)
-    return replace(pair, differs=not same, lacking=some, surplus=others, more=more, note=note)
+    first_lacking = tuple(sorted(lacking.elements())[:ROWS])
+    first_surplus = tuple(sorted(surplus.elements())[:ROWS])
+    more = lacking.total() - len(first_lacking), surplus.total() - len(first_surplus)
+    return replace(
+        pair, differs=not same, lacking=first_lacking, surplus=first_surplus, more=more, note=note
+    )
 
 
 def _excess(rows: Bag, others: Bag) -> Bag:
     """Return what rows hold more of than others, by value."""
-    left = Counter(map(compare.identity, others.elements()))
+    unpaired = Counter(map(compare.identity, others.elements()))
     excess = Bag()
     for line in rows.elements():
         key = compare.identity(line)
-        if left[key]:
-            left[key] -= 1
+        if unpaired[key]:
+            unpaired[key] -= 1
         else:
             excess[line] += 1
     return excess
@@ -123,11 +125,11 @@ def is_cut(report: Report | None) -> bool:
     return report is not None and len(report["rows"]) < total(report)
 
 
-def _is_same_window(due: Report | None, given: Report | None) -> bool:
+def _is_same_window(due: Report | None, actual: Report | None) -> bool:
     """Whether both are there, about one window, as far as they say which."""
-    if due is None or given is None:
+    if due is None or actual is None:
         return False
-    windows = due.get("window"), given.get("window")
+    windows = due.get("window"), actual.get("window")
     return None in windows or windows[0] == windows[1]
 
 
@@ -139,17 +141,17 @@ def bag(report: Report | None) -> Bag:
     return relation_from_json(report["rows"], variables, "rows", {}).rows
 
 
-def around_first(some: Sequence[Pair], first: int | None, most: int) -> Sequence[Pair]:
+def around_first(pairs: Sequence[Pair], first: int | None, most: int) -> Sequence[Pair]:
     """Return the pairs that are drawn: all, or so many around the first that differs."""
-    if first is None or len(some) <= most:
-        return some[:most]
-    start = max(0, min(first - most // 4, len(some) - most))
-    return some[start : start + most]
+    if first is None or len(pairs) <= most:
+        return pairs[:most]
+    start = max(0, min(first - most // 4, len(pairs) - most))
+    return pairs[start : start + most]
 
 
-def windows(some: Sequence[Pair]) -> Iterator[list[int]]:
+def windows(pairs: Sequence[Pair]) -> Iterator[list[int]]:
     """Yield every window that a report names."""
-    for pair in some:
-        for report in (pair.due, pair.given):
+    for pair in pairs:
+        for report in (pair.due, pair.actual):
             if report is not None and "window" in report:
                 yield report["window"]

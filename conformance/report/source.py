@@ -145,28 +145,28 @@ def _entries(path: Path) -> Iterator[Entry]:
 def _parsed(line: bytes, place: str) -> dict[str, Any]:
     """Return the JSON object of a line, which is one of the schema. Raises InvalidResults."""
     try:
-        found: dict[str, Any] = json.loads(
+        table: dict[str, Any] = json.loads(
             line.decode("utf-8-sig"), parse_constant=_refuse_constant, parse_float=_number
         )
     except UnicodeDecodeError as error:
         raise InvalidResults(f"not UTF-8: {error.reason}", rule="results", place=place) from None
     except (ValueError, RecursionError) as error:
         raise InvalidResults(f"no JSON: {why(error)}", rule="results", place=place) from None
-    if not schemas.accepts("result")(found):
-        reason = _disagreement(found)
+    if not schemas.accepts("result")(table):
+        reason = _disagreement(table)
         raise InvalidResults(f"no result: {reason}", rule="results", place=place)
-    return found
+    return table
 
 
-def _disagreement(found: dict[str, Any]) -> str:
+def _disagreement(table: dict[str, Any]) -> str:
     """Return why an object is not of the schema: `evidence.cut: 1 is not of type 'boolean'`."""
-    wrong = next(schemas.validator("result").iter_errors(found))
-    while wrong.context:  # of the choices, what the likeliest lacks
-        wrong = max(wrong.context, key=lambda one: len(one.absolute_path))
-    where = schemas.path_text(wrong.absolute_path)
+    problem = next(schemas.validator("result").iter_errors(table))
+    while problem.context:  # of the choices, what the likeliest lacks
+        problem = max(problem.context, key=lambda one: len(one.absolute_path))
+    where = schemas.path_text(problem.absolute_path)
     if not where:
-        return str(wrong.message)
-    return f"{where}: {wrong.message}"
+        return str(problem.message)
+    return f"{where}: {problem.message}"
 
 
 def _refuse_constant(word: str) -> float:

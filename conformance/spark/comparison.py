@@ -67,7 +67,7 @@ Places = dict[int, dict[str, Any]]  # rows of SCHEMA by place
 
 def compare_recording(
     spark: SparkSession,
-    asked: TruthQuery,
+    truth_query: TruthQuery,
     parts: Sequence[pyarrow.Table],
     recording: Recording,
     parallel: int,
@@ -78,12 +78,12 @@ def compare_recording(
     """
     starts = _starts(parts)
     work = {
-        number: partial(_job, spark, asked, parts, number, starts[number], recording, missing)
+        number: partial(_job, spark, truth_query, parts, number, starts[number], recording, missing)
         for number in range(len(parts))
         if starts[number] < starts[number + 1]
     }
     tables = (table for _, table in jobs.run_jobs(work, parallel))
-    return fold(asked, parts, recording, tables, missing)
+    return fold(truth_query, parts, recording, tables, missing)
 
 
 def _starts(parts: Sequence[pyarrow.Table]) -> list[int]:
@@ -95,7 +95,7 @@ def _starts(parts: Sequence[pyarrow.Table]) -> list[int]:
 
 
 def fold(
-    asked: TruthQuery,
+    truth_query: TruthQuery,
     parts: Sequence[pyarrow.Table],
     recording: Recording,
     tables: Iterable[pyarrow.Table | pyarrow.RecordBatch],
@@ -131,10 +131,10 @@ def fold(
         outcome = Outcome.FAIL
         first = divergences[before]
         assert first is not None  # nothing passes
-        argument = _divergence(asked, parts, recording, before, first)
-    measures = _measures(asked, parts, recording, before, after, by_before[before])
-    mismatch = _mismatch(asked, parts, recording)
-    argument += [f"  semantics: {brief(asked.semantics)}", *_figures(measures, mismatch)]
+        argument = _divergence(truth_query, parts, recording, before, first)
+    measures = _measures(truth_query, parts, recording, before, after, by_before[before])
+    mismatch = _mismatch(truth_query, parts, recording)
+    argument += [f"  semantics: {brief(truth_query.semantics)}", *_figures(measures, mismatch)]
     return Comparison(outcome, "\n".join(argument), measures, mismatch)
 
 
@@ -188,7 +188,7 @@ def _differing_rows(places: Places, before: int, recording: Recording, missing: 
 
 def _job(
     spark: SparkSession,
-    asked: TruthQuery,
+    truth_query: TruthQuery,
     parts: Sequence[pyarrow.Table],
     number: int,
     start: int,
@@ -197,7 +197,7 @@ def _job(
 ) -> DataFrame:
     """Return the DataFrame of a part's places."""
     rows = rows_to_compare(parts[number], start, recording, missing)
-    work = partial(_places, asked, len(recording), missing=missing)
+    work = partial(_places, truth_query, len(recording), missing=missing)
     return spark.createDataFrame(rows, ROWS).coalesce(1).mapInArrow(work, SCHEMA)
 
 
@@ -215,18 +215,18 @@ def rows_to_compare(
 
 
 def _places(
-    asked: TruthQuery, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int = 1
+    truth_query: TruthQuery, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int = 1
 ) -> Iterator[pyarrow.RecordBatch]:
     """Yield each report beside the relations at its place (SCHEMA), in a worker."""
     try:
-        lines = list(_beside(asked, recorded, batches, missing))
+        lines = list(_beside(truth_query, recorded, batches, missing))
     except RefengineError as error:
         lines = [(*[None] * SCHEMA.count(","), pickle_error(error))]
     yield batch(SCHEMA, lines)
 
 
 def _beside(
-    asked: TruthQuery, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int
+    truth_query: TruthQuery, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int
 ) -> Iterator[tuple[Any, ...]]:
     """Yield a row of SCHEMA for each report and each number of reports before the first that may
     not be recorded.
@@ -236,7 +236,7 @@ def _beside(
     for some in batches:
         columns = (column.to_pylist() for column in some.columns)
         for is_recorded, place, text in zip(*columns, strict=True):
-            rows = parse_relation(asked, text).rows
+            rows = parse_relation(truth_query, text).rows
             if is_recorded:
                 actual_at[place] = rows
             else:
@@ -260,16 +260,16 @@ def _beside(
             )
 
 
-def parse_relation(asked: TruthQuery, rows: str) -> Relation:
+def parse_relation(truth_query: TruthQuery, rows: str) -> Relation:
     """Return a report's relation from its rows as JSON."""
-    return relation_from_json(json.loads(rows), asked.query.body.variables, "rows", {})
+    return relation_from_json(json.loads(rows), truth_query.query.body.variables, "rows", {})
 
 
 # Argument and figures
 
 
 def _divergence(
-    asked: TruthQuery,
+    truth_query: TruthQuery,
     parts: Sequence[pyarrow.Table],
     recording: Recording,
     before: int,
@@ -287,22 +287,24 @@ def _divergence(
     if place >= starts[-1]:
         return [
             f"fail: {where}: the semantics reports nothing more",
-            *explain.differing(asked.query, Counter(), actual, compare.Mode.VALUE),
+            *explain.differing(truth_query.query, Counter(), actual, compare.Mode.VALUE),
         ]
     number = next(number for number, start in enumerate(starts[1:]) if place < start)
     (row,) = parts[number].slice(place - starts[number], 1).to_pylist()
     window = ""
     if row["opens"] is not None:
-        window = f" window {explain.window_text((row['opens'], row['closes']), asked.semantics)}"
-    expected = parse_relation(asked, row["rows"]).rows
+        window = (
+            f" window {explain.window_text((row['opens'], row['closes']), truth_query.semantics)}"
+        )
+    expected = parse_relation(truth_query, row["rows"]).rows
     return [
         f"fail: first divergence, {where}:{window} at t={row['evaluation']}, "
         f"{explain.count_text(row['elements'], 'element')}",
-        *explain.differing(asked.query, expected, actual, compare.Mode.VALUE),
+        *explain.differing(truth_query.query, expected, actual, compare.Mode.VALUE),
     ]
 
 
-def _reports(asked: TruthQuery, parts: Sequence[pyarrow.Table]) -> Iterator[Report]:
+def _reports(truth_query: TruthQuery, parts: Sequence[pyarrow.Table]) -> Iterator[Report]:
     """Yield the reports, each content as so many nothings."""
     for part in parts:
         for row in part.to_pylist():
@@ -317,12 +319,12 @@ def _reports(asked: TruthQuery, parts: Sequence[pyarrow.Table]) -> Iterator[Repo
                 row["instant"],
                 (content,),
                 0,
-                parse_relation(asked, row["rows"]),
+                parse_relation(truth_query, row["rows"]),
             )
 
 
 def _measures(
-    asked: TruthQuery,
+    truth_query: TruthQuery,
     parts: Sequence[pyarrow.Table],
     recording: Recording,
     before: int,
@@ -332,15 +334,15 @@ def _measures(
     """Return the measures, without what was not recorded before and after: by place or, under
     content change alone, by slide (docs/metrics.md), where the driver can hold all rows.
     """
-    conditions = asked.semantics.report
+    conditions = truth_query.semantics.report
     if Condition.CLOSE in conditions:
         return _measures_by_place(parts, recording, before, after, places)
     rows = [relation.rows for relation in recording.relations]
     if Condition.CHANGE not in conditions or not _few(places.values(), rows):
         return []
-    reports = list(_reports(asked, parts))
+    reports = list(_reports(truth_query, parts))
     reports = reports[before : len(reports) - after]
-    setting = Question(asked.query, {}).under(asked.semantics)
+    setting = Question(truth_query.query, {}).under(truth_query.semantics)
     return of_run(setting, reports, yabench.EngineOutput(rows))
 
 
@@ -403,7 +405,7 @@ def _few(places: Iterable[Mapping[str, Any]], rows: Sequence[Bag]) -> bool:
 
 
 def _mismatch(
-    asked: TruthQuery, parts: Sequence[pyarrow.Table], recording: Recording
+    truth_query: TruthQuery, parts: Sequence[pyarrow.Table], recording: Recording
 ) -> tuple[float | None, float | None]:
     """Return LSBench's mismatch both ways, if the driver can hold all rows."""
     actual = [relation.rows for relation in recording.relations]
@@ -411,7 +413,7 @@ def _mismatch(
     count = sum(rows.total() for rows in actual)
     for part in parts:
         for text in part["rows"].to_pylist():
-            expected.append(parse_relation(asked, text).rows)
+            expected.append(parse_relation(truth_query, text).rows)
             count += expected[-1].total()
             if count > FOLDED:
                 return None, None

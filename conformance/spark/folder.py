@@ -52,21 +52,25 @@ class Folder:
 
     def write(self) -> None:
         """Write the results, both files or neither. An item that ended with an error has none."""
-        found = [shard.result_of(record) for record in self.done.values() if "error" not in record]
+        items_results = [
+            shard.result_of(record) for record in self.done.values() if "error" not in record
+        ]
         results.replace(
             {
-                self.path / "results.ndjson": results.lines(found),
-                self.path / "results.parquet": parquet(found),
+                self.path / "results.ndjson": results.lines(items_results),
+                self.path / "results.parquet": parquet(items_results),
             }
         )
 
 
 @contextmanager
-def open_run(path: Path, asked: SuiteOptions, resume: bool) -> Iterator[Folder]:
+def open_run(path: Path, suite_options: SuiteOptions, resume: bool) -> Iterator[Folder]:
     """Open the folder of a new run, or with `resume` that of a run that was asked the same, nothing
     of which is lost but a line that was not written to its end. Raises RefengineError.
     """
-    with claim(path, {"asked": asdict(asked), "versions": shard.versions(asked)}, resume):
+    with claim(
+        path, {"asked": asdict(suite_options), "versions": shard.versions(suite_options)}, resume
+    ):
         with results.writing(path / JOURNAL):
             journal = os.open(path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
@@ -153,7 +157,7 @@ def _read(path: Path, journal: int) -> dict[tuple[str, str, str], Record]:
     return done
 
 
-def parquet(found: Iterable[Result]) -> bytes:
+def parquet(items_results: Iterable[Result]) -> bytes:
     """Return results as Parquet, in the order of NDJSON: its columns, `evidence` as the text of its
     JSON object.
     """
@@ -171,7 +175,7 @@ def parquet(found: Iterable[Result]) -> bytes:
             ("witnesses", pyarrow.list_(text)),
         ]
     )
-    rows = [json.loads(line) for line in results.lines(found)]
+    rows = [json.loads(line) for line in results.lines(items_results)]
     for row in rows:
         # JSON has surrogates, Parquet has not
         row |= {name: row[name].encode("utf-8", "backslashreplace").decode() for name in names}

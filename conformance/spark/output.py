@@ -58,7 +58,7 @@ class TruthPlan:
     `missing`, how many reports may not be recorded at each end.
     """
 
-    asked: TruthQuery
+    truth_query: TruthQuery
     path: str
     parts: int | None = None
     quarantine: bool = False
@@ -71,7 +71,7 @@ class TruthPlan:
         """Raise RefengineError for what is wrong with the query or the recording, before anything
         is written.
         """
-        query, semantics = self.asked.query, self.asked.semantics
+        query, semantics = self.truth_query.query, self.truth_query.semantics
         if not streams.URL.match(self.path) and not os.path.exists(self.path):
             raise InvalidStream("no such file or folder", rule="IO-1", place=self.path)
         names = {spec.stream for spec in query.windows}
@@ -88,20 +88,20 @@ class TruthPlan:
 
     def manifest(self) -> Mapping[str, Mapping[str, Any]]:
         """Return what two runs that write to one folder have in common."""
-        query, semantics = self.asked.query, self.asked.semantics
-        asked = {
+        query, semantics = self.truth_query.query, self.truth_query.semantics
+        truth_query = {
             "stream": self.path,
             "body": query.body.text,
             "windows": [_texts(spec) for spec in query.windows],
             "r2s": query.r2s and str(query.r2s),
             "registered": query.registered,
             "semantics": {name: show(value) for name, value in vars(semantics).items()},
-            "static": sorted(map(list, self.asked.static)),
-            "witnesses": list(self.asked.witnesses),
+            "static": sorted(map(list, self.truth_query.static)),
+            "witnesses": list(self.truth_query.witnesses),
             "parts": self.parts,
             "on-error": "quarantine" if self.quarantine else "stop",
         }
-        return {"asked": asked, "versions": {"refengine": shard.code()}}
+        return {"asked": truth_query, "versions": {"refengine": shard.code()}}
 
 
 def _check_recording(recording: Recording, variables: Sequence[str]) -> None:
@@ -164,12 +164,12 @@ class Truth:
     @property
     def reports(self) -> int:
         """How many reports there are."""
-        return sum(one.num_rows for one in self.parts.footers)
+        return sum(footer.num_rows for footer in self.parts.footers)
 
     @property
     def provenance(self) -> list[str]:
         """Who computed them, each named once."""
-        return sorted({one.metadata[PROVENANCE].decode() for one in self.parts.footers})
+        return sorted({footer.metadata[PROVENANCE].decode() for footer in self.parts.footers})
 
 
 @contextmanager
@@ -228,7 +228,7 @@ def compute_truth(
     total = len(at) + 1
     todo = [number for number in range(total) if number not in done]
     show_progress(total - len(todo), total)
-    for number, table, provenance in truth.evaluate(plan.asked, stream, at, todo, parallel):
+    for number, table, provenance in truth.evaluate(plan.truth_query, stream, at, todo, parallel):
         metadata = {PROVENANCE: provenance, b"part": str(number), b"run": identity}
         results.replace({_part(path, number): _bytes(table.replace_schema_metadata(metadata))})
         done.add(number)
@@ -237,30 +237,30 @@ def compute_truth(
     compared = None
     if plan.recording is not None:
         compared = comparison.compare_recording(
-            spark, plan.asked, parts, plan.recording, parallel, plan.missing
+            spark, plan.truth_query, parts, plan.recording, parallel, plan.missing
         )
         _write(path, plan, compared)
     return Truth(extent.triples, parts, uncut, len(faults), stream.unread, compared)
 
 
-def describe_truth(found: Truth) -> Iterator[str]:
+def describe_truth(computed: Truth) -> Iterator[str]:
     """Yield what was found, a line each."""
     counts = (
-        count_text(found.triples, "triple"),
-        count_text(len(found.parts), "part"),
-        count_text(found.reports, "report"),
+        count_text(computed.triples, "triple"),
+        count_text(len(computed.parts), "part"),
+        count_text(computed.reports, "report"),
     )
-    yield f"{', '.join(counts)}; by {'; or by '.join(found.provenance)}"
-    if found.uncut:
-        yield f"not cut in time: {found.uncut}"
-    if found.quarantined == 1:
+    yield f"{', '.join(counts)}; by {'; or by '.join(computed.provenance)}"
+    if computed.uncut:
+        yield f"not cut in time: {computed.uncut}"
+    if computed.quarantined == 1:
         yield f"1 line set aside that is no triple: {QUARANTINE}"
-    elif found.quarantined:
-        yield f"{found.quarantined} lines set aside that are no triples: {QUARANTINE}"
-    if found.unread:
-        yield f"{count_text(found.unread, 'file')} of other kinds not read"
-    if found.comparison:
-        yield found.comparison.argument
+    elif computed.quarantined:
+        yield f"{computed.quarantined} lines set aside that are no triples: {QUARANTINE}"
+    if computed.unread:
+        yield f"{count_text(computed.unread, 'file')} of other kinds not read"
+    if computed.comparison:
+        yield computed.comparison.argument
 
 
 def _faults(stream: Stream, quarantine: bool) -> list[dict[str, Any]]:
@@ -290,7 +290,7 @@ def _cuts(
     stream of the same facts. Raises RefengineError if it is another stream.
     """
     parts = plan.parts or -(-max(parallel, -(-extent.triples // SOME)) // parallel) * parallel
-    at, uncut = truth.cuts(plan.asked, extent, parts)
+    at, uncut = truth.cuts(plan.truth_query, extent, parts)
     if path.exists():
         return _cuts_before(path, facts), uncut
     results.replace({path: [json.dumps({**facts, "cuts": at}, sort_keys=True)]})

@@ -68,7 +68,7 @@ def result_of(record: Record) -> Result:
 
 
 def run_shards(
-    spark: SparkSession, asked: SuiteOptions, items: Sequence[Item], parallel: int
+    spark: SparkSession, suite_options: SuiteOptions, items: Sequence[Item], parallel: int
 ) -> Generator[list[Record], None, None]:
     """Yield the records of items, shard by shard as they end; `parallel` shards run at a time.
     Raises NoSpark for a shard that Spark, or what an executor lacks, does not let run.
@@ -77,8 +77,8 @@ def run_shards(
         return
     paths = {name: value for name, value in os.environ.items() if name.startswith(CLASSPATHS)}
     common = {
-        "asked": asdict(asked),
-        "versions": versions(asked),
+        "asked": asdict(suite_options),
+        "versions": versions(suite_options),
         "folder": os.getcwd(),
         "classpaths": paths,
     }
@@ -96,7 +96,7 @@ def run_shards(
 
 @contextmanager
 def results_from_spark(
-    asked: SuiteOptions, items: Sequence[Item], master: str | None
+    suite_options: SuiteOptions, items: Sequence[Item], master: str | None
 ) -> Iterator[Callable[[Item], Result]]:
     """Give a function that waits for an item's result, which comes from executors. Raises NoSpark,
     as the function does; that raises the RefengineError of an item, too.
@@ -108,7 +108,7 @@ def results_from_spark(
         return
     with (
         session.open_session(master, light=True) as spark,
-        closing(run_shards(spark, asked, runnable, jobs.slots(spark))) as shards,
+        closing(run_shards(spark, suite_options, runnable, jobs.slots(spark))) as shards,
     ):
 
         def wait(item: Item) -> Result:
@@ -135,13 +135,13 @@ def cut_into_shards(items: Iterable[Item], parallel: int) -> list[list[Item]]:
     return shards
 
 
-def versions(asked: SuiteOptions) -> dict[str, str]:
+def versions(suite_options: SuiteOptions) -> dict[str, str]:
     """Return digests of what must be the same wherever items of one run are made: this project, and
     the engines' files.
     """
     files = {
         name: hashlib.sha256(Path(name).read_bytes()).hexdigest()
-        for name in asked.engines
+        for name in suite_options.engines
         if name.endswith(".toml") and os.path.isfile(name)
     }
     return {"refengine": code(), **files}
@@ -202,13 +202,13 @@ def _run_items(work: Mapping[str, Any]) -> list[Record]:
 
 
 def _items(
-    asked: SuiteOptions, expected: Mapping[str, str], keys: Sequence[tuple[str, ...]]
+    suite_options: SuiteOptions, expected: Mapping[str, str], keys: Sequence[tuple[str, ...]]
 ) -> list[Item]:
     """Return the items of some keys. Raises RefengineError for another version than the expected
     ones, and for items that are not there or lack something.
     """
-    there: dict[tuple[str, ...], Item] = {item.key: item for item in asked.items()}
-    own = versions(asked)
+    there: dict[tuple[str, ...], Item] = {item.key: item for item in suite_options.items()}
+    own = versions(suite_options)
     others = [name for name, version in expected.items() if own.get(name) != version]
     if others:
         raise RefengineError(

@@ -94,52 +94,56 @@ def _parse_again(text: str, query: Query, *rest: Any) -> TruthQuery:
     return TruthQuery(replace(query, body=Body(text)), *rest)
 
 
-def cuts(asked: TruthQuery, extent: StreamExtent, count: int) -> tuple[list[int], str | None]:
+def cuts(truth_query: TruthQuery, extent: StreamExtent, count: int) -> tuple[list[int], str | None]:
     """Return where the stream is cut, and why it is not, if it is not. Within a slide, a cut is
     where the part needs the fewest elements from before it.
     """
-    if reason := parts.refused(asked.query, asked.semantics):
+    if reason := parts.refused(truth_query.query, truth_query.semantics):
         return [], reason
-    slide = max(window.slide(spec, asked.semantics.slide).step for spec in asked.query.windows)
+    slide = max(
+        window.slide(spec, truth_query.semantics.slide).step for spec in truth_query.query.windows
+    )
     chosen = set()
     for cut in extent.cuts(count):
         first = bisect_left(extent.instants, cut)
         last = bisect_left(extent.instants, cut + slide)
         places = range(first, max(first + 1, last), max(1, (last - first) // TRIED))
         instants = (extent.instants[place] for place in places)
-        chosen.add(min(instants, key=partial(_halo, asked, extent)))
+        chosen.add(min(instants, key=partial(_halo, truth_query, extent)))
     return sorted(chosen), None
 
 
-def _halo(asked: TruthQuery, extent: StreamExtent, at: int) -> int:
+def _halo(truth_query: TruthQuery, extent: StreamExtent, at: int) -> int:
     """Return for how long before a part its elements are needed, or so it seems."""
-    since = next(_halo_starts(asked, extent, at))
+    since = next(_halo_starts(truth_query, extent, at))
     if since is None:
         since = extent.first
     return at - since
 
 
 def evaluate(
-    asked: TruthQuery, stream: Stream, at: Sequence[int], todo: Iterable[int], parallel: int
+    truth_query: TruthQuery, stream: Stream, at: Sequence[int], todo: Iterable[int], parallel: int
 ) -> Iterator[tuple[int, pyarrow.Table, str]]:
     """Yield for each part to do its number, its reports (a row each, REPORT) and their provenance,
     as they come. A part for which what is given begins too late is given more. Raises the
     RefengineError of a part, and NoSpark.
     """
     borders = list(zip([None, *at], [*at, None], strict=True))
-    starts = {number: _halo_starts(asked, stream.extent, borders[number][0]) for number in todo}
-    left = {number: next(of_part) for number, of_part in starts.items()}
-    while left:
+    starts = {
+        number: _halo_starts(truth_query, stream.extent, borders[number][0]) for number in todo
+    }
+    todo_since = {number: next(of_part) for number, of_part in starts.items()}
+    while todo_since:
         work = {
-            number: _job(asked, stream, Part(*borders[number], since))
-            for number, since in left.items()
+            number: _job(truth_query, stream, Part(*borders[number], since))
+            for number, since in todo_since.items()
         }
-        left = {}
+        todo_since = {}
         for number, table in jobs.run_jobs(work, parallel):
             end = table["end"][-1].as_py()
             detail = table["detail"][-1].as_py()
             if end == "short":
-                left[number] = next(starts[number])
+                todo_since[number] = next(starts[number])
             elif end == "error":
                 raise unpickle_error(detail)
             else:
@@ -147,30 +151,36 @@ def evaluate(
 
 
 def _halo_starts(
-    asked: TruthQuery, extent: StreamExtent, start: int | None
+    truth_query: TruthQuery, extent: StreamExtent, start: int | None
 ) -> Iterator[int | None]:
     """Return instants from which a part's elements may have to be given, the likeliest first; None
     is the beginning of the stream.
     """
-    if start is None or parts.refused(asked.query, asked.semantics):
+    if start is None or parts.refused(truth_query.query, truth_query.semantics):
         return iter([None])
     return parts.candidates(
-        asked.query, asked.semantics, {asked.name: extent.first}, start, extent.instants
+        truth_query.query,
+        truth_query.semantics,
+        {truth_query.name: extent.first},
+        start,
+        extent.instants,
     )
 
 
-def _job(asked: TruthQuery, stream: Stream, part: Part) -> Callable[[], DataFrame]:
+def _job(truth_query: TruthQuery, stream: Stream, part: Part) -> Callable[[], DataFrame]:
     """Return what makes the DataFrame of a part's reports."""
 
     def frame() -> DataFrame:
         rows, reader = stream.part(part.since, part.stop)
-        return rows.mapInArrow(partial(_reports, asked, stream.extent.first, part, reader), SCHEMA)
+        return rows.mapInArrow(
+            partial(_reports, truth_query, stream.extent.first, part, reader), SCHEMA
+        )
 
     return frame
 
 
 def _reports(
-    asked: TruthQuery,
+    truth_query: TruthQuery,
     first: int,
     part: Part,
     reader: Reader,
@@ -180,21 +190,25 @@ def _reports(
     # elements live as long as the part: looking for what does not is a fifth of the time
     gc.set_threshold(50_000, 20, 50)
     try:
-        streams = {asked.name: ElementStream(CanonicalElements(elements(reader(batches))))}
+        streams = {truth_query.name: ElementStream(CanonicalElements(elements(reader(batches))))}
         reports: Iterator[Report]
-        if parts.refused(asked.query, asked.semantics):
+        if parts.refused(truth_query.query, truth_query.semantics):
             reports = run = incremental.evaluate(
-                asked.query, streams, asked.semantics, static=asked.static, answer=asked.answer
+                truth_query.query,
+                streams,
+                truth_query.semantics,
+                static=truth_query.static,
+                answer=truth_query.answer,
             )
         else:
             reports, run = parts.reports(
-                asked.query,
+                truth_query.query,
                 streams,
-                asked.semantics,
-                {asked.name: first},
+                truth_query.semantics,
+                {truth_query.name: first},
                 part,
-                static=asked.static,
-                answer=asked.answer,
+                static=truth_query.static,
+                answer=truth_query.answer,
             )
         rows = map(_row, reports)
         while some := list(islice(rows, BATCH)):

@@ -45,13 +45,13 @@ def folder(word: str | None) -> Path | None:
 
 def classpaths_of(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     """Return the classpaths of engines that are asked for, from NAME=PATH. Raises InvalidEngine."""
-    found = dict(engine_file.pair(word, "NAME=PATH") for word in words)
-    for name in found:
+    classpaths = dict(engine_file.pair(word, "NAME=PATH") for word in words)
+    for name in classpaths:
         if name not in names:
             raise InvalidEngine(
                 f"a classpath for {shown(name)}, which is not asked for{nearest(name, names)}",
                 rule="engine",
             )
-        if not found[name]:
+        if not classpaths[name]:
             raise InvalidEngine("an empty classpath", rule="engine", place=name)
-    return found
+    return classpaths

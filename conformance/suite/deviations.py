@@ -28,15 +28,19 @@ def explaining(
 
 def crashing(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
     """Return the known deviations that make the engine break at this case."""
-    return tuple(one for one in tested.deviations if one.crashes and case.id in one.cases)
+    return tuple(
+        deviation
+        for deviation in tested.deviations
+        if deviation.crashes and case.id in deviation.cases
+    )
 
 
 def _in_no_field(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
     """Return the known deviations that no field says and that this case shows."""
     return tuple(
-        one
-        for one in tested.deviations
-        if not one.is_known_to_oracle and not one.crashes and case.id in one.cases
+        deviation
+        for deviation in tested.deviations
+        if not deviation.is_known_to_oracle and not deviation.crashes and case.id in deviation.cases
     )
 
 
@@ -46,11 +50,13 @@ def _least_set(tested: Engine, exchange: Exchange) -> tuple[Deviation, ...]:
     in force all the time, so all of them together explain whatever some do.
     """
     explain = partial(_explain, tested, exchange, Answers())
-    needed = [one for one in tested.deviations if one.is_known_to_oracle]
+    needed = [deviation for deviation in tested.deviations if deviation.is_known_to_oracle]
     if not needed or not explain(needed):
         return ()
     while True:
-        rests = ([other for other in needed if other is not one] for one in reversed(needed))
+        rests = (
+            [other for other in needed if other is not deviation] for deviation in reversed(needed)
+        )
         rest = next((rest for rest in rests if explain(rest)), None)
         if rest is None:
             return tuple(needed)
@@ -75,7 +81,7 @@ def _explain(
     except RefengineError:
         return False
     if judgement.is_right_but_for_windows:
-        return any(one.told == "window" for one in deviations)
+        return any(deviation.misstates == "window" for deviation in deviations)
     return judgement.passed
 
 
@@ -83,7 +89,10 @@ def because(case: Case | BenchmarkQuery, deviations: Iterable[Deviation]) -> str
     """Write what explains a fail: the fields and their rules, or else the rule that the case is
     about.
     """
-    lines = [f"  known, and explains it: {_rules(case, one)}: {one.reason}" for one in deviations]
+    lines = [
+        f"  known, and explains it: {_rules(case, deviation)}: {deviation.reason}"
+        for deviation in deviations
+    ]
     if lines:
         return "\n".join(lines)
     return (
@@ -98,6 +107,6 @@ def _rules(case: Case | BenchmarkQuery, deviation: Deviation) -> str:
             f"{name}={show(value)} ({', '.join(rules_of_value(name, value))})"
             for name, value in deviation.fields.items()
         )
-    if deviation.told:
+    if deviation.misstates:
         return "the windows that it tells (WIN-3)"
     return f"{case.rule or case.id}, in no field"

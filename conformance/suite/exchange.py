@@ -75,6 +75,6 @@ def ask_question(
 ) -> Exchange:
     """Ask an engine a question whose query was made of a table. Raises Declined and Broken."""
     text = tested.text(question.query, bool(question.static), table)
-    asked = EngineQuery(question.query, text, tested.dialect)
-    answers = play(harness, asked, question.streams, question.static, tested.heartbeat)
+    engine_query = EngineQuery(question.query, text, tested.dialect)
+    answers = play(harness, engine_query, question.streams, question.static, tested.heartbeat)
     return Exchange(question, answers, text, tested.window_closure, tested.unreported)

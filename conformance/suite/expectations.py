@@ -46,8 +46,8 @@ def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result
     rests_on: dict[str, Any] | None = None
     for block in blocks:
         setting = question.under(corpus.semantics_of(block["semantics"]))
-        asked = EngineQuery(question.query, text, tested.dialect, setting.semantics)
-        answers = play(harness, asked, question.streams, question.static)
+        engine_query = EngineQuery(question.query, text, tested.dialect, setting.semantics)
+        answers = play(harness, engine_query, question.streams, question.static)
         differences = list(_differences(setting, block, answers))
         # of the first that differs, or else of the first
         if rests_on is None or (differences and not lines):

@@ -97,7 +97,9 @@ def items(chosen: ItemSelection) -> list[Item]:
     """
     of_engines = [_items_of_name(name, chosen) for name in dict.fromkeys(chosen.names)]
     of_engines += [live_items(engine, chosen) for engine in chosen.more]
-    counts = Counter(engine for some in of_engines for engine in {item.engine for item in some})
+    counts = Counter(
+        engine for of_engine in of_engines for engine in {item.engine for item in of_engine}
+    )
     for engine, count in counts.items():
         if count > 1:
             raise InvalidEngine(
@@ -105,7 +107,7 @@ def items(chosen: ItemSelection) -> list[Item]:
                 rule="engine",
                 place=engine,
             )
-    return [item for some in of_engines for item in some]
+    return [item for of_engine in of_engines for item in of_engine]
 
 
 def _items_of_name(name: str, chosen: ItemSelection) -> list[Item]:
@@ -164,7 +166,11 @@ def _check_deviations(engine: Engine) -> None:
 
 def _shown_deviations(engine: Engine, case: str) -> tuple[tuple[str, str], ...]:
     """Return the known deviations that an item must show."""
-    return tuple((one.reason, one.link) for one in engine.deviations if case in one.cases)
+    return tuple(
+        (deviation.reason, deviation.link)
+        for deviation in engine.deviations
+        if case in deviation.cases
+    )
 
 
 @cache
@@ -211,8 +217,10 @@ def _run_csrbench(
     engine: Engine, name: str, query: str, source: Path, harnesses: Harnesses
 ) -> Result:
     """Ask an engine a query of CSRBench; its evidence has the resources that were used."""
-    asked = csrbench.query(query)
-    question = Question(asked, {asked.windows[0].stream: csrbench.stream(source)})
+    benchmark_query = csrbench.query(query)
+    question = Question(
+        benchmark_query, {benchmark_query.windows[0].stream: csrbench.stream(source)}
+    )
     about = BenchmarkQuery(name, "", f"CSRBench's {query}", csrbench.query_table(query))
     try:
         return _with_samples(harnesses.of(engine), engine, about, question)
@@ -242,19 +250,19 @@ def recorded_items(name: str, answers: Path, judging: Judging = AS_EVER) -> list
     if runs := yabench.recorded_runs(name, answers):
         profiles.profile(name)
         return [Item(name, "yabench", run.name, _of_run(run, judging)) for run in runs]
-    cells = csrbench.answer_files(answers)
-    chosen = [cell for cell in cells if cell.engine == name]
+    files = csrbench.answer_files(answers)
+    chosen = [file for file in files if file.engine == name]
     if not chosen:
-        there = ", ".join(sorted({cell.engine for cell in cells}))
+        there = ", ".join(sorted({file.engine for file in files}))
         raise InvalidEngine(
             f"no recording of {name!r}; recorded: {there}", rule="engine", place=str(answers)
         )
     profiles.profile(name)
     csrbench.stream(answers)
     return [
-        Item(name, "csrbench", cell.case, _of_cell(answers, cell, judging))
-        for cell in chosen
-        if not cell.suffix
+        Item(name, "csrbench", file.case, _of_answer_file(answers, file, judging))
+        for file in chosen
+        if not file.suffix
     ]
 
 
@@ -273,10 +281,10 @@ def _of_run(run: yabench.RecordedRun, judging: Judging) -> Callable[[Harnesses],
     return lambda _: yabench.judge_run(run, judging)
 
 
-def _of_cell(
-    folder: Path, cell: csrbench.AnswerFile, judging: Judging
+def _of_answer_file(
+    folder: Path, file: csrbench.AnswerFile, judging: Judging
 ) -> Callable[[Harnesses], Result]:
-    return lambda _: csrbench.judge_query(folder, cell.query, (cell,), judging)[0]
+    return lambda _: csrbench.judge_query(folder, file.query, (file,), judging)[0]
 
 
 def _of_recorder(

@@ -80,7 +80,7 @@ def _without_verdict(
 
 def _reasons_and_links(deviations: tuple[Deviation, ...]) -> tuple[tuple[str, str], ...]:
     """Return the reasons and links of deviations."""
-    return tuple((one.reason, one.link) for one in deviations)
+    return tuple((deviation.reason, deviation.link) for deviation in deviations)
 
 
 def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchange) -> Result:

@@ -43,8 +43,8 @@ def evidence(
     """
     query, streams = question.query, question.streams
     names = dict.fromkeys(window.stream for window in query.windows)
-    given = [(answer.relation, answer.window, answer.instant) for answer in answers]
-    found: dict[str, Any] = {
+    actual = [(answer.relation, answer.window, answer.instant) for answer in answers]
+    table: dict[str, Any] = {
         "query": (text or query.body.text)[:TEXT],
         "windows": [
             {"stream": w.stream, "kind": str(w.kind), "size": w.size, "slide": w.slide}
@@ -52,15 +52,15 @@ def evidence(
         ],
         "elements": list(_elements(names, streams)),
         "elements_total": sum(len(streams[name]) for name in names),
-        "actual": list(_first_reports(given)),
+        "actual": list(_first_reports(actual)),
     }
-    cut = len(found["elements"]) < found["elements_total"] or _is_cut(found["actual"], len(answers))
+    cut = len(table["elements"]) < table["elements_total"] or _is_cut(table["actual"], len(answers))
     if expected is not None:
-        found["expected"] = list(_first_reports(expected))
-        cut = cut or _is_cut(found["expected"], len(expected))
+        table["expected"] = list(_first_reports(expected))
+        cut = cut or _is_cut(table["expected"], len(expected))
     if semantics is not None:
-        found["semantics"] = {name: _value(value) for name, value in vars(semantics).items()}
-    return {**found, "cut": cut}
+        table["semantics"] = {name: _value(value) for name, value in vars(semantics).items()}
+    return {**table, "cut": cut}
 
 
 def of_verdict(
@@ -76,12 +76,12 @@ def of_verdict(
     if judgement is None or judgement.trial is None:
         return evidence(question, answers, None, None, text)
     due = [(report.relation, report.window, report.evaluation) for report in _due(judgement)]
-    found = evidence(question, answers, due, judgement.trial.semantics, text)
+    table = evidence(question, answers, due, judgement.trial.semantics, text)
     if judgement.trial.divergence is not None:
-        found["diverges"] = judgement.trial.divergence.index
+        table["diverges"] = judgement.trial.divergence.index
     if before := _before(judgement):
-        found["before"] = before
-    return found
+        table["before"] = before
+    return table
 
 
 def _due(judgement: Judgement) -> tuple[engine.Report, ...]:
@@ -108,11 +108,11 @@ def of_benchmark(
     question: Question, answers: Sequence[EngineReport], judgement: Judgement | None
 ) -> dict[str, Any]:
     """Return the evidence of a verdict on a benchmark's query, with its measures."""
-    found = of_verdict(question, answers, judgement)
+    table = of_verdict(question, answers, judgement)
     metrics = measures(answers, judgement)
     if metrics is not None:
-        found["metrics"] = metrics
-    return found
+        table["metrics"] = metrics
+    return table
 
 
 def measures(
@@ -141,11 +141,11 @@ def measures(
 
 def _elements(names: Iterable[str], streams: Mapping[str, Stream]) -> Iterator[dict[str, Any]]:
     """Yield the first elements of some streams, as many as are kept."""
-    left = TRIPLES
+    room = TRIPLES
     for name in names:
         for element in streams[name]:
-            left -= 1 + len(element.graph)
-            if left < 0:
+            room -= 1 + len(element.graph)
+            if room < 0:
                 return
             entry: dict[str, Any] = {
                 "stream": name,
@@ -166,10 +166,10 @@ def _value(value: Any) -> Any:
 
 def _first_reports(reports: Iterable[DueReport]) -> Iterator[dict[str, Any]]:
     """Yield the first reports with their first rows, as many as are kept."""
-    left = ROWS
+    room = ROWS
     for relation, window, instant in islice(reports, REPORTS):
-        rows = relation_to_json(relation)["results"]["bindings"][: max(0, left)]
-        left -= len(rows)
+        rows = relation_to_json(relation)["results"]["bindings"][: max(0, room)]
+        room -= len(rows)
         entry: dict[str, Any] = {"rows": rows, "total": relation.rows.total()}
         if window is not None:
             entry["window"] = list(window)

@@ -229,13 +229,13 @@ def _content(
         return ["    no element is in the window"]
     first, last = content[0].app, content[-1].app
     heading = f"    {count_text(len(content), 'element')} in the window, from {first} to {last}"
-    shown = content
+    listed = content
     if len(content) > ELEMENTS:
         support = _support(query.body, content, set(rows))
-        shown = [element for element in content if element.graph & support]
-        if shown:
+        listed = [element for element in content if element.graph & support]
+        if listed:
             heading += "; of these the first differing row rests on"
-    return [heading, *(_element(element, shorten) for element in shown[:ELEMENTS])]
+    return [heading, *(_element(element, shorten) for element in listed[:ELEMENTS])]
 
 
 def _element(element: Element, shorten: Shortener) -> str:

@@ -296,7 +296,7 @@ def test_what_is_at_a_bound_is_drawn(tmp_path):
 
 def test_more_are_not_those_that_came_before_than_are_due():
     found, _ = pairs.pair_reports(evidence([report("1")], DUE, before=2**62), "fail")
-    assert [(pair.due is None, pair.given is None) for pair in found] == [
+    assert [(pair.due is None, pair.actual is None) for pair in found] == [
         (False, True),
         (False, True),
         (True, False),
@@ -717,7 +717,7 @@ def test_values_are_compared_and_the_first_difference_is_marked():
 
 def test_what_is_lacking_or_too_many_differs():
     found, first = pairs.pair_reports(evidence(DUE[:1], DUE), "fail")
-    assert first == 1 and len(found[1].lacking) == 1 and found[1].given is None
+    assert first == 1 and len(found[1].lacking) == 1 and found[1].actual is None
     found, first = pairs.pair_reports(evidence([*DUE, report(window=[20, 30])], DUE), "fail")
     assert first == 2 and found[2].due is None and not found[2].surplus, (
         "a report without rows is one too many all the same"
@@ -733,7 +733,7 @@ def test_reports_that_were_not_recorded_shift_the_others():
     """`before` are due and were not seen; `diverges` is the oracle's own word."""
     found, first = pairs.pair_reports(evidence(DUE[1:], DUE, before=1), "fail")
     assert (
-        first is None and found[0].given is None and not found[0].differs and not found[1].differs
+        first is None and found[0].actual is None and not found[0].differs and not found[1].differs
     )
     assert pairs.pair_reports(evidence(DUE[1:], DUE, before=1, diverges=0), "fail")[1] == 1
 

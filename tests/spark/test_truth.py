@@ -718,7 +718,9 @@ def found_by(
 def definition(wanted: output.TruthPlan, stream: Stream) -> list[tuple]:
     return [
         truth._row(report)[:7]
-        for report in engine.evaluate(wanted.asked.query, {"s": stream}, wanted.asked.semantics)
+        for report in engine.evaluate(
+            wanted.truth_query.query, {"s": stream}, wanted.asked.semantics
+        )
     ]
 
 
@@ -864,7 +866,7 @@ def test_a_line_that_is_no_triple_stops_the_run_or_is_set_aside(connected, tmp_p
     assert (
         error.value.__notes__[-1] == "2 lines are no triples; --on-error=quarantine sets them aside"
     )
-    aside = output.TruthPlan(wanted.asked, path, parts=2, quarantine=True)
+    aside = output.TruthPlan(wanted.truth_query, path, parts=2, quarantine=True)
     found = found_by(connected, aside, tmp_path / "aside")
     assert (
         found.quarantined == 2

@@ -48,15 +48,17 @@ class Reference:
         """
         statements = _statements(static)
         if dialect == "table":
-            asked = query.from_table(json.loads(text))
+            parsed_query = query.from_table(json.loads(text))
         else:
-            asked = dialects.read(text, dialect, bool(statements))
+            parsed_query = dialects.read(text, dialect, bool(statements))
         semantics = self.usual
         if "semantics" in more:
             semantics = Semantics(**more["semantics"])
         # named here: the default was bound before a wrong engine could take its place
         options: Options = {"static": statements, "answer": r2r.confirmed}
-        self.engine = Engine(asked, streams, semantics, **options, make_answers=self.make_answers)
+        self.engine = Engine(
+            parsed_query, streams, semantics, **options, make_answers=self.make_answers
+        )
         self.arrivals = 0
         return []
 
@@ -80,20 +82,20 @@ def _statements(text: str) -> Dataset:
     return read_static(Text("text.nq", text, "text"))
 
 
-def run_command(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
+def run_command(reference: Reference, message: dict[str, Any]) -> dict[str, Any]:
     """The reply to a command, without its number."""
-    command = asked.pop("command")
+    command = message.pop("command")
     try:
         match command:
             case "start":
                 named = {"engine": "refengine", "version": version("refengine")}
                 return {"reply": "result", "protocol": 1, **named, "configurable": True}
             case "register":
-                reports = reference.register(asked.pop("query"), **asked)
+                reports = reference.register(message.pop("query"), **message)
             case "push":
-                reports = reference.push(**asked)
+                reports = reference.push(**message)
             case "advance":
-                reports = reference.engine.advance(asked["at"])
+                reports = reference.engine.advance(message["at"])
             case "end":
                 reports = reference.engine.finish()
             case _:
@@ -118,9 +120,9 @@ def wrong_engine(name: str) -> AbstractContextManager[None]:
 def serve(reference: Reference) -> None:
     """One line in, one line out."""
     for line in sys.stdin:
-        asked = json.loads(line)
-        seq, command = asked.pop("seq"), asked["command"]
-        print(json.dumps({"seq": seq, **run_command(reference, asked)}), flush=True)
+        message = json.loads(line)
+        seq, command = message.pop("seq"), message["command"]
+        print(json.dumps({"seq": seq, **run_command(reference, message)}), flush=True)
         if command == "stop":
             break
 

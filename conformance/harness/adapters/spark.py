@@ -45,9 +45,9 @@ class Spark:
     def register(self, query: str, dialect: str, streams: list[str], static: str = "") -> None:
         """Start the query of a new case. What Spark refuses is unsupported, in its own words."""
         self.forget()
-        asked = from_table(json.loads(query))
-        self.program = program(asked, static)
-        self.window = asked.windows[0]
+        parsed_query = from_table(json.loads(query))
+        self.program = program(parsed_query, static)
+        self.window = parsed_query.windows[0]
         self.elements = 0  # how many have been pushed
         (self.case / "elements").mkdir(parents=True)
         try:

@@ -24,7 +24,7 @@ STACKED = 4  # simultaneous elements that are drawn one above the other
 Elements = Sequence[Mapping[str, Any]]
 
 
-class Placed(NamedTuple):
+class Mark(NamedTuple):
     """A report in its place: from x1 to x2 (equal: a point); `sure` unless it says neither window
     nor instant.
     """
@@ -59,33 +59,33 @@ class Instants:
         return low - (high - low) <= instant <= high + (high - low)
 
 
-def timeline(evidence: Mapping[str, Any], found: Sequence[Pair], first: int | None) -> Drawing:
+def timeline(evidence: Mapping[str, Any], pairs: Sequence[Pair], first: int | None) -> Drawing:
     """Return the drawing of a result's evidence, whose pairs are given; the first that differs is
     marked.
     """
-    drawn = pairing.around_first(found, first, REPORTS)
-    streams = _streams(evidence, _near_windows(drawn, len(drawn) < len(found)))
+    drawn = pairing.around_first(pairs, first, REPORTS)
+    streams = _streams(evidence, _near_windows(drawn, len(drawn) < len(pairs)))
     instants = _instants(streams, drawn)
-    stamps = [stamp for pair in drawn if (stamp := _stamp(pair.given, instants)) is not None]
+    stamps = [stamp for pair in drawn if (stamp := _stamp(pair.actual, instants)) is not None]
     axis = Axis([*instants.every, *stamps], LEFT, RIGHT)
 
-    drawing = Drawing(_label(evidence, found))
+    drawing = Drawing(_label(evidence, pairs))
     y = _ruler(drawing, axis, instants.borders or [*instants.stamps, *stamps], instants.elements)
     for name, elements in streams.items():
         y = _stream(drawing, axis, name, elements, evidence["query"], y)
     y = _note_of_missing(drawing, evidence, streams, y)
 
-    due = [_placed(pair, pair.due, axis, instants, None) for pair in drawn if pair.due is not None]
-    due_by_number = {placed.pair.number: placed for placed in due}
-    given = [
-        _placed(pair, pair.given, axis, instants, due_by_number.get(pair.number))
+    due = [_mark(pair, pair.due, axis, instants, None) for pair in drawn if pair.due is not None]
+    due_by_number = {mark.pair.number: mark for mark in due}
+    actual = [
+        _mark(pair, pair.actual, axis, instants, due_by_number.get(pair.number))
         for pair in drawn
-        if pair.given is not None
+        if pair.actual is not None
     ]
     bounds = bounds_of(evidence)
     if "expected" in evidence:
         y = _reports(drawing, "due", _slots(due), first, bounds, y + 8)
-    y = _reports(drawing, "given", _slots(given), first, bounds, y + 8)
+    y = _reports(drawing, "given", _slots(actual), first, bounds, y + 8)
     drawing.height = y + 4
     _grid(drawing, axis, instants.borders, next((p for p in drawn if p.number == first), None))
     return drawing
@@ -107,7 +107,7 @@ def place_of(report: Report, bounds: str) -> str:
     return f"{bounds[0]}{opens}, {closes}{bounds[1]}"
 
 
-def _label(evidence: Mapping[str, Any], found: Sequence[Pair]) -> str:
+def _label(evidence: Mapping[str, Any], pairs: Sequence[Pair]) -> str:
     due = ""
     if "expected" in evidence:
         due = f"{len(evidence['expected'])} reports due, "
@@ -136,7 +136,9 @@ def _streams(
     streams: dict[str, list[Mapping[str, Any]]] = {
         window["stream"]: [] for window in evidence["windows"][:STREAMS]
     }
-    for element in [one for one in evidence["elements"] if low <= one["at"] <= high][:ELEMENTS]:
+    for element in [element for element in evidence["elements"] if low <= element["at"] <= high][
+        :ELEMENTS
+    ]:
         if element["stream"] in streams or len(streams) < STREAMS:
             streams.setdefault(element["stream"], []).append(element)
     return streams
@@ -167,34 +169,32 @@ def _stamp(report: Report | None, instants: Instants) -> int | None:
     return None
 
 
-def _placed(
-    pair: Pair, report: Report, axis: Axis, instants: Instants, due: Placed | None
-) -> Placed:
+def _mark(pair: Pair, report: Report, axis: Axis, instants: Instants, due: Mark | None) -> Mark:
     """Return a report in its place: that of its window, of its stamp, or of the report that is due
     there; without any of them it has none yet, and x1 is negative.
     """
     if "window" in report:
         opens, closes = report["window"]
-        return Placed(pair, report, axis(opens), axis(closes))
+        return Mark(pair, report, axis(opens), axis(closes))
     stamp = _stamp(report, instants)
     if stamp is not None:
-        return Placed(pair, report, axis(stamp), axis(stamp))
+        return Mark(pair, report, axis(stamp), axis(stamp))
     if due is not None:
-        return Placed(pair, report, due.x1, due.x2, sure=False)
-    return Placed(pair, report, -1.0, -1.0, sure=False)
+        return Mark(pair, report, due.x1, due.x2, sure=False)
+    return Mark(pair, report, -1.0, -1.0, sure=False)
 
 
-def _slots(placed: Sequence[Placed]) -> list[Placed]:
+def _slots(marks: Sequence[Mark]) -> list[Mark]:
     """Return the reports, each with a place: those without one are listed in arrival order."""
-    homeless = sum(one.x1 < 0 for one in placed)
+    homeless = sum(mark.x1 < 0 for mark in marks)
     width = min(SLOT, (RIGHT - LEFT) / max(1, homeless))
     start = float(LEFT)
-    in_slots: list[Placed] = []
-    for one in placed:
-        if one.x1 < 0:
-            one = one._replace(x1=start, x2=start + width - 4)
+    in_slots: list[Mark] = []
+    for mark in marks:
+        if mark.x1 < 0:
+            mark = mark._replace(x1=start, x2=start + width - 4)
             start += width
-        in_slots.append(one)
+        in_slots.append(mark)
     return in_slots
 
 
@@ -258,84 +258,91 @@ def _note_of_missing(
 
 
 def _reports(
-    drawing: Drawing, side: str, placed: Sequence[Placed], first: int | None, bounds: str, y: float
+    drawing: Drawing, side: str, marks: Sequence[Mark], first: int | None, bounds: str, y: float
 ) -> float:
     """Draw the reports of a side (`due`, `given`) as bars in as many lanes as overlap; return the y
     below them.
     """
     title, nothing = {"due": ("windows due", "no report"), "given": ("given", "nothing")}[side]
     drawing.write("lane", 4, y + 13, title)
-    if not placed:
+    if not marks:
         drawing.write("none", LEFT, y + 13, nothing)
         return y + LANE
-    used = lanes([_span(one) for one in placed], -0.5)  # what meets does not overlap
-    for one, lane in zip(placed, used, strict=True):
+    used = lanes([_span(mark) for mark in marks], -0.5)  # what meets does not overlap
+    for mark, lane in zip(marks, used, strict=True):
         top = y + lane * LANE
-        kind = f"{side} {_state(one, side, first)}"
-        if not one.sure:
+        kind = f"{side} {_state(mark, side, first)}"
+        if not mark.sure:
             kind += " unsure"
-        if one.x2 > one.x1:
-            _bar(drawing, one, kind, bounds, top)
+        if mark.x2 > mark.x1:
+            _bar(drawing, mark, kind, bounds, top)
         else:
-            _diamond(drawing, one, kind, bounds, top)
+            _diamond(drawing, mark, kind, bounds, top)
     return y + (max(used) + 1) * LANE
 
 
-def _rows(one: Placed) -> str:
-    return count_text(one.report["total"], "row")
+def _rows(mark: Mark) -> str:
+    return count_text(mark.report["total"], "row")
 
 
-def _span(one: Placed) -> tuple[float, float]:
+def _span(mark: Mark) -> tuple[float, float]:
     """Return what a report takes of a lane, with its label."""
-    if one.x2 > one.x1:
-        return one.x1, max(one.x2, one.x1 + 10)
-    return one.x1 - 6, one.x1 + 10 + 6.4 * len(_rows(one))
+    if mark.x2 > mark.x1:
+        return mark.x1, max(mark.x2, mark.x1 + 10)
+    return mark.x1 - 6, mark.x1 + 10 + 6.4 * len(_rows(mark))
 
 
-def _bar(drawing: Drawing, one: Placed, kind: str, bounds: str, top: float) -> None:
+def _bar(drawing: Drawing, mark: Mark, kind: str, bounds: str, top: float) -> None:
     """Draw a report about a window, with as much of its label as there is room for."""
-    drawing.bar(kind, one.x1 + 1, one.x2 - 1, top, BAR, _title(one, bounds))
-    width = one.x2 - one.x1
+    drawing.bar(kind, mark.x1 + 1, mark.x2 - 1, top, BAR, _title(mark, bounds))
+    width = mark.x2 - mark.x1
     text = ""
-    if width > 12 + 6.2 * len(_rows(one)):
-        text = _rows(one)
+    if width > 12 + 6.2 * len(_rows(mark)):
+        text = _rows(mark)
     elif width > 14:
-        text = str(one.report["total"])
-    drawing.add("text", "rows", text, x=(one.x1 + one.x2) / 2, y=top + 12.5, text_anchor="middle")
+        text = str(mark.report["total"])
+    drawing.add(
+        "text",
+        "rows",
+        text,
+        x=(mark.x1 + mark.x2) / 2,
+        y=top + 12.5,
+        text_anchor="middle",
+    )
 
 
-def _diamond(drawing: Drawing, one: Placed, kind: str, bounds: str, top: float) -> None:
+def _diamond(drawing: Drawing, mark: Mark, kind: str, bounds: str, top: float) -> None:
     """Draw a report about an instant, with its label beside it."""
-    x, middle = one.x1, top + BAR / 2
+    x, middle = mark.x1, top + BAR / 2
     path = f"M{x - 6:.1f} {middle}L{x:.1f} {middle - 7}L{x + 6:.1f} {middle}L{x:.1f} {middle + 7}Z"
-    drawing.add("path", kind, "", _title(one, bounds), d=path)
+    drawing.add("path", kind, "", _title(mark, bounds), d=path)
     if x > RIGHT - 40:
-        drawing.write("rows", x - 10, top + 12.5, _rows(one), "end")
+        drawing.write("rows", x - 10, top + 12.5, _rows(mark), "end")
     else:
-        drawing.write("rows", x + 10, top + 12.5, _rows(one), "start")
+        drawing.write("rows", x + 10, top + 12.5, _rows(mark), "start")
 
 
-def _state(one: Placed, side: str, first: int | None) -> str:
+def _state(mark: Mark, side: str, first: int | None) -> str:
     """Return the class of the style sheet for how a report compares with its other side."""
-    if one.pair.number == first:
+    if mark.pair.number == first:
         return "first"
-    if not one.pair.differs:
+    if not mark.pair.differs:
         return "same"
-    other = {"due": one.pair.given, "given": one.pair.due}[side]
+    other = {"due": mark.pair.actual, "given": mark.pair.due}[side]
     if other is None:
         return "alone"
     return "differs"
 
 
-def _title(one: Placed, bounds: str) -> str:
+def _title(mark: Mark, bounds: str) -> str:
     """Return what is shown when a report is pointed at."""
-    words = [f"report {one.pair.number + 1}"]
-    if place := place_of(one.report, bounds):
+    words = [f"report {mark.pair.number + 1}"]
+    if place := place_of(mark.report, bounds):
         words.append(place)
-    if "instant" in one.report:
-        words.append(f"at {one.report['instant']}")
-    title = f"{' '.join(words)}: {_rows(one)}"
-    if not one.sure:
+    if "instant" in mark.report:
+        words.append(f"at {mark.report['instant']}")
+    title = f"{' '.join(words)}: {_rows(mark)}"
+    if not mark.sure:
         title += " (placed by its number: it says neither window nor instant)"
     return title
 

@@ -77,9 +77,11 @@ class Lines:
         """Return a DataFrame with the rows in [since, stop), and what reads them in a worker."""
         segments_of: SegmentsOf = {}
         for number, file in enumerate(files):
-            segments = [Segment(*one) for one in file.index]
-            some = [one for one in segments if one.first < stop and one.last >= since]
-            segments_of[file.name] = number, some
+            segments = [Segment(*segment) for segment in file.index]
+            segments_of_part = [
+                segment for segment in segments if segment.first < stop and segment.last >= since
+            ]
+            segments_of[file.name] = number, segments_of_part
         return self.files.contents(segments_of), partial(_rows, segments_of, since, stop)
 
 

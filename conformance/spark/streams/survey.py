@@ -115,16 +115,16 @@ def files(rows: pyarrow.Table) -> list[File]:
     """Return the files of rows of SCHEMA, in the order of their names. Raises InvalidStream for one
     that cannot be read.
     """
-    found = []
+    files = []
     for row in sorted(rows.to_pylist(), key=lambda row: path_of(row["file"])):
         if row["error"]:
             raise InvalidStream(row["error"], rule="IO-1", place=path_of(row["file"]))
         instants = TimeHistogram()
         instants.add(zip(row["times"], row["counts"], strict=True), row["last"])
-        found.append(
+        files.append(
             File(row["file"], instants, row["canonical"], row["faults"], None, row["index"])
         )
-    return found
+    return files
 
 
 def digest(*pieces: Any) -> int:

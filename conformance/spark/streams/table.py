@@ -267,7 +267,7 @@ def _rows(
     """Return the rows in [since, stop), sorted. Raises InvalidStream for a file that has been
     changed.
     """
-    found = []
+    tables = []
     for name, content in buffers(batches):
         groups, is_canonical = groups_of[name]
         for rows in _groups(name, content, groups):
@@ -276,8 +276,8 @@ def _rows(
             rows = rows.filter(compute.and_(is_after, is_before))
             if not is_canonical:
                 rows = _canonical(rows)
-            found.append(rows)
-    return ordered(pyarrow.Table.from_batches(found, pyarrow.schema(COLUMNS.items())))
+            tables.append(rows)
+    return ordered(pyarrow.Table.from_batches(tables, pyarrow.schema(COLUMNS.items())))
 
 
 def _groups(
@@ -298,12 +298,12 @@ def _groups(
 
 def _canonical(rows: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
     """Return the rows that are triples, as the model has them."""
-    found = []
+    triples = []
     for row in _tuples(rows):
         try:
-            found.append((*row[:2], *triple(*row)))
+            triples.append((*row[:2], *triple(*row)))
         except RefengineError:  # it is set aside
             continue
-    if not found:
+    if not triples:
         return rows.slice(0, 0)
-    return batch(SCHEMA, found)
+    return batch(SCHEMA, triples)
