@@ -1,6 +1,7 @@
-"""The folder of ground truth: what was asked (run.json), where the stream is cut (cuts.json), a
-file a part as soon as it is there (parts/), lines that are no triples (quarantine.ndjson), and,
-where an engine's output is given, its result and measures.
+"""A run that computes ground truth, and its folder. The folder has what was asked (run.json), where
+the stream is cut (cuts.json), a file for each part that is computed (parts/) and the lines that are
+no triples (quarantine.ndjson). If an engine's output is given, it also has the result
+(results.ndjson) and the measures (measures.parquet).
 """
 
 from __future__ import annotations
@@ -39,23 +40,26 @@ from refengine.rdf.recordings import Recording
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# what the folder has
+# files of the folder
 CUTS = "cuts.json"
 PARTS = "parts"
 QUARANTINE = "quarantine.ndjson"
 MEASURES = "measures.parquet"
 RESULTS = "results.ndjson"
 PROVENANCE = b"provenance"
-SOME = 500_000  # triples of a part, if nobody says how many parts there are
-SHOWN = 5  # faults of a stream
+TRIPLES_OF_PART = 500_000  # if --parts is not given
+SHOWN_FAULTS = 5  # of a stream, in an error
 
 
 @dataclass(frozen=True)
 class TruthPlan:
-    """What a run is to do. `path` is the stream's; `parts` how many, by default one a slot or
-    `SOME` triples; `quarantine`: whether lines that are no triples are set aside, and not an error.
-    `recording`: what an engine answered, for a result under the names `engine` and `case`;
-    `missing`, how many reports may not be recorded at each end.
+    """A plan of a run that computes ground truth.
+
+    `path` is the stream's path. `parts` is into how many parts it is cut, by default one for each
+    slot or for each `TRIPLES_OF_PART`. With `quarantine` lines that are no triples are set aside;
+    without it they are an error. `recording` is what an engine answered, if its output is to be
+    judged; its result is that of `engine` and `case`, and `missing` reports may be absent from it
+    at each end (ORA-3).
     """
 
     truth_query: TruthQuery
@@ -68,8 +72,8 @@ class TruthPlan:
     missing: int = 1
 
     def check(self) -> None:
-        """Raise RefengineError for what is wrong with the query or the recording, before anything
-        is written.
+        """Raise RefengineError if the query or the recording cannot be evaluated. Nothing has been
+        written then.
         """
         query, semantics = self.truth_query.query, self.truth_query.semantics
         if not streams.URL.match(self.path) and not os.path.exists(self.path):
@@ -87,9 +91,14 @@ class TruthPlan:
         engine.plan(query, nothing, replace(semantics, horizon=End.NONE))
 
     def manifest(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return what two runs that write to one folder have in common."""
+        """Return what must be the same when a run is resumed: what was asked, and by which version
+        of the project.
+        """
         query, semantics = self.truth_query.query, self.truth_query.semantics
-        truth_query = {
+        on_error = "stop"
+        if self.quarantine:
+            on_error = "quarantine"
+        what_was_asked = {
             "stream": self.path,
             "body": query.body.text,
             "windows": [_texts(spec) for spec in query.windows],
@@ -99,9 +108,9 @@ class TruthPlan:
             "static": sorted(map(list, self.truth_query.static)),
             "witnesses": list(self.truth_query.witnesses),
             "parts": self.parts,
-            "on-error": "quarantine" if self.quarantine else "stop",
+            "on-error": on_error,
         }
-        return {"asked": truth_query, "versions": {"refengine": shard.code()}}
+        return {"asked": what_was_asked, "versions": {"refengine": shard.code()}}
 
 
 def _check_recording(recording: Recording, variables: Sequence[str]) -> None:
@@ -119,7 +128,7 @@ def _check_recording(recording: Recording, variables: Sequence[str]) -> None:
 
 
 def _texts(spec: Window) -> dict[str, str | None]:
-    """Return the fields of a window as texts, those without a value as None."""
+    """Return the fields of a window as texts, or None for fields without a value."""
     fields: dict[str, str | None] = {}
     for name, value in vars(spec).items():
         fields[name] = None
@@ -129,8 +138,9 @@ def _texts(spec: Window) -> dict[str, str | None]:
 
 
 class Parts(Sequence[pyarrow.Table]):
-    """The files of so many parts of a run, each read when it is asked for: all together may be more
-    than the driver can hold. Raises RefengineError for a file that is not of the run.
+    """The reports of some parts of a run. Each file is read when its part is asked for, since all
+    of them together may be more than the driver can hold. Raises RefengineError for a file that is
+    not of this run.
     """
 
     def __init__(self, path: Path, numbers: Sequence[int], run: str) -> None:
@@ -149,9 +159,11 @@ class Parts(Sequence[pyarrow.Table]):
 
 @dataclass(frozen=True)
 class Truth:
-    """The truth: of each part its reports (truth.REPORT) and their provenance; why the stream is
-    not cut, if it is not; how many lines were set aside, and files not read; and how the recording
-    compares, if there is one.
+    """The ground truth of a run.
+
+    `parts` has the reports of each part (truth.REPORT) and their provenance. `uncut` says why the
+    stream is not cut in time, if it is not. `quarantined` lines were set aside, and `unread` files
+    were of other kinds. `comparison` is that with the recording, if there is one.
     """
 
     triples: int
@@ -163,18 +175,18 @@ class Truth:
 
     @property
     def reports(self) -> int:
-        """How many reports there are."""
+        """The number of reports."""
         return sum(footer.num_rows for footer in self.parts.footers)
 
     @property
     def provenance(self) -> list[str]:
-        """Who computed them, each named once."""
+        """What computed the reports, each evaluator named once."""
         return sorted({footer.metadata[PROVENANCE].decode() for footer in self.parts.footers})
 
 
 @contextmanager
 def open_folder(path: Path, plan: TruthPlan, resume: bool) -> Iterator[set[int]]:
-    """Open the folder of a run; give the numbers of the parts that are done there. Raises
+    """Open the folder of a run, and give the numbers of the parts that are done. Raises
     RefengineError.
     """
     with folder.claim(path, plan.manifest(), resume):
@@ -203,8 +215,11 @@ def compute_truth(
     parallel: int,
     show_progress: Callable[[int, int], None],
 ) -> Truth:
-    """Do what is left to do, and write it; `show_progress` is called with how many parts are done,
-    of how many. What is written stays valid, whatever ends the run. Raises RefengineError.
+    """Compute and write the parts that are not `done`, and return the whole ground truth.
+
+    `show_progress` is called with the number of parts that are done and the number of all parts.
+    Each file is written at once, so that what is written stays valid if the run is interrupted.
+    Raises RefengineError.
     """
     stream = streams.open_stream(spark, plan.path)
     faults = _faults(stream, plan.quarantine)
@@ -244,7 +259,9 @@ def compute_truth(
 
 
 def describe_truth(computed: Truth) -> Iterator[str]:
-    """Yield what was found, a line each."""
+    """Yield the lines that sum up a run: how much there was, who computed it, how the recording
+    compares.
+    """
     counts = (
         count_text(computed.triples, "triple"),
         count_text(len(computed.parts), "part"),
@@ -264,15 +281,15 @@ def describe_truth(computed: Truth) -> Iterator[str]:
 
 
 def _faults(stream: Stream, quarantine: bool) -> list[dict[str, Any]]:
-    """Return the lines that are no triples, to be set aside. Raises InvalidStream for the first of
-    them, with the next as notes, if they are not.
+    """Return the lines that are no triples, if they are to be set aside. Otherwise raise
+    InvalidStream for the first of them, with the next ones as notes.
     """
     faults = stream.faults()
     if not faults or quarantine:
         return faults
     rule, _, reason = faults[0]["error"].partition(": ")
     error = InvalidStream(reason, rule=rule, place=_place(faults[0]))
-    for fault in faults[1:SHOWN]:
+    for fault in faults[1:SHOWN_FAULTS]:
         error.add_note(plain(f"{_place(fault)}: {fault['error']}"))
     if len(faults) > 1:
         error.add_note(f"{len(faults)} lines are no triples; --on-error=quarantine sets them aside")
@@ -289,7 +306,10 @@ def _cuts(
     """Return where the stream is cut, and why it is not: where it was when the run began, of a
     stream of the same facts. Raises RefengineError if it is another stream.
     """
-    parts = plan.parts or -(-max(parallel, -(-extent.triples // SOME)) // parallel) * parallel
+    parts = (
+        plan.parts
+        or -(-max(parallel, -(-extent.triples // TRIPLES_OF_PART)) // parallel) * parallel
+    )
     at, uncut = truth.cuts(plan.truth_query, extent, parts)
     if path.exists():
         return _cuts_before(path, facts), uncut
@@ -298,9 +318,7 @@ def _cuts(
 
 
 def _cuts_before(path: Path, facts: Mapping[str, Any]) -> list[int]:
-    """Return the cuts of a file, which must be of a stream of the same facts. Raises
-    RefengineError.
-    """
+    """Return the cuts in a file. Raises RefengineError if it is of a stream with other facts."""
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
         is_same = {name: before[name] for name in facts} == facts and all(
@@ -325,7 +343,7 @@ def _part(path: Path, number: int) -> Path:
 
 
 def _footer(path: Path, number: int, run: str) -> parquet.FileMetaData:
-    """Return the footer of a part, which must be that of this run. Raises RefengineError."""
+    """Return the footer of a part's file. Raises RefengineError if it is not of this run."""
     try:
         footer = parquet.read_metadata(path)
         metadata = footer.metadata or {}
@@ -347,7 +365,7 @@ def _bytes(table: pyarrow.Table) -> bytes:
 
 
 def _write(path: Path, plan: TruthPlan, compared: Comparison) -> None:
-    """Write the measures of a recording, and its result."""
+    """Write the result of a recording and its measures."""
     integers = ("opens", "closes", "elements", "expected", "actual", "delay")
     schema = pyarrow.schema(
         [

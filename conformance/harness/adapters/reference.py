@@ -1,10 +1,10 @@
 """The reference engine behind the protocol: `python reference.py PROFILE key=value …`.
 
-It answers an element with the reports that the element triggers, and the end with those that the
-horizon triggers. The semantics is the profile's, unless `register` brings one. Queries are tables
-(QRY-1) as JSON, or texts in any dialect. `--wrong "WIN-8 nothing expires"` makes it the wrong
-engine of that name (conformance.wrong_engines), for the suite to catch; with `--incremental` it
-computes what changed (ENG-6).
+It answers a push with the reports that the element triggers, and `end` with those that the horizon
+triggers. The semantics is that of the profile, unless `register` brings one. Queries are tables
+(QRY-1) as JSON, or texts in any dialect. With `--wrong "WIN-8 nothing expires"` it is the wrong
+engine of that name (conformance.wrong_engines), which the suite must catch. With `--incremental` it
+evaluates incrementally (ENG-6).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Reports = list[Report]
 
 
 class Reference:
-    """The engine and the case that it is in."""
+    """The reference engine, and the query that is registered with it."""
 
     def __init__(self, semantics: Semantics, make_answers: MakeAnswers) -> None:
         self.usual = semantics
@@ -43,9 +43,7 @@ class Reference:
     def register(
         self, text: str, dialect: str, streams: list[str], static: str = "", **more: Any
     ) -> Reports:
-        """Begin a new case, of which nothing of the one before is part; `more` may have a
-        semantics.
-        """
+        """Register a query, and forget the one before. `more` may have a `semantics`."""
         statements = _statements(static)
         if dialect == "table":
             parsed_query = query.from_table(json.loads(text))
@@ -65,7 +63,7 @@ class Reference:
     def push(
         self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
     ) -> Reports:
-        """Return the reports that are complete by an element."""
+        """Return the reports that are complete when an element arrives."""
         self.arrivals += 1
         triples = cast(frozenset[Triple], _statements(graph))  # an element has no named graphs
         return self.engine.push(stream, Element(triples, at, self.arrivals, batch, end))
@@ -73,17 +71,19 @@ class Reference:
 
 def _relation(report: Report) -> dict[str, Any]:
     rows = relation_to_json(report.relation)["results"]["bindings"]
-    borders = {} if report.window is None else {"window": list(report.window)}
-    return {"rows": rows, "instant": report.instant, **borders}
+    relation = {"rows": rows, "instant": report.instant}
+    if report.window is not None:
+        relation["window"] = list(report.window)
+    return relation
 
 
 def _statements(text: str) -> Dataset:
-    """The triples and quads of N-Quads."""
+    """Return the triples and quads of a text in N-Quads."""
     return read_static(Text("text.nq", text, "text"))
 
 
 def run_command(reference: Reference, message: dict[str, Any]) -> dict[str, Any]:
-    """The reply to a command, without its number."""
+    """Return the reply to a message, without its number."""
     command = message.pop("command")
     try:
         match command:
@@ -108,7 +108,9 @@ def run_command(reference: Reference, message: dict[str, Any]) -> dict[str, Any]
 
 
 def wrong_engine(name: str) -> AbstractContextManager[None]:
-    """The wrong engine of a name such as `WIN-8 nothing expires`. Raises ArgumentTypeError."""
+    """Return the context that installs the wrong engine with a name such as `WIN-8 nothing
+    expires`. Raises ArgumentTypeError if there is none.
+    """
     from conformance.wrong_engines import MINIATURES  # not before: the right engine needs none
 
     named = {f"{miniature.rule} {miniature.name}": miniature for miniature in MINIATURES}
@@ -118,7 +120,7 @@ def wrong_engine(name: str) -> AbstractContextManager[None]:
 
 
 def serve(reference: Reference) -> None:
-    """One line in, one line out."""
+    """Read messages line by line, and answer each with a line, until `stop`."""
     for line in sys.stdin:
         message = json.loads(line)
         seq, command = message.pop("seq"), message["command"]
@@ -128,7 +130,7 @@ def serve(reference: Reference) -> None:
 
 
 def main() -> None:
-    """The engine that the command line names, until it is stopped."""
+    """Run the engine that the command line names until it is stopped."""
     logging.disable()
     parser = argparse.ArgumentParser(description="The reference engine behind the protocol.")
     parser.add_argument("profile")

@@ -1,5 +1,5 @@
-"""The time line of a result: elements at their instants, the windows due, and below them what was
-given.
+"""The time line of a result. From above: the elements at their instants, the windows of the reports
+that are due, and the reports that the engine gave.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from conformance.verdict.explain import count_text
 REPORTS, ELEMENTS, STREAMS = 32, 300, 8  # drawn at most
 LEFT, RIGHT = 132, WIDTH - 30
 LANE, BAR = 22, 17
-SLOT = 64  # of a report that says neither window nor instant
+SLOT = 64  # width of a report that says neither window nor instant
 STACKED = 4  # simultaneous elements that are drawn one above the other
 
 Elements = Sequence[Mapping[str, Any]]
 
 
 class Mark(NamedTuple):
-    """A report in its place: from x1 to x2 (equal: a point); `sure` unless it says neither window
-    nor instant.
+    """A report on the time line, drawn from x1 to x2, or as a point if they are equal. `sure` is
+    False for a report that says neither its window nor its instant.
     """
 
     pair: Pair
@@ -38,8 +38,8 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Instants:
-    """The instants that are of the stream's time: of elements, of the borders of windows, and the
-    stamps of the reports due.
+    """The instants in the stream's time that are drawn: those of elements, of window borders, and
+    the stamps of the reports that are due.
     """
 
     elements: list[int]
@@ -48,25 +48,29 @@ class Instants:
 
     @property
     def every(self) -> list[int]:
-        """All of them."""
+        """All instants."""
         return [*self.elements, *self.borders, *self.stamps]
 
     def is_near(self, instant: int) -> bool:
-        """Whether an instant can be of the stream's time: an engine may stamp by its own clock."""
+        """Whether an instant may be one of the stream's time. An engine may stamp its reports by a
+        clock of its own instead; such instants are usually far away.
+        """
         if not self.every:
             return False
-        low, high = min(self.every), max(self.every)
-        return low - (high - low) <= instant <= high + (high - low)
+        low = min(self.every)
+        high = max(self.every)
+        span = high - low
+        return low - span <= instant <= high + span
 
 
 def timeline(evidence: Mapping[str, Any], pairs: Sequence[Pair], first: int | None) -> Drawing:
-    """Return the drawing of a result's evidence, whose pairs are given; the first that differs is
-    marked.
+    """Return the time line of a result: the elements of its evidence, and the reports of `pairs`.
+    The pair with the number `first` is marked as the first divergence.
     """
     drawn = pairing.around_first(pairs, first, REPORTS)
     streams = _streams(evidence, _near_windows(drawn, len(drawn) < len(pairs)))
     instants = _instants(streams, drawn)
-    stamps = [stamp for pair in drawn if (stamp := _stamp(pair.actual, instants)) is not None]
+    stamps = _stamps(drawn, instants)
     axis = Axis([*instants.every, *stamps], LEFT, RIGHT)
 
     drawing = Drawing(_label(evidence, pairs))
@@ -75,19 +79,15 @@ def timeline(evidence: Mapping[str, Any], pairs: Sequence[Pair], first: int | No
         y = _stream(drawing, axis, name, elements, evidence["query"], y)
     y = _note_of_missing(drawing, evidence, streams, y)
 
-    due = [_mark(pair, pair.due, axis, instants, None) for pair in drawn if pair.due is not None]
-    due_by_number = {mark.pair.number: mark for mark in due}
-    actual = [
-        _mark(pair, pair.actual, axis, instants, due_by_number.get(pair.number))
-        for pair in drawn
-        if pair.actual is not None
-    ]
+    due, actual = _marks(drawn, axis, instants)
     bounds = bounds_of(evidence)
     if "expected" in evidence:
-        y = _reports(drawing, "due", _slots(due), first, bounds, y + 8)
-    y = _reports(drawing, "given", _slots(actual), first, bounds, y + 8)
+        y = _reports(drawing, "due", due, first, bounds, y + 8)
+    y = _reports(drawing, "given", actual, first, bounds, y + 8)
     drawing.height = y + 4
-    _grid(drawing, axis, instants.borders, next((p for p in drawn if p.number == first), None))
+
+    diverging = next((pair for pair in drawn if pair.number == first), None)
+    _grid(drawing, axis, instants.borders, diverging)
     return drawing
 
 
@@ -119,8 +119,8 @@ def _label(evidence: Mapping[str, Any], pairs: Sequence[Pair]) -> str:
 
 
 def _near_windows(drawn: Sequence[Pair], is_cut: bool) -> tuple[float, float]:
-    """Return the first and the last instant of elements that are drawn: if not all reports are, of
-    the windows drawn.
+    """Return the first and the last instant from which elements are drawn. If some reports are left
+    out (`is_cut`), these are the outer borders of the windows that are drawn.
     """
     windows = list(pairing.windows(drawn))
     if not is_cut or not windows:
@@ -131,21 +131,20 @@ def _near_windows(drawn: Sequence[Pair], is_cut: bool) -> tuple[float, float]:
 def _streams(
     evidence: Mapping[str, Any], bounds: tuple[float, float]
 ) -> dict[str, list[Mapping[str, Any]]]:
-    """Return the elements by stream, of those within bounds the first."""
+    """Return the elements within the bounds by stream, at most `ELEMENTS` of `STREAMS` streams."""
     low, high = bounds
     streams: dict[str, list[Mapping[str, Any]]] = {
         window["stream"]: [] for window in evidence["windows"][:STREAMS]
     }
-    for element in [element for element in evidence["elements"] if low <= element["at"] <= high][
-        :ELEMENTS
-    ]:
+    near = [element for element in evidence["elements"] if low <= element["at"] <= high]
+    for element in near[:ELEMENTS]:
         if element["stream"] in streams or len(streams) < STREAMS:
             streams.setdefault(element["stream"], []).append(element)
     return streams
 
 
 def _instants(streams: Mapping[str, Elements], drawn: Sequence[Pair]) -> Instants:
-    """Return the instants of the elements, windows and reports due that are drawn."""
+    """Return the instants of the elements, windows and due reports that are drawn."""
     times = [
         time
         for elements in streams.values()
@@ -159,8 +158,14 @@ def _instants(streams: Mapping[str, Elements], drawn: Sequence[Pair]) -> Instant
     return Instants(times, borders, stamps)
 
 
+def _stamps(drawn: Sequence[Pair], instants: Instants) -> list[int]:
+    """Return the stamps of the engine's reports that are in the stream's time."""
+    stamps = (_stamp(pair.actual, instants) for pair in drawn)
+    return [stamp for stamp in stamps if stamp is not None]
+
+
 def _stamp(report: Report | None, instants: Instants) -> int | None:
-    """Return a report's instant where it is of the stream's time."""
+    """Return a report's instant if it is in the stream's time, else None."""
     if report is None or "instant" not in report:
         return None
     stamp: int = report["instant"]
@@ -169,9 +174,21 @@ def _stamp(report: Report | None, instants: Instants) -> int | None:
     return None
 
 
+def _marks(drawn: Sequence[Pair], axis: Axis, instants: Instants) -> tuple[list[Mark], list[Mark]]:
+    """Return the reports that are due, and those of the engine, each in its place."""
+    due = [_mark(pair, pair.due, axis, instants, None) for pair in drawn if pair.due is not None]
+    due_by_number = {mark.pair.number: mark for mark in due}
+    actual = []
+    for pair in drawn:
+        if pair.actual is not None:
+            beside = due_by_number.get(pair.number)
+            actual.append(_mark(pair, pair.actual, axis, instants, beside))
+    return _slots(due), _slots(actual)
+
+
 def _mark(pair: Pair, report: Report, axis: Axis, instants: Instants, due: Mark | None) -> Mark:
-    """Return a report in its place: that of its window, of its stamp, or of the report that is due
-    there; without any of them it has none yet, and x1 is negative.
+    """Return a report in its place: the place of its window, else of its stamp, else of `due`, the
+    report that is due at its number. If it has none of them x1 is negative.
     """
     if "window" in report:
         opens, closes = report["window"]
@@ -185,9 +202,11 @@ def _mark(pair: Pair, report: Report, axis: Axis, instants: Instants, due: Mark 
 
 
 def _slots(marks: Sequence[Mark]) -> list[Mark]:
-    """Return the reports, each with a place: those without one are listed in arrival order."""
-    homeless = sum(mark.x1 < 0 for mark in marks)
-    width = min(SLOT, (RIGHT - LEFT) / max(1, homeless))
+    """Return the reports with a place each: those without one are put side by side, in arrival
+    order.
+    """
+    without_place = sum(mark.x1 < 0 for mark in marks)
+    width = min(SLOT, (RIGHT - LEFT) / max(1, without_place))
     start = float(LEFT)
     in_slots: list[Mark] = []
     for mark in marks:
@@ -202,7 +221,7 @@ def _slots(marks: Sequence[Mark]) -> list[Mark]:
 
 
 def _ruler(drawing: Drawing, axis: Axis, borders: Sequence[int], times: Sequence[int]) -> float:
-    """Draw the line of times; return the y below it."""
+    """Draw the axis of time with its labels; return the y below it."""
     drawing.write("lane", 4, 15, "time")
     drawing.line("axis", LEFT, 24, RIGHT, 24)
     for instant, x in axis.ticks(borders, times, axis.instants):
@@ -218,8 +237,8 @@ def _ruler(drawing: Drawing, axis: Axis, borders: Sequence[int], times: Sequence
 def _stream(
     drawing: Drawing, axis: Axis, name: str, elements: Elements, query: str, y: float
 ) -> float:
-    """Draw a lane of points, the simultaneous ones one above the other, and of intervals; return
-    the y below it.
+    """Draw the elements of a stream: points, simultaneous ones above each other, and intervals as
+    bars. Return the y below them.
     """
     shorten = term_shortener(query)
     together = Counter(element["at"] for element in elements)
@@ -260,15 +279,16 @@ def _note_of_missing(
 def _reports(
     drawing: Drawing, side: str, marks: Sequence[Mark], first: int | None, bounds: str, y: float
 ) -> float:
-    """Draw the reports of a side (`due`, `given`) as bars in as many lanes as overlap; return the y
-    below them.
+    """Draw the reports of one side (`due` or `given`), in as many lanes as are needed so that none
+    overlaps another. Return the y below them.
     """
     title, nothing = {"due": ("windows due", "no report"), "given": ("given", "nothing")}[side]
     drawing.write("lane", 4, y + 13, title)
     if not marks:
         drawing.write("none", LEFT, y + 13, nothing)
         return y + LANE
-    used = lanes([_span(mark) for mark in marks], -0.5)  # what meets does not overlap
+    # windows that meet at a border do not overlap
+    used = lanes([_span(mark) for mark in marks], -0.5)
     for mark, lane in zip(marks, used, strict=True):
         top = y + lane * LANE
         kind = f"{side} {_state(mark, side, first)}"
@@ -286,7 +306,7 @@ def _rows(mark: Mark) -> str:
 
 
 def _span(mark: Mark) -> tuple[float, float]:
-    """Return what a report takes of a lane, with its label."""
+    """Return from where to where a report, with its label, fills its lane."""
     if mark.x2 > mark.x1:
         return mark.x1, max(mark.x2, mark.x1 + 10)
     return mark.x1 - 6, mark.x1 + 10 + 6.4 * len(_rows(mark))
@@ -348,7 +368,7 @@ def _title(mark: Mark, bounds: str) -> str:
 
 
 def _grid(drawing: Drawing, axis: Axis, borders: Sequence[int], marked: Pair | None) -> None:
-    """Draw the borders of windows, and the first diverging window, behind all."""
+    """Draw the borders of windows, and the window of the first divergence, behind all else."""
     behind = Drawing("")
     if marked is not None:
         for opens, closes in list(pairing.windows([marked]))[:1]:
