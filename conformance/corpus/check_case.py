@@ -1,5 +1,5 @@
-"""Checking a case against the reference engine and the oracle, and showing the windows and rows in
-which they differ.
+"""Checking a case: hold the reference engine and the oracle against what the case expects, and
+write the windows and rows in which they differ.
 """
 
 from __future__ import annotations
@@ -37,17 +37,18 @@ from refengine.model.elements import XSD, Bag, Row, Stream
 from refengine.model.errors import RefengineError, Unsupported
 from refengine.model.terms import Term
 
-MANY = 1000  # reports after which a refusal that has not come is not waited for
+MANY = 1000  # reports; a refusal that has not come after so many is not waited for
 Borders = tuple[int, int] | None  # a window's o and c, if it has them
 Evaluate = Callable[..., Iterator[engine.Report]]
 
 
 def check(case: Case) -> list[str]:
-    """Return one line for each way in which the reference engine and the oracle differ from the
-    case; none if they agree. Raises InvalidCase for rows that are not Turtle or not of the query.
+    """Return one line for each way in which the reference engine or the oracle differs from the
+    case; none if they agree. Raises InvalidCase for rows that are not Turtle or have variables that
+    the query has not.
     """
     lines = []
-    ask = cache(partial(query_of, case))  # its text is parsed once for all blocks
+    ask = cache(partial(query_of, case))  # so that the text is parsed once for all blocks
     for kind, problems in (
         ("expect", _expect),
         ("judge", _judge),
@@ -79,7 +80,7 @@ def _is_expected(error: RefengineError, block: Mapping[str, Any]) -> bool:
 
 
 def _expectation(kind: str, block: Mapping[str, Any]) -> str:
-    """Return what a block expects, in words."""
+    """Write what a block expects, for a message."""
     match kind:
         case "expect":
             return count_text(len(block["reports"]), "report")
@@ -92,9 +93,11 @@ def _expectation(kind: str, block: Mapping[str, Any]) -> str:
 
 
 def _expect(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
-    """Return in which ways the reports differ: of the definition; where that agrees, of incremental
-    evaluation (ENG-6), too, and of its own cases of evaluation in parts (ENG-7) and by pushes
-    (ENG-8).
+    """Return a line for each way in which the reports differ from the expected ones.
+
+    The reports of the definition are compared first, then those of incremental evaluation (ENG-6),
+    and for the cases of ENG-7 and ENG-8 those of evaluation in parts and by pushes. The lines are
+    those of the first way of evaluating that differs.
     """
     case_query = ask()
     most = len(block["reports"]) + 1
@@ -142,8 +145,9 @@ def _in_parts(
     max_reports: int,
     **options: Any,
 ) -> Iterator[engine.Report]:
-    """Return the reports, a part for every instant; the definition's where there are no parts. The
-    bound is that of each part.
+    """Return the reports of evaluation in parts, one for every instant of the streams. Where the
+    query cannot be cut into parts they are the definition's. `max_reports` is the bound of each
+    part.
     """
     cuts = sorted({element.app for stream in streams.values() for element in stream})
     try:
@@ -216,8 +220,8 @@ def _differences_of_report(
 
 
 def _borders(expected: Mapping[str, Any], got: tuple[Borders, ...]) -> tuple[Borders, ...]:
-    """Return the windows that a report must have; those that it has, where the case does not say.
-    Raises InvalidCase.
+    """Return the windows that a report must have; where the case does not state them, those that it
+    has (`got`). Raises InvalidCase if `window` is not the first of `windows`.
     """
     windows = got
     if "windows" in expected:
@@ -237,7 +241,7 @@ def _reports(
     most: int,
     evaluate: Evaluate = engine.evaluate,
 ) -> list[engine.Report]:
-    """Return the first so many reports of a case under the semantics of a block."""
+    """Return the first reports of a case under the semantics of a block, at most `most`."""
     chosen = semantics_of(block["semantics"])
     bound = block.get("max_reports", engine.MAX_REPORTS)
     options = {"answer": r2r.confirmed, "static": static_of(case), "max_reports": bound}
@@ -245,7 +249,7 @@ def _reports(
 
 
 def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
-    """Return how the oracle's verdict on a recording differs from the expected one."""
+    """Return a line if the oracle's verdict on a recording differs from the expected one."""
     case_query = ask()
     options = {name: block[name] for name in ("missing", "timestamps") if name in block}
     if "windows" in block:
@@ -268,7 +272,9 @@ def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> li
 
 
 def _read(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
-    """Return how the query that is read from a text differs from the case's."""
+    """Return a line for each part in which the query that is read from a text differs from the
+    case's.
+    """
     case_query = ask()
     query = dialects.read(block["text"], block["dialect"], block.get("static", False))
     return [
@@ -278,7 +284,7 @@ def _read(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> lis
 
 
 def _differing_parts(case_query: Query, other: Query) -> list[tuple[Any, Any]]:
-    """Return the parts of two queries that differ."""
+    """Return the differing parts of two queries, in pairs: windows, operator, text of the body."""
     parts = (
         (case_query.windows, other.windows),
         (case_query.r2s, other.r2s),
@@ -288,8 +294,8 @@ def _differing_parts(case_query: Query, other: Query) -> list[tuple[Any, Any]]:
 
 
 def _render(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
-    """Return how the text of the query differs from the expected one, or what is read back from it
-    from the query.
+    """Return a line if the text into which the query is rendered differs from the expected one, or
+    a line for each part in which the query that is read back from it differs.
     """
     case_query = ask()
     r2s = _r2s(block)
@@ -306,7 +312,7 @@ def _render(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> l
 
 
 def _r2s(block: Mapping[str, Any]) -> semantics.R2S | None:
-    """Return the operator of a block, if it has one."""
+    """Return the R2S operator of a block; None if it has none."""
     if "r2s" not in block:
         return None
     r2s: semantics.R2S = semantics.parse_field("r2s", block["r2s"])
@@ -314,15 +320,17 @@ def _r2s(block: Mapping[str, Any]) -> semantics.R2S | None:
 
 
 def _refuse(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
-    """Return what comes of a case that should be refused. Raises the RefengineError of the
-    refusal.
+    """Return the line that a case was not refused. Raises the RefengineError of the refusal, if it
+    is refused.
     """
     got = _unrefused(case, ask, block)
     return [f": expected {_expectation('refuse', block)}, got {got}"]
 
 
 def _unrefused(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> str:
-    """Return what is read, rendered or reported, in words. Raises RefengineError."""
+    """Read, render or evaluate what should be refused, and write what came of it. Raises
+    RefengineError.
+    """
     static = block.get("static", False)
     if "text" in block:
         return repr(dialects.read(block["text"], block["dialect"], static))
@@ -340,7 +348,7 @@ def _unrefused(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -
 
 
 def show_windows(windows: Iterable[Borders], closure: Closure | None) -> str:
-    """Return the windows of a report as text: `window [0,10)`, `windows [0,10), [5,15)`."""
+    """Write the windows of a report: `window [0,10)`, `windows [0,10), [5,15)`."""
     every = tuple(windows)
     match len(every):
         case 0:
@@ -352,7 +360,7 @@ def show_windows(windows: Iterable[Borders], closure: Closure | None) -> str:
 
 
 def show_borders(windows: Iterable[Borders], closure: Closure | None) -> str:
-    """Return borders as text: `[0,10), [5,15)`; a window that has none is `without borders`."""
+    """Write borders: `[0,10), [5,15)`. A window that has none is `without borders`."""
     brackets = str(closure or "[]")
     texts = []
     for window in windows:
@@ -364,7 +372,7 @@ def show_borders(windows: Iterable[Borders], closure: Closure | None) -> str:
 
 
 def show(rows: Bag) -> str:
-    """Return a bag as text, in a fixed order: `{x: :a}, {x: :b}`."""
+    """Write the rows of a bag in a fixed order: `{x: :a}, {x: :b}`."""
     return ", ".join(sorted(map(_show_row, rows.elements()))) or "no rows"
 
 
@@ -373,7 +381,7 @@ def _show_row(line: Row) -> str:
 
 
 def show_term(value: Term) -> str:
-    """Return a term as Turtle, with : and xsd:."""
+    """Write a term in Turtle, with the prefixes : and xsd:."""
     if local := re.fullmatch(rf"<{re.escape(BASE)}([A-Za-z0-9_-]*)>", value):
         return f":{local[1]}"
     if not value.startswith('"'):

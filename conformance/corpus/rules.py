@@ -7,7 +7,7 @@ from typing import Any
 from refengine.core.semantics import POLICIES, T0, show
 
 INTEGER = "an integer"
-# the rule that says what a value means; one for the whole field, or one for each of its values
+# field -> the rule that says what its values mean, or {value: rule} if there is one for each value
 RULES: dict[str, str | dict[str, str]] = {
     "t0": {
         INTEGER: "WIN-3",
@@ -55,8 +55,8 @@ RULES: dict[str, str | dict[str, str]] = {
 
 
 def rules_of_value(field: str, value: Any) -> list[str]:
-    """Return the rules that say what a field's value means: of a report, one for each condition; of
-    an open t0, ORA-2.
+    """Return the rules that say what a value of a field means. For `report` there is one for each
+    condition, and for an open t0 it is ORA-2.
     """
     rules = RULES[field]
     if isinstance(rules, str):
@@ -65,7 +65,9 @@ def rules_of_value(field: str, value: Any) -> list[str]:
 
 
 def _words(value: Any) -> list[str]:
-    """Return the value of a field as RULES has it; of a report's, each condition."""
+    """Return the value of a field as the words that RULES has for it: one, or one for each
+    condition of `report`.
+    """
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, int):

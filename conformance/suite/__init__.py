@@ -1,5 +1,5 @@
-"""The suite: what an engine is asked, one item a case of the corpus or a query of a benchmark, and
-what each becomes.
+"""The suite: the items of a run, and what becomes of each. An item puts one case of the corpus, or
+one query of a benchmark, to one engine.
 
 Imports refengine and the packages `harness`, `corpus`, `verdict` and `benchmarks`. Begin with
 `item`.

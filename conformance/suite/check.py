@@ -1,4 +1,4 @@
-"""The results of a run: which are unexpected, and an engine checked from Python."""
+"""Checking an engine from Python, and which results are failures of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from conformance.verdict.results import Outcome, Result
 
 
 class NonConformance(AssertionError):
-    """The error that an engine fails; the message has every argument. `results` are all results."""
+    """The error that an engine does not conform. The message has the argument of every failure, and
+    `results` has all results.
+    """
 
     def __init__(self, arguments: list[str], results: list[Result]) -> None:
         super().__init__("\n\n".join(arguments))
@@ -21,8 +23,9 @@ class NonConformance(AssertionError):
 
 
 def why_unexpected(item: Item, result: Result) -> str:
-    """Return why a result is a failure of the run, or nothing: a fail or an error that no known
-    deviation explains, or a known deviation that does not show where it must.
+    """Return why a result is a failure of the run, or nothing if it is not. A failure is a fail or
+    an error that no known deviation explains, or a known deviation that does not show where it
+    must.
     """
     if result.outcome is Outcome.FAIL and not result.known:
         return result.argument
@@ -38,14 +41,18 @@ def why_unexpected(item: Item, result: Result) -> str:
 
 
 def is_judged(result: Result) -> bool:
-    """Whether a result says something of the engine: what is unsupported or disputed does not."""
+    """Whether a result says something about the engine. `unsupported` and `disputed` do not, unless
+    a known deviation explains them.
+    """
     return bool(result.known) or result.outcome not in (Outcome.UNSUPPORTED, Outcome.DISPUTED)
 
 
 def check_engine(engine: Engine | str | Path, *, smoke: bool = False) -> list[Result]:
-    """Return every result of an engine, by its name, the path of its file, or itself. Raises
-    NonConformance if any is unexpected, and a RefengineError if there is no such engine or what it
-    needs is not there.
+    """Put the whole corpus to an engine, with `smoke` a dozen cases, and return all results.
+
+    The engine is given as an `Engine`, by its name or by the path of its file. Raises
+    NonConformance if a result is a failure, and RefengineError if there is no such engine or
+    something that it needs is missing.
     """
     if not isinstance(engine, Engine):
         engine = engine_file.engine(str(engine))

@@ -1,4 +1,4 @@
-"""The known deviations of an engine that explain a fail."""
+"""Explaining a fail or an error of an engine by its known deviations."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from refengine.oracle.trial import Recorded
 def explaining(
     tested: Engine, case: Case | BenchmarkQuery, exchange: Exchange
 ) -> tuple[Deviation, ...]:
-    """Return the known deviations that explain a fail: those that no field says and that this case
-    shows, or else a least set of the others, if they do.
+    """Return the known deviations that explain a fail, none if they do not. First come those that
+    list this case and have no fields; if there are none, a least set of those with which the oracle
+    passes the answers.
     """
     return _in_no_field(tested, case) or _least_set(tested, exchange)
 
 
 def crashing(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
-    """Return the known deviations that make the engine break at this case."""
+    """Return the known deviations by which the engine crashes at a case."""
     return tuple(
         deviation
         for deviation in tested.deviations
@@ -36,7 +37,7 @@ def crashing(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ..
 
 
 def _in_no_field(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
-    """Return the known deviations that no field says and that this case shows."""
+    """Return the known deviations that list a case and about which the oracle cannot be told."""
     return tuple(
         deviation
         for deviation in tested.deviations
@@ -45,29 +46,32 @@ def _in_no_field(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation
 
 
 def _least_set(tested: Engine, exchange: Exchange) -> tuple[Deviation, ...]:
-    """Return a least set of the other known deviations that explains a fail, if they do: the last
-    is left out first, and again and again, since one may be needed for the sake of another. All are
-    in force all the time, so all of them together explain whatever some do.
+    """Return a least set of known deviations with which the oracle passes the answers, none if it
+    does not pass them with all.
+
+    The search starts with all of them, since all are in force at once. It drops one, the last
+    first, as long as the oracle still passes, and begins again after each, since one deviation may
+    have been needed only because of another.
     """
     explain = partial(_explain, tested, exchange, Answers())
     needed = [deviation for deviation in tested.deviations if deviation.is_known_to_oracle]
     if not needed or not explain(needed):
         return ()
     while True:
-        rests = (
-            [other for other in needed if other is not deviation] for deviation in reversed(needed)
-        )
-        rest = next((rest for rest in rests if explain(rest)), None)
-        if rest is None:
+        for deviation in reversed(needed):
+            rest = [other for other in needed if other is not deviation]
+            if explain(rest):
+                needed = rest
+                break
+        else:
             return tuple(needed)
-        needed = rest
 
 
 def _explain(
     tested: Engine, exchange: Exchange, answers: Answers, deviations: Sequence[Deviation]
 ) -> bool:
-    """Whether the oracle passes an engine with these deviations. One in r2s is about what the query
-    states, too (R2S-6).
+    """Whether the oracle passes the answers under the engine's profile with these deviations. A
+    deviation in r2s also overrides the operator that the query states (R2S-6).
     """
     fields = {name: value for deviation in deviations for name, value in deviation.fields.items()}
     question = exchange.question
@@ -77,7 +81,7 @@ def _explain(
     recorded = Recorded.of(question, exchange.relations, **exchange.terms)
     try:
         judgement = judge_recorded(recorded, profile, answers, EVERY_WITNESS)
-    # unsupported or disputed, or what the engine takes and its semantics, so changed, refuses
+    # unsupported or disputed, or the changed semantics refuses what the engine accepts
     except RefengineError:
         return False
     if judgement.is_right_but_for_windows:
@@ -86,8 +90,8 @@ def _explain(
 
 
 def because(case: Case | BenchmarkQuery, deviations: Iterable[Deviation]) -> str:
-    """Write what explains a fail: the fields and their rules, or else the rule that the case is
-    about.
+    """Write the known deviations that explain a fail, a line each: their fields and rules. If there
+    are none, write that, and the rule that the case is about.
     """
     lines = [
         f"  known, and explains it: {_rules(case, deviation)}: {deviation.reason}"
@@ -101,7 +105,7 @@ def because(case: Case | BenchmarkQuery, deviations: Iterable[Deviation]) -> str
 
 
 def _rules(case: Case | BenchmarkQuery, deviation: Deviation) -> str:
-    """Write the rules that a deviation is about."""
+    """Write the fields and the rules that a deviation is about."""
     if deviation.fields:
         return " ".join(
             f"{name}={show(value)} ({', '.join(rules_of_value(name, value))})"

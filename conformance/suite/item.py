@@ -1,5 +1,5 @@
-"""What an engine is held to: items, one a case of the corpus or a query of a benchmark, and what
-each becomes.
+"""The items of a run: each puts one case of the corpus, or one query of a benchmark, to one engine.
+Running an item gives a result.
 """
 
 from __future__ import annotations
@@ -27,15 +27,17 @@ from refengine.core import profiles
 from refengine.core.question import Question
 from refengine.model.messages import nearest, shown
 
-EMBEDDED = "embedded-"  # before the name of a query over the stream that is embedded here
-AS_EVER = Judging()
+EMBEDDED = "embedded-"  # stands before the name of a query over the stream that is shipped here
+BY_DEFAULT = Judging()
 ALL = ItemSelection()
 
 
 @dataclass(frozen=True)
 class Item:
-    """One question to one engine. `shows` are the known deviations that it must show; `missing`,
-    why it cannot be asked.
+    """One question to one engine.
+
+    `run` asks it, and returns the result. `shows` has reason and link of each known deviation that
+    the result must show. `missing` says why the question cannot be asked, if it cannot.
     """
 
     engine: str
@@ -48,20 +50,23 @@ class Item:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """That of its result."""
+        """The key of its result: engine, suite and case."""
         return self.engine, self.suite, self.case
 
     @property
     def id(self) -> str:
-        """The name of the item: `rsp-js-WIN-2-an-element-on-the-upper-border-…`."""
+        """The name of the item, such as `rsp-js-WIN-2-an-element-on-the-upper-border-…`."""
         return f"{self.engine}-{self.case}".replace("/", "-").replace(" ", "-")
 
 
 @dataclass(frozen=True)
 class SuiteOptions:
-    """What a command line asks for, word by word, in values that JSON has: other processes,
-    elsewhere, make the same items of it. `command` is a harness's, with its dialect and its
-    semantics; `classpaths` are NAME=PATH; `missing` is a bound of ORA-3.
+    """The options of the suite as they stand on a command line. All values are JSON's, so that
+    processes on other machines can make the same items of them.
+
+    `engines` are names or files. `command` is the command line of a harness, its dialect and its
+    semantics. `answers` and `csrbench` are folders. `classpaths` are of the form NAME=PATH.
+    `missing` is the bound of ORA-3. The rest is as in `ItemSelection`.
     """
 
     engines: Sequence[str] = ()
@@ -74,29 +79,29 @@ class SuiteOptions:
     missing: int | None = None
 
     def items(self) -> list[Item]:
-        """Return the items. Raises what `items` raises."""
+        """Return the items that these options select. Raises RefengineError."""
         more: tuple[Engine, ...] = ()
         if self.command is not None:
             more = (engine_file.command(*self.command),)
-        chosen = ItemSelection(
-            tuple(self.engines),
-            more,
-            folder(self.answers),
-            folder(self.csrbench),
-            self.smoke,
-            self.keep,
-            classpaths_of(self.classpaths, self.engines),
-            self.missing,
+        selection = ItemSelection(
+            names=tuple(self.engines),
+            more=more,
+            answers=folder(self.answers),
+            csrbench=folder(self.csrbench),
+            smoke=self.smoke,
+            keep=self.keep,
+            classpaths=classpaths_of(self.classpaths, self.engines),
+            missing=self.missing,
         )
-        return items(chosen)
+        return items(selection)
 
 
-def items(chosen: ItemSelection) -> list[Item]:
-    """Return the items that are wanted, by engine. Raises a RefengineError for what there is
-    not.
+def items(selection: ItemSelection) -> list[Item]:
+    """Return the items that a selection names, engine by engine. Raises RefengineError for an
+    engine, a case or a recording that does not exist.
     """
-    of_engines = [_items_of_name(name, chosen) for name in dict.fromkeys(chosen.names)]
-    of_engines += [live_items(engine, chosen) for engine in chosen.more]
+    of_engines = [_items_of_name(name, selection) for name in dict.fromkeys(selection.names)]
+    of_engines += [live_items(engine, selection) for engine in selection.more]
     counts = Counter(
         engine for of_engine in of_engines for engine in {item.engine for item in of_engine}
     )
@@ -110,12 +115,12 @@ def items(chosen: ItemSelection) -> list[Item]:
     return [item for of_engine in of_engines for item in of_engine]
 
 
-def _items_of_name(name: str, chosen: ItemSelection) -> list[Item]:
-    """Return the items of an engine by its name: of its recordings, of the engine itself, or of one
-    of ours.
+def _items_of_name(name: str, selection: ItemSelection) -> list[Item]:
+    """Return the items of the engine with a name: those of its recordings, of the engine itself, or
+    of an engine of ours that is recorded here.
     """
-    if chosen.answers is not None:
-        return recorded_items(name, chosen.answers, chosen.judging)
+    if selection.answers is not None:
+        return recorded_items(name, selection.answers, selection.judging)
     own = [
         recorder for recorder in own_engines.recorders() if recorder.name.partition("/")[0] == name
     ]
@@ -123,32 +128,32 @@ def _items_of_name(name: str, chosen: ItemSelection) -> list[Item]:
         engine = engine_file.engine(name)
     except InvalidEngine as error:
         if own:
-            return own_items(own, chosen.judging)
+            return own_items(own, selection.judging)
         if name in profiles.PROFILES:
             raise InvalidEngine(
                 f"{name!r} is judged by its recordings: give --answers=DIR", rule="engine"
             ) from error
         raise
-    if chosen.smoke:
-        return live_items(engine, chosen)
-    return live_items(engine, chosen) + own_items(own, chosen.judging)
+    if selection.smoke:
+        return live_items(engine, selection)
+    return live_items(engine, selection) + own_items(own, selection.judging)
 
 
-def live_items(engine: Engine, chosen: ItemSelection = ALL) -> list[Item]:
-    """Return the items of an engine that is started."""
+def live_items(engine: Engine, selection: ItemSelection = ALL) -> list[Item]:
+    """Return the items of an engine that is started to answer them."""
     _check_deviations(engine)
-    engine = engine.with_classpath(chosen.classpaths.get(engine.name, ""))
-    engine = replace(engine, unreported=chosen.missing or 0)
+    engine = engine.with_classpath(selection.classpaths.get(engine.name, ""))
+    engine = replace(engine, unreported=selection.missing or 0)
     make = {"corpus": _of_corpus, "csrbench": _of_csrbench}
     return [
         replace(item, missing=engine.missing)
         for suite in engine.suites
-        for item in make[suite](engine, chosen)
+        for item in make[suite](engine, selection)
     ]
 
 
 def _check_deviations(engine: Engine) -> None:
-    """Raise InvalidEngine if a deviation is of a case that the engine is not asked."""
+    """Raise InvalidEngine if a known deviation names a case that the engine is not asked."""
     names = {
         "corpus": [case.id for case in questions()],
         "csrbench": [prefix + query for prefix in ("", EMBEDDED) for query in csrbench.QUERIES],
@@ -165,7 +170,7 @@ def _check_deviations(engine: Engine) -> None:
 
 
 def _shown_deviations(engine: Engine, case: str) -> tuple[tuple[str, str], ...]:
-    """Return the known deviations that an item must show."""
+    """Return reason and link of each known deviation that a case must show."""
     return tuple(
         (deviation.reason, deviation.link)
         for deviation in engine.deviations
@@ -175,18 +180,18 @@ def _shown_deviations(engine: Engine, case: str) -> tuple[tuple[str, str], ...]:
 
 @cache
 def questions() -> tuple[Case, ...]:
-    """Return the cases that ask something of an engine: those that expect reports, or judge an
+    """Return the cases that put a question to an engine: those that expect reports, or judge an
     output.
     """
     return tuple(case for case in corpus.cases() if "expect" in case.table or "judge" in case.table)
 
 
-def _of_corpus(engine: Engine, chosen: ItemSelection) -> Iterator[Item]:
-    """Yield the items of the corpus."""
+def _of_corpus(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
+    """Yield an item for each case of the corpus that can be put to an engine."""
     for case in questions():
         if engine.profile is None and not expects_reports(case):
             continue
-        if chosen.smoke and not case.table.get("smoke"):
+        if selection.smoke and not case.table.get("smoke"):
             continue
         run = partial(_run_case, engine, case)
         shows = _shown_deviations(engine, case.id)
@@ -194,16 +199,16 @@ def _of_corpus(engine: Engine, chosen: ItemSelection) -> Iterator[Item]:
 
 
 def _run_case(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
-    """Ask an engine a case."""
+    """Put a case to an engine, and return the result."""
     try:
         return probe.probe_case(engine, harnesses.of(engine), case)
     except Broken as error:
         return Result(engine.name, "corpus", case.id, case.rule, Outcome.ERROR, str(error))
 
 
-def _of_csrbench(engine: Engine, chosen: ItemSelection) -> Iterator[Item]:
-    """Yield the items of CSRBench's queries, over its own stream or the embedded one."""
-    source, prefix = chosen.csrbench, ""
+def _of_csrbench(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
+    """Yield an item for each of CSRBench's queries, over its own stream or the embedded one."""
+    source, prefix = selection.csrbench, ""
     if source is None:
         source, prefix = own_engines.embedded(), EMBEDDED
     csrbench.stream(source)
@@ -216,7 +221,9 @@ def _of_csrbench(engine: Engine, chosen: ItemSelection) -> Iterator[Item]:
 def _run_csrbench(
     engine: Engine, name: str, query: str, source: Path, harnesses: Harnesses
 ) -> Result:
-    """Ask an engine a query of CSRBench; its evidence has the resources that were used."""
+    """Put a query of CSRBench to an engine, and return the result. The evidence has the resources
+    that the engine used.
+    """
     benchmark_query = csrbench.query(query)
     question = Question(
         benchmark_query, {benchmark_query.windows[0].stream: csrbench.stream(source)}
@@ -231,7 +238,9 @@ def _run_csrbench(
 def _with_samples(
     harness: Harness, engine: Engine, about: BenchmarkQuery, question: Question
 ) -> Result:
-    """Ask an engine a benchmark's query, and add the samples of resources to the evidence."""
+    """Put a benchmark's query to an engine, and add the samples of its resources to the
+    evidence.
+    """
     before = len(harness.samples)
     result = probe.probe_benchmark(engine, harness, about, question)
     if not result.evidence:
@@ -240,19 +249,20 @@ def _with_samples(
     return replace(result, evidence={**result.evidence, "samples": samples})
 
 
-def recorded_items(name: str, answers: Path, judging: Judging = AS_EVER) -> list[Item]:
+def recorded_items(name: str, answers: Path, judging: Judging = BY_DEFAULT) -> list[Item]:
     """Return the items of an engine's recordings in a folder: CSRBench's ENGINE-answer-N.json, or
     YABench's QR_ files.
 
-    A file that cannot be read costs its own item alone. Raises a RefengineError for a name without
-    a profile or recordings, and for CSRBench's stream, which all items need.
+    A recording that cannot be read makes its own item an error, and no other. Raises RefengineError
+    for a name without a profile or without recordings, and if CSRBench's stream, which all items
+    need, cannot be read.
     """
     if runs := yabench.recorded_runs(name, answers):
         profiles.profile(name)
         return [Item(name, "yabench", run.name, _of_run(run, judging)) for run in runs]
     files = csrbench.answer_files(answers)
-    chosen = [file for file in files if file.engine == name]
-    if not chosen:
+    of_engine = [file for file in files if file.engine == name]
+    if not of_engine:
         there = ", ".join(sorted({file.engine for file in files}))
         raise InvalidEngine(
             f"no recording of {name!r}; recorded: {there}", rule="engine", place=str(answers)
@@ -261,14 +271,14 @@ def recorded_items(name: str, answers: Path, judging: Judging = AS_EVER) -> list
     csrbench.stream(answers)
     return [
         Item(name, "csrbench", file.case, _of_answer_file(answers, file, judging))
-        for file in chosen
+        for file in of_engine
         if not file.suffix
     ]
 
 
-def own_items(recorders: list[own_engines.Recorder], judging: Judging = AS_EVER) -> list[Item]:
-    """Return the items of our own engines over CSRBench's queries, recorded here, under the names
-    of their profiles or defects.
+def own_items(recorders: list[own_engines.Recorder], judging: Judging = BY_DEFAULT) -> list[Item]:
+    """Return the items of our own engines, which are recorded here over CSRBench's queries. They
+    have the names of their profiles or defects.
     """
     return [
         Item(recorder.name, "csrbench", name, _of_recorder(recorder, name, judging))
