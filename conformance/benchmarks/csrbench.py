@@ -1,5 +1,5 @@
-"""CSRBench: seven queries over one stream, judged against every recording of a folder (Dell'Aglio
-et al., ISWC 2013).
+"""CSRBench: seven queries over one stream, and the verdicts on the recordings of a folder
+(Dell'Aglio et al., ISWC 2013).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Judging, verdict
@@ -28,10 +28,6 @@ from refengine.rdf.recordings import Recording, read_recording
 from refengine.rdf.sources import list_files
 from refengine.rdf.streams import read_stream
 
-# what is imported where it is used: not every run does, and it takes long
-if TYPE_CHECKING:
-    pass
-
 HERE = Path(__file__).parents[1]
 QUERIES = tuple(f"Q{number}" for number in range(1, 8))
 TABLE_ORDER = ("csparql", "cqels", "sparqlstream")
@@ -41,11 +37,11 @@ ANSWER_FOLDERS = ("answers", "src/main/resources/answers", ".")
 
 @dataclass(frozen=True, order=True)
 class AnswerFile:
-    """One recording to judge: engine and query, the suffix of an extra recording ('' in the table),
-    and its file.
+    """The file of one recording: its engine and query, the suffix of an extra recording (empty for
+    those of the table), and its path.
 
-    `fault` is why it cannot be judged, if its file's name says so; a file whose name has no query
-    has its name for one.
+    `fault` is the error of a file whose name says that it cannot be judged. If the name has no
+    query, `query` is the name itself.
     """
 
     engine: str
@@ -61,18 +57,18 @@ class AnswerFile:
 
     @property
     def case(self) -> str:
-        """What its result is about: `Q3` or `Q3 rerun`."""
+        """The case of its result: `Q3` or `Q3 rerun`."""
         return f"{self.query} {self.suffix}".strip()
 
     def recording(self) -> Recording:
-        """Read the recording. Raises InvalidStream."""
+        """Read the recording. Raises InvalidStream, also for the fault."""
         if self.fault is not None:
             raise self.fault
         return read_recording(self.path)
 
 
 class QueryFolder(NamedTuple):
-    """Where the seven queries are, and in which dialect: Q1.toml, or Q1.csparql."""
+    """A folder with the seven queries, and their dialect: files such as Q1.toml, or Q1.csparql."""
 
     folder: Path = HERE / "queries" / "csrbench"
     dialect: str | None = None
@@ -92,11 +88,11 @@ def query_table(name: str) -> dict[str, Any]:
 
 
 def answer_files(folder: Path) -> list[AnswerFile]:
-    """Return the recordings ENGINE-answer-N[-SUFFIX].json of a folder in CSRBench's layout, by
-    engine, query and suffix.
+    """Return the recordings ENGINE-answer-N[-SUFFIX].json of a folder in CSRBench's layout, sorted
+    by query, engine and suffix.
 
-    A file that is named otherwise, or after an engine without a profile, is a cell with a fault.
-    Raises InvalidStream for what is no such folder.
+    A file with another name, or named after an engine without a profile, is returned with a fault.
+    Raises InvalidStream if there is no folder, or it has no recording.
     """
     if not os.path.isdir(folder):
         reason = "no such folder"
@@ -120,7 +116,7 @@ def answer_files(folder: Path) -> list[AnswerFile]:
 
 
 def _answer_file(path: Path) -> AnswerFile:
-    """Return the cell of a file, by its name."""
+    """Return what the name of a file says of its recording."""
     match = RECORDING.fullmatch(path.name)
     if match is None:
         name = plain(path.name)
@@ -140,14 +136,16 @@ def _answer_file(path: Path) -> AnswerFile:
 
 
 def _column(engine: str) -> tuple[int, str]:
-    """Return the place of an engine in the table: those of CSRBench's come first."""
+    """Return the sort key of an engine's column: CSRBench's own engines come first."""
     if engine in TABLE_ORDER:
         return TABLE_ORDER.index(engine), engine
     return len(TABLE_ORDER), engine
 
 
 def columns(names: Iterable[str]) -> list[str]:
-    """Return the engines of a table: those of CSRBench's in its order, then the others by name."""
+    """Return the engines of a table without duplicates: CSRBench's own in its order, then the
+    others by name.
+    """
     return sorted(set(names), key=_column)
 
 
@@ -164,12 +162,12 @@ def judge_query(
     judging: Judging,
     written: QueryFolder = OURS,
 ) -> list[Result]:
-    """Judge all recordings of one query, which share the answers of their windows.
+    """Judge recordings of one query. They share the answers of windows, which are computed once.
 
-    A recording that cannot be read is an error, and costs no other its verdict. What a verdict
-    rests on takes one more evaluation each.
+    A recording that cannot be read has the outcome `error`; the others are judged. If results are
+    to have evidence, each takes one more evaluation.
     """
-    if name not in QUERIES:  # a file that is named after none
+    if name not in QUERIES:  # a file whose name has no query
         return [_unread(file, file.fault) for file in chosen]
     question, answers = question_over(query(name, written), folder), Answers()
     results = []
@@ -196,7 +194,7 @@ def judge_query(
 
 
 def question_over(query: Query, folder: Path) -> Question:
-    """Return one of the queries over the stream of a folder."""
+    """Return the question that a query puts to the stream of a folder."""
     return Question(query, {query.windows[0].stream: stream(folder)})
 
 
@@ -206,19 +204,23 @@ def _unread(file: AnswerFile, error: RefengineError | None) -> Result:
 
 
 def with_evidence(result: Result, question: Question, reports: list[EngineReport]) -> Result:
-    """Return a verdict with what it rests on."""
+    """Return a verdict with its evidence."""
     from conformance.verdict import evidence
 
     return replace(result, evidence=evidence.of_benchmark(question, reports, result.judgement))
 
 
 def as_csrbench_result(result: Result, engine: str, case: str) -> Result:
-    """Return a verdict as the result of a cell; the judgement stays in the process that judged."""
+    """Return a verdict as the result of an item of CSRBench. The judgement is left out, since it
+    stays in the process that judged.
+    """
     return replace(result, engine=engine, suite="csrbench", case=case, judgement=None)
 
 
 def suffix(result: Result) -> str:
-    """Return what names an extra recording, or one of no query: '' in the table."""
+    """Return the suffix of an extra recording, or the name of a file without a query; empty for a
+    recording of the table.
+    """
     name, _, extra = result.case.partition(" ")
     if name in QUERIES:
         return extra
@@ -228,7 +230,7 @@ def suffix(result: Result) -> str:
 def group_by_query(
     files: Iterable[AnswerFile], engine: str | None = None
 ) -> dict[str, tuple[AnswerFile, ...]]:
-    """Return the cells by query, of one engine or of all."""
+    """Return the recordings by query, of one engine or of all."""
     chosen: dict[str, list[AnswerFile]] = {}
     for file in files:
         if engine is None or file.engine == engine:

@@ -10,7 +10,7 @@ from refengine.oracle.explanations import AS_SETS
 
 
 def outcome_table(results: Iterable[Result]) -> Mapping[str, Mapping[str, Outcome]]:
-    """Return query → engine → outcome, without the extra recordings."""
+    """Return the outcomes by query and engine, without those of extra recordings."""
     rows: dict[str, dict[str, Outcome]] = {name: {} for name in QUERIES}
     for result in results:
         if not suffix(result):
@@ -19,7 +19,9 @@ def outcome_table(results: Iterable[Result]) -> Mapping[str, Mapping[str, Outcom
 
 
 def as_tsv(results: list[Result]) -> Iterator[str]:
-    """Yield the table in the form of CSRBench's Table 2, one line a query."""
+    """Yield the lines of the table as tab-separated values, in the form of CSRBench's Table 2: one
+    line for each query.
+    """
     engines = columns(result.engine for result in results if not suffix(result))
     yield "\t".join(["query", *engines])
     for name, row in outcome_table(results).items():
@@ -28,10 +30,11 @@ def as_tsv(results: list[Result]) -> Iterator[str]:
 
 
 def as_text(results: list[Result]) -> Iterator[str]:
-    """Yield the table to read, and then the extra recordings and every argument that is not a pass.
+    """Yield the lines of the table in aligned columns, then the arguments of the extra recordings
+    and of every outcome but a pass.
 
-    Between them stands which fails would pass as sets of rows, since CSRBench's own oracle compares
-    relations as sets.
+    Between them it lists the fails that would pass if rows were compared as sets, since CSRBench's
+    own oracle does so.
     """
     lines = [line.split("\t") for line in as_tsv(results)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

@@ -17,13 +17,18 @@ from refengine.model.elements import Bag, Row
 def deal_to_slides(
     expected: Sequence[Bag], actual: Sequence[Bag], mode: Mode = Mode.VALUE
 ) -> list[Bag]:
-    """Return the actual rows of each slide, whose expected rows are given: an engine's clock does
-    not say in which slide it answered, so order does.
+    """Deal the rows of an output to slides by their order, since an engine's clock does not say to
+    which slide an answer belongs. Returns the rows of each slide.
 
-    Slides that are answered exactly, from the first on and from the last back, have their rows. Of
-    those between, a longest common subsequence of what was expected and what came is in its slides;
-    of the other rows each is in the first slide that lacks it, from that of the row before it to
-    that of the next row of the subsequence, or else in that of the row before it. Decided here.
+    1. The slides that are answered exactly, from the first on and from the last back, get their
+       rows.
+    2. Of the other slides, a longest common subsequence of the expected rows and the actual rows
+       goes to the slides where it is expected.
+    3. Each other row goes to the first slide that lacks it, between the slide of the row before it
+       and that of the next row of the subsequence; if none lacks it, to the slide of the row before
+       it.
+
+    Decided here.
     """
     if not expected:
         return []
@@ -37,8 +42,8 @@ def deal_to_slides(
 def _deal_exact(
     expected: Sequence[Bag], rows: list[Row], dealt: list[Bag], mode: Mode
 ) -> tuple[range, list[Row]]:
-    """Put the rows of the slides that are answered exactly, from the first on and from the last
-    back, where they are found. Returns the other slides and the other rows.
+    """Deal rows to the slides that are answered exactly, from the first on and from the last back.
+    Returns the range of the other slides, and the other rows.
     """
     first = 0
     last = len(expected)
@@ -64,8 +69,8 @@ def _deal_exact(
 def _deal_others(
     expected: Sequence[Bag], rows: list[Row], between: range, dealt: list[Bag], mode: Mode
 ) -> None:
-    """Add each other row to a slide, by a longest common subsequence of rows expected and rows that
-    came.
+    """Deal the other rows to the slides of a range, by a longest common subsequence of the expected
+    and the actual rows.
     """
     slide = [number for number in between for _ in range(expected[number].total())]
     lines = [line for number in between for line in expected[number].elements()]
@@ -86,8 +91,8 @@ def _deal_others(
 
 
 def _next_slides(rows: int, slides: Mapping[int, int], between: range) -> list[int]:
-    """Return, for each of so many rows, the slide of the next row of the subsequence, whose slides
-    are given; else the last one.
+    """Return for each row the slide of the next row of the subsequence; the last slide if there is
+    none. `slides` has the slides of the rows of the subsequence by their index.
     """
     following = [between.stop - 1] * rows
     for index in reversed(range(rows - 1)):
@@ -97,7 +102,9 @@ def _next_slides(rows: int, slides: Mapping[int, int], between: range) -> list[i
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The index of a row, its place in the other sequence, and the one before it."""
+    """A pair of a common subsequence: the index of a row, its place in the other sequence, and the
+    pair before it.
+    """
 
     index: int
     place: int
@@ -105,8 +112,8 @@ class Pairing:
 
 
 def _common(rows: Sequence[Row], places: Mapping[Row, Sequence[int]]) -> dict[int, int]:
-    """Return a longest common subsequence (Hunt and Szymanski), given where each row is in the
-    other sequence: index → place there.
+    """Return a longest common subsequence of two sequences, {index of a row: its place in the other
+    sequence}. `places` has the places of each row there. Source: Hunt and Szymanski.
     """
     tails: list[int] = []
     nodes: list[Pairing] = []  # index and place of each tail, and the node before it

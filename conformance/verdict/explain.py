@@ -1,4 +1,4 @@
-"""Arguments: a judgement as text that fits one screen."""
+"""Arguments: the text, one screen at most, that says why a judgement is what it is."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from refengine.oracle.explanations import Nearest
 from refengine.oracle.judge import Judgement
 from refengine.oracle.trial import Trial
 
-ELEMENTS = 8  # shown of a content
+ELEMENTS = 8  # of a content, the most that are written
 
 
 def explain_pass(profile: Profile, judgement: Judgement) -> str:
-    """Write the assignment that makes the recording correct."""
+    """Write the argument of a pass: the assignment under which the recording is right."""
     trial = judgement.trial
     assert trial is not None and trial.accepted is not None  # it passes
     state = trial.accepted
@@ -52,8 +52,11 @@ def explain_pass(profile: Profile, judgement: Judgement) -> str:
 
 
 def explain_fail(profile: Profile, judgement: Judgement, far: FarRow | None, near: Nearest) -> str:
-    """Write the first divergence of the nearest assignment, rows at the edges of windows, and what
-    would explain the output.
+    """Write the argument of a fail: where the nearest assignment first diverges, the rows at the
+    edges of windows, and what would explain the output.
+
+    `far` is a row that no semantics can give, if there is one, and `near` the changes of the
+    semantics under which the recording would pass.
     """
     query, trial = judgement.recorded.query, judgement.trial
     shorten = shortener(query)
@@ -75,8 +78,8 @@ def explain_fail(profile: Profile, judgement: Judgement, far: FarRow | None, nea
 
 
 def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
-    """Write the windows that an engine states for answers that are right, where they are others
-    (ORA-11).
+    """Write the argument of a fail by windows alone: the answers are right, but the engine states
+    other windows for them (ORA-11).
     """
     lines = [
         f"WIN-3 at t={wrong.evaluation}: answer {wrong.number} is about "
@@ -86,7 +89,7 @@ def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
     trial = judgement.trial
     assert trial is not None  # its answers are right
     if not lines:
-        lines = ["WIN-3: no assignment gives these answers for the windows that the engine tells"]
+        lines = ["WIN-3: no assignment gives these answers for the windows that the engine states"]
     if len(judgement.wrong_windows) > ROWS:
         lines.append(f"  … and {len(judgement.wrong_windows) - ROWS} more windows")
     lines.append(
@@ -98,8 +101,8 @@ def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
 
 
 def _extent(judgement: Judgement) -> list[str]:
-    """Write how many reports of the nearest assignment come before the recording and after it,
-    where there are any.
+    """Write how many reports of the nearest assignment come before the recording and after it; no
+    line if there are none.
     """
     alignment = judgement.alignment
     if alignment is None or not (alignment.before or alignment.after):
@@ -112,7 +115,9 @@ def _extent(judgement: Judgement) -> list[str]:
 
 
 def disputed(query: Query, error: Disputed) -> str:
-    """Write the definition's answer and the witnesses', none of which confirms it."""
+    """Write the argument of a dispute: the definition's answer and those of the witnesses, none of
+    which confirms it.
+    """
     shorten = shortener(query)
     lines = [f"disputed: {error.reason} ({error.rule}); no engine fails on it"]
     for name, relation in sorted(error.answers.items()):
@@ -123,7 +128,7 @@ def disputed(query: Query, error: Disputed) -> str:
 
 
 def _only_here(name: str, answers: Mapping[str, Relation]) -> Bag:
-    """Return the rows of one answer that the first other one has not."""
+    """Return the rows of one answer that the first of the other answers does not have."""
     rows = answers[name].rows
     for other, relation in answers.items():
         if other != name:
@@ -132,7 +137,9 @@ def _only_here(name: str, answers: Mapping[str, Relation]) -> Bag:
 
 
 def _origin(trial: Trial) -> str:
-    """Write the class of t0 that the trial's value stands for, if it is more than that value."""
+    """Write the class of values of t0 for which the trial's value stands; nothing if the class has
+    this value alone.
+    """
     lo, hi = trial.origin.lo, trial.origin.hi
     if lo == hi:
         return ""
@@ -140,7 +147,9 @@ def _origin(trial: Trial) -> str:
 
 
 def _terms_of_judgement(judgement: Judgement) -> str:
-    """Write how answers were compared, how many assignments were tried, and who confirms."""
+    """Write how answers were compared, how many assignments were tried, and which witnesses
+    confirm the answers.
+    """
     mode = "term mode"
     if judgement.mode == compare.Mode.VALUE:
         tolerances = ", ".join(f"{kind} {size:g}" for kind, size in compare.TOLERANCE.items())
@@ -164,8 +173,8 @@ def _terms_of_judgement(judgement: Judgement) -> str:
 
 
 def _difference(name: str, testimony: Testimony) -> str:
-    """Write how a witness differs from the definition, in the first answer where it does, or why it
-    has no say.
+    """Write the first rows in which a witness differs from the definition, or why the witness has
+    no say.
     """
     answer = testimony.others[name]
     if isinstance(answer, str):
@@ -180,7 +189,9 @@ def _difference(name: str, testimony: Testimony) -> str:
 def _first_divergence(
     judgement: Judgement, trial: Trial, where: Divergence, shorten: Shortener
 ) -> list[str]:
-    """Write where the recording parts from the assignment, and the elements of the window there."""
+    """Write where the recording first diverges from the assignment, and the elements of the window
+    there.
+    """
     count = len(judgement.recorded.relations)
     place = f"after the last of {count} relations"
     if where.index < count:
@@ -205,8 +216,8 @@ def _first_divergence(
 
 
 def differing(query: Query, expected: Bag, actual: Bag | None, mode: compare.Mode) -> list[str]:
-    """Write what was expected, what was recorded (None: nothing more), and the rows in which they
-    differ, a line each.
+    """Write an expected and a recorded answer, and the rows in which they differ, a line each.
+    `actual` is None if nothing more was recorded.
     """
     shorten = shortener(query)
     recorded = "nothing more"
@@ -224,7 +235,9 @@ def differing(query: Query, expected: Bag, actual: Bag | None, mode: compare.Mod
 def _content(
     query: Query, content: Sequence[Element], rows: Iterable[Row], shorten: Shortener
 ) -> list[str]:
-    """Write the elements in the window: all if few, else those that the differing rows rest on."""
+    """Write the elements in the window: all if they are few, else those on which the first
+    differing row rests.
+    """
     if not content:
         return ["    no element is in the window"]
     first, last = content[0].app, content[-1].app
@@ -248,7 +261,9 @@ def _element(element: Element, shorten: Shortener) -> str:
 
 
 def _support(body: Body, content: Iterable[Element], rows: set[Row]) -> frozenset[Triple]:
-    """Return the triples that one of some rows rests on; none where that has no single answer."""
+    """Return the triples on which the first of some rows rests. None are returned if the body does
+    not say it in one way.
+    """
     if not rows or derivations.pattern(body) is None:
         return frozenset()
     graph: frozenset[Triple] = frozenset().union(*(element.graph for element in content))

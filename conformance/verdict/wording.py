@@ -1,5 +1,5 @@
-"""Bags, rows, terms and windows as text for arguments. What an engine supplied is escaped and
-cut.
+"""Bags, rows, terms and windows as text for arguments. Text that comes from an engine is escaped
+and has a bounded length.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from refengine.model.elements import XSD, Bag, Row
 from refengine.model.messages import escaped
 from refengine.model.terms import Term
 
-ROWS = 4  # shown of each kind
+ROWS = 4  # of each kind, the most that are written
 WIDTH = 96  # characters of a term
 Shortener = Callable[[Term], str]
 
 
 def count_text(number: int, noun: str) -> str:
-    """Write `1 row`, `2 rows`."""
+    """Write a number with its noun: `1 row`, `2 rows`."""
     if number == 1:
         return f"1 {noun}"
     return f"{number} {noun}s"
 
 
 def window_text(window: tuple[int, int], semantics: Semantics) -> str:
-    """Write a window with its borders: `[0, 10)`."""
+    """Write a window with the brackets of its closure: `[0, 10)`."""
     assert semantics.closure is not None  # where windows have borders
     left, right = semantics.closure
     return f"{left}{window[0]}, {window[1]}{right}"
@@ -43,7 +43,7 @@ def bag_text(rows: Bag, shorten: Shortener) -> str:
 
 
 def first_rows(rows: Bag) -> list[Row]:
-    """Return the first rows, as many as are shown."""
+    """Return the first rows of a bag in sorted order, at most `ROWS`."""
     return sorted(rows.elements())[:ROWS]
 
 
@@ -53,7 +53,9 @@ def row_text(line: Row, shorten: Shortener) -> str:
 
 
 def shortener(query: Query) -> Shortener:
-    """Return what writes terms with the query's own prefixes, printable and of bounded length."""
+    """Return a function that writes terms with the query's own prefixes, printable and of bounded
+    length.
+    """
     declared = re.findall(r"PREFIX\s+([^\s:]*:)\s*<([^>]*)>", query.body.text, re.IGNORECASE)
     longest_first = sorted(declared, key=lambda pair: -len(pair[1]))
 
@@ -70,13 +72,15 @@ def shortener(query: Query) -> Shortener:
 
 
 def _literal(term: Term) -> str:
-    """Write a literal with a short datatype; its own text, and a blank node, stay as they are."""
+    """Write a literal with `xsd:` for the namespace of its datatype; leave its own text, and blank
+    nodes, as they are.
+    """
     text, quote, rest = term.rpartition('"')
     return f"{text}{quote}{rest.replace(XSD, 'xsd:')}"
 
 
 def printable_line(text: str) -> str:
-    """Make a sentence that may hold what an engine supplied printable and of bounded length."""
+    """Make a sentence that may hold text from an engine printable and of bounded length."""
     return printable(text, 400)
 
 
