@@ -43,11 +43,8 @@ def as_text(results: list[Result]) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
     as_sets = [f"{result.engine} {result.case}" for result in results if AS_SETS in result.argument]
     yield ""
-    yield (
-        "Relations are compared as bags of rows (CMP-3). CSRBench's own oracle compares them "
-        "as sets; as sets"
-    )
-    yield f"of rows, these would pass, too: {', '.join(as_sets) or 'no others'}."
+    yield "Relations are compared as bags of rows (CMP-3), by CSRBench's own oracle as sets of rows."
+    yield f"Compared as sets, these would pass, too: {', '.join(as_sets) or 'no others'}."
     for result in results:
         if suffix(result) or result.outcome is not Outcome.PASS:
             yield ""

@@ -33,7 +33,7 @@ def add_parser(commands: Commands) -> None:
         nargs="?",
         type=cli.path,
         metavar="DIR",
-        help="without it: our own engines, right and wrong",
+        help="the folder of the recordings (default: engines of our own, right and wrong)",
     )
     bench.add_argument("--format", choices=("table", "tsv", "json"), default="table")
     bench.add_argument(
@@ -44,7 +44,7 @@ def add_parser(commands: Commands) -> None:
         "--jobs",
         type=int,
         default=cores,
-        help="processes, at most one a recording helps (default: one a core)",
+        help="number of processes, at most one for each recording (default: one for each core)",
     )
     bench.add_argument(
         "--missing",
@@ -54,12 +54,12 @@ def add_parser(commands: Commands) -> None:
         help="outputs that may be missing at each end (default: %(default)s)",
     )
     bench.add_argument(
-        "--witness", choices=sorted(WITNESSES), help="one witness alone (default: all)"
+        "--witness", choices=sorted(WITNESSES), help="ask one witness alone (default: all)"
     )
     bench.add_argument(
         "--dialect",
         choices=sorted(DIALECTS),
-        help="the queries as texts Q1.DIALECT … Q7.DIALECT (default: Q1.toml …)",
+        help="read the queries as texts Q1.DIALECT … Q7.DIALECT (default: tables Q1.toml …)",
     )
     bench.add_argument(
         "--queries", type=cli.path, metavar="DIR", help="the folder of the queries (default: ours)"
@@ -67,11 +67,11 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge, print and write the verdicts; return the exit code."""
+    """Judge the recordings, print and write the verdicts; return the exit code."""
     from conformance.benchmarks import own_engines
     from conformance.verdict import results
 
-    # a stream lives as long as the run: looking for what does not is a tenth of the time
+    # streams live as long as the run: with fewer collections of garbage it is a tenth faster
     gc.set_threshold(50_000, 20, 50)
     check_missing(options.missing)
     check_positive("--jobs", options.jobs)
@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _tasks(options: argparse.Namespace) -> list[Task]:
-    """Return what is to be judged, in pieces that can be judged at the same time."""
+    """Return the tasks of the run, which can be done at the same time."""
     from conformance.benchmarks import csrbench, own_engines
     from conformance.verdict.outcomes import Judging
     from refengine.sparql.witnesses import WITNESSES
@@ -115,8 +115,8 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
     tasks: list[Task] = []
     for name, files in chosen.items():
         groups = [files]
-        # with two a self-join's fail takes a third of all; with one, engines share more than that,
-        # and so they do in one process
+        # With two witnesses the fail of a self-join takes a third of the time, so each recording is
+        # a task. With one witness, or in one process, sharing answers among engines saves more.
         if len(witnesses) > 1 and options.jobs > 1:
             groups = [(file,) for file in files]
         for group in groups:
@@ -125,7 +125,9 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
 
 
 def _print(verdicts: list[Result], form: str) -> None:
-    """Print the verdicts, and with TSV the arguments of those that need one on standard error."""
+    """Print the verdicts in a form. With TSV the arguments of errors and of extra recordings go to
+    standard error.
+    """
     from conformance.benchmarks import csrbench, csrbench_table
 
     match form:

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 
 def add_parser(commands: Commands) -> None:
     """Add the sub-command and its options."""
-    vectors = commands.add_parser("secret", help="golden vectors of the SECRET simulator")
+    vectors = commands.add_parser(
+        "secret", help="hold the reference engine to SECRET's golden vectors"
+    )
     vectors.add_argument("files", nargs="+", type=cli.path, metavar="FILE")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Hold the reference against the vectors; return the exit code."""
+    """Hold the reference engine to the vectors; return the exit code."""
     from conformance.benchmarks import secret
 
     agreeing = total = 0

@@ -31,11 +31,10 @@ def add_parser(commands: Commands) -> None:
     """Add the sub-command and its options."""
     shard = commands.add_parser(
         "shard",
-        help="the suite over Spark: pytest conformance/ --engine=…, spread over executors",
-        epilog="exit codes: 0 all as expected, 1 a failure that no known deviation explains or "
-        "a known one that no longer shows, "
-        "2 bad input, no Spark or nowhere to write, 4 an engine of which nothing was judged, "
-        "130 interrupted",
+        help="run the suite over Spark: pytest conformance/ --engine=…, spread over executors",
+        epilog="exit codes: 0 all results are as expected; 1 a failure that no known deviation "
+        "explains, or a known deviation that no longer shows; 2 bad input, no Spark, or nowhere to "
+        "write; 4 an engine of which nothing was judged; 130 interrupted",
     )
     shard.add_argument(
         "--engine",
@@ -55,43 +54,40 @@ def add_parser(commands: Commands) -> None:
         action="append",
         default=[],
         metavar="NAME=PATH",
-        help="the classpath of an engine that you bring; repeatable",
+        help="the classpath of an engine that you bring yourself; repeatable",
     )
     shard.add_argument(
         "--missing",
         type=int,
         metavar="K",
-        help="outputs that may be missing "
-        "at each end (default: 0 of an "
-        "engine that is started, 1 of "
-        "a recording)",
+        help="outputs that may be missing at each end (default: 0 for an engine that is started, "
+        "1 for a recording)",
     )
     shard.add_argument("--smoke", action="store_true", help="a dozen cases for a first look")
     shard.add_argument(
         "--allow-missing",
         action="store_true",
-        help="no failure if every item of an engine is skipped",
+        help="do not fail if every item of an engine is skipped",
     )
     add_spark_options(shard, "shards that run", "results: results.ndjson, results.parquet")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ask and judge over Spark; return the exit code."""
+    """Run the suite over Spark; return the exit code."""
     from conformance.spark import folder, session
     from conformance.suite import SuiteOptions
 
-    bar = progress_bar(desc="items", unit="item")  # it is missed before anything is written
+    bar = progress_bar(desc="items", unit="item")  # raises before anything is written
     check_positive("--parallel", options.parallel)
     check_missing(options.missing)
     suite_options = SuiteOptions(
-        options.engine,
-        None,
-        options.answers,
-        options.csrbench,
-        options.smoke,
-        True,
-        options.engine_classpath,
-        options.missing,
+        engines=options.engine,
+        answers=options.answers,
+        csrbench=options.csrbench,
+        smoke=options.smoke,
+        keep=True,
+        classpaths=options.engine_classpath,
+        missing=options.missing,
     )
     items = suite_options.items()
     for missing in dict.fromkeys(item.missing for item in items if item.missing):
@@ -115,7 +111,7 @@ def _spread_over_spark(
     options: argparse.Namespace,
     bar: Callable[..., tqdm[NoReturn]],
 ) -> None:
-    """Run the items that are not done yet, and say how long it took."""
+    """Run the items that are not done yet, and print how long it took."""
     from conformance.spark import jobs, session, shard
 
     rest = [item for item in items if item.key not in run.done]
@@ -140,14 +136,14 @@ def _spread_over_spark(
 def _conclude(
     items: list[Item], done: Mapping[tuple[str, str, str], dict[str, Any]], allow_missing: bool
 ) -> int:
-    """Say what is not as expected, and sum up; return the exit code."""
+    """Print the results that are not as expected, and a summary; return the exit code."""
     from conformance.verdict import results
 
     judged_engines: set[str] = set()
     found_results: list[Result] = []
     is_wrong = False
     for item in items:
-        result, reason = _became(item, done)
+        result, reason = _outcome_of(item, done)
         if reason:
             print(f"{item.id}: {reason}")
             is_wrong = True
@@ -165,7 +161,7 @@ def _conclude(
     return 0
 
 
-def _became(
+def _outcome_of(
     item: Item, done: Mapping[tuple[str, str, str], dict[str, Any]]
 ) -> tuple[Result | None, str]:
     """Return an item's result, if it has one, and why it is not as expected, if it is not."""

@@ -264,7 +264,7 @@ class Harness:
         for problem in problems("reply", reply):
             problem = _most_useful(problem)
             message = _shorten(problem.message)
-            self._break(f"{command}: no reply of the protocol: {problem.json_path}: {message}")
+            self._break(f"{command}: the reply is malformed: {problem.json_path}: {message}")
         if reply["seq"] != self._seq:
             self._break(f"{command}: expected seq {self._seq}, got {reply['seq']}")
         return reply

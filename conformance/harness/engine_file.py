@@ -333,7 +333,9 @@ def engine(name: str) -> Engine:
         return replace(read_engine_file(Path(entry)), name=name)
     except (ImportError, AttributeError, TypeError) as error:
         raise InvalidEngine(
-            f"its entry point {theirs[name].value!r} gives none: {error}", rule="engine", place=name
+            f"its entry point {theirs[name].value!r} gives no engine: {error}",
+            rule="engine",
+            place=name,
         ) from None
 
 

@@ -29,7 +29,7 @@ class Harnesses:
             harness.stop()
         failures = self.failures.setdefault(engine.name, [])
         if len(failures) > 1:
-            raise Broken(f"it does not start, twice tried: {failures[-1]}")
+            raise Broken(f"it has failed to start twice: {failures[-1]}")
         try:
             harness = Harness(engine.command, limits=engine.limits)
             self.running[engine.name] = harness

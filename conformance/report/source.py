@@ -16,6 +16,7 @@ from conformance import schemas
 from conformance.report.texts import clean
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result, from_json
+from conformance.verdict.wording import count_text
 from refengine.model.errors import RefengineError
 from refengine.model.messages import shown, why
 
@@ -63,7 +64,8 @@ class Gap(NamedTuple):
     def __str__(self) -> str:
         names = _first(list(map(clean, self.cases)))
         where = clean(self.suite)
-        return f"{clean(self.engine)} has no result of {len(self.cases)} in {where}: {names}"
+        cases = count_text(len(self.cases), "case")
+        return f"{clean(self.engine)} has no result for {cases} of {where}: {names}"
 
 
 class Results(NamedTuple):

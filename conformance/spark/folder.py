@@ -130,7 +130,9 @@ def _check(path: Path, manifest: Mapping[str, Mapping[str, Any]]) -> None:
             if part == "asked":
                 change = f"{name} was {shown(old)}, and is {shown(new)}"
             raise RefengineError(
-                f"of another run: {change}; name another folder", rule="usage", place=str(path)
+                f"this is the folder of another run: {change}; name another folder",
+                rule="usage",
+                place=str(path),
             )
 
 
@@ -147,7 +149,7 @@ def _read(path: Path, journal: int) -> dict[tuple[str, str, str], Record]:
             done[shard.key(record)] = record
         except (ValueError, KeyError, TypeError):
             raise RefengineError(
-                "not what became of an item: remove the line",
+                "not the record of an item: remove the line",
                 rule="usage",
                 place=f"{path}:{number}",
             ) from None

@@ -200,7 +200,7 @@ def open_folder(path: Path, plan: TruthPlan, resume: bool) -> Iterator[set[int]]
         }
         if done and not (path / CUTS).exists():
             raise RefengineError(
-                "parts, and no cuts: not the folder of a run; name another one",
+                "has parts but no cuts.json, so it is not the folder of a run; name another one",
                 rule="usage",
                 place=str(path),
             )
@@ -269,13 +269,13 @@ def describe_truth(computed: Truth) -> Iterator[str]:
     )
     yield f"{', '.join(counts)}; by {'; or by '.join(computed.provenance)}"
     if computed.uncut:
-        yield f"not cut in time: {computed.uncut}"
+        yield f"the stream is not cut in time: {computed.uncut}"
     if computed.quarantined == 1:
-        yield f"1 line set aside that is no triple: {QUARANTINE}"
+        yield f"1 line is no triple and was set aside: {QUARANTINE}"
     elif computed.quarantined:
-        yield f"{computed.quarantined} lines set aside that are no triples: {QUARANTINE}"
+        yield f"{computed.quarantined} lines are no triples and were set aside: {QUARANTINE}"
     if computed.unread:
-        yield f"{count_text(computed.unread, 'file')} of other kinds not read"
+        yield f"not read: {count_text(computed.unread, 'file')} of other kinds"
     if computed.comparison:
         yield computed.comparison.argument
 

@@ -24,6 +24,7 @@ from conformance.harness.pool import Harnesses
 from conformance.spark import jobs, session
 from conformance.suite import Item, SuiteOptions
 from conformance.verdict.results import Result, from_json
+from conformance.verdict.wording import count_text
 from refengine.model.errors import RefengineError
 
 if TYPE_CHECKING:
@@ -212,14 +213,12 @@ def _items(
     others = [name for name, version in expected.items() if own.get(name) != version]
     if others:
         raise RefengineError(
-            f"another version of {', '.join(others)} than the driver's", rule="spark"
+            f"its version of {', '.join(others)} is not the driver's", rule="spark"
         )
     items = [there[key] for key in keys if key in there]
     if len(items) < len(keys):
-        raise RefengineError(
-            f"{len(keys) - len(items)} items are not there: other files than the driver's",
-            rule="spark",
-        )
+        lost = count_text(len(keys) - len(items), "item")
+        raise RefengineError(f"{lost} of the driver not found: the files differ", rule="spark")
     for item in items:
         if item.missing:
             raise RefengineError(item.missing, rule="spark")

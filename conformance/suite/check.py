@@ -35,7 +35,7 @@ def why_unexpected(item: Item, result: Result) -> str:
     if not missing:
         return ""
     return (
-        f"{result.outcome}, without what the engine is known for here: {'; '.join(missing)}\n"
+        f"{result.outcome}, but a known deviation does not show here: {'; '.join(missing)}\n"
         f"{result.argument}"
     )
 

@@ -54,7 +54,8 @@ def classpaths_of(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     for name in classpaths:
         if name not in names:
             raise InvalidEngine(
-                f"a classpath for {shown(name)}, which is not asked for{nearest(name, names)}",
+                f"a classpath for {shown(name)}, which is not among the engines"
+                f"{nearest(name, names)}",
                 rule="engine",
             )
         if not classpaths[name]:

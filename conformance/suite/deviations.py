@@ -94,7 +94,7 @@ def because(case: Case | BenchmarkQuery, deviations: Iterable[Deviation]) -> str
     are none, write that, and the rule that the case is about.
     """
     lines = [
-        f"  known, and explains it: {_rules(case, deviation)}: {deviation.reason}"
+        f"  a known deviation explains it: {_rules(case, deviation)}: {deviation.reason}"
         for deviation in deviations
     ]
     if lines:
@@ -112,5 +112,5 @@ def _rules(case: Case | BenchmarkQuery, deviation: Deviation) -> str:
             for name, value in deviation.fields.items()
         )
     if deviation.misstates:
-        return "the windows that it tells (WIN-3)"
-    return f"{case.rule or case.id}, in no field"
+        return "the windows that it states (WIN-3)"
+    return f"{case.rule or case.id}, in no field of the semantics"

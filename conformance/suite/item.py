@@ -108,7 +108,7 @@ def items(selection: ItemSelection) -> list[Item]:
     for engine, count in counts.items():
         if count > 1:
             raise InvalidEngine(
-                f"{count} engines have this name; name their files otherwise",
+                f"{count} engines have this name; rename one of their files",
                 rule="engine",
                 place=engine,
             )
@@ -131,7 +131,7 @@ def _items_of_name(name: str, selection: ItemSelection) -> list[Item]:
             return own_items(own, selection.judging)
         if name in profiles.PROFILES:
             raise InvalidEngine(
-                f"{name!r} is judged by its recordings: give --answers=DIR", rule="engine"
+                f"{name!r} has no harness: give its recordings with --answers=DIR", rule="engine"
             ) from error
         raise
     if selection.smoke:

@@ -95,7 +95,7 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
         if error.rule != "MOD-2":
             raise
         # The engine sets out to refuse late elements, and has answered one all the same.
-        argument = f"{error}; that element is to be refused, and was taken"
+        argument = f"{error}; the engine must refuse that element, and has accepted it"
         verdict = _without_verdict(tested, case, Outcome.FAIL, argument)
 
     judgement = verdict.judgement

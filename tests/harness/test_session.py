@@ -405,7 +405,7 @@ def test_what_no_field_says_explains_its_own_cases():
     here, elsewhere = known(BORDER.id), known(LATE.id)
     argument, found = judged_of(BORDER, [NONE, here, elsewhere], horizon="none")
     assert found == [here] and argument.endswith(
-        "  known, and explains it: WIN-2, in no field: another choice"
+        "  a known deviation explains it: WIN-2, in no field of the semantics: another choice"
     )
     assert judged_of(BORDER, [elsewhere], horizon="none")[1] == []
 

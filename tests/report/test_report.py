@@ -352,7 +352,7 @@ def test_names_steer_no_terminal(tmp_path, capsys):
     assert main(["report", str(path), "--badge", str(tmp_path / "b.svg")]) == 0
     error = capsys.readouterr().err
     assert (
-        "has no result of" in error
+        "has no result for" in error
         and "more than once" in error
         and all(line.isprintable() for line in error.splitlines())
     )
@@ -436,14 +436,14 @@ def test_a_bad_line_is_named_and_nothing_is_written(tmp_path, capsys, line, reas
         ),
         ([".", "-o", "x.html"], ".: results: cannot be read: not a regular file"),
         (["r.ndjson"], "usage: nothing to write: give -o, --earl, --markdown or --badge"),
-        (["r.ndjson", "-o", "x", "--badge", "./x"], "usage: two outputs to one file"),
+        (["r.ndjson", "-o", "x", "--badge", "./x"], "usage: two outputs would go to one file"),
         (
             ["r.ndjson", "-o", "./r.ndjson"],
-            "{folder}/r.ndjson: usage: an output to a file that is read",
+            "{folder}/r.ndjson: usage: this output would replace an input",
         ),
         (
             ["r.ndjson", "--date", "2026-02-28", "-o", "x.html"],
-            "--date: usage: is the date of --earl, which is not asked for",
+            "--date: usage: is the date of --earl, which is missing",
         ),
         (
             ["r.ndjson", "-o", "no/where.html"],
@@ -473,7 +473,7 @@ def test_results_are_not_overwritten_by_their_page(tmp_path, capsys):
     for out in (path, tmp_path / "link.html"):
         assert (
             main(["report", str(path), "-o", str(out)]) == 2
-            and "an output to a file that is read" in capsys.readouterr().err
+            and "this output would replace an input" in capsys.readouterr().err
         )
     assert path.read_bytes() == before
 
@@ -522,13 +522,13 @@ def test_files_are_merged_and_duplicates_and_gaps_named(tmp_path, capsys):
         "conformance: given more than once, the last counts: mine corpus WIN-2-a-border\n" in error
     )
     assert (
-        "conformance: other has no result of 4 in corpus: R2R-5-witnesses, REP-1-a-close, "
+        "conformance: other has no result for 4 cases of corpus: R2R-5-witnesses, REP-1-a-close, "
         "WIN-12-now, … 1 more\n"
     ) in error
     assert error.count("\n") == 2, "no engine lacks what its suite has not"
     html = out.read_text(encoding="utf-8")
     assert "1 result given more than once" in html and "mine · corpus · WIN-2-a-border" in html
-    assert "other has no result of 4 in corpus" in html and "<li>WIN-3-a-window</li>" in html
+    assert "other has no result for 4 cases of corpus" in html and "<li>WIN-3-a-window</li>" in html
     collected = source.read_results([first, second])
     assert (
         next(
@@ -1183,7 +1183,7 @@ def test_markdown_has_a_table_and_the_fails():
         "| mine | WIN-3-a-window | fail | first divergence, relation 2 of 2: window \\[10, 20\\) |"
     ) in lines
     assert "| mine | REP-1-a-close | fail | it answers\\\\nlate; no link |" in lines
-    assert any(line.startswith("- other has no result of 4 in corpus") for line in lines)
+    assert any(line.startswith("- other has no result for 4 cases of corpus") for line in lines)
 
 
 def test_markdown_shows_what_it_is_given():

@@ -301,15 +301,15 @@ def test_an_executor_that_is_not_as_the_driver_says_so(engine, tmp_path):
     for words, refused in (
         (
             {"versions": {**shard.versions(asked), "refengine": "0"}},
-            "another version of refengine than the driver's",
+            "its version of refengine is not the driver's",
         ),
         (
             {"versions": {**shard.versions(asked), str(engine): "0"}},
-            f"another version of {engine} than the driver's",
+            f"its version of {engine} is not the driver's",
         ),
         (
             {"keys": [["silent", "corpus", "WIN-0"]]},
-            "1 items are not there: other files than the driver's",
+            "1 item of the driver not found: the files differ",
         ),
         (
             {"asked": asdict(SuiteOptions([f"{tmp_path}/silent.toml"]))},
@@ -382,7 +382,7 @@ def test_a_folder_is_of_one_run(tmp_path):
         (
             replace(SMOKE, engines=["rsp-js"]),
             True,
-            r"out/run.json: usage: of another run: "
+            r"out/run.json: usage: this is the folder of another run: "
             r"engines was \['reference'\], and is "
             r"\['rsp-js'\]",
         ),
@@ -394,7 +394,8 @@ def test_a_folder_is_of_one_run(tmp_path):
     manifest.write_text(manifest.read_text().replace('"refengine": "', '"refengine": "0'))
     with (
         pytest.raises(
-            RefengineError, match="of another run: refengine has changed since; name another folder"
+            RefengineError,
+            match="this is the folder of another run: refengine has changed since; name another folder",
         ),
         folder.open_run(out, SMOKE, True),
     ):
@@ -435,7 +436,7 @@ def test_of_a_journal_nothing_is_lost_but_a_torn_line(tmp_path):
     with (
         pytest.raises(
             RefengineError,
-            match=r"journal\.ndjson:1: usage: not what became of an item: remove the line",
+            match=r"journal\.ndjson:1: usage: not the record of an item: remove the line",
         ),
         folder.open_run(tmp_path, SMOKE, True),
     ):

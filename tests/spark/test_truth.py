@@ -870,7 +870,7 @@ def test_a_line_that_is_no_triple_stops_the_run_or_is_set_aside(connected, tmp_p
     found = found_by(connected, aside, tmp_path / "aside")
     assert (
         found.quarantined == 2
-        and "2 lines set aside that are no triples: quarantine.ndjson"
+        and "2 lines are no triples and were set aside: quarantine.ndjson"
         in list(output.describe_truth(found))
     )
     assert [

@@ -148,7 +148,7 @@ def test_an_engine_that_does_not_start_is_tried_twice(tmp_path):
     assert {result.outcome for result in told(results)} == {"error"} and (
         tmp_path / "tries"
     ).read_text() == "xx"
-    assert "it does not start, twice tried: start: the process ended" in told(results)[-1].argument
+    assert "it has failed to start twice: start: the process ended" in told(results)[-1].argument
 
 
 def test_an_engine_of_a_package(tmp_path):
@@ -173,7 +173,7 @@ def test_an_engine_of_a_package(tmp_path):
     found = run_suite_alone("--engine=theirs", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
     assert (
         found.returncode == 4
-        and "theirs: engine: its entry point 'theirs:NONE' gives none" in found.stderr
+        and "theirs: engine: its entry point 'theirs:NONE' gives no engine" in found.stderr
     ), found.stderr
     found = run_suite_alone("--engine=their", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
     assert (
@@ -262,7 +262,7 @@ def test_what_an_engine_is_known_for_explains_its_fails_and_must_show(tmp_path):
     assert found.returncode == 1 and "1 failed, 10 deselected, 1 xfailed" in found.stdout, (
         found.stdout
     )
-    assert "pass, without what the engine is known for here: it overlaps no windows" in found.stdout
+    assert "pass, but a known deviation does not show here: it overlaps no windows" in found.stdout
 
 
 def test_the_results_come_from_an_interrupted_run_too(tmp_path):
@@ -446,12 +446,12 @@ def test_only_a_run_that_asked_replaces_results(tmp_path):
         (["--engine=nowhere.toml"], "nowhere.toml: engine: cannot be read: "),
         (
             ["--engine=sparqlstream"],
-            "'sparqlstream' is judged by its recordings: give --answers=DIR",
+            "'sparqlstream' has no harness: give its recordings with --answers=DIR",
         ),
         (["--engine=cqels", "--engine-classpath=cqels"], "engine: 'cqels' is not NAME=PATH"),
         (
             ["--engine=cqels", "--engine-classpath=cqel=x"],
-            "engine: a classpath for 'cqel', which is not asked for; did you mean 'cqels'",
+            "engine: a classpath for 'cqel', which is not among the engines; did you mean 'cqels'",
         ),
         (
             ["--engine=cqels", "--engine-classpath=cqels=nowhere.jar"],
@@ -469,7 +469,10 @@ def test_only_a_run_that_asked_replaces_results(tmp_path):
             ["--engine=reference", "--engine-classpath=reference=/tmp"],
             "reference: engine: takes no classpath",
         ),
-        (["--engine=reference", "--report=x", "--results=./x"], "usage: two outputs to one file"),
+        (
+            ["--engine=reference", "--report=x", "--results=./x"],
+            "usage: two outputs would go to one file",
+        ),
         (["--engine-command="], "engine: an empty command"),
         (["--engine-command='"], "engine: cannot be read: No closing quotation"),
         (["--engine-command=x", "--engine-dialect=sparql"], "DIA-1: no dialect 'sparql'"),
