@@ -43,7 +43,7 @@ def as_text(results: list[Result]) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
     as_sets = [f"{result.engine} {result.case}" for result in results if AS_SETS in result.argument]
     yield ""
-    yield "Relations are compared as bags of rows (CMP-3), by CSRBench's own oracle as sets of rows."
+    yield "Relations are compared as bags of rows (CMP-3), by CSRBench's own oracle as sets."
     yield f"Compared as sets, these would pass, too: {', '.join(as_sets) or 'no others'}."
     for result in results:
         if suffix(result) or result.outcome is not Outcome.PASS:

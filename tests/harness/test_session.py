@@ -417,7 +417,7 @@ def test_a_late_element_that_is_taken_by_an_engine_that_claims_to_refuse_it_is_a
     argument, found = judged_of(LATE, [known(disorder=9)], disorder=1)
     assert (
         argument.startswith("stream 's': element 2: MOD-2: t_app decreases from 5 to 4; ")
-        and "and was taken" in argument
+        and "and has accepted it" in argument
     )
     assert found == [known(disorder=9)] and "disorder=9 (MOD-2)" in argument
     assert judged_of(LATE, [known(disorder=0)], disorder=1)[1] == []

@@ -395,7 +395,7 @@ def test_a_folder_is_of_one_run(tmp_path):
     with (
         pytest.raises(
             RefengineError,
-            match="this is the folder of another run: refengine has changed since; name another folder",
+            match="the folder of another run: refengine has changed since; name another folder",
         ),
         folder.open_run(out, SMOKE, True),
     ):

@@ -108,9 +108,7 @@ def run_command(reference: Reference, message: dict[str, Any]) -> dict[str, Any]
 
 
 def wrong_engine(name: str) -> AbstractContextManager[None]:
-    """Return the context that installs the wrong engine with a name such as `WIN-8 nothing
-    expires`. Raises ArgumentTypeError if there is none.
-    """
+    """Return a context with the wrong engine of a name. Raises ArgumentTypeError."""
     from conformance.wrong_engines import MINIATURES  # not before: the right engine needs none
 
     named = {f"{miniature.rule} {miniature.name}": miniature for miniature in MINIATURES}
