@@ -1,4 +1,4 @@
-"""All that a page says of one result, but whose it is."""
+"""The details of one result on a page: its argument, its evidence and its charts."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from conformance.verdict.explain import count_text
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
 
-ELEMENTS, TRIPLES = 60, 4  # of a case's elements, those listed as text
+ELEMENTS, TRIPLES = 60, 4  # elements that are listed, and triples of each
 
 
 def detail(entry: Entry) -> str:
-    """Return the HTML of a result: its argument, and what its evidence shows."""
+    """Return the HTML of a result's argument and evidence. The names are left out, since results
+    with equal details share them.
+    """
     evidence = entry.evidence
     fields: dict[str, Any] = {"query": None}
     if evidence is not None:
@@ -36,7 +38,7 @@ def detail(entry: Entry) -> str:
 
 
 def _evidence(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the template shows of evidence."""
+    """Return what the template needs to show evidence."""
     every, first = pairs.pair_reports(evidence, result.outcome)
     shorten = texts.term_shortener(evidence["query"])
     bounds = timeline.bounds_of(evidence)
@@ -66,8 +68,8 @@ def _evidence(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _line(pair: pairs.Pair, bounds: str, shorten: Shorten) -> dict[str, Any]:
-    """Return a row of the table of reports: what is due, what was given, what differs; where
-    nothing does, the first rows.
+    """Return a row of the table of reports: the due report, the engine's report and the rows that
+    differ, or if none differ the first rows.
     """
     report = pair.due or pair.actual
     assert report is not None  # a pair has one of them
@@ -90,7 +92,9 @@ def _line(pair: pairs.Pair, bounds: str, shorten: Shorten) -> dict[str, Any]:
 
 
 def _place_and_rows(report: pairs.Report | None, bounds: str) -> dict[str, str] | None:
-    """Return where a report is and how many rows it has, in words; None if there is none."""
+    """Return the window or instant of a report and its number of rows, in words; None for no
+    report.
+    """
     if report is None:
         return None
     place = timeline.place_of(report, bounds)
@@ -100,7 +104,7 @@ def _place_and_rows(report: pairs.Report | None, bounds: str) -> dict[str, str] 
 
 
 def _elements(evidence: Mapping[str, Any], shorten: Shorten) -> Iterator[str]:
-    """Yield the first elements, a line each: `5 to 7 s: :a :p :b`."""
+    """Yield a line for each of the first elements: `5 to 7 s: :a :p :b`."""
     several = len({element["stream"] for element in evidence["elements"]}) > 1
     for element in evidence["elements"][:ELEMENTS]:
         place = str(element["at"])

@@ -1,4 +1,4 @@
-"""A summary in Markdown, for a pull request or a release: engines by outcomes, and what fails."""
+"""A summary in Markdown, for a pull request or a release: outcomes by engine, and what fails."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def markdown_lines(results: Results) -> Iterator[str]:
 
 
 def _engines(entries: Iterable[Entry]) -> Iterator[str]:
-    """Yield a table with a row an engine and a column an outcome."""
+    """Yield the lines of a table with a row for each engine and a column for each outcome."""
     counts: dict[str, Counter[str]] = {}
     for entry in entries:
         of_engine = counts.setdefault(entry.result.engine, Counter())
@@ -45,7 +45,7 @@ def _engines(entries: Iterable[Entry]) -> Iterator[str]:
 
 
 def _failures(title: str, failures: Sequence[Entry]) -> Iterator[str]:
-    """Yield a section with a row a result; nothing where there is none."""
+    """Yield the lines of a section that lists failures; none if there are no failures."""
     if not failures:
         return
     yield ""
@@ -65,11 +65,11 @@ def _failures(title: str, failures: Sequence[Entry]) -> Iterator[str]:
 
 
 def escape_markdown(text: str, most: int = texts.NAME) -> str:
-    """Return a text that Markdown shows as it stands, in a table too, and at the beginning of a
+    """Return a text that Markdown shows as it stands, even in a table and at the beginning of a
     line.
 
-    An empty space (U+200B) parts what GitHub would follow, entities read: `@name`, `#1`, `GH-1`,
-    `https://…`, `www.…`.
+    A space of no width (U+200B) breaks up what GitHub would turn into a link: `@name`, `#1`,
+    `GH-1`, `https://…`, `www.…`.
     """
     parted = re.sub(
         r"(?<=@)|(?<=#)(?=[0-9])|(?<=\bGH-)(?=[0-9])|(?<=:)(?=//)|(?<=\bwww)(?=\.)",

@@ -1,6 +1,4 @@
-"""LSBench's mismatch of engines that answered the same benchmark query, made of the reports that
-they gave.
-"""
+"""Tables of LSBench's mismatch between engines that answered the same benchmark query."""
 
 from __future__ import annotations
 
@@ -17,8 +15,8 @@ ENGINES, QUERIES, ROWS = 12, 60, 20_000
 
 
 class MismatchTable(NamedTuple):
-    """The mismatches of one query: the engines, and mm(row, column) of each ordered pair in words;
-    or a note why there are none.
+    """The mismatches of one query: the engines, and rows with mm(row, column) in words for each
+    ordered pair of them. `note` says why there are no rows, if so.
     """
 
     suite: str
@@ -29,7 +27,7 @@ class MismatchTable(NamedTuple):
 
 
 def tables(entries: Iterable[Entry]) -> list[MismatchTable]:
-    """Return a table for each benchmark query that two engines answered."""
+    """Return a table for each benchmark query that at least two engines answered."""
     by_query: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
         if not entry.result.rule and entry.text is not None:
@@ -59,7 +57,7 @@ def _table(suite: str, case: str, answers: Sequence[Entry]) -> MismatchTable:
 
 
 def _why_not(outputs: Sequence[Sequence[Report]]) -> str:
-    """Return why the mismatch of some outputs is not measured; nothing if it can be."""
+    """Return why the mismatch of some outputs cannot be measured; nothing if it can."""
     reports = [report for output in outputs for report in output]
     if any(map(is_cut, reports)):
         return "rows are left out of the results"
@@ -69,7 +67,9 @@ def _why_not(outputs: Sequence[Sequence[Report]]) -> str:
 
 
 def _cells(row: str, count: int, percents: Mapping[tuple[str, str], float | None]) -> Iterator[str]:
-    """Yield the cells of one engine's row; engines are numbers written as texts."""
+    """Yield the cells of one engine's row. `row`, and the keys of `percents`, are the numbers of
+    engines as texts.
+    """
     for column in map(str, range(count)):
         percent = percents.get((row, column))
         if row == column:

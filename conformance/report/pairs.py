@@ -1,5 +1,5 @@
-"""Reports due and reports given, side by side: which differ, by which mappings, and where they
-part.
+"""Pairs of reports: each report that is due beside the engine's report in its place, with the rows
+in which they differ. The first pair that differs is the first divergence.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from refengine.model.errors import RefengineError
 from refengine.rdf.recordings import relation_from_json
 
 Report = Mapping[str, Any]
-ROWS = 5  # mappings shown of each kind
-# rows that differ as terms: more are not paired by tolerance and renaming, which takes the square
-# of their number
+ROWS = 5  # lacking or surplus rows that a pair has, at most
+# If more rows than this differ as terms, they are not compared by tolerance and renaming, which
+# takes time that grows with the square of their number.
 NEAR = 400
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A report due and the one given in its place, either of which may not be there. `lacking` and
-    `surplus` are the first of the mappings that differ, `more` how many of each are left out;
-    `note` is why they were not compared.
+    """A report that is due, and the engine's report in its place. Either may be missing.
+
+    `lacking` and `surplus` are the first rows that differ, and `more` says how many of each are
+    left out. `note` says why or how rows were not compared.
     """
 
     number: int
@@ -40,8 +41,10 @@ class Pair:
 
 
 def pair_reports(evidence: Mapping[str, Any], outcome: str) -> tuple[list[Pair], int | None]:
-    """Return all pairs, and the place of the first that differs. Of a pass none does: the oracle
-    may have found an order of arrival that is not the one under which the reports due are listed.
+    """Return all pairs, and the number of the first that differs, None if none does.
+
+    In a pass no pair differs: the oracle may have found another order of arrival than that under
+    which the due reports are listed.
     """
     due = evidence.get("expected")
     actual = evidence["actual"]
@@ -60,7 +63,9 @@ def pair_reports(evidence: Mapping[str, Any], outcome: str) -> tuple[list[Pair],
 
 
 def _pair(number: int, due: Report | None, actual: Report | None, is_unseen: bool) -> Pair:
-    """Return a pair, compared unless the report due was not seen, or rows are left out."""
+    """Return a pair. It is compared unless the due report was not recorded (`is_unseen`), or rows
+    are left out of the evidence.
+    """
     pair = Pair(number, due, actual)
     if is_unseen:
         return pair
@@ -74,7 +79,7 @@ def _pair(number: int, due: Report | None, actual: Report | None, is_unseen: boo
 
 
 def _with_differences(pair: Pair) -> Pair:
-    """Return the pair with what differs. Raises RefengineError for what are no terms."""
+    """Return a pair with the rows that differ. Raises RefengineError for malformed terms."""
     expected = bag(pair.due)
     actual = bag(pair.actual)
     same = _is_same_window(pair.due, pair.actual)
@@ -100,7 +105,7 @@ def _with_differences(pair: Pair) -> Pair:
 
 
 def _excess(rows: Bag, others: Bag) -> Bag:
-    """Return what rows hold more of than others, by value."""
+    """Return the rows that `rows` has more often than `others`, compared by value."""
     unpaired = Counter(map(compare.identity, others.elements()))
     excess = Bag()
     for line in rows.elements():
@@ -113,7 +118,7 @@ def _excess(rows: Bag, others: Bag) -> Bag:
 
 
 def total(report: Report | None) -> int:
-    """Return how many rows a report has, of which some may be left out here."""
+    """Return how many rows a report has, including those that are left out of the evidence."""
     if report is None:
         return 0
     rows: int = max(report["total"], len(report["rows"]))
@@ -121,12 +126,12 @@ def total(report: Report | None) -> int:
 
 
 def is_cut(report: Report | None) -> bool:
-    """Whether rows of a report are left out."""
+    """Whether rows of a report are left out of the evidence."""
     return report is not None and len(report["rows"]) < total(report)
 
 
 def _is_same_window(due: Report | None, actual: Report | None) -> bool:
-    """Whether both are there, about one window, as far as they say which."""
+    """Whether both reports are there, and about the same window as far as they name one."""
     if due is None or actual is None:
         return False
     windows = due.get("window"), actual.get("window")
@@ -134,7 +139,7 @@ def _is_same_window(due: Report | None, actual: Report | None) -> bool:
 
 
 def bag(report: Report | None) -> Bag:
-    """Return the rows of a report. Raises RefengineError for what are no terms."""
+    """Return the rows of a report. Raises RefengineError for malformed terms."""
     if report is None:
         return Bag()
     variables = tuple(sorted({name for row in report["rows"] for name in row}))
@@ -142,7 +147,7 @@ def bag(report: Report | None) -> Bag:
 
 
 def around_first(pairs: Sequence[Pair], first: int | None, most: int) -> Sequence[Pair]:
-    """Return the pairs that are drawn: all, or so many around the first that differs."""
+    """Return the pairs that are drawn: all, or `most` of them around the first that differs."""
     if first is None or len(pairs) <= most:
         return pairs[:most]
     start = max(0, min(first - most // 4, len(pairs) - most))
@@ -150,7 +155,7 @@ def around_first(pairs: Sequence[Pair], first: int | None, most: int) -> Sequenc
 
 
 def windows(pairs: Sequence[Pair]) -> Iterator[list[int]]:
-    """Yield every window that a report names."""
+    """Yield the windows that the reports of some pairs name."""
     for pair in pairs:
         for report in (pair.due, pair.actual):
             if report is not None and "window" in report:

@@ -677,8 +677,8 @@ def test_equal_results_are_drawn_once_and_what_is_left_out_is_said(monkeypatch):
         and "the matrix has 1 of 2 engines" in html
     )
     assert (
-        "5 results of the list have the first line of their argument alone, and no drawing: "
-        "2 are told in full"
+        "5 results of the list have only the first line of their argument and no drawing; "
+        "2 have all details"
     ) in html
 
 
