@@ -1,9 +1,9 @@
-"""A recording beside ground truth: CSRBench's verdict, LSBench's mismatch, and YABench's precision,
-recall and delay.
+"""Comparing a recording with ground truth: the verdict, LSBench's mismatch, and YABench's
+precision, recall and delay.
 
-Each report is compared with the recorded relation at its place, where Spark runs; some relations
-may be missing at each end (ORA-3), so that a place is compared with as many relations before its
-own. What is folded over the whole is folded by the driver.
+On Spark each report is compared with the recorded relation at its place. As up to `missing` reports
+may not be recorded at the beginning (ORA-3), it is also compared with so many relations before that
+place. The driver folds the comparisons of all places into one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 NOTHING = {"precision": 1.0, "recall": 1.0}  # nothing was expected and nothing came
-# rows that the driver holds, for LSBench's mismatch and slides under content change
+# the most rows that the driver holds, for LSBench's mismatch and for slides under content change
 FOLDED = 1_000_000
 ROWS = "recorded boolean, place long, rows string"
 SCHEMA = (
@@ -51,9 +51,10 @@ SCHEMA = (
 
 @dataclass(frozen=True)
 class Comparison:
-    """An outcome and its argument; `measures`, an entry a report or, under content change, a slide,
-    as metrics.run has them; and LSBench's mismatch in percent of the expected output in the
-    recorded one, and the other way around (None: not measured).
+    """The comparison of a recording with ground truth: the outcome and its argument; YABench's
+    `measures`, an entry for each report or, under content change, for each slide (metrics.run); and
+    LSBench's `mismatch` in percent, of the expected output in the recorded one and the other way
+    around (None: not measured).
     """
 
     outcome: Outcome
@@ -73,8 +74,8 @@ def compare_recording(
     parallel: int,
     missing: int = 1,
 ) -> Comparison:
-    """Compare what was recorded with the parts' reports (truth.REPORT), in order, over Spark.
-    Raises NoSpark, and RefengineError for what cannot be compared.
+    """Compare a recording with the reports of all parts (truth.REPORT), over Spark. Raises NoSpark,
+    and RefengineError for rows that cannot be compared.
     """
     starts = _starts(parts)
     work = {
@@ -87,7 +88,7 @@ def compare_recording(
 
 
 def _starts(parts: Sequence[pyarrow.Table]) -> list[int]:
-    """Return the place of the first report of each part, and how many there are."""
+    """Return the place of the first report of each part, and last the number of all reports."""
     return [0, *accumulate(part.num_rows for part in parts)]
 
 
@@ -101,8 +102,8 @@ def fold(
     tables: Iterable[pyarrow.Table | pyarrow.RecordBatch],
     missing: int = 1,
 ) -> Comparison:
-    """Return the comparison of the parts' reports with a recording, folded of the places of all
-    parts (SCHEMA). Raises RefengineError.
+    """Fold the compared places of all parts (tables of SCHEMA) into the comparison of the whole
+    recording. Raises RefengineError.
     """
     by_before = _by_before(tables, missing)
     recorded = len(recording)
@@ -141,8 +142,8 @@ def fold(
 def _by_before(
     tables: Iterable[pyarrow.Table | pyarrow.RecordBatch], missing: int
 ) -> dict[int, Places]:
-    """Return the rows of tables by how many reports before the first may not be recorded, and by
-    place. Raises the RefengineError of a part.
+    """Return the rows of tables by the number of reports that are taken to be missing before the
+    first relation, and by place. Raises the RefengineError of a part.
     """
     by_before: dict[int, Places] = {before: {} for before in range(missing + 1)}
     for table in tables:
@@ -154,8 +155,8 @@ def _by_before(
 
 
 def _first_divergence(places: Places, before: int, recorded: int, missing: int) -> int | None:
-    """Return the first relation that is not the report's at its place, if `before` reports were not
-    recorded; None if there is none.
+    """Return the number of the first relation that differs from its report, if `before` reports are
+    missing before the first relation. None if the whole recording agrees.
     """
     nothing = {"equal": False}
     for relation in range(recorded):
@@ -168,8 +169,8 @@ def _first_divergence(places: Places, before: int, recorded: int, missing: int) 
 
 
 def _differing_rows(places: Places, before: int, recording: Recording, missing: int) -> int:
-    """Return in how many rows reports and recording differ, if `before` reports were not recorded
-    (ORA-9).
+    """Return in how many rows reports and recording differ, if `before` reports are missing before
+    the first relation (ORA-9).
     """
     recorded = len(recording)
     beyond = recording.relations[max(0, len(places) - before) :]
@@ -195,7 +196,7 @@ def _job(
     recording: Recording,
     missing: int,
 ) -> DataFrame:
-    """Return the DataFrame of a part's places."""
+    """Return the DataFrame that compares the places of a part."""
     rows = rows_to_compare(parts[number], start, recording, missing)
     work = partial(_places, truth_query, len(recording), missing=missing)
     return spark.createDataFrame(rows, ROWS).coalesce(1).mapInArrow(work, SCHEMA)
@@ -204,8 +205,8 @@ def _job(
 def rows_to_compare(
     part: pyarrow.Table, start: int, recording: Recording, missing: int = 1
 ) -> pyarrow.Table:
-    """Return a part's reports, the first of which has the place `start`, and the relations that
-    they are compared with (ROWS).
+    """Return the reports of a part and the relations with which they are compared, as rows of ROWS.
+    The first report has the place `start`.
     """
     rows = [(False, place, text) for place, text in enumerate(part["rows"].to_pylist(), start)]
     for place in range(max(0, start - missing), min(len(recording), start + part.num_rows)):
@@ -217,7 +218,7 @@ def rows_to_compare(
 def _places(
     truth_query: TruthQuery, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int = 1
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Yield each report beside the relations at its place (SCHEMA), in a worker."""
+    """Compare reports with relations in a worker, and yield the places as batches of SCHEMA."""
     try:
         lines = list(_beside(truth_query, recorded, batches, missing))
     except RefengineError as error:
@@ -228,8 +229,8 @@ def _places(
 def _beside(
     truth_query: TruthQuery, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield a row of SCHEMA for each report and each number of reports before the first that may
-    not be recorded.
+    """Yield a row of SCHEMA for each report and each number of reports, from 0 to `missing`, that
+    may be missing before the first relation.
     """
     expected_at: dict[int, Bag] = {}
     actual_at: dict[int, Bag] = {}
@@ -261,7 +262,7 @@ def _beside(
 
 
 def parse_relation(truth_query: TruthQuery, rows: str) -> Relation:
-    """Return a report's relation from its rows as JSON."""
+    """Return the relation of a report from its rows as JSON."""
     return relation_from_json(json.loads(rows), truth_query.query.body.variables, "rows", {})
 
 
@@ -275,7 +276,7 @@ def _divergence(
     before: int,
     first: int,
 ) -> list[str]:
-    """Return the argument of a fail: where the recording first differs, and how."""
+    """Write the argument of a fail: where the recording first differs, and in which rows."""
     place = first + before
     count = len(recording)
     where = f"after the last of {explain.count_text(count, 'relation')}"
@@ -305,7 +306,7 @@ def _divergence(
 
 
 def _reports(truth_query: TruthQuery, parts: Sequence[pyarrow.Table]) -> Iterator[Report]:
-    """Yield the reports, each content as so many nothings."""
+    """Yield the reports of all parts. Their contents have the right length, but no elements."""
     for part in parts:
         for row in part.to_pylist():
             window = None
@@ -331,8 +332,9 @@ def _measures(
     after: int,
     places: Places,
 ) -> list[dict[str, Any]]:
-    """Return the measures, without what was not recorded before and after: by place or, under
-    content change alone, by slide (docs/metrics.md), where the driver can hold all rows.
+    """Return YABench's measures, without the reports that are missing before and after. They are by
+    place, or under content change alone by slide (docs/metrics.md); the latter only if the driver
+    can hold all rows.
     """
     conditions = truth_query.semantics.report
     if Condition.CLOSE in conditions:
@@ -349,7 +351,9 @@ def _measures(
 def _measures_by_place(
     parts: Sequence[pyarrow.Table], recording: Recording, before: int, after: int, places: Places
 ) -> list[dict[str, Any]]:
-    """Return an entry a report; what was recorded beyond the last report has no window."""
+    """Return an entry for each report, and one without a window for each relation after the last
+    report.
+    """
     windows = [
         row for part in parts for row in part.select(["opens", "closes", "elements"]).to_pylist()
     ]
@@ -371,8 +375,8 @@ def _measures_by_place(
 
 
 def _delay(window: Sequence[int] | None, recording: Recording, place: int) -> int | None:
-    """Return how long after the close of its window a relation was recorded, in ms; None if that is
-    not known.
+    """Return how many ms after the close of its window a relation was recorded; None if that is not
+    known.
     """
     if window is None or not 0 <= place < len(recording):
         return None
@@ -383,7 +387,7 @@ def _delay(window: Sequence[int] | None, recording: Recording, place: int) -> in
 
 
 def _measure_beyond(rows: Bag) -> dict[str, Any]:
-    """Return the entry of a relation that was recorded beyond the last report."""
+    """Return the entry of a relation that was recorded after the last report."""
     entry = {
         "window": None,
         "precision": 0.0,
@@ -407,7 +411,9 @@ def _few(places: Iterable[Mapping[str, Any]], rows: Sequence[Bag]) -> bool:
 def _mismatch(
     truth_query: TruthQuery, parts: Sequence[pyarrow.Table], recording: Recording
 ) -> tuple[float | None, float | None]:
-    """Return LSBench's mismatch both ways, if the driver can hold all rows."""
+    """Return LSBench's mismatch in both directions; None for both if the driver cannot hold all
+    rows.
+    """
     actual = [relation.rows for relation in recording.relations]
     expected: list[Bag] = []
     count = sum(rows.total() for rows in actual)
@@ -432,7 +438,7 @@ def _percent(mismatch: Fraction | None) -> float | None:
 def _figures(
     measures: Sequence[Mapping[str, Any]], mismatch: tuple[float | None, float | None]
 ) -> Iterator[str]:
-    """Yield the lines of an argument that have the figures of YABench and LSBench."""
+    """Yield the lines of an argument with the figures of YABench and LSBench."""
     if measures:
         figures = [
             f"{name} {fmean(entry[name] for entry in measures):.4f}"

@@ -1,6 +1,6 @@
-"""The folder of a sharded run: what was asked (run.json), the record of each item as soon as it is
-known (journal.ndjson), and at the end the results (results.ndjson, results.parquet). Whatever ends
-a run, what is in the journal is done.
+"""The folder of a run of the suite over Spark. It has what was asked (run.json), the record of each
+item as soon as it is known (journal.ndjson), and at the end the results (results.ndjson,
+results.parquet). What is in the journal is done, even if the run is interrupted.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ class Folder:
     done: dict[tuple[str, str, str], Record] = field(default_factory=dict)
 
     def add(self, records: Iterable[Record]) -> None:
-        """Add the records of items; they are on the disk when this ends. Raises RefengineError."""
+        """Append records to the journal. They are on the disk when this returns. Raises
+        RefengineError.
+        """
         records = list(records)
         rest = memoryview("".join(f"{json.dumps(record)}\n" for record in records).encode())
         with results.writing(self.path / JOURNAL):
@@ -47,11 +49,13 @@ class Folder:
         self.done.update((shard.key(record), record) for record in records)
 
     def count(self) -> int:
-        """Return how many items the journal has: an interrupt may come before `done` has them."""
+        """Return how many items the journal has. They may be more than `done` has, after an
+        interrupt.
+        """
         return len(_read(self.path / JOURNAL, self.journal))
 
     def write(self) -> None:
-        """Write the results, both files or neither. An item that ended with an error has none."""
+        """Write both files of results, or neither. Items that ended with an error have none."""
         items_results = [
             shard.result_of(record) for record in self.done.values() if "error" not in record
         ]
@@ -65,8 +69,8 @@ class Folder:
 
 @contextmanager
 def open_run(path: Path, suite_options: SuiteOptions, resume: bool) -> Iterator[Folder]:
-    """Open the folder of a new run, or with `resume` that of a run that was asked the same, nothing
-    of which is lost but a line that was not written to its end. Raises RefengineError.
+    """Open the folder of a new run, or with `resume` that of a run with the same options. Only a
+    last line of the journal that is incomplete is dropped then. Raises RefengineError.
     """
     with claim(
         path, {"asked": asdict(suite_options), "versions": shard.versions(suite_options)}, resume
@@ -81,8 +85,9 @@ def open_run(path: Path, suite_options: SuiteOptions, resume: bool) -> Iterator[
 
 @contextmanager
 def claim(path: Path, manifest: Mapping[str, Mapping[str, Any]], resume: bool) -> Iterator[None]:
-    """Claim a folder for this process alone: a new one, in which there is the manifest then, or
-    with `resume` that of a run of the same manifest (`asked`, `versions`). Raises RefengineError.
+    """Lock a folder for this process until the context ends. It is a new folder, to which the
+    manifest (`asked`, `versions`) is written, or with `resume` that of a run with the same
+    manifest. Raises RefengineError.
     """
     manifest = json.loads(json.dumps(manifest))
     with results.writing(path):
@@ -112,7 +117,7 @@ def claim(path: Path, manifest: Mapping[str, Mapping[str, Any]], resume: bool) -
 
 
 def _check(path: Path, manifest: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise RefengineError with the first thing that was asked otherwise."""
+    """Raise RefengineError if the manifest in a file differs, with the first difference."""
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
         before = {name: dict(before[name]) for name in manifest}
@@ -137,8 +142,8 @@ def _check(path: Path, manifest: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def _read(path: Path, journal: int) -> dict[tuple[str, str, str], Record]:
-    """Return the records of a journal, from which a line that was not written to its end is cut
-    off. Raises RefengineError.
+    """Return the records in a journal by key, and cut off an incomplete last line. Raises
+    RefengineError.
     """
     content = path.read_bytes()
     whole = content.rfind(b"\n") + 1
@@ -160,8 +165,8 @@ def _read(path: Path, journal: int) -> dict[tuple[str, str, str], Record]:
 
 
 def parquet(items_results: Iterable[Result]) -> bytes:
-    """Return results as Parquet, in the order of NDJSON: its columns, `evidence` as the text of its
-    JSON object.
+    """Return results as a Parquet file, with the order and the columns of NDJSON; `evidence` is the
+    text of its JSON object.
     """
     import pyarrow
     from pyarrow import parquet

@@ -1,8 +1,8 @@
-"""The suite's items, spread over the executors of Spark: each task makes its items anew, of the
-same words, and runs them as pytest does, with harnesses of its own that end with it.
+"""Running the suite's items on the executors of Spark.
 
-A shard is some items of one engine, and a job of Spark. The records of a shard's items come when it
-has ended, once, however often Spark had to try it.
+A shard is some items of one engine, and one job of Spark. Its task makes the items again from the
+same options and runs them as pytest does, with harnesses of its own. The records of its items come
+once, when it has ended, however often Spark had to try it.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import DataFrame, SparkSession
 
-LEAST = 16  # items of a shard, where there are enough: its engine is started for them
+LEAST = 16  # items of a shard, if there are enough: each shard has to start its engine
 CODE = (".py", ".toml", ".json", ".js", ".java")
 CLASSPATHS = "CONFORMANCE_CLASSPATH_"
 
-# what became of an item: its result as JSON, or the three parts of its key and an `error`
+# the result of an item as JSON; or `engine`, `suite` and `case` of the item and an `error`
 Record = dict[str, Any]
 
 
 def run_item(item: Item, harnesses: Harnesses) -> Record:
-    """Run an item; return its record, in which a RefengineError is an `error`."""
+    """Run an item, and return its record. A RefengineError becomes an `error` in it."""
     try:
         return item.run(harnesses).as_json()
     except RefengineError as error:
@@ -54,12 +54,12 @@ def run_item(item: Item, harnesses: Harnesses) -> Record:
 
 
 def key(record: Record) -> tuple[str, str, str]:
-    """Return the key of the item."""
+    """Return the key of a record's item."""
     return record["engine"], record["suite"], record["case"]
 
 
 def result_of(record: Record) -> Result:
-    """Return the item's result. Raises the RefengineError that it ended with."""
+    """Return the result in a record. Raises the RefengineError with which the item ended."""
     if "error" in record:
         raise RefengineError(**record["error"])
     return from_json(record)
@@ -71,8 +71,8 @@ def result_of(record: Record) -> Result:
 def run_shards(
     spark: SparkSession, suite_options: SuiteOptions, items: Sequence[Item], parallel: int
 ) -> Generator[list[Record], None, None]:
-    """Yield the records of items, shard by shard as they end; `parallel` shards run at a time.
-    Raises NoSpark for a shard that Spark, or what an executor lacks, does not let run.
+    """Run items in shards, `parallel` at a time, and yield the records of each shard when it ends.
+    Raises NoSpark if Spark gives a shard up, or an executor cannot run it.
     """
     if not items:
         return
@@ -99,8 +99,8 @@ def run_shards(
 def results_from_spark(
     suite_options: SuiteOptions, items: Sequence[Item], master: str | None
 ) -> Iterator[Callable[[Item], Result]]:
-    """Give a function that waits for an item's result, which comes from executors. Raises NoSpark,
-    as the function does; that raises the RefengineError of an item, too.
+    """Run items on Spark, and give a function that waits for the result of one of them. It raises
+    the RefengineError with which the item ended. Both raise NoSpark.
     """
     runnable = [item for item in items if not item.missing]
     records: dict[tuple[str, str, str], Record] = {}
@@ -121,9 +121,9 @@ def results_from_spark(
 
 
 def cut_into_shards(items: Iterable[Item], parallel: int) -> list[list[Item]]:
-    """Return shards, each of one engine: large ones first and ever smaller ones, so that all slots
-    end at about the same time, whatever an item takes (guided self-scheduling: Polychronopoulos and
-    Kuck 1987).
+    """Cut items into shards, each of one engine. Large shards come first and then smaller and
+    smaller ones, so that all slots end at about the same time even if items take different times.
+    Source: guided self-scheduling, Polychronopoulos and Kuck 1987.
     """
     rest = list(items)
     least = min(LEAST, -(-len(rest) // parallel))
@@ -137,8 +137,8 @@ def cut_into_shards(items: Iterable[Item], parallel: int) -> list[list[Item]]:
 
 
 def versions(suite_options: SuiteOptions) -> dict[str, str]:
-    """Return digests of what must be the same wherever items of one run are made: this project, and
-    the engines' files.
+    """Return the digests of what must be the same on every machine of a run: the code of this
+    project, and the engines' files.
     """
     files = {
         name: hashlib.sha256(Path(name).read_bytes()).hexdigest()
@@ -150,7 +150,7 @@ def versions(suite_options: SuiteOptions) -> dict[str, str]:
 
 @cache
 def code() -> str:
-    """Return the digest of this project as it is here."""
+    """Return the digest of this project's code on this machine."""
     digest = hashlib.sha256()
     for root in (Path(refengine.__file__).parent, Path(conformance.__file__).parent):
         for folder, folders, names in os.walk(root):
@@ -172,7 +172,9 @@ def _job(spark: SparkSession, work: str) -> DataFrame:
 
 
 def _task(work: str, rows: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Yield a row of JSON an item; one with `refused` if the items cannot be asked there."""
+    """Run a shard on an executor, and yield its records as rows of JSON. If the items cannot be run
+    there, the only record says why under `refused`.
+    """
     import pyarrow
 
     for _ in rows:
@@ -188,8 +190,8 @@ def _task(work: str, rows: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.Re
 
 
 def _run_items(work: Mapping[str, Any]) -> list[Record]:
-    """Return the records of a shard's items. Raises RefengineError for items that are not those of
-    the driver.
+    """Run the items of a shard, and return their records. Raises RefengineError if they cannot be
+    made as on the driver.
     """
     with _as_on_the_driver(work["folder"], work["classpaths"]):
         options = SuiteOptions(**work["asked"])
@@ -205,8 +207,8 @@ def _run_items(work: Mapping[str, Any]) -> list[Record]:
 def _items(
     suite_options: SuiteOptions, expected: Mapping[str, str], keys: Sequence[tuple[str, ...]]
 ) -> list[Item]:
-    """Return the items of some keys. Raises RefengineError for another version than the expected
-    ones, and for items that are not there or lack something.
+    """Return the items with some keys. Raises RefengineError if the versions differ from the
+    expected ones, if an item does not exist here, or if its engine cannot be started.
     """
     there: dict[tuple[str, ...], Item] = {item.key: item for item in suite_options.items()}
     own = versions(suite_options)
@@ -227,8 +229,9 @@ def _items(
 
 @contextmanager
 def _as_on_the_driver(folder: str, classpaths: Mapping[str, str]) -> Iterator[None]:
-    """Read relative paths from the driver's folder, where that exists, with its classpaths. The
-    process is Python's worker, which runs one task at a time, and may run those of others after it.
+    """Work in the driver's folder, if it exists here, and with the driver's classpaths, until the
+    context ends. Both are restored, since this process may run tasks of others afterwards; it runs
+    one at a time.
     """
     before = dict(os.environ)
     with ExitStack() as undo:

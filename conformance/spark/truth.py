@@ -1,8 +1,8 @@
-"""Ground truth over Spark: a stream cut in time, and the reports of each part (ENG-7), each part's
-file written as soon as it is there.
+"""Ground truth over Spark: a stream is cut in time, and a job computes the reports of each part
+(ENG-7).
 
-The definition of what a part is, and from where its elements have to be given, is
-refengine.incremental.parts; here are jobs and files.
+What a part is, and from which instant its elements are needed, is defined in
+refengine.incremental.parts. This module makes the cuts, and runs the jobs.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ from refengine.sparql.witnesses import WITNESSES
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# A report: the instants of its evaluation, its trigger and its stamp, the borders of its first
-# window (null: it has none), how many elements its windows hold, and its rows (bindings of SPARQL
-# 1.1 JSON). One row more says how the part came to its end: `done` with the provenance, `short`, or
-# `error`, and which.
+# A row is a report: the instants of its evaluation, its trigger and its stamp, the borders of its
+# first window (null if it has none), the number of elements in its windows, and its rows (bindings
+# of SPARQL 1.1 JSON). One last row says in `end` and `detail` how the part ended: `done` and the
+# provenance; `short` if its elements began too late; or `error` and the error.
 SCHEMA = (
     "evaluation long, trigger long, instant long, opens long, closes long, elements "
     "long, rows string, end string, detail string"
 )
 COLUMNS = tuple(column.split()[0] for column in SCHEMA.split(", "))
-BATCH = 1_000  # reports that go to Spark at once
+BATCH = 1_000  # reports that are given to Spark at once
 REPORT = COLUMNS[:7]
-TRIED = 100  # instants for a cut
+TRIED = 100  # instants that are tried for each cut, at most
 
 
 @dataclass(frozen=True)
 class TruthQuery:
-    """What the truth is asked of: a query over one stream, under a complete semantics, confirmed by
-    some witnesses.
+    """A query over one stream whose ground truth is computed: with its complete semantics, its
+    static data, and the witnesses that confirm the answers.
     """
 
     query: Query
@@ -67,8 +67,8 @@ class TruthQuery:
     witnesses: tuple[str, ...] = tuple(WITNESSES)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what crosses a process border: not what is parsed of a body, but its text, which
-        is parsed again.
+        """Return what is pickled. The parsed body is not: its text is parsed again in the other
+        process.
         """
         return _parse_again, (
             self.query.body.text,
@@ -80,12 +80,12 @@ class TruthQuery:
 
     @property
     def name(self) -> str:
-        """The stream's name."""
+        """The name of the stream."""
         return self.query.windows[0].stream
 
     def answer(self, body: Any, dataset: Dataset) -> Relation:
-        """Return the definition's answer, which one of its witnesses confirms (R2R-5). Raises
-        Disputed.
+        """Return the definition's answer, which one of the witnesses confirms (R2R-5). Raises
+        Disputed if none does.
         """
         return r2r.confirmed(body, dataset, self.witnesses)
 
@@ -95,8 +95,9 @@ def _parse_again(text: str, query: Query, *rest: Any) -> TruthQuery:
 
 
 def cuts(truth_query: TruthQuery, extent: StreamExtent, count: int) -> tuple[list[int], str | None]:
-    """Return where the stream is cut, and why it is not, if it is not. Within a slide, a cut is
-    where the part needs the fewest elements from before it.
+    """Return the instants at which a stream is cut into at most `count` parts, and why it is not
+    cut, if it is not. Of the instants within a slide, a cut is at the one whose part needs the
+    least time before it.
     """
     if reason := parts.refused(truth_query.query, truth_query.semantics):
         return [], reason
@@ -114,7 +115,7 @@ def cuts(truth_query: TruthQuery, extent: StreamExtent, count: int) -> tuple[lis
 
 
 def _halo(truth_query: TruthQuery, extent: StreamExtent, at: int) -> int:
-    """Return for how long before a part its elements are needed, or so it seems."""
+    """Return how long before a part that begins at `at` elements are likely to be needed."""
     since = next(_halo_starts(truth_query, extent, at))
     if since is None:
         since = extent.first
@@ -124,8 +125,10 @@ def _halo(truth_query: TruthQuery, extent: StreamExtent, at: int) -> int:
 def evaluate(
     truth_query: TruthQuery, stream: Stream, at: Sequence[int], todo: Iterable[int], parallel: int
 ) -> Iterator[tuple[int, pyarrow.Table, str]]:
-    """Yield for each part to do its number, its reports (a row each, REPORT) and their provenance,
-    as they come. A part for which what is given begins too late is given more. Raises the
+    """Compute the parts in `todo`, `parallel` at a time. `at` are the instants of the cuts.
+
+    Yields the number of each part, its reports (a row each, REPORT) and their provenance, when it
+    ends. A part that ends `short` is run again with elements from an earlier instant. Raises the
     RefengineError of a part, and NoSpark.
     """
     borders = list(zip([None, *at], [*at, None], strict=True))
@@ -153,8 +156,8 @@ def evaluate(
 def _halo_starts(
     truth_query: TruthQuery, extent: StreamExtent, start: int | None
 ) -> Iterator[int | None]:
-    """Return instants from which a part's elements may have to be given, the likeliest first; None
-    is the beginning of the stream.
+    """Return instants from which the elements for a part that begins at `start` may be needed, the
+    likeliest first. None is the beginning of the stream.
     """
     if start is None or parts.refused(truth_query.query, truth_query.semantics):
         return iter([None])
@@ -168,7 +171,7 @@ def _halo_starts(
 
 
 def _job(truth_query: TruthQuery, stream: Stream, part: Part) -> Callable[[], DataFrame]:
-    """Return what makes the DataFrame of a part's reports."""
+    """Return a function that makes the DataFrame of a part's reports."""
 
     def frame() -> DataFrame:
         rows, reader = stream.part(part.since, part.stop)
@@ -186,8 +189,8 @@ def _reports(
     reader: Reader,
     batches: Iterable[pyarrow.RecordBatch],
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Yield the reports of a part, with SCHEMA's columns, in a worker."""
-    # elements live as long as the part: looking for what does not is a fifth of the time
+    """Compute the reports of a part in a worker, and yield them as batches of SCHEMA."""
+    # elements live as long as the part: with fewer collections of garbage it is a fifth faster
     gc.set_threshold(50_000, 20, 50)
     try:
         streams = {truth_query.name: ElementStream(CanonicalElements(elements(reader(batches))))}
@@ -225,7 +228,7 @@ def _reports(
 
 
 def elements(rows: Iterable[Row]) -> Iterator[Element]:
-    """Yield the elements of sorted rows."""
+    """Yield the elements of sorted rows; the rows of an element have its time and number."""
     for number, ((time, _), some) in enumerate(groupby(rows, key=itemgetter(0, 1)), 1):
         yield Element(frozenset([triple for _, _, triple in some]), time, number)
 
@@ -249,12 +252,12 @@ def _row(report: Report) -> tuple[Any, ...]:
 
 
 def pickle_error(error: RefengineError) -> str:
-    """Return an error as a text, which leaves a worker."""
+    """Return an error as a text, in which it can leave a worker."""
     return pickle.dumps(error, 0).decode("latin-1")
 
 
 def unpickle_error(text: str) -> RefengineError:
-    """Return the error of such a text."""
+    """Return the error in a text that `pickle_error` has written."""
     error = pickle.loads(text.encode("latin-1"))
     assert isinstance(error, RefengineError)
     return error

@@ -52,11 +52,13 @@ class TripleTable:
         return self.files.survey(_surveys)
 
     def faults(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return what is no triple in files: file, number of the row, error."""
+        """Return the rows of files that are no triples: file, number of the row, error."""
         return self.files.faults(names, _faults)
 
     def part(self, files: Sequence[File], since: int, stop: int) -> tuple[DataFrame, Reader]:
-        """Return a DataFrame with the rows in [since, stop), and what reads them in a worker."""
+        """Return a DataFrame with the rows in [since, stop), and the function that reads them in a
+        worker.
+        """
         groups_of: GroupsOf = {}
         for file in files:
             groups = {
@@ -70,8 +72,8 @@ class TripleTable:
 
 
 def ordered(rows: pyarrow.Table) -> Iterator[Row]:
-    """Return rows of SCHEMA, all of them triples as they stand, sorted; a term that many have is
-    one string.
+    """Return rows of SCHEMA in order. All of them must be triples as they stand. A term that many
+    rows have is one string.
     """
     order = compute.sort_indices(rows, [("time", "ascending"), ("element", "ascending")])
     time, element, *terms = (_take(column, order) for column in rows.columns)
