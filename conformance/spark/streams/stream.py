@@ -40,7 +40,7 @@ HIDDEN = (
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream: its path, the source of its rows, and how many files of other kinds are not read."""
+    """A stream: its path, the source of its rows, and the number of files of other kinds."""
 
     path: str
     source: Lines | TripleTable | InMemory
