@@ -1,7 +1,8 @@
-"""Queries as engines over rows have them: of one window the matches of one triple pattern, or
-aggregates over these.
+"""Queries for engines over rows: the matches of one triple pattern in one window, or aggregates
+over these.
 
-A row is a triple: its terms in the columns s, p and o, and in n what o is as a number.
+A row is a triple. Its terms are in the columns s, p and o, and the number that o is, if it is one,
+is in the column n.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 NUMBER = "decimal(38, 18)"  # the type of n in SQL
 EXACT = {*INTEGERS, XSD + "decimal"}
 NUMERIC = {*EXACT, XSD + "double", XSD + "float"}
-# of no rows they are null in SQL, and 0 in SPARQL (R2R-6)
+# over no rows they are null in SQL, and 0 in SPARQL (R2R-6)
 NONE = {"sum": "coalesce({}, 0)", "avg": "coalesce({}, 0)"}
 
 
@@ -61,16 +62,19 @@ class Aggregate(NamedTuple):
         return NONE.get(self.function, "{}").format(f"{self.function}({column})")
 
     def term(self, value: Any) -> Term:
-        """Return the literal that a value is."""
+        """Return the literal for a value of the aggregate."""
         if isinstance(value, Decimal):
             return elements.literal(format(value, "f"), XSD + "decimal")
         return elements.literal(str(value), XSD + "integer")
 
 
 class Program(NamedTuple):
-    """A program, which is asked of a window's rows: of those with these `terms` by column, and with
-    the same in both of each of the `equal` columns, the `columns` by variable, of which `shown` are
-    in the answer, or, grouped by these columns, the `aggregates` by variable.
+    """A query over the rows of a window.
+
+    It takes the rows that have `terms` in their columns, and equal terms in each pair of `equal`
+    columns. The answer has `variables`. Without aggregates `columns` gives the column of each
+    variable, and `distinct` removes equal rows. With `aggregates`, by variable, the rows are
+    grouped by `columns`.
     """
 
     terms: dict[str, Term]
@@ -81,9 +85,10 @@ class Program(NamedTuple):
     aggregates: dict[str, Aggregate] | None = None
 
     def rows(self, graph: str) -> list[dict[str, Any]]:
-        """Return the triples of N-Triples as rows. What is no number is null, which SQL's sums and
-        averages leave out; SPARQL's are an error (R2R-16). Raises Unsupported for a number that
-        does not fit, and for what MIN or MAX would have to order otherwise.
+        """Return the triples of a text in N-Triples as rows. In the column n null stands for what
+        is no number: SQL leaves it out of sums and averages, where SPARQL has an error (R2R-16).
+        Raises Unsupported for a number that does not fit into n, and for any other term if MIN or
+        MAX would have to order it.
         """
         rows: list[dict[str, str | None]] = []
         for quad in pyoxigraph.parse(graph, pyoxigraph.RdfFormat.N_TRIPLES):
@@ -107,9 +112,7 @@ class Program(NamedTuple):
         )
 
     def _needs_number(self, term: Term) -> bool:
-        """Whether an aggregate would be wrong without a term that the column of numbers does not
-        hold.
-        """
+        """Whether an aggregate would be wrong because the column n cannot hold a term."""
         aggregates = (self.aggregates or {}).values()
         functions = {aggregate.function for aggregate in aggregates if aggregate.column == "n"}
         if functions & {"min", "max"}:
@@ -117,8 +120,8 @@ class Program(NamedTuple):
         return bool(functions) and _datatype(term) in NUMERIC
 
     def mapping(self, keys: Mapping[str, Term], values: Mapping[str, Any]) -> Row:
-        """Return a solution mapping: of terms by variable, and of what the aggregates came to; null
-        is unbound.
+        """Return the solution mapping for terms by variable and values of aggregates by variable. A
+        null value is unbound.
         """
         aggregates = self.aggregates or {}
         terms = {
@@ -132,7 +135,9 @@ class Program(NamedTuple):
 
 
 def program(query: Query, static: str = "") -> Program:
-    """Return a query as a program. Raises Unsupported, with what would have to be otherwise."""
+    """Translate a query into a program. Raises Unsupported, which says what the query would have to
+    be.
+    """
     _has(len(query.windows) == 1 and query.windows[0].name is None, "one window, without a name")
     _has(query.windows[0].kind is WindowKind.TIME, "windows over time")
     _has(query.body.form is Form.SELECT, "SELECT")
@@ -158,8 +163,8 @@ def program(query: Query, static: str = "") -> Program:
 
 
 def _pattern(node: Pattern) -> tuple[dict[str, Term], list[tuple[str, str]], dict[str, str]]:
-    """Return of one triple pattern the terms by column, the columns that are equal, and the first
-    column of each variable.
+    """Return what one triple pattern asks of rows: terms by column, pairs of equal columns, and the
+    first column of each variable.
     """
     _has(node != Join(()), "one triple pattern, not 0")
     _has(
@@ -186,8 +191,8 @@ def _pattern(node: Pattern) -> tuple[dict[str, Term], list[tuple[str, str]], dic
 
 
 def _grouped(query: Query, node: Group, named: Mapping[str, Expression]) -> Program:
-    """Return the program of aggregates, of all rows or by keys; `named` is what SELECT gives a name
-    to.
+    """Translate a query with aggregates, with or without keys. `named` has the expressions to which
+    SELECT gives names.
     """
     terms, equal, columns = _pattern(node.pattern)
     keys = [
@@ -219,7 +224,7 @@ def _grouped(query: Query, node: Group, named: Mapping[str, Expression]) -> Prog
 
 
 def _aggregate(name: str, function: SetFunction, columns: Mapping[str, str]) -> Aggregate:
-    """Return an aggregate as a row's columns have it."""
+    """Translate an aggregate of a variable into one of a column."""
     argument = function.argument
     is_plain = argument is None or (isinstance(argument, Var) and argument.name in columns)
     _has(is_plain, f"?{name} as an aggregate of a variable of the pattern, and no other expression")
@@ -235,14 +240,14 @@ def _aggregate(name: str, function: SetFunction, columns: Mapping[str, str]) -> 
 
 
 def _has(holds: bool, what: str) -> None:
-    """Raise Unsupported for a query that has not what it would have to have."""
+    """Raise Unsupported, naming what the query would have to be, if it does not hold."""
     if not holds:
         raise Unsupported(f"engines over rows are asked for {what}", rule="QRY-1", place="query")
 
 
 def number(term: Term) -> str | None:
-    """Return an integer or a decimal in plain digits, if it has at most 20 before the point and 18
-    after it; None for any other term.
+    """Return an integer or a decimal in plain digits, or None: for other terms, and for numbers
+    with more than 20 digits before the point or 18 after it.
     """
     if _datatype(term) not in EXACT:
         return None

@@ -1,5 +1,5 @@
-"""A relational program as a DataFrame of Spark Structured Streaming, and what its micro-batches
-say.
+"""A relational program as a DataFrame of Spark Structured Streaming, and the relations in its
+micro-batches.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ def settings(folder: Path) -> dict[str, bool | float | int | str | None]:
 
 
 def frame_of(program: Program, window: Window, session: SparkSession, elements: Path) -> DataFrame:
-    """Return a program over the files of a folder, a file an element, with the windows' borders.
+    """Return the DataFrame of a program over the files of a folder, each of which is an element.
+    Its rows have the borders of their windows.
 
-    A row that the program does not match keeps its time alone: it moves the watermark, and is in
-    its window.
+    A row that the program does not match keeps only its time: it must still move the watermark, and
+    count as a content of its window.
     """
     schema = f"at long, s string, p string, o string, n {NUMBER}"
     source = session.readStream.schema(schema).option("maxFilesPerTrigger", 1)
@@ -73,7 +74,7 @@ def frame_of(program: Program, window: Window, session: SparkSession, elements: 
 
 
 def matched_columns(program: Program) -> list[Column]:
-    """Return the columns of a triple, null where the program's pattern does not match it."""
+    """Return the columns of a triple; they are null if the program's pattern does not match it."""
     terms = [sql.col(column) == term for column, term in program.terms.items()]
     equal = [sql.col(a) == sql.col(b) for a, b in program.equal]
     matches = reduce(lambda a, b: a & b, [*terms, *equal], sql.col("s").isNotNull())
@@ -81,8 +82,8 @@ def matched_columns(program: Program) -> list[Column]:
 
 
 def relations(frame: DataFrame, program: Program) -> list[dict[str, Any]]:
-    """Return what one micro-batch puts out, for a reply: the windows that the watermark has passed,
-    in the order of time.
+    """Return the relations of one micro-batch for a reply: those of the windows that the watermark
+    has passed, in the order of time.
     """
     windows: dict[tuple[int, int], Bag] = defaultdict(Counter)
     for group in frame.collect():
