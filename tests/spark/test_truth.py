@@ -719,7 +719,7 @@ def definition(wanted: output.TruthPlan, stream: Stream) -> list[tuple]:
     return [
         truth._row(report)[:7]
         for report in engine.evaluate(
-            wanted.truth_query.query, {"s": stream}, wanted.asked.semantics
+            wanted.truth_query.query, {"s": stream}, wanted.truth_query.semantics
         )
     ]
 
